@@ -52,7 +52,7 @@ def made(
         "n_test": np.full(total, 20),
         "repeats": float(repeats),
         "response": "died",
-        "family": "binomial (`died` is 0 and 1)",
+        "family": "binomial (`died` is 0 or 1)",
         "score_name": "AUC",
         "score_words": "",
         "score_bounds": (0.0, 1.0),

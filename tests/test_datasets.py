@@ -44,11 +44,11 @@ def test_each_load_gives_a_new_frame() -> None:
     [
         (
             "titanik",
-            "`name` must be that of a data set.\n  Found: 'titanik'. Did you mean `titanic`?",
+            "`name` must be the name of a data set.\n  Found: 'titanik'. Did you mean `titanic`?",
         ),
         (
             "iris",
-            "`name` must be that of a data set.\n"
+            "`name` must be the name of a data set.\n"
             "  Found: 'iris'. Data sets: `titanic`, `titanic_correlated`, `gbsg2`,"
             " `bodyfat`, `german_credit`.",
         ),
@@ -150,9 +150,9 @@ def test_noisy_copies() -> None:
     ("columns", "message"),
     [
         (["aeg"], "Can't find the column `aeg`, named in `columns`.\n  Did you mean `age`?"),
-        (["survived"], "`survived` must not be copied: it is the response."),
-        (["sex"], "`sex` must be numeric to be copied, not category."),
-        (["age", "age"], "Can't add column `age_copy1`: there is one of that name."),
+        (["survived"], "`columns` must not contain the response, `survived`."),
+        (["sex"], "The column `sex` must be numeric.\n  Found: category."),
+        (["age", "age"], "Can't add the column `age_copy1`: `data` already has one of that name."),
     ],
 )
 def test_what_cannot_be_copied(columns: list[str], message: str) -> None:

@@ -119,5 +119,5 @@ def test_the_page_of_survival_runs(capsys):
     said = capsys.readouterr().out
     assert "Name the event" in said
     assert said.count("Can't call") == 3
-    assert "has no argument `type`" in said
+    assert "must not have the argument `type`" in said
     assert names["late"].formula.endswith("+ strata(site)")

@@ -125,7 +125,7 @@ def test_the_call_can_be_typed_again(frames):
     ("given", "error", "said"),
     [
         ({"resamples": 1}, OptionError, "`resamples` must be 0 or at least 2"),
-        ({"least_share": 0}, OptionError, "`least_share` must be a number above 0, at most 1"),
+        ({"least_share": 0}, OptionError, "`least_share` must be a number above 0 and at most 1"),
         ({"data": 1}, MethodError, "`frames` are the data"),
         ({"n_tree": 1}, MethodError, "n_trees"),
         ({"k": 5}, OptionError, "`k` must be"),
@@ -141,7 +141,7 @@ def test_a_size_that_one_frame_does_not_reach_is_told(frames):
     found = treeselect.select_imputed("y ~ .", flat, k=3, **QUICK)
     assert [fit.k for fit in found.fits] == [3, 2]
     text = " ".join(found.summary().as_text().split())
-    assert "Imputation 2: Asked for 3 units, but no more than 2 enter the path" in text
+    assert "Imputation 2: The call requests 3 terms, but only 2 enter the path" in text
 
 
 def test_a_stop_ends_the_call(frames, found, monkeypatch):

@@ -92,7 +92,7 @@ def test_units_that_no_tree_uses_are_not_made_up(mixed):
     """The exact copy of `signal` never wins a tie, so a sixth unit can't be had."""
     fit = treeselect.select("died ~ . - dose", mixed, k=6, **FAST)
     assert fit.k == 5
-    assert "Asked for 6 units, but no more than 5 enter the path" in str(fit.summary()).replace(
+    assert "The call requests 6 terms, but only 5 enter the path" in str(fit.summary()).replace(
         "\n ", ""
     )
 
@@ -112,7 +112,7 @@ def test_noise_alone_selects_nothing():
     assert fit.selected == ()
     assert fit.formula == "y ~ 1"
     assert fit.predict(data).nunique() == 1
-    assert "Nothing is selected" in str(fit.summary())
+    assert "No term was selected" in str(fit.summary())
     assert "Minimal selection" not in str(fit.summary())
 
 
@@ -234,7 +234,7 @@ def test_tuning_value_decides_in_place_of_k(mixed):
     assert few.k < many.k
     assert few.step.tuning == 0.05
     assert few.resample(3).stability.n_resamples == 3
-    with pytest.raises(OptionError, match="can't decide both"):
+    with pytest.raises(OptionError, match="can't both determine"):
         treeselect.select("died ~ . - dose", mixed, lam=0.05, k=2, **FAST)
     with pytest.raises(OptionError, match="Give `lam`"):
         treeselect.select("died ~ . - dose", mixed, k=None, **FAST)
@@ -264,9 +264,9 @@ def test_method_object_and_published_form(mixed):
         ({"family": "normal"}, OptionError, "`family` must be one of"),
         ({"method": "rff"}, MethodError, "Did you mean `rrf`"),
         ({"method": "contolburn"}, MethodError, "Did you mean `controlburn`"),
-        ({"method": 3}, MethodError, "must be a name or a method"),
+        ({"method": 3}, MethodError, "must be the name of a method"),
         ({"method": "controlburn", "forrests": 3}, MethodError, "Did you mean `forests`"),
-        ({"method": "controlburn", "forest": 3}, MethodError, "one of .*, or a fitted forest of"),
+        ({"method": "controlburn", "forest": 3}, MethodError, "one of .*, or a fitted forest from"),
         (
             {"method": "controlburn", "forests": 0},
             MethodError,
@@ -274,7 +274,11 @@ def test_method_object_and_published_form(mixed):
         ),
         ({"method": "controlburn", "tolerance": 0.0}, MethodError, "finite number above 0"),
         ({"method": "controlburn", "adaptive": 1}, MethodError, "must be True or False"),
-        ({"keep": ["noise", "flag"], "k": 1}, OptionError, "number of kept units, 2"),
+        (
+            {"keep": ["noise", "flag"], "k": 1},
+            OptionError,
+            "must be at least 2, because it counts the terms in `keep`",
+        ),
         ({"weights": "dosis"}, OptionError, "Can't find the column"),
         ({"weights": [1, 2]}, OptionError, "one value per row"),
     ],

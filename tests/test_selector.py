@@ -242,11 +242,11 @@ def test_nothing_selected_is_a_warning(data):
         ({"groups": {"a": "signal"}}, OptionError, "must list at least one term"),
         ({"groups": ["signal"]}, OptionError, "`groups` must be a dictionary"),
         ({"costs": ["signal"]}, OptionError, "`costs` must be a dictionary"),
-        ({"method": "forest"}, MethodError, "Can't find `forest`, named in `method`"),
+        ({"method": "forest"}, MethodError, "Can't find the method `forest`"),
         ({"method_options": {"gama": 1}}, MethodError, "no option `gama`"),
         ({"method_options": {"k": 1}}, MethodError, "no option `k`"),
         ({"method_options": 3}, OptionError, "`method_options` must be a dictionary"),
-        ({"k": 50}, OptionError, "`k` must be at most the number of units, 5"),
+        ({"k": 50}, OptionError, "`k` must be at most 5, the number of candidate terms"),
         ({"family": "poisson"}, OptionError, "`family='poisson'` needs a numeric response"),
     ],
 )
@@ -263,7 +263,7 @@ def test_frames_that_can_not_be_used(data):
     X, y = data
     with pytest.raises(DataError, match="`X` must be in memory"):
         clone(QUICK).fit(pl.from_pandas(X).lazy(), y)
-    with pytest.raises(DataError, match="More than once: `signal`"):
+    with pytest.raises(DataError, match="Found more than once: `signal`"):
         clone(QUICK).fit(X[["signal", "noise", "signal"]], y)
     with pytest.raises(DataError, match="`when`"):
         clone(QUICK).fit(X.assign(when=pd.Timestamp("2020-01-01")), y)

@@ -39,7 +39,7 @@ def test_a_group_of_proxies_shares_one_place():
     assert (stability.selected[:, body].sum(axis=1) == 1).mean() >= 0.8
     (place,) = stability.places
     assert set(place.units) <= {"age", "height", "weight", "femur", "tibia"}
-    assert "One place is held in turn: exactly one of " in " ".join(str(fit.summary()).split())
+    assert "Interchangeable: exactly one of " in " ".join(str(fit.summary()).split())
 
 
 def test_factors_of_adult_are_kept_or_dropped_whole():

@@ -250,7 +250,7 @@ def test_new_levels_and_folders_are_shown_escaped(fit, hostile, tmp_path):
         with pytest.raises(errors.TreeselectError) as found:
             call()
         assert is_plain(str(found.value)), ascii(str(found.value))
-    with pytest.raises(errors.NewDataError, match=r'Unseen: "b\\x07l\\nINJECTED" \(80 rows\)'):
+    with pytest.raises(errors.NewDataError, match=r'New: "b\\x07l\\nINJECTED" \(80 rows\)'):
         fit.predict(new)
 
 

@@ -1,6 +1,6 @@
-"""Which few of these variables carry the signal, and would another sample say the same?
+"""Which few of these variables carry the signal, and would another sample lead to the same ones?
 
-One call answers: ``treeselect.select("y ~ . - id", data)``. The result prints a summary, writes an
+One call answers: ``treeselect.select("y ~ . - id", data)``. Its result prints a summary, writes an
 HTML report and predicts.
 """
 
@@ -93,7 +93,7 @@ __all__ = [
     "select_imputed",
 ]
 
-# Each name is imported when it is first used: `import treeselect` alone loads nothing heavy.
+# Names are imported on first use, so that `import treeselect` alone is fast.
 _HOME = {
     "BestSubset": "treeselect.algorithms.burning.subsets",
     "Boruta": "treeselect.algorithms.boruta",

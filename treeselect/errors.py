@@ -1,9 +1,9 @@
-"""Everything that treeselect raises on purpose.
+"""The exceptions and warnings of treeselect.
 
-First line: the problem, with "must" or "can't" and names in backticks; then what was found; then
-the way out. Texts that several places need are built by class methods, so that the same mistake
-always reads the same. Control characters of the user's text are escaped: in names by `quoted`,
-in whatever else a message holds when it is made an error.
+The first line of a message states the problem, with "must" or "can't" and names in backticks; then
+come what was found and how to solve it. Messages needed in several places are built by class
+methods, so that the same mistake always reads the same. Control characters are escaped: in names by
+`quoted`, in the rest of a message when the error is made.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from treeselect.shown import said, shown
 
 
 class TreeselectError(Exception):
-    """Base of all errors of this package."""
+    """Base class of all errors of this package."""
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*_said(arguments))
 
 
 class FormulaError(TreeselectError, ValueError):
-    """The formula can't be read, or asks for something that is not in the data."""
+    """The formula can't be read, or refers to something that is not in the data."""
 
     @classmethod
     def at(cls, problem: str, formula: str, token: str, *advice: str) -> FormulaError:
-        """Build the error with the place in the user's formula underlined."""
+        """The error with the place in the user's formula underlined."""
         return cls("\n".join([problem, *_underline(formula, token), *(f"  {a}" for a in advice)]))
 
     @classmethod
     def unknown_column(cls, name: str, formula: str, columns: Iterable[str]) -> FormulaError:
-        """Build the error for a name that is no column."""
+        """The error for a name that is not a column."""
         columns = list(columns)
         close = near(name, columns)
         advice = did_you_mean(close) if close else f"Columns: {listing(columns)}."
@@ -43,7 +43,7 @@ class DataError(TreeselectError, ValueError):
 
 
 class NewDataError(DataError):
-    """New data do not match the data that the model was fitted on."""
+    """New data do not match the data of the fit."""
 
 
 class ModelFileError(TreeselectError, ValueError):
@@ -59,11 +59,11 @@ class MethodError(OptionError):
 
 
 class StabilityError(TreeselectError, ValueError):
-    """Stability was asked for where there is none to compute."""
+    """Stability, or what is computed from it, is not defined."""
 
 
 class TreeselectWarning(UserWarning):
-    """An answer was given, but something about it should be known."""
+    """There is a result, but the user should know something about it."""
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*_said(arguments))
@@ -74,7 +74,7 @@ class MissingPackageError(TreeselectError, ImportError):
 
 
 class OutOfMemoryError(TreeselectError, MemoryError):
-    """The machine has not the memory that the call needs."""
+    """The machine has too little memory for the call."""
 
     def __new__(cls, *arguments: object) -> OutOfMemoryError:
         # MemoryError's own refuses this class, and those who unpickle errors may call it.
@@ -82,7 +82,7 @@ class OutOfMemoryError(TreeselectError, MemoryError):
 
 
 class WorkerError(TreeselectError, RuntimeError):
-    """A process that worked for the call ended, or can't be given its work."""
+    """A worker process ended prematurely, or work can't be passed to it."""
 
 
 class NotBuiltError(TreeselectError, NotImplementedError):
@@ -98,26 +98,26 @@ _LONGEST = 200
 
 
 def quoted(name: str) -> str:
-    """A name between backticks, as it can be shown."""
+    """A name in backticks, safe to print."""
     return f"`{shortened(name)}`"
 
 
 def shortened(text: str) -> str:
-    """A text as it can be shown, cut if it is long."""
+    """A text that is safe to print, cut if it is long."""
     return shown(text) if len(text) <= _LONGEST else f"{shown(text[:_LONGEST])} ..."
 
 
 def listing(names: Iterable[object], most: int = 12) -> str:
-    """Names between backticks, separated by commas; the first `most` and how many more."""
+    """Names in backticks, separated by commas: the first `most`, and the number of others."""
     names = list(names)
     first = ", ".join(quoted(str(name)) for name in names[:most])
     return first + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def said_by(error: BaseException) -> str:
-    """An error in one line: the first of our own, type and first of others'.
+    """An error in one line: the first line of our own, type and first line of others.
 
-    Those may be of any length, or fail to be told.
+    Messages of others may be of any length, or fail to be made.
     """
     try:
         first = next(iter(str(error).strip().splitlines()), "")
@@ -129,7 +129,7 @@ def said_by(error: BaseException) -> str:
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
-    """Known names that resemble `name`, the best first."""
+    """Known names that resemble `name`, the closest first."""
     if len(name) > _LONGEST:
         return []
     known = list(known)
@@ -139,16 +139,16 @@ def near(name: str, known: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(close: list[str]) -> str:
-    """Sentence that offers near names."""
+    """A sentence that suggests close names."""
     return f"Did you mean {' or '.join(quoted(c) for c in close)}?"
 
 
 def _underline(formula: str, token: str) -> list[str]:
-    """The formula and a line of carets under the last place where `token` stands as a whole.
+    """The formula, and a line of carets under the last whole occurrence of `token`.
 
-    Of a long formula, what is around it.
+    A long formula is cut to the surroundings of `token`.
     """
-    # Escaped first: a line end or a character without width would move the carets.
+    # Escaped first, because a line end or a zero-width character would displace the carets.
     formula, token = shown(formula), shown(token)
     start = _last_whole(formula, token)
     if len(formula) > _LONGEST:
@@ -162,7 +162,7 @@ def _underline(formula: str, token: str) -> list[str]:
 
 
 def _last_whole(text: str, token: str) -> int:
-    """Where `token` last stands in `text` and is not part of a longer name; -1 if nowhere."""
+    """The last position of `token` in `text` outside a longer name; -1 if there is none."""
     position = text.rfind(token) if token else -1
     while position >= 0:
         end = position + len(token)

@@ -71,14 +71,14 @@ def parse_formula(
     columns : sequence of str
         Columns of the data.
     hidden : sequence of str
-        Columns that ``.`` does not stand for, such as those with the weights.
+        Columns that ``.`` excludes, such as the weights.
     trusted : bool
         Allow any expression.
 
     Raises
     ------
     FormulaError
-        If the formula can't be read or asks for what is not there.
+        If the formula can't be read or names an unknown column.
     """
     if not isinstance(text, str):
         raise FormulaError(
@@ -154,7 +154,7 @@ def _term(term: Any, names: Identifiers) -> Term:
 def _unreadable(text: str, error: Exception, restore: Callable[[str], str]) -> FormulaError:
     said = str(error).split("\n")[0].replace("⧛", "").replace("⧚", "")
     if "context marker" in said:
-        said = "A parenthesis, bracket or brace has no partner."
+        said = "Unmatched parenthesis, bracket or brace."
     said = shortened(restore(said)) or type(error).__name__
     return FormulaError(f"Can't read the formula.\n  {shortened(text)}\n  {said}")
 
@@ -196,14 +196,14 @@ def _check_removals(
         for name in sorted(lost):
             close = near(name, kept)
             raise FormulaError.at(
-                f"Can't remove {quoted(name)}: the terms before it do not have it.",
+                f"Can't remove {quoted(name)}: it is not among the terms before it.",
                 text,
                 name,
                 did_you_mean(close)
                 if close
                 else f"Terms before it: {listing(kept)}."
                 if kept
-                else "No term stands before it: write removals last, as in `y ~ . - x`.",
+                else "There are no terms before it: write removals last, as in `y ~ . - x`.",
             )
 
 
@@ -217,7 +217,7 @@ def _nodes(tree: Any) -> Iterator[ASTNode]:
 
 
 def transform(node: Transform, values: Any, state: dict[str, Any]) -> Any:
-    """What one of formulaic's transforms makes of a column; :func:`columns_of` takes it apart.
+    """The result of one of formulaic's transforms of a column, for :func:`columns_of`.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def transform(node: Transform, values: Any, state: dict[str, Any]) -> Any:
     values : pandas.Series
         Without missing values.
     state : dict
-        What transforms learned, by their texts; filled if there is nothing, else replayed.
+        What transforms learned, by their texts; filled if empty, else replayed.
     """
     function = TRANSFORMS[node.function]
     options = {name: _option(value) for name, value in node.options}
@@ -264,7 +264,7 @@ def _option(value: object) -> Any:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without words about infinite values, which are found afterwards, or formulaic's future."""
+    """Without warnings about infinite values, which are found afterwards, or deprecations."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -276,10 +276,9 @@ def columns_of(result: Any) -> tuple[dict[str, Any], bool]:
     Returns
     -------
     columns : dict of str to array-like
-        A single column has the name ``""``, one of several that by which formulaic tells it from
-        the others.
+        A single column has the name ``""``; several have formulaic's names for them.
     categorical : bool
-        Whether formulaic would take the values for categories.
+        Whether formulaic would treat the values as categories.
     """
     columns = as_columns(result)
     metadata = getattr(result, "__formulaic_metadata__", None)
@@ -291,13 +290,13 @@ def columns_of(result: Any) -> tuple[dict[str, Any], bool]:
 
 
 def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any]) -> Any:
-    """What an expression of a formula gives that the user trusts: it may do anything.
+    """The value of an expression in a formula that the user trusts: it may do anything.
 
     Parameters
     ----------
     node : Code
     environment : mapping of str to pandas.Series
-        Columns of the data, by their names; of the caller's variables nothing is seen.
+        Columns of the data, by their names; the caller's variables are not accessible.
     state : dict
         As in :func:`transform`.
     """
@@ -362,7 +361,7 @@ def formulaic_matrix(
             frame, context=values, ensure_full_rank=full_rank, na_action="ignore"
         )
     if len(matrix) != len(frame):
-        raise FormulaError(f"formulaic lost rows of the formula {text!r}.")
+        raise FormulaError(f"formulaic dropped rows of the formula {text!r}.")
     number = {frozenset(f.name for f in term.factors): i for i, term in enumerate(terms)}
     term_of = [-1] * matrix.shape[1]
     for term, places in matrix.model_spec.term_indices.items():

@@ -1,6 +1,6 @@
-"""The result of a selection, with all that can be done with it.
+"""The result of a selection: resampling, performance, inference, refitting, figures and reports.
 
-Each method is a call of the room that does the work; the file is long for what they document.
+Each method delegates to the room that does the work; the file is long because of its docstrings.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from treeselect.results.readable import ReadableFit
 
 @dataclass(frozen=True, slots=True)
 class SelectionResult(ReadableFit):
-    """Selected terms, the path that led to them, and the model refitted on them.
+    """Selected terms, the selection path, and the final model refitted to the selected terms.
 
-    Made by :func:`treeselect.select`; not changed by any of its methods. Its attributes are those
-    of :class:`treeselect.resampling.fit.Fit`.
+    Returned by :func:`treeselect.select`. Its methods never modify it. Its attributes are those of
+    :class:`treeselect.resampling.fit.Fit`.
     """
 
     # --- other models ---
@@ -65,40 +65,41 @@ class SelectionResult(ReadableFit):
         Parameters
         ----------
         model : {"forest", "boosting", "glm"} or estimator
-            ``"forest"``: the forest of 200 trees that most methods predict with. ``"boosting"``:
-            boosted trees of depth 2, 4 or 6 and shrinkage 0.1, whose depth and number have the
-            lowest loss on rows that are held out. ``"glm"``: the
-            linear model of the family, by statsmodels: least squares, a binomial or Poisson GLM, or
-            a multinomial logit, on formulaic's full-rank columns with an intercept; for times Cox's
-            proportional hazards model, with a table of hazard ratios. Or an estimator of
-            scikit-learn, for times of scikit-survival, which is cloned and fitted on formulaic's
-            one-hot columns.
+            ``"forest"``: a random forest of 200 trees, the final model of most methods.
+            ``"boosting"``: boosted trees of depth 2, 4 or 6 with shrinkage 0.1; depth and number
+            of trees minimise the loss on held-out rows. ``"glm"``: the linear model of the family,
+            fitted by statsmodels: least squares, a binomial or Poisson GLM, or a multinomial logit,
+            on formulaic's full-rank columns with an intercept; for times to an event, Cox's
+            proportional hazards model with a table of hazard ratios. Alternatively, an estimator
+            from scikit-learn (for times to an event, from scikit-survival), which is cloned and
+            fitted to formulaic's one-hot columns.
         data : frame or path, optional
-            The data of the fit, needed if the model was loaded from a file without them.
+            The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of float, optional
-            Case weights and offset that go with `data`, if the fit had arrays of them.
+            Case weights and offset for `data`, if the fit was given them as arrays.
 
         Returns
         -------
         SelectionResult
-            For ``"forest"`` and ``"boosting"``: the same selection, which predicts with those
-            trees.
+            For ``"forest"`` and ``"boosting"``: the same selection with these trees as its final
+            model.
         GlmFit
-            For ``"glm"``: ``.result``, that of statsmodels (for times ``.result.phreg()`` is);
-            ``.summary()``, ``.tidy()``, with ``exponentiate=True`` odds, rate or hazard ratios;
-            ``.n_dropped``, the rows left out because a selected term is missing there. Its p-values
-            are not valid, as the terms were selected on the same rows: see :meth:`inference`. Nor
-            are its standard errors cluster-robust where the fit has `fold_groups`, as those of
-            :meth:`inference` are: the summary says so.
+            For ``"glm"``: ``.result``, the result of statsmodels (for times to an event, use
+            ``.result.phreg()``); ``.summary()``; ``.tidy()``, with ``exponentiate=True`` odds, rate
+            or hazard ratios; ``.n_dropped``, the number of rows excluded because a selected term is
+            missing. Its p-values are not valid, because the terms were selected on the same rows:
+            see :meth:`inference`. If the fit has `fold_groups`, its standard errors, unlike those
+            of :meth:`inference`, are not cluster-robust; the summary says so.
         EstimatorFit
             For an estimator: ``.estimator``, ``.predict(new)``, ``.encode(new)`` and ``.columns``.
 
         Raises
         ------
         OptionError
-            If `model` is unknown, no fit for the response, or can't take the weights or the offset.
+            If `model` is unknown, does not suit the response, or does not support the weights or
+            the offset.
         DataError
-            If the data are needed and not given, or are not those of the fit; or if the linear
+            If the data are required and not given, or are not those of the fit; or if the linear
             model can't be fitted.
 
         Warns
@@ -109,17 +110,17 @@ class SelectionResult(ReadableFit):
 
         Notes
         -----
-        Whole case weights are copies of rows for statsmodels, too (``freq_weights``), others are
-        relative (``var_weights``, divided by their mean). Columns that are sums of others are left
-        out, as in R, and named. An estimator gets missing numbers as they are if it says that it
-        allows them; otherwise medians of the training rows stand in for them, with a column for
-        each number that tells where.
+        Integer case weights are passed to statsmodels as frequencies (``freq_weights``), other
+        weights as relative weights (``var_weights``, divided by their mean). Columns that are
+        linear combinations of others are dropped, as in R, and named. An estimator receives missing
+        numbers unchanged if its scikit-learn tags allow them; otherwise they are replaced by the
+        medians of the training rows, with a missing-value indicator for each number.
 
-        Cox's model has Efron's ties, the strata of the formula and late entries, and is fitted as
-        R's ``coxph`` does it, case weights included: an event of weight 2 is one event, not two
-        that tie. statsmodels' ``PHReg``, which takes no weights, has the same coefficients.
-        scikit-survival's estimators get a structured array of ``event`` and ``time``; they can't be
-        fitted where there are strata or late entries.
+        Cox's model uses Efron's method for ties, the strata of the formula and delayed entry. It
+        is fitted as by R's ``coxph``, including case weights: an event of weight 2 is one event,
+        not two tied ones. statsmodels' ``PHReg``, which does not support weights, gives the same
+        coefficients without them. scikit-survival's estimators receive a structured array of
+        ``event`` and ``time``; they can't be fitted with strata or delayed entry.
         """
         from treeselect.results.refitting import refit
 
@@ -141,79 +142,79 @@ class SelectionResult(ReadableFit):
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
     ) -> Inference:
-        """Honest p-values: select on one part of the rows, fit the linear model on the other.
+        """Valid p-values by sample splitting: select on one part of the rows, test on the other.
 
-        The selection is that of this fit: its method, and its number of units, rule or tuning
-        value. The linear model is that of ``refit("glm")``.
+        The selection uses the method of this fit and its `k`, rule for `k` or tuning parameter. The
+        linear model is that of ``refit("glm")``.
 
         Parameters
         ----------
         split : float
-            Share of the rows (or groups) to select on, above 0 and below 1; of each class that
-            share, as far as whole groups allow.
+            Share of the rows (or clusters) to select on, above 0 and below 1; stratified by class
+            as far as whole clusters allow.
         repeats : int
             Number of random splits, 1 to 10,000. One split gives coefficients with intervals;
-            several give one p-value per term that does not depend on the luck of a split.
+            several give one aggregated p-value per term, which depends less on the random split.
         seed : int, optional
-            The fit's by default.
+            By default that of the fit.
         gamma_min : float
-            Least quantile of the p-values of several splits that is looked at, above 0, below 1.
+            Smallest quantile of the p-values used to aggregate several splits, above 0, below 1.
         level : float
-            Of the intervals of one split, above 0 and below 1.
+            Confidence level of the intervals of one split, above 0 and below 1.
         n_jobs : int, optional
-            The fit's by default; the answer does not depend on it.
+            By default that of the fit; results do not depend on it.
         fold_groups : str or array, shape (n_rows,), optional
-            Column or array, for example of patients or sites, whose rows may depend on each other:
-            whole groups are in one part, the folds that choose `k` and the bags of the method keep
-            them together, and standard errors are cluster-robust. The fit's by default. A column
-            that is neither the fit's nor behind the terms needs `data`.
+            Column or array of clusters, for example patients or sites: a cluster is wholly in one
+            part, the folds that choose `k` and the bags of the method keep it together, and
+            standard errors are cluster-robust. By default those of the fit. A column that is
+            neither the fit's nor behind the terms requires `data`.
         checkpoint, on_piece : path, callable, optional
             As in :meth:`resample`; a piece is the selection of a split.
         data : frame or path, optional
-            The data of the fit, needed if the model was loaded from a file without them.
+            The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of float, optional
-            Case weights and offset that go with `data`, if the fit had arrays of them.
+            Case weights and offset for `data`, if the fit was given them as arrays.
 
         Returns
         -------
         Inference
-            ``.tidy()``, ``.summary()``, ``.n_splits``. If it is stopped (Ctrl-C), of the splits
-            that are finished, if these are two or more; ``.partial`` is True then.
+            ``.tidy()``, ``.summary()``, ``.n_splits``. If interrupted (Ctrl-C) after two or more
+            splits, it describes the finished ones, and ``.partial`` is True.
 
         Raises
         ------
         OptionError
-            If an argument is not allowed, or a part has too few rows or groups.
+            If an argument is not allowed, or a part has too few rows or clusters.
         DataError
-            If the data are needed and not given, or are not those of the fit.
+            If the data are required and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process can't be given its work.
+            If memory runs out, or work can't be passed to a process.
 
         Notes
         -----
-        One split: ordinary tests and intervals of the submodel that was selected, on rows that the
-        selection has not seen; missing values leave rows out as in ``refit("glm")``.
+        One split: the usual tests and intervals of the selected submodel, on rows that played no
+        part in the selection; rows with missing values are excluded as in ``refit("glm")``.
 
-        Several: [1]_. In each split b the p-value of a term is 1 if it is not selected, else that
-        of the Wald (for least squares F) test of all its columns, times the number of selected
-        terms, at most 1. With ``Q(gamma)`` the empirical gamma-quantile of ``p_b / gamma``, at most
-        1 (equation 2.2), the p-value is ``(1 - log(gamma_min)) * inf Q(gamma)`` over gamma in
-        (gamma_min, 1), at most 1 (equation 2.3). Rejecting at level alpha keeps the chance of any
-        false rejection below alpha if the linear model holds and the terms that are selected on a
-        part include all those that matter (theorem 3.2, for large samples). Intervals are not
-        given for several splits: they would come from inverting that test only (Dezeure,
+        Several splits: [1]_. In each split b the p-value of an unselected term is 1; that of a
+        selected term is the p-value of the Wald test (F test for least squares) of all its columns,
+        times the number of selected terms, at most 1. With ``Q(gamma)`` the empirical
+        gamma-quantile of ``p_b / gamma``, at most 1 (equation 2.2), the aggregated p-value is
+        ``(1 - log(gamma_min)) * inf Q(gamma)`` over gamma in (gamma_min, 1), at most 1 (equation
+        2.3). Rejecting at level alpha controls the family-wise error rate asymptotically if the
+        linear model holds and the terms selected on each part include all relevant ones (theorem
+        3.2). Several splits give no intervals; these would require inverting the test (Dezeure,
         Buehlmann, Meier and Meinshausen 2015, Statistical Science 30).
 
-        A split counts as p = 1 for all terms if its linear model can't be fitted: separated
-        classes, a likelihood without a maximum, columns of a term that are sums of those of others,
-        too few rows. The summary counts such splits.
+        If the linear model of a split can't be fitted (separated classes, a likelihood without a
+        maximum, collinear terms, too few rows), all its p-values are 1. The summary counts such
+        splits.
 
-        With groups, rows of one patient on both sides would make the second part a repetition of
-        the first, and rows counted one by one would make its standard errors too small. These are
-        cluster-robust [2]_ with t and F tests of G - 1 degrees of freedom for G groups, in all
-        families; those of Cox's model are R's ``coxph(cluster=)`` times ``sqrt(G / (G - 1))``. They
-        need many groups (50 or more to fit on), and more than the model has coefficients, with no
-        column or level that occurs in one group alone: otherwise the split fails.
+        Splitting the rows of one cluster would make the parts dependent, and ignoring the clusters
+        would make standard errors too small. Standard errors are therefore cluster-robust [2]_,
+        with t and F tests on G - 1 degrees of freedom for G clusters, in all families; those of
+        Cox's model are R's ``coxph(cluster=)`` times ``sqrt(G / (G - 1))``. They require many
+        clusters (50 or more to fit on), more clusters than coefficients, and no column or level
+        that occurs in one cluster only; otherwise the split fails.
 
         References
         ----------
@@ -251,7 +252,7 @@ class SelectionResult(ReadableFit):
     def _with_data(
         self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
     ) -> ModelData:
-        """The rows of the fit, in its groups where these are known."""
+        """The rows of the fit, with its clusters if these are known."""
         here = self.design.again(data, weights, offset)
         return in_own_groups(here, self.choice.folds, data)
 
@@ -262,7 +263,7 @@ class SelectionResult(ReadableFit):
         weights: Sequence[float] | None,
         offset: Sequence[float] | None,
     ) -> tuple[ModelData, Folds]:
-        """Rows and folds of the fit, in other groups if they are given."""
+        """Rows and folds of the fit, with other clusters if given."""
         here = self._with_data(data, weights, offset)
         return with_groups(here, self.choice.folds, fold_groups, data)
 
@@ -292,42 +293,43 @@ class SelectionResult(ReadableFit):
         n : int
             Number of resamples, 2 to 100,000.
         scheme : {"bootstrap", "subsample", "complementary"}
-            Rows (or groups) with replacement; half of them; both halves of a split in turn.
+            Draw rows (or clusters) with replacement; half of them without; or both halves of each
+            random split.
         k : int, optional
-            Units to select on each resample; the fit's by default (where the fit's tuning value
-            was given, that value).
+            Number of terms (units, if there are groups) to select on each resample; by default
+            that of the fit, or its tuning parameter if that was fixed instead.
         path : bool or int
-            Units up to which the path is followed on each resample, for ``stability.path()`` and
-            ``stability.q_values()``; True for as many as q-values look at, at least `k`. False,
-            the default, does not record it. Where it is followed `k` is a size of that path.
+            Size up to which to follow the path on each resample, for ``stability.path()`` and
+            ``stability.q_values()``; True for the size that q-values use, at least `k`. By default
+            the path is not recorded. If it is, `k` is a size on that path.
         seed : int, optional
-            The fit's by default.
+            By default that of the fit.
         n_jobs : int, optional
-            The fit's by default; the answer does not depend on it.
+            By default that of the fit; results do not depend on it.
         fold_groups : str or array, shape (n_rows,), optional
-            Column or array, for example of patients or sites: whole groups are drawn in place of
-            rows, each with all its rows, and so they are in the bags of the method. The fit's by
-            default. A column that is neither the fit's nor behind the terms needs `data`.
+            Column or array of clusters, for example patients or sites: resamples, and the bags of
+            the method, draw whole clusters. By default those of the fit. A column that is neither
+            the fit's nor behind the terms requires `data`.
         effects : bool
-            Fit the model of each resample, too, for the intervals of :meth:`effects` and
+            Also fit the final model on each resample, for the intervals of :meth:`effects` and
             :meth:`interactions` and the bands of :meth:`shape`; summary, tables, report and model
-            files then have them. It takes the time of one more forest, of forty predictions of each
-            term for up to 1000 rows, and of up to 36 of each pair of the first ten for up to 200.
+            files then include them. Per resample this costs one more forest, forty predictions of
+            each term for up to 1000 rows, and up to 36 of each pair of the first ten terms for up
+            to 200 rows.
         checkpoint : path, optional
-            Folder for what is finished, a small file for each resample; made if it is not there.
-            A call that was killed or stopped goes on from there: the next one on the same data,
-            with the same fit (give `select` a `seed`), takes the resamples that it finds, and ends
-            with the numbers of a call that nobody disturbed. More resamples may be asked for than
-            before, and several calls may share a folder. Files that are damaged or of others are
-            not used, which a warning tells. If they can't be written, the call goes on.
+            Folder for finished resamples, one small file each; created if necessary. After an
+            interruption, calling again on the same data with the same fit (give `select` a `seed`)
+            reuses these files and returns the same numbers as an uninterrupted call. The new call
+            may request more resamples, and several calls may share a folder. Damaged and foreign
+            files are ignored with a warning. If files can't be written, the call continues.
         on_piece : callable, optional
-            Called with a :class:`treeselect.running.pieces.Piece` after each resample, those from
-            `checkpoint` included. What it raises ends the call; KeyboardInterrupt stops it as
-            Ctrl-C does.
+            Called with a :class:`treeselect.running.pieces.Piece` after each resample, including
+            those from `checkpoint`. An exception that it raises ends the call; KeyboardInterrupt
+            stops it as Ctrl-C does.
         data : frame or path, optional
-            The data of the fit, needed if the model was loaded from a file without them.
+            The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of int, sequence of float, optional
-            Case weights and offset that go with `data`, if the fit had arrays of them.
+            Case weights and offset for `data`, if the fit was given them as arrays.
 
         Returns
         -------
@@ -339,17 +341,17 @@ class SelectionResult(ReadableFit):
         OptionError
             If an argument is not allowed.
         DataError
-            If the data are needed and not given, or are not those of the fit.
+            If the data are required and not given, or are not those of the fit.
         StabilityError
-            If the selection is empty, or a resample holds only one value of the response.
+            If no term is selected and `k` is not given, or the response is constant on a resample.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process can't be given its work.
+            If memory runs out, or work can't be passed to a process.
 
         Notes
         -----
-        If it is stopped (Ctrl-C), it returns what is finished, if these are two resamples or more
-        (of complementary ones, pairs): ``.stability.partial`` is True then, and summary and report
-        say so. Otherwise KeyboardInterrupt is raised, as ever.
+        If interrupted (Ctrl-C) after two or more resamples (complementary pairs), it returns the
+        finished ones: ``.stability.partial`` is True, and summary and report say so. Otherwise
+        KeyboardInterrupt is raised.
 
         Examples
         --------
@@ -404,56 +406,56 @@ class SelectionResult(ReadableFit):
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
     ) -> CoefficientStability:
-        """Fit the linear model of what each resample selected, to that resample.
+        """Fit to each resample the linear model of the terms selected on it.
 
-        How much of a coefficient, and of its uncertainty, is owed to the selection: the table that
-        Heinze, Wallisch and Dunkler [1]_ recommend beside every selected model.
+        The table that Heinze, Wallisch and Dunkler [1]_ recommend with every selected model: how
+        much of a coefficient, and of its uncertainty, is due to the selection.
 
         Parameters
         ----------
         n_jobs : int, optional
-            The fit's by default; the answer does not depend on it.
+            By default that of the fit; results do not depend on it.
         fold_groups : array, shape (n_rows,), optional
-            The groups of rows, if :meth:`resample` was given an array of them.
+            The clusters, if :meth:`resample` was given an array of them.
         data : frame or path, optional
-            The data of the fit, needed if the model was loaded from a file without them.
+            The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of float, optional
-            Case weights and offset that go with `data`, if the fit had arrays of them.
+            Case weights and offset for `data`, if the fit was given them as arrays.
 
         Returns
         -------
         CoefficientStability
-            ``.tidy()``, ``.summary()``; for :meth:`report`, as `coefficients`.
+            ``.tidy()``, ``.summary()``; may be passed to :meth:`report` as `coefficients`.
 
         Raises
         ------
         StabilityError
-            If there are no resamples yet, or the call that drew them was stopped.
+            If there are no resamples, or the call that drew them was interrupted.
         OptionError
-            If an argument is not allowed, or groups are needed and not given.
+            If an argument is not allowed, or clusters are required and not given.
         DataError
-            If the data are needed and not given, or are not those of the fit.
+            If the data are required and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process ends before its work is done or can't be given it.
+            If memory runs out, a process ends prematurely, or work can't be passed to a process.
 
         Notes
         -----
-        The linear model is that of ``refit("glm")``, of the resample's rows and of the terms that
-        were selected there. With b the coefficient on a resample, 0 where its term is not selected,
-        and f that of the full model, which has all terms and is fitted to all rows:
+        The linear model is that of ``refit("glm")``, fitted to the rows of the resample with the
+        terms selected on it. With b the coefficient on a resample, 0 if its term is not selected,
+        and f its counterpart in the full model, which has all terms and is fitted to all rows:
 
-        - RMSD ratio: ``sqrt(mean((b - f)^2))`` over all resamples, over the standard error of f
-          (cluster-robust if the fit has `fold_groups`).
+        - RMSD ratio: ``sqrt(mean((b - f)^2))`` over all resamples, divided by the standard error of
+          f (cluster-robust if the fit has `fold_groups`).
         - Relative conditional bias: ``mean(b) / f - 1`` over the resamples that selected the term.
         - Quantiles of b over all resamples.
 
-        The full model is taken to be unbiased. Where it can't be fitted, as with more terms than
-        rows, what is compared with it is missing. Halves of the rows serve as well as the
-        bootstrap: an estimate on half of the rows is about as far from that on all of them.
+        The full model is taken to be unbiased. If it can't be fitted, as with more terms than rows,
+        comparisons with it are missing. Half-samples serve as well as the bootstrap: an estimate
+        from half of the rows is about as far from that from all rows.
 
-        A level of a factor that a resample happens not to hold has no coefficient there; a
-        resample whose linear model can't be fitted has none at all (classes that are separated,
-        terms that can't be told apart). Both are counted, and not taken for 0.
+        A factor level that is absent from a resample has no coefficient there, and a resample whose
+        linear model can't be fitted (separated classes, collinear terms) has none. Both are
+        counted, and not treated as 0.
 
         References
         ----------
@@ -475,15 +477,15 @@ class SelectionResult(ReadableFit):
         if fold_groups is None and stability.groups_name != name:
             if not isinstance(stability.groups_name, str):
                 raise OptionError(
-                    "`fold_groups` must be given: `resample()` was given an array of groups, which"
-                    " are not kept.\n  Give the same again."
+                    "`fold_groups` must be given: `resample()` was given an array of clusters,"
+                    " which is not stored.\n  Give the same array again."
                 )
             fold_groups = stability.groups_name
         here, _ = self._in_groups(fold_groups, data, weights, offset)
         return coefficient_stability(self, here, stability, self._workers(n_jobs))
 
     def _workers(self, n_jobs: object) -> Workers:
-        """Those asked for, else those of the fit."""
+        """The requested workers, otherwise those of the fit."""
         asked = check_n_jobs(n_jobs)
         return workers_for(self.n_jobs if asked is None else asked)
 
@@ -493,7 +495,7 @@ class SelectionResult(ReadableFit):
         checkpoint: object,
         on_piece: Callable[[Piece], object] | None,
     ) -> Course:
-        """How pieces are done."""
+        """How the pieces of a long call are run."""
         return Course(
             self._workers(n_jobs),
             self.progress,
@@ -519,51 +521,51 @@ class SelectionResult(ReadableFit):
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
     ) -> Performance:
-        """How well the whole procedure predicts new rows: selection repeated inside each fold.
+        """Nested cross-validation: how well the whole procedure predicts new rows.
 
-        In each fold the path, the choice of `k` by the rule of the fit (with folds of the training
-        rows alone, if it needs any) and the model are made anew, and scored on the held-out rows.
-        The fit is not changed.
+        In each fold the selection path, the choice of `k` by the rule of the fit (by inner
+        cross-validation on the training rows, if the rule needs it) and the final model are
+        repeated, and the model is scored on the held-out rows. The fit is not modified.
 
         Parameters
         ----------
         folds, repeats : int, splitter or array of int; int
-            As in :func:`treeselect.select`: how rows are held out to be predicted.
+            The outer folds, given as in :func:`treeselect.select`.
         fold_groups : str or array, shape (n_rows,), optional
-            Whole groups are held out; the fit's by default. A column that is neither the fit's nor
-            behind the terms needs `data`. The selection in each fold, as in the fit, keeps the
-            fit's own groups together, if it has any.
+            Clusters that are held out as a whole; by default those of the fit. A column that is
+            neither the fit's nor behind the terms requires `data`. The selection in each fold, as
+            in the fit, keeps the fit's own clusters together, if it has any.
         inner_folds : int, splitter or array of int, optional
-            Folds of the training rows that choose `k`; as in the fit by default. They keep the
-            fit's groups together, too.
+            Folds of the training rows that choose `k`; by default as in the fit. They, too, keep
+            the fit's clusters together.
         scoring : str or callable, optional
-            Score on the held-out rows; the fit's, which also chooses `k`, by default.
+            Score on the held-out rows; by default that of the fit, which also chooses `k`.
         seed : int, optional
-            The fit's by default.
+            By default that of the fit.
         n_jobs : int, optional
-            The fit's by default; the answer does not depend on it.
+            By default that of the fit; results do not depend on it.
         checkpoint, on_piece : path, callable, optional
             As in :meth:`resample`; a piece is a fold.
         data : frame or path, optional
-            The data of the fit, needed if the model was loaded from a file without them.
+            The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of float, optional
-            Case weights and offset that go with `data`, if the fit had arrays of them.
+            Case weights and offset for `data`, if the fit was given them as arrays.
 
         Returns
         -------
         Performance
-            ``.mean``, ``.standard_error``, ``.tidy()``, ``.glance()``, ``.summary()``. If it is
-            stopped (Ctrl-C), of the folds that are finished, if these are two or more; ``.partial``
-            is True then.
+            ``.mean``, ``.standard_error``, ``.tidy()``, ``.glance()``, ``.summary()``. If
+            interrupted (Ctrl-C) after two or more folds, it describes the finished ones, and
+            ``.partial`` is True.
 
         Raises
         ------
         OptionError
             If an argument is not allowed, or the rows can't be split.
         DataError
-            If the data are needed and not given, or are not those of the fit.
+            If the data are required and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process can't be given its work.
+            If memory runs out, or work can't be passed to a process.
 
         Examples
         --------
@@ -603,35 +605,35 @@ class SelectionResult(ReadableFit):
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
     ) -> ConditionalImportance:
-        """What each term tells that the other selected ones do not, with a test on held-out rows.
+        """Importance of each term given the other selected terms, tested on held-out rows.
 
-        In each fold a forest is grown on the selected terms, and one more without each of them
-        (leave-one-covariate-out [1]_); importance is what the score on the held-out rows loses.
-        Factors and groups are left out whole. The model of the fit has no part in it.
+        In each fold one forest is grown on the selected terms, and one without each of them
+        (leave-one-covariate-out [1]_); importance is the loss of score on the held-out rows.
+        Factors and groups are left out as a whole. The final model of the fit is not used.
 
         Parameters
         ----------
         folds : int, splitter or array of int
-            As in :func:`treeselect.select`: how rows are held out to be predicted.
+            Folds, given as in :func:`treeselect.select`.
         repeats : int, optional
-            How often so many folds are drawn, which makes the test less a matter of the draw; 5 by
-            default where `folds` is a number, else 1.
+            How often to repeat the folds, so that the test depends less on the random split; by
+            default 5 if `folds` is a number, otherwise 1.
         terms : str or sequence of str, optional
-            Terms or groups to test. Those that are not selected are added to the selected ones
-            instead. All selected ones by default.
+            Terms or groups to test; by default all selected ones. An unselected one is instead
+            added to the selected ones.
         fold_groups : str or array, shape (n_rows,), optional
-            Whole groups are held out; the fit's by default. A column that is neither the fit's nor
-            behind the terms needs `data`.
+            Clusters that are held out as a whole; by default those of the fit. A column that is
+            neither the fit's nor behind the terms requires `data`.
         scoring : str or callable, optional
-            Score on the held-out rows; the fit's by default.
+            Score on the held-out rows; by default that of the fit.
         seed : int, optional
-            The fit's by default.
+            By default that of the fit.
         n_jobs : int, optional
-            The fit's by default; the answer does not depend on it.
+            By default that of the fit; results do not depend on it.
         data : frame or path, optional
-            The data of the fit, needed if the model was loaded from a file without them.
+            The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of float, optional
-            Case weights and offset that go with `data`, if the fit had arrays of them.
+            Case weights and offset for `data`, if the fit was given them as arrays.
 
         Returns
         -------
@@ -641,19 +643,19 @@ class SelectionResult(ReadableFit):
         Raises
         ------
         OptionError
-            If an argument is not allowed, nothing is selected and `terms` is not given, or the
+            If an argument is not allowed, no term is selected and `terms` is not given, or the
             rows can't be split.
         DataError
-            If the data are needed and not given, or are not those of the fit.
+            If the data are required and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process can't be given its work.
+            If memory runs out, or work can't be passed to a process.
 
         Notes
         -----
         Intervals and one-sided p-values are those of the corrected resampled t test [2]_. They
-        take the terms as given: of terms that were picked from many on the same rows importances
-        are too large and p-values too small. :meth:`inference` tests on rows that the selection
-        has not seen.
+        ignore the selection: for terms selected from many on the same rows, importances are too
+        large and p-values anti-conservative. :meth:`inference` tests on rows that played no part
+        in the selection.
 
         References
         ----------
@@ -700,54 +702,53 @@ class SelectionResult(ReadableFit):
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
     ) -> RiskGroups:
-        """Survival in groups of rows of rising predicted risk, and whether predictions agree with
-        what happened.
+        """Survival in groups of increasing predicted risk, and calibration of predicted survival.
 
-        In each fold the model that predicts is refitted to the selected terms on the training rows
-        (a forest where the fit itself predicts by a sparse forest), and tells the risk and the
-        survival of the held-out rows. Groups are cut at the quantiles of these risks.
+        In each fold the final model is refitted to the selected terms on the training rows (a
+        random forest if the final model is a sparse forest) and predicts the risk and the survival
+        of the held-out rows. Groups are cut at the quantiles of these risks.
 
         Parameters
         ----------
         n_groups : int
-            From 2 to 20. Rows of equal risk stay together, so that there may be fewer.
+            From 2 to 20. Rows of equal risk stay together, so there may be fewer groups.
         horizon : float, optional
             Time at which predicted and observed survival are compared, above 0 and not after the
-            last time under observation; the median time of the events by default.
+            end of follow-up; by default the median event time.
         folds : int, splitter or array of int
-            As in :func:`treeselect.select`: how rows are held out to be predicted.
+            Folds, given as in :func:`treeselect.select`.
         fold_groups : str or array, shape (n_rows,), optional
-            Whole groups are held out; the fit's by default. A column that is neither the fit's nor
-            behind the terms needs `data`.
+            Clusters that are held out as a whole; by default those of the fit. A column that is
+            neither the fit's nor behind the terms requires `data`.
         seed : int, optional
-            The fit's by default.
+            By default that of the fit.
         n_jobs : int, optional
-            The fit's by default; the answer does not depend on it.
+            By default that of the fit; results do not depend on it.
         data : frame or path, optional
-            The data of the fit, needed if the model was loaded from a file without them.
+            The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of float, optional
-            Case weights and offset that go with `data`, if the fit had arrays of them.
+            Case weights and offset for `data`, if the fit was given them as arrays.
 
         Returns
         -------
         RiskGroups
-            ``.tidy()``, the curves of Kaplan and Meier with the numbers at risk;
+            ``.tidy()``, Kaplan-Meier curves with the numbers at risk;
             ``.calibration()``, predicted and observed survival at the horizon; ``.summary()``.
 
         Raises
         ------
         OptionError
-            If the response is not times until an event, an argument is not allowed, or the rows
+            If the response is not a time to an event, an argument is not allowed, or the rows
             can't be split.
         DataError
-            If the data are needed and not given, or are not those of the fit.
+            If the data are required and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process can't be given its work.
+            If memory runs out, or work can't be passed to a process.
 
         Notes
         -----
-        The terms are taken as given. They were selected on all rows: where they were picked from
-        many, the groups lie further apart than those of new rows would.
+        The terms were selected on all rows, and the cross-validation does not repeat the selection:
+        with many candidate terms the groups are further apart than they would be on new rows.
 
         Examples
         --------
@@ -786,50 +787,49 @@ class SelectionResult(ReadableFit):
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
     ) -> LearningCurve:
-        """Would more rows help? Score and stability of the whole selection by the number of rows.
+        """Learning curve: score and stability of the whole procedure by the number of rows.
 
-        In each fold the selection, with the rule of the fit for `k`, is made anew from parts of the
-        training rows, a smaller one within each larger one, and scored on the same held-out rows.
-        The fit is not changed.
+        In each fold the selection, with the fit's rule for `k`, is repeated on nested subsets of
+        the training rows and scored on the same held-out rows. The fit is not modified.
 
         Parameters
         ----------
         shares : sequence of float
-            Of the training rows of each fold (of each class that share, and whole groups where
-            there are any), rising, above 0, at most 1.
+            Shares of the training rows of each fold (stratified by class; whole clusters, if there
+            are any), increasing, above 0, at most 1.
         folds, repeats : int, splitter or array of int; int
             As in :meth:`performance`.
         fold_groups : str or array, shape (n_rows,), optional
             As in :meth:`performance`.
         inner_folds : int, splitter or array of int, optional
-            Folds of the rows of a part that choose `k`; as in the fit by default.
+            Folds of the rows of a subset that choose `k`; by default as in the fit.
         seed : int, optional
-            The fit's by default.
+            By default that of the fit.
         n_jobs : int, optional
-            The fit's by default; the answer does not depend on it.
+            By default that of the fit; results do not depend on it.
         data : frame or path, optional
-            The data of the fit, needed if the model was loaded from a file without them.
+            The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of float, optional
-            Case weights and offset that go with `data`, if the fit had arrays of them.
+            Case weights and offset for `data`, if the fit was given them as arrays.
 
         Returns
         -------
         LearningCurve
-            ``.tidy()``, a row per share; ``.words``, what the last rows have brought.
+            ``.tidy()``, one row per share; ``.words``, what the last increase in rows gained.
 
         Raises
         ------
         OptionError
-            If an argument is not allowed, the rows can't be split, or a part is too small.
+            If an argument is not allowed, the rows can't be split, or a subset is too small.
         DataError
-            If the data are needed and not given, or are not those of the fit.
+            If the data are required and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process ends before its work is done or can't be given it.
+            If memory runs out, a process ends prematurely, or work can't be passed to a process.
 
         Notes
         -----
-        The stability index is that of the sets that the folds select. Parts of different folds have
-        rows in common, and the more the larger they are, which alone makes their sets more alike.
+        The stability index compares the sets selected in the folds. Subsets of different folds
+        share rows, the more the larger they are, and this alone makes their sets more similar.
 
         Examples
         --------
@@ -867,32 +867,32 @@ class SelectionResult(ReadableFit):
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
     ) -> Citation:
-        """What to write of this selection in a paper, and what to cite.
+        """Methods paragraph, limitations and references for a paper.
 
         Parameters
         ----------
         performance : Performance, optional
-            What :meth:`performance` found, whose score then stands in the paragraph.
+            The result of :meth:`performance`, whose score is then reported.
         data : frame or path, optional
             The data of the fit, for counts and the fingerprint if the model was loaded from a file
-            without them.
+            without data.
         weights, offset : sequence of float, optional
-            Case weights and offset that go with `data`, if the fit had arrays of them.
+            Case weights and offset for `data`, if the fit was given them as arrays.
 
         Returns
         -------
         Citation
-            Prints as text. ``.methods``, a paragraph with the numbers in it; ``.limitations``,
-            those that apply to this fit; ``.references`` and ``.bibtex``; ``.call``, ``.seed``;
-            ``.versions`` of the software that is installed now; ``.fingerprint`` of the data:
-            SHA-256 of the response, the columns behind the candidate terms, case weights and
-            offset, with their names, of the rows that are used, in their order. It is the same for
-            any order of the columns, in any library, on any machine; None without the data.
+            Prints as text. ``.methods``, a paragraph with the numbers of this fit;
+            ``.limitations``, those that apply to it; ``.references`` and ``.bibtex``; ``.call`` and
+            ``.seed``; ``.versions`` of the installed software; ``.fingerprint`` of the data, the
+            SHA-256 hash of the response, the columns behind the candidate terms, case weights and
+            offset, with their names, for the rows used, in their order. It does not depend on the
+            order of the columns, the library or the machine; None without the data.
 
         Raises
         ------
         OptionError
-            If `performance` is not that of this fit, or weights or an offset do not fit.
+            If `performance` is not that of this fit, or weights or an offset do not match `data`.
         DataError
             If `data` are not those of the fit.
 
@@ -927,10 +927,10 @@ class SelectionResult(ReadableFit):
         Parameters
         ----------
         path : path
-            File to write; replaced if it exists, whole or not at all. The name may end in anything.
+            File to write, with any suffix. An existing file is replaced atomically.
         include_data : bool
-            Put the columns behind the terms, the response and the weights into the file. Without
-            them it holds names of columns, levels of factors, bin edges and the trees.
+            Store the columns behind the terms, the response and the weights as well. Without them
+            the file contains names of columns, levels of factors, bin edges and the trees.
 
         Returns
         -------
@@ -940,13 +940,13 @@ class SelectionResult(ReadableFit):
         Raises
         ------
         ModelFileError
-            If the file can't be written, in which case an older one is as it was, or levels are
-            neither text, numbers nor truth values.
+            If the file can't be written (an existing file is then unchanged), or levels are neither
+            text, numbers nor booleans.
 
         Notes
         -----
-        A zip of JSON and arrays without code; ``treeselect.modelfile.file`` describes it.
-        ``trusted`` is never stored.
+        The file is a zip archive of JSON and arrays and contains no code;
+        ``treeselect.modelfile.file`` describes the format. ``trusted`` is never stored.
         """
         from treeselect.modelfile.file import save_result
 
@@ -969,22 +969,23 @@ class SelectionResult(ReadableFit):
         Parameters
         ----------
         kind : str, optional
-            ``"terms"``, the default: importances of the selected units, and with resamples their
-            selection frequencies with intervals, and those of the most frequent other units.
-            ``"path"``: score against the number of units. ``"importance"``: of the selected units.
-            ``"stability"``: selection frequencies with their intervals. ``"correlation"``: how
-            strongly selected terms go together in the data, by the absolute rank correlation of
-            numbers, the correlation ratio of a number and a factor, and Cramer's V of two factors.
-            ``"substitutes"``: what stood in for selected units on resamples without them.
-            ``"shape"``: the effect of `term`, or a map of `term` and `other`.
-            ``"interactions"``: sizes of the largest. ``"importance_path"``: importances against
-            the number of units. ``"history"``: importances in the rounds of a method that decides
-            by itself, with those of the shadows. ``"risk_groups"``: survival in the groups of
-            :meth:`risk_groups`, with the numbers at risk, and what is predicted.
+            ``"terms"``, the default: importances of the selected terms and, if there are
+            resamples, selection frequencies with intervals of these and of the most frequent other
+            terms. ``"path"``: score by number of terms. ``"importance"``: importances of the
+            selected terms. ``"stability"``: selection frequencies with intervals.
+            ``"correlation"``: associations between the selected terms in the data, by the absolute
+            rank correlation of two numbers, the correlation ratio of a number and a factor, and
+            Cramer's V of two factors. ``"substitutes"``: which terms replaced a selected term on
+            resamples without it. ``"shape"``: the effect of `term`, or a map of `term` and `other`.
+            ``"interactions"``: sizes of the largest interactions. ``"importance_path"``:
+            importances by number of terms. ``"history"``: importances of the terms and of the
+            shadows in the rounds of Boruta. ``"risk_groups"``: survival in the groups of
+            :meth:`risk_groups`, observed and predicted, with the numbers at risk. Where terms are
+            grouped, a group counts as one.
         term, other : str, optional
-            Selected terms with one variable behind each, for ``"shape"``.
+            Selected terms with one variable each, for ``"shape"``.
         ax : matplotlib.axes.Axes, optional
-            Where to draw; by default on a new figure of pyplot.
+            Where to draw; by default a new pyplot figure.
 
         Returns
         -------
@@ -993,13 +994,13 @@ class SelectionResult(ReadableFit):
         Raises
         ------
         OptionError
-            If `kind` is unknown, `term` or `other` do not fit it, or there is nothing to draw.
+            If `kind` is unknown, `term` or `other` do not suit it, or there is nothing to draw.
         StabilityError
-            If ``"stability"`` or ``"substitutes"`` is asked for and there are no resamples.
+            If ``"stability"`` or ``"substitutes"`` is requested and there are no resamples.
         DataError
-            If the data are needed and the model was saved without them.
+            If the data are required and the model was saved without them.
         MissingPackageError
-            If matplotlib is not installed: it comes with ``pip install "treeselect[plot]"``.
+            If matplotlib is not installed; ``pip install "treeselect[plot]"`` installs it.
 
         Examples
         --------
@@ -1023,29 +1024,29 @@ class SelectionResult(ReadableFit):
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
-        """Write an HTML report: one file that opens without a network.
+        """Write an HTML report: one self-contained file.
 
-        On times until an event it shows :meth:`risk_groups`, for which the model is refitted in ten
+        For times to an event it includes :meth:`risk_groups`, which refits the final model in ten
         folds.
 
         Parameters
         ----------
         path : path
-            File to write; replaced if it exists, whole or not at all.
+            File to write. An existing file is replaced atomically.
         template : path, optional
-            A jinja2 template of one's own, which extends ``templates/report.html.j2`` and chooses
-            its sections, or is a copy of it; how is said in the first lines of that file.
+            A jinja2 template that extends ``templates/report.html.j2`` and chooses its sections, or
+            a modified copy of it; the first lines of that file explain how.
         performance : Performance, optional
-            What :meth:`performance` found, for a section of its own.
+            The result of :meth:`performance`, shown in its own section.
         coefficients : CoefficientStability, optional
-            What :meth:`coefficient_stability` found, likewise.
+            The result of :meth:`coefficient_stability`, shown in its own section.
         sections : list of str, optional
-            Which sections follow the answer, in this order, such as
-            ``["terms", "path", "stability"]``; by default all that have something to say. Their
-            names are those of the blocks of ``templates/report.html.j2``; a name that is none is
-            answered with a list. Not together with `template`.
+            The sections below the first screen, in this order, such as
+            ``["terms", "path", "stability"]``; by default all that apply. Their names are those of
+            the blocks of ``templates/report.html.j2``; an unknown name raises an error that lists
+            them. Can't be combined with `template`.
         digits : int, optional
-            As of :meth:`summary`, and significant digits of coefficients.
+            As in :meth:`summary`; also significant digits of coefficients.
 
         Returns
         -------

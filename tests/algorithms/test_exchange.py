@@ -109,7 +109,7 @@ def test_what_is_left_out_is_said_truly():
     data = near_copies(60)[["x0", "x1", "y"]].assign(same=1.0)
     fit = select(data, 3)
     assert fit.k == 2
-    assert any("no more than 2 enter the path: the others are constant" in n for n in fit.notes)
+    assert any("only 2 enter the path: the others are constant" in n for n in fit.notes)
 
 
 @pytest.mark.parametrize("weights", [None, "whole", "relative"])

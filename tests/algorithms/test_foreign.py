@@ -124,14 +124,14 @@ def test_a_set_of_its_own_size(linear, selector):
         again = cut.resample(2).stability.selected
         assert again.sum(axis=1).tolist() == [1, 1]
     else:
-        assert "Nothing is selected by SelectFdr." in fit.summary().as_text()
+        assert "No term was selected by SelectFdr." in fit.summary().as_text()
 
 
 def test_an_own_size_can_be_asked_for_and_a_number_of_columns(linear):
     assert select(linear, SelectKBest(f_regression, k=4), columns="own").k == 4
     three = select(linear, SelectKBest(f_regression), columns=3)
     assert set(three.selected) == {"a", "b", "c"}
-    assert three.call.rule == "columns = 3 as asked"
+    assert three.call.rule == "columns = 3 (fixed)"
     assert select(linear, SelectKBest(f_regression), columns=99).k == 7
     lasso = SelectFromModel(Lasso(alpha=0.3))
     assert set(select(linear, lasso, k=7).selected) == taken_by(lasso, linear)
@@ -459,9 +459,11 @@ def test_what_can_not_take_part(mixed, method, says):
 
 
 def test_options_that_do_not_go_together(linear):
-    with pytest.raises(OptionError, match="`k='best'` needs sizes to choose from, and SelectFdr"):
+    with pytest.raises(
+        OptionError, match="`k='best'` needs several sizes to choose from, and SelectFdr"
+    ):
         select(linear, SelectFdr(), k="best")
-    with pytest.raises(OptionError, match="can't decide both"):
+    with pytest.raises(OptionError, match="can't both determine"):
         select(linear, SelectKBest(), k=2, columns=3)
     with pytest.raises(OptionError, match="Give `columns`, or `k`"):
         select(linear, SelectKBest(), k=None)

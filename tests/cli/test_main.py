@@ -99,7 +99,7 @@ def test_groups_of_rows_and_another_score(run):
         "--scoring", "neg_brier_score",
     )  # fmt: skip
     assert done.returncode == 2
-    assert "`fold_groups` must have at least as many groups as there are folds" in done.stderr
+    assert "`fold_groups` must have at least as many clusters as there are folds" in done.stderr
     done = run(
         "select", "died ~ signal", "data.csv", "-k", "1", "--seed", "3", "--fold-groups", "colour",
         "--scoring", "neg_brier_score",
@@ -114,7 +114,7 @@ def test_performance_is_printed_and_written(run, folder):
         "--performance", "3", "--json", "p.json", "--report", "p.html",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    selection, performance = done.stdout.split("Performance: selection repeated inside each fold")
+    selection, performance = done.stdout.split("Performance: nested cross-validation")
     assert "Selected terms: Group lasso" in selection
     assert "Folds: 3-fold cross-validation" in " ".join(performance.split())
     data = pd.read_csv(folder / "data.csv")
@@ -125,7 +125,7 @@ def test_performance_is_printed_and_written(run, folder):
     assert [row["score"] for row in tables["tidy"]] == found.scores.tolist()
     assert [row["selected"] for row in tables["tidy"]] == [["signal"]] * 3
     page = (folder / "p.html").read_text(encoding="utf-8")
-    assert page.count(">Performance: selection repeated inside each fold</h2>") == 1
+    assert page.count(">Performance: nested cross-validation</h2>") == 1
 
 
 def test_what_can_have_no_coefficients_is_written_without_them(folder, capsys, monkeypatch):
@@ -133,7 +133,7 @@ def test_what_can_have_no_coefficients_is_written_without_them(folder, capsys, m
     monkeypatch.chdir(folder)
     more = ["--seed", "3", "--resamples", "6", "--coefficients", "--json", "n.json"]
     assert main(["select", "died ~ noise", "data.csv", "-m", "stepwise", *more]) == 0
-    assert "No coefficients on resamples: nothing is selected." in capsys.readouterr().out
+    assert "No coefficients on resamples: no term was selected." in capsys.readouterr().out
     from treeselect.resampling import assessing
 
     resample = assessing._one_resample
@@ -146,7 +146,7 @@ def test_what_can_have_no_coefficients_is_written_without_them(folder, capsys, m
     monkeypatch.setattr(assessing, "_one_resample", stopped)
     with pytest.warns(treeselect.errors.TreeselectWarning, match="3 of 6"):
         assert main(["select", "died ~ signal", "data.csv", "-m", "mrmr", "-k", "1", *more]) == 2
-    assert "No coefficients on resamples: these were stopped." in capsys.readouterr().out
+    assert "No coefficients on resamples: resampling was stopped." in capsys.readouterr().out
     tables = json.loads((folder / "n.json").read_text(encoding="utf-8"))
     assert tables["partial"] is True
     assert "coefficients" not in tables
@@ -171,7 +171,7 @@ def test_coefficients_are_printed_and_written(folder, capsys, monkeypatch):
     assert [row["terms"] for row in tables["models"]] == [
         list(terms) for terms in fit.stability.models(None)["terms"]
     ]
-    assert "What the selection does to coefficients" in (folder / "c.html").read_text()
+    assert "How selection affects the coefficients" in (folder / "c.html").read_text()
 
 
 def test_performance_has_five_folds_by_default(folder, capsys, monkeypatch):
@@ -253,7 +253,7 @@ def test_compare_prints_the_summary_and_writes_report_and_tables(run, folder):
     assert "Comparison of methods: selection repeated inside each fold" in done.stdout
     assert done.stdout.endswith("Report: compared.html\nTables: compared.json\n")
     page = (folder / "compared.html").read_text(encoding="utf-8")
-    assert "Which method selects best for died?" in page
+    assert "Which method predicts died best?" in page
     assert all(text in page for text in ("Peng", "Yuan", "Breiman"))  # the papers
 
     tables = json.loads((folder / "compared.json").read_text(encoding="utf-8"))
@@ -354,7 +354,10 @@ def test_missing_values_of_tables_are_null():
             ("compare", "died ~ signal", "data.csv", "-m", "mrmr", "-k", "1", "--report", "no/f"),
             "Can't write the report",
         ),
-        (("select", "died ~ signal", "data.csv", "--label", "signal"), "`--label` must be a name"),
+        (
+            ("select", "died ~ signal", "data.csv", "--label", "signal"),
+            "`--label` must be NAME=LABEL",
+        ),
         (("select", "died ~ signal", "data.csv", "--label", "sigal=S"), "Did you mean `signal`?"),
         (("predict", "nowhere", "data.csv"), "Can't find the model file `nowhere`"),
         (("predict", "data.parquet", "data.csv"), "it is not a model file, or it is damaged"),
@@ -477,6 +480,6 @@ def test_demo_prints_the_summary_and_writes_titanic_html(tmp_path, monkeypatch, 
     printed = capsys.readouterr().out
     assert DEMO_FORMULA in " ".join(printed.split())
     assert "binomial" in printed
-    assert "Stability index (Nogueira)" in printed
+    assert "Stability index (Nogueira et al.)" in printed
     page = (tmp_path / "titanic.html").read_text(encoding="utf-8")
     assert "sex" in page

@@ -53,7 +53,7 @@ def comparison(*runs, **changes):
         n_test=np.array([25, 25, 25, 25]),
         repeats=1.0,
         response="y",
-        family="binomial (`y` is 0 and 1)",
+        family="binomial (`y` is 0 or 1)",
         score_name="AUC",
         score_words="",
         score_bounds=(0.0, 1.0),

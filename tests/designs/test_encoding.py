@@ -238,7 +238,7 @@ NEW = TRAIN.assign(site=["York", "Hull", None, "Hull", "Bath", "Goole"])
 
 def test_f3_new_levels_are_an_error_by_default():
     _, spec, _ = encode("y ~ site", TRAIN)
-    with pytest.raises(NewDataError, match=r'Unseen: "Goole" \(1 row\), "Hull" \(2 rows\)'):
+    with pytest.raises(NewDataError, match=r'New: "Goole" \(1 row\), "Hull" \(2 rows\)'):
         spec.encode(NEW)
 
 
@@ -329,7 +329,9 @@ def test_f3_policies_hold_for_factors_of_numbers_and_unused_categories(policy):
     assert spec.encode(unused)[1].tolist() == [3] * 6
     new = train.assign(n=[1, 2, 9, 2, 1, 2])
     if policy == "error":
-        with pytest.raises(NewDataError, match=r'`C\(n\)` must only have levels(.|\n)*"9" \(1 row'):
+        with pytest.raises(
+            NewDataError, match=r'`C\(n\)` must contain only levels(.|\n)*"9" \(1 row'
+        ):
             spec.encode(new)
     else:
         code = 0 if policy == "missing" else OTHER
@@ -349,7 +351,9 @@ def keys(n):
 
 def test_f8_a_text_key_is_refused_by_name():
     frame = pd.DataFrame({"y": range(30), "who": keys(30), "x": range(30)})
-    with pytest.raises(DataError, match=r"`who` has 30 different in 30 rows(.|\n)*`y ~ \. - who`"):
+    with pytest.raises(
+        DataError, match=r"`who` has 30 distinct values in 30 rows(.|\n)*`y ~ \. - who`"
+    ):
         encode("y ~ .", frame)
     with pytest.raises(DataError, match="look like identifiers"):
         encode("y ~ .", frame.assign(who=pd.Categorical(frame["who"])))
@@ -381,9 +385,9 @@ def test_notes_name_constant_missing_and_counting_columns():
     )  # fmt: skip
     _, _, notes = encode("y ~ .", frame)
     assert notes == [
-        "No known value, can't be selected: `none`.",
+        "Entirely missing, can't be selected: `none`.",
         "Constant, can't be selected: `one`, `same`.",
-        "Whole numbers that rise from row to row, perhaps an identifier: `row`.",
+        "Whole numbers that increase from row to row, perhaps an identifier: `row`.",
     ]
 
 
@@ -416,7 +420,7 @@ def test_a_combination_that_did_not_occur_is_none_of_the_levels():
     _, spec, _ = encode("y ~ a:b", frame)
     assert spec.terms[0].combinations == ((0, 0), (0, 1), (1, 0))
     assert spec.encode(pd.DataFrame({"a": ["q"], "b": ["v"]}))[0].tolist() == [OTHER]
-    with pytest.raises(NewDataError, match="Unseen"):
+    with pytest.raises(NewDataError, match="New: "):
         spec.encode(pd.DataFrame({"a": ["q"], "b": ["w"]}))
 
 
@@ -438,7 +442,7 @@ def test_f12_truth_values_may_arrive_as_zero_and_one(values):
         strict=True,
     ):  # fmt: skip
         np.testing.assert_array_equal(ours, theirs)
-    with pytest.raises(NewDataError, match=r"`t` must hold truth values(.|\n)*numbers"):
+    with pytest.raises(NewDataError, match=r"`t` must hold logical values(.|\n)*numbers"):
         spec.encode(TRAIN.assign(t=range(6)))
 
 

@@ -111,7 +111,7 @@ def test_ordered_categories_are_compared_by_their_order(expression):
 
 @pytest.mark.parametrize("expression", ["I(k > 1)", "C(k <= 1)"])
 def test_categories_without_an_order_are_not_compared(expression):
-    with pytest.raises(DataError, match="`k`: they have no order"):
+    with pytest.raises(DataError, match="`k`: they are unordered"):
         values_of(expression, FRAME)
 
 
@@ -150,13 +150,13 @@ def test_values_are_those_that_r_gives(expression, expected):
         ("{s * 10000000}", r"`\*` needs numbers. Found: text"),
         ("{s + s}", r"`\+` needs numbers"),
         ("{k + 1}", "Found: categories"),
-        ("{x & t}", "`&` needs truth values"),
-        ("I(~n)", "`~` needs truth values"),
+        ("{x & t}", "`&` needs logical values"),
+        ("I(~n)", "`~` needs logical values"),
         ("I(x == 'a')", "Numbers can't be compared with text"),
-        ("I(s == 3)", "write it between quotation marks"),
+        ("I(s == 3)", "write it in quotation marks"),
         ("I(s == x)", "with a column of numbers"),
         ("I(k == 'a')", "can't be compared with 'a'"),
-        ("I(o > 'none')", "is no level"),
+        ("I(o > 'none')", "is not one of the ordered levels"),
         ("scale(s)", "`scale` needs numbers"),
         ("np.where(s, 1, n)", "`where` needs numbers"),
     ],

@@ -84,8 +84,8 @@ def test_products_of_new_data_that_overflow_are_refused_by_name():
     [
         ("weights", 1.7e308, "must sum to at most"),
         ("weights", 1.5e100, "must sum to at most"),
-        ("offset", 1.7e308, "must be at most 1e.70 in size"),
-        ("offset", -1e300, "must be at most 1e.70 in size"),
+        ("offset", 1.7e308, "must be at most 1e.70 in absolute value"),
+        ("offset", -1e300, "must be at most 1e.70 in absolute value"),
     ],
 )
 def test_weights_and_offsets_have_an_end(argument, size, found):

@@ -14,7 +14,9 @@ def test_our_own_words_are_not_formulaics():
     frame = pd.DataFrame({"y": [0.0, 1.0], "Intercept": [1.0, 2.0]})
     terms = parse_formula("y ~ .", list(frame)).terms
     for matrix in (term_matrix, lambda *given: model_matrix(*given, full_rank=True)):
-        with pytest.raises(DataError, match=r"^Can't tell the column `Intercept` from the inter"):
+        with pytest.raises(
+            DataError, match=r"^The column `Intercept` must not share its name with the inter"
+        ):
             matrix("y ~ .", frame, terms)
 
 

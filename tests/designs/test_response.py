@@ -63,7 +63,7 @@ def test_family_can_be_asked_for():
     assert three.y.tolist() == [2, 0, 1, 0]
     assert response(["a", "b"], "multinomial").family.name == "binomial"
     counts = response([0, 3, 1], "poisson")
-    assert (counts.family.name, counts.classes, counts.reason) == ("poisson", (), "as asked")
+    assert (counts.family.name, counts.classes, counts.reason) == ("poisson", (), "as specified")
 
 
 def test_expressions_on_the_left():
@@ -80,7 +80,7 @@ def test_expressions_on_the_left():
         ([True, True], "auto", DataError, "Found: only True"),
         ([3.5, 3.5], "auto", DataError, "must vary"),
         ([np.nan, np.nan], "auto", DataError, "Found: none"),
-        ([None, None], "auto", DataError, "no known value"),
+        ([None, None], "auto", DataError, "only missing values"),
         (["a", None], "auto", DataError, "Found: only 'a'"),
         ([0, 0], "binomial", DataError, "Found: only 0"),
         (pd.Categorical(["a", "a"], ["a", "b"]), "auto", DataError, "Found: only 'a'"),
@@ -94,8 +94,8 @@ def test_expressions_on_the_left():
         ([1.0, -1e90], "auto", DataError, "at most 1e\\+70 in absolute value"),
         ([3e-90, -1e-90], "auto", DataError, "must reach 1e-70 in absolute value"),
         (["a", "b"], "gaussian", OptionError, "needs a numeric response"),
-        ([1, 2.5], "poisson", OptionError, "Found: 2.5 in `y`. Rates become counts"),
-        ([1, -1], "poisson", OptionError, "whole numbers, at least 0"),
+        ([1, 2.5], "poisson", OptionError, "Found: 2.5 in `y`. To model rates"),
+        ([1, -1], "poisson", OptionError, "non-negative whole numbers"),
         ([0, 0], "poisson", DataError, "must vary"),
         ([1, 2], "normal", OptionError, "must be one of"),
     ],
@@ -114,11 +114,11 @@ def test_rows_that_are_used_are_those_with_a_response():
 
 def test_f13_the_reason_names_the_response():
     assert response(["a", "b"]).reason == "`y` is text with two classes"
-    assert response(pd.Categorical(["a", "b"])).reason == "`y` is a category with two classes"
-    assert response([True, False]).reason == "`y` holds truth values"
-    assert response([0, 1]).reason == "`y` is 0 and 1"
+    assert response(pd.Categorical(["a", "b"])).reason == "`y` is categorical with two classes"
+    assert response([True, False]).reason == "`y` is logical"
+    assert response([0, 1]).reason == "`y` is 0 or 1"
     assert response([0, 2]).reason == "`y` is numeric"
-    assert response([0, 1], "gaussian").reason == "as asked"
+    assert response([0, 1], "gaussian").reason == "as specified"
 
 
 def test_a_response_is_not_to_be_left_out():

@@ -138,9 +138,19 @@ def test_the_frozen_model_has_predicted_already():
 @pytest.mark.parametrize(
     ("family", "y", "scoring", "said"),
     [
-        (GAUSSIAN, NUMBERS, "roc_auc", "numbers.\n  Found: `roc_auc`, which needs probabilities"),
-        (GAUSSIAN, NUMBERS, "neg_log_loss", "numbers.\n  Found: `neg_log_loss`, which needs"),
-        (GAUSSIAN, NUMBERS, "accuracy", "numbers.\n  Found: `accuracy`, which says"),
+        (
+            GAUSSIAN,
+            NUMBERS,
+            "roc_auc",
+            "numeric response.\n  Found: `roc_auc`, which needs class probabilities",
+        ),
+        (
+            GAUSSIAN,
+            NUMBERS,
+            "neg_log_loss",
+            "numeric response.\n  Found: `neg_log_loss`, which needs",
+        ),
+        (GAUSSIAN, NUMBERS, "accuracy", "numeric response.\n  Found: `accuracy`, which says"),
         (GAUSSIAN, NUMBERS, "neg_mean_squared_log_error", "which says: ValueError"),
         (family_of("multinomial", 3), THREE, "f1", "3 classes.\n  Found: `f1`, which says"),
         (family_of("multinomial", 3), THREE, "roc_auc", "3 classes.\n  Found: `roc_auc`"),
@@ -155,10 +165,12 @@ def test_what_the_model_does_not_predict(family, y, scoring, said):
 
 @pytest.mark.parametrize(
     ("scoring", "said"),
-    [("roc_acu", "Did you mean `roc_auc`"), (3, "Found: 3"), ("!", "`roc_auc` and `r2` are two")],
+    [("roc_acu", "Did you mean `roc_auc`"), (3, "Found: 3"), ("!", "Examples: `roc_auc`, `r2`")],
 )
 def test_unknown_scores(mixed, scoring, said):
-    with pytest.raises(OptionError, match=f"(?s)`scoring` must be the name of a scorer.*{said}"):
+    with pytest.raises(
+        OptionError, match=f"(?s)`scoring` must be the name of a scikit-learn scorer.*{said}"
+    ):
         treeselect.select("died ~ signal", mixed, scoring=scoring, **QUICK)
 
 
@@ -176,7 +188,7 @@ def test_its_name_stands_everywhere(by_log_loss, tmp_path):
     assert by_log_loss.glance()["score"].tolist() == ["neg_log_loss"]
     text = by_log_loss.summary().as_text()
     assert "neg_log_loss:" in text
-    assert "neg_log_loss is best at" in " ".join(text.split())
+    assert "best neg_log_loss at k =" in " ".join(text.split())
     assert "AUC" not in text
     page = by_log_loss.report(tmp_path / "report.html").read_text()
     assert "neg_log_loss, cross-validated" in page
@@ -246,7 +258,7 @@ def test_a_score_of_times_gets_them_as_scikit_survival_has_them(formula, fields)
 
 def test_a_score_of_numbers_does_not_fit_times():
     frame = pd.DataFrame({"time": [3.0, 2.0, 5.0], "event": [1, 1, 0], "x": [1.0, 2.0, 3.0]})
-    with pytest.raises(OptionError, match="for times to an event, which is the relative risk"):
+    with pytest.raises(OptionError, match="for times to an event, which are relative risks"):
         prepare(
             Request("Surv(time, event) ~ x", scoring=metrics.make_scorer(metrics.r2_score)), frame
         )

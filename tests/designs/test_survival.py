@@ -41,9 +41,9 @@ def test_the_columns_of_times():
     assert (response.y[:, [START, STRATUM]] == [-1, 0]).all()
     assert response.y[:, STOP].tolist() == FRAME["time"].tolist()
     assert response.y[:, EVENT].tolist() == FRAME["dead"].tolist()
-    assert response.family_text == "cox (times until an event); Cox partial likelihood"
+    assert response.family_text == "cox (time to event); Cox partial likelihood"
     assert (response.classes, response.n_dropped) == ((), 0)
-    assert prepared("Surv(time, dead) ~ x", family="cox").response.reason == "as asked"
+    assert prepared("Surv(time, dead) ~ x", family="cox").response.reason == "as specified"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_starts_strata_and_missing_values():
     # New data are told their strata by the levels of the fit.
     new = frame.iloc[[5, 0, 2]]
     assert strata_of(known, data.spec.formula, new).tolist() == [0, -1, 2]
-    with pytest.raises(NewDataError, match="Unseen: `False, Leeds`"):
+    with pytest.raises(NewDataError, match="New: `False, Leeds`"):
         strata_of(known, data.spec.formula, new.assign(site="Leeds", sex="f"))
     with pytest.raises(NewDataError, match="Missing: `site`"):
         strata_of(known, data.spec.formula, new.drop(columns="site"))
@@ -100,7 +100,7 @@ def test_rows_without_weight_are_not_there():
     frame = FRAME.assign(w=[1, 1, 2, 0, 1, 1], time=[*FRAME["time"][:3], -1.0, *FRAME["time"][4:]])
     data = prepared("Surv(time, dead) ~ x", frame, weights="w")
     assert data.response.rows.tolist() == [0, 1, 2, 4, 5]
-    with pytest.raises(DataError, match=r"at least 0.\n(.*\n)*.*1 with a weight"):
+    with pytest.raises(DataError, match=r"at least 0.\n(.*\n)*.*1 row with weight"):
         prepared("Surv(time, dead) ~ x", frame.assign(time=-1.0), weights="w")
 
 
@@ -108,7 +108,7 @@ def test_the_same_data_again_and_others():
     frame = FRAME.assign(stop=FRAME["time"] + 2)
     data = prepared("Surv(begin, stop, dead) ~ x + strata(site)", frame)
     assert (data.with_data(frame).response.y == data.response.y).all()
-    with pytest.raises(NewDataError, match="other times, events or strata"):
+    with pytest.raises(NewDataError, match="different times, events or strata"):
         data.with_data(frame.assign(site=frame["sex"]))
     with pytest.raises(NewDataError, match="Missing: `site`"):
         data.with_data(frame.drop(columns="site"))
@@ -128,15 +128,15 @@ def test_the_same_data_again_and_others():
         ("Surv(time, code)", {"code": np.linspace(2, 3, 6)}, r"code == 3\)`"),
         ("Surv(dead, x)", {}, r"seem to be swapped: write `Surv\(x, dead\)`"),
         ("Surv(time, dead)", {"dead": 0}, "must have events.\n.*none in 6 rows"),
-        ("Surv(time, status == 'Dead')", {}, "`status` holds `alive`, `dead`, `left`"),
-        ("Surv(time, x == 7)", {}, "`x` holds `1`, `2`, `3`, `4`, `5`, `6`"),
+        ("Surv(time, status == 'Dead')", {}, "Values of `status`: `alive`, `dead`, `left`"),
+        ("Surv(time, x == 7)", {}, "Values of `x`: `1`, `2`, `3`, `4`, `5`, `6`"),
         ("Surv(time, dead)", {"time": 3.0}, "must vary.\n.*3 in every row"),
         ("Surv(time, dead)", {"time": [5, -3, -3, 8, 0, 2]}, "-3 in row 1 of `time`.*2 such rows"),
         ("Surv(time - 1, dead)", {}, "-1 in row 4 of `time - 1`"),
         ("Surv(time, dead)", {"time": FRAME["time"] * 1e75}, "at most 1e.70"),
         ("Surv(time, dead)", {"time": [np.inf, 1, 2, 3, 4, 5]}, "must be finite.\n.*1 infinite"),
         ("Surv(time, dead)", {"time": FRAME["time"].astype(str)}, "text in `time`"),
-        ("Surv(time, dead)", {"time": FRAME["time"] > 2}, "truth values in `time`"),
+        ("Surv(time, dead)", {"time": FRAME["time"] > 2}, "logical values in `time`"),
         (
             "Surv(time, dead)",
             {"time": pd.to_timedelta(FRAME["time"], "D")},
@@ -150,30 +150,34 @@ def test_the_same_data_again_and_others():
         (
             "Surv(time, begin, dead)",
             {},
-            r"start 10 and stop 0 in row 0 .*, 6 such rows.*\n.*in order",
+            r"start 10 and stop 0 in row 0 .*, 6 such rows.*\n.*order of the arguments",
         ),
-        ("Surv(begin, time, dead)", {}, r"start 0 and stop 0 in row 4 .*, 1 such row.*\n.*Leave"),
-        ("Surv(time, dead)", {"dead": np.nan}, "must have known values"),
-        ("Surv(time, dead)", {"time": [0, 1, 1, 0, 1, 1]}, "none of 4 events has such rows"),
+        ("Surv(begin, time, dead)", {}, r"start 0 and stop 0 in row 4 .*, 1 such row.*\n.*Correct"),
+        ("Surv(time, dead)", {"dead": np.nan}, "must have non-missing values"),
+        ("Surv(time, dead)", {"time": [0, 1, 1, 0, 1, 1]}, "no such row for any of 4 events"),
     ],
 )
 def test_what_times_can_not_be(left, changes, said):
     frame = FRAME.assign(**changes)
     if said.startswith("start 10"):
         frame = frame.assign(time=FRAME["time"] + 5)
-    if "none of 4" in said:
+    if "any of 4" in said:
         frame = frame.assign(dead=[0, 1, 1, 0, 1, 1])
     with pytest.raises(DataError, match=said):
         prepared(f"{left} ~ sex", frame)
 
 
 def test_a_stratum_for_each_row():
-    with pytest.raises(DataError, match=r"of the same stratum.\n  There are 6 strata in 6 rows"):
+    with pytest.raises(
+        DataError, match=r"of the same stratum for any of 4 events.\n  There are 6 strata in 6 rows"
+    ):
         prepared("Surv(time, dead) ~ sex + strata(x)")
 
 
 def test_families_and_responses_that_do_not_go_together():
-    with pytest.raises(OptionError, match=r'needs one column on the left.*\n.*\n?.*family="cox"'):
+    with pytest.raises(
+        OptionError, match=r'needs a single column on the left.*\n.*\n?.*family="cox"'
+    ):
         prepared("Surv(time, dead) ~ x", family="binomial")
     with pytest.raises(OptionError, match=r"needs times to an event.\n.*Write `Surv"):
         prepared("dead ~ x", family="cox")

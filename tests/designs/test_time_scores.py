@@ -119,12 +119,12 @@ def test_the_default_by_its_name():
 @pytest.mark.parametrize(
     ("scoring", "said"),
     [
-        ("roc_auc", "'roc_auc', which scikit-learn has for classes or numbers. Give \"harrell_c\""),
+        ("roc_auc", "'roc_auc', a scikit-learn score of classes or numbers. Use \"harrell_c\""),
         ("harell_c", "Did you mean `harrell_c`"),
         ("integrated_brier_score", "Did you mean `integrated_brier`"),
         ("concordance", "Did you mean `harrell_c`"),
         ("IBS", "Did you mean `integrated_brier`"),
-        (3, 'Found: 3. Give "harrell_c", "uno_c", "integrated_brier" or "cox_deviance".'),
+        (3, 'Found: 3. Use "harrell_c", "uno_c", "integrated_brier" or "cox_deviance".'),
     ],
 )
 def test_unknown_scores(scoring, said):
@@ -133,7 +133,7 @@ def test_unknown_scores(scoring, said):
 
 
 def test_a_score_of_times_for_numbers():
-    with pytest.raises(OptionError, match=r"'uno_c'. That is a score of times to an event"):
+    with pytest.raises(OptionError, match=r"'uno_c'. That score is for times to an event"):
         with_scoring(GAUSSIAN, "uno_c")
 
 
@@ -142,7 +142,7 @@ def test_late_entries_have_no_scores_weighted_by_censoring():
     for scoring, kind in KINDS.items():
         family = scored(scoring, late)
         if kind.needs_training:
-            with pytest.raises(OptionError, match=r'start. Give "harrell_c" or "cox_deviance"'):
+            with pytest.raises(OptionError, match=r'start time. Use "harrell_c" or "cox_deviance"'):
                 check_scoring(family, late.y, FIRST)
         else:
             check_scoring(family, late.y, FIRST)
@@ -166,7 +166,7 @@ def test_concordances_of_scikit_survival_can_be_given_as_they_are():
     assert plain.score_name == "like_censored"
     assert plain.held_out_score(PLAIN.y, RISK, 1 - FIRST, FIRST) == PLAIN.y[60:, EVENT].mean()
     assert weighted.held_out_score(PLAIN.y, RISK, 1 - FIRST, FIRST) == 60 + (len(DATA) - 60) / 1000
-    with pytest.raises(OptionError, match="knows nothing of starts and strata"):
+    with pytest.raises(OptionError, match="does not handle start times or strata"):
         check_scoring(scored(like_ipcw, STRATA), STRATA.y, FIRST)
 
 
@@ -184,12 +184,12 @@ def by_brier():
 def test_what_is_printed_says_what_the_score_is(by_brier):
     text = " ".join(by_brier.summary().as_text().split())
     assert "Brier R2:" in text
-    assert "Brier R2: 1 less the ratio of the integrated Brier score" in text
-    assert "to 14, the time by which 90% of the events are" in text
+    assert "Brier R2: 1 minus the ratio of the integrated Brier score" in text
+    assert "to 14, the time by which 90% of the events occur" in text
     outer = by_brier.performance(folds=2, scoring="harrell_c")
     assert "C: Harrell's concordance" in " ".join(outer.summary().as_text().split())
     assert "Brier R2" in " ".join(outer.summary().as_text().split())  # which chose k
-    assert "Brier R2: 1 less" in by_brier.learning_curve([1.0], 2).words
+    assert "Brier R2: 1 minus" in by_brier.learning_curve([1.0], 2).words
 
 
 def test_a_file_holds_the_score(by_brier, tmp_path):

@@ -76,7 +76,7 @@ def test_the_fit_is_the_same(both, fits):
     same = [name for name in plain.glance() if name not in ("call", "data")]
     pd.testing.assert_frame_equal(plain.glance()[same], other.glance()[same])
     assert other.glance()["n"].item() == len(data)
-    assert "Left out with weight 0: 100." in str(other.summary())
+    assert "Excluded because their weight is 0: 100." in str(other.summary())
     clean = more.assign(dose=np.where(there, more["dose"], 0.0), known=more["known"].fillna(0.0))
     fitted = other.augment(clean)["fitted"]
     assert len(fitted) == len(more)
@@ -121,7 +121,10 @@ def test_comparisons_leave_them_out(both):
     ("weight", "says"),
     [
         (lambda d: 0 * d["w"], "Case weights must not all be zero."),
-        (lambda d: d["w"] * d["died"], r"at least two classes(.|\n)*of 0 are left out"),
+        (
+            lambda d: d["w"] * d["died"],
+            r"at least two classes(.|\n)*rows with weight 0 are left out",
+        ),
     ],
 )
 def test_what_is_wrong_with_the_rows_that_are_left(both, weight, says):

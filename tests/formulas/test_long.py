@@ -9,8 +9,8 @@ from treeselect.formula import parse_formula
 @pytest.mark.parametrize(
     ("right", "said"),
     [
-        ("I(x == " + "''" * 100_000 + ")", "at most 5000 characters"),
-        ("(x + {" + "x + " * 2_000 + "x})", "at most 5000 characters"),
+        ("I(x == " + "''" * 100_000 + ")", "at most 5,000 characters"),
+        ("(x + {" + "x + " * 2_000 + "x})", "at most 5,000 characters"),
         ("x" + " . " * 100_000, r"Missing operator between `x` and `\.`"),
         ("x z", "Missing operator between `x` and `z`"),
         ("log(x) `z z`", r"Missing operator between `log\(x\)` and `z z`"),

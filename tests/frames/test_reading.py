@@ -31,7 +31,7 @@ def test_f6_rows_are_numbered_anew():
         (pd.Series([1]), "pandas"),
         (pd.DataFrame([[1, 2]]), "must be text"),
         (pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object)), "must be text"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "More than once: `a`"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "Found more than once: `a`"),
         (pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])),
          "must have one level"),
         ("nowhere.csv", "Can't find the file `nowhere.csv`"),
@@ -82,7 +82,7 @@ def test_long_columns_of_a_file_have_one_type(tmp_path):
 def test_f10_names_that_stand_twice_in_a_file_are_refused(tmp_path):
     """pandas makes `x` and `x.1` of them."""
     (tmp_path / "d.csv").write_text("y,x,x\n1,2,3\n")
-    with pytest.raises(DataError, match="More than once: `x`"):
+    with pytest.raises(DataError, match="Found more than once: `x`"):
         read_data(tmp_path / "d.csv")
     (tmp_path / "d.csv").write_text("y,x,x.1\n1,2,3\n")
     assert list(read_data(tmp_path / "d.csv")) == ["y", "x", "x.1"]
@@ -228,7 +228,7 @@ NUL_IN_POLARS = {
 
 @pytest.mark.parametrize("which", NUL_IN_POLARS)
 def test_nul_in_names_of_polars_is_no_panic(which, capfd):
-    with pytest.raises(DataError, match=r"must not hold NUL characters\.\n  Found: `a\\x00b`\."):
+    with pytest.raises(DataError, match=r"must not contain NUL characters\.\n  Found: `a\\x00b`\."):
         read_data(NUL_IN_POLARS[which]())
     assert "panicked" not in capfd.readouterr().err
 
@@ -255,5 +255,5 @@ def test_layouts_of_arrow_that_pandas_does_not_know_are_read_or_refused(library)
         table = pd.DataFrame({k: pd.arrays.ArrowExtensionArray(v) for k, v in data.items()})
     frame = read_data(table).iloc[[0, 1, 3]]
     assert read_column(frame["s"], "s").levels == ("a", "b")
-    with pytest.raises(DataError, match="`bytes` must hold numbers, or text"):
+    with pytest.raises(DataError, match="`bytes` must hold only numbers, only text"):
         read_column(frame["bytes"], "bytes")

@@ -147,7 +147,7 @@ def test_calls_that_need_the_data_take_them(fit, data, file):
         again.design.model_matrix()
     found = again.resample(3, data=data).stability.tidy()
     pd.testing.assert_frame_equal(found, fit.resample(3).stability.tidy())
-    with pytest.raises(NewDataError, match="must be the data of the fit"):
+    with pytest.raises(NewDataError, match="must be the data that the model was fitted to"):
         again.resample(3, data=data.head(50))
 
 

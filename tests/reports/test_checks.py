@@ -89,7 +89,7 @@ def test_what_must_be_known_is_said():
     assert not checks._cautions(TWO)
     several = held(Y, P, BINOMIAL, (False, True), weight=2.0, times=3, grouped=True)
     text = " ".join(checks._cautions(several))
-    assert "share their weight" in text
+    assert "are down-weighted" in text
     assert "by their case weights" in text
     assert "too narrow" in text
 

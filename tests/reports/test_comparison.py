@@ -12,6 +12,7 @@ from markup import plain, without_style
 
 from treeselect.comparison.words import comparison_notes
 from treeselect.errors import OptionError
+from treeselect.printing import signed
 from treeselect.printing.folder import template_folder
 from treeselect.reports.gather import gather_comparison
 from treeselect.reports.render import COMPARISON, render
@@ -61,7 +62,8 @@ def test_numbers_on_the_page_are_those_of_the_tables(four):
     for row in four.curve_table().itertuples():
         assert f"<td>{row.score:.3f} ({row.standard_error:.3f})</td>" in page
     for row in four.difference_table().itertuples():
-        text = f"{row.difference:+.3f} ({row.ci_low:+.3f} to {row.ci_high:+.3f})"
+        numbers = (signed(x, "+.3f") for x in (row.difference, row.ci_low, row.ci_high))
+        text = "{} ({} to {})".format(*numbers)
         assert f"<title>{row.method}: {text}</title>" in page
     report = gathered(four)
     assert [bar.name for bar in report.seconds.wide.bars] == [row[0] for row in report.methods.rows]
@@ -139,8 +141,8 @@ def test_size_stays_small(four):
 def test_all_units_are_called_all():
     found = made(2, (12,), rule=12)
     answer = gathered(found).answer
-    assert answer[0].endswith("with all 12 terms, none left out.")
-    said = "are compared with all 12 terms, none left out."
+    assert answer[0].endswith("using all 12 terms.")
+    said = "select all 12 terms where compared, so nothing is left out."
     assert sum(said in note for note in comparison_notes(found)) == 1
     assert not any(said in note for note in comparison_notes(made(2, (3,), rule=3)))
 
@@ -151,46 +153,49 @@ def test_the_answer_names_what_is_alike_worse_smallest_and_most_stable():
         found, [[0.5, 0.6, 0.8], [0.5, 0.7, 0.65], [0.5, 0.5, 0.8]], [[1, 2, 4]] * 3
     )
     assert gathered(found).answer == (
-        "Of 3 methods, method0 has the best mean AUC for died on held-out rows: 0.800 (standard"
-        " error 0.000) with 4 terms.",
-        "The 95% intervals of the paired differences do not tell method2 from it; method1 scores"
-        " less.",
-        "On the front of score, number of terms and stability are method0, method2 and method1:"
-        " method1 selects the fewest terms (2), method0, method2 and method1 are the most stable"
-        " (1.00).",
+        "Of 3 methods, method0 has the best mean AUC for predicting died on held-out rows: 0.800"
+        " (standard error 0.000), using 4 terms.",
+        "By the 95% intervals of the paired differences, method2 does not differ detectably from"
+        " it; method1 scores lower.",
+        "On the Pareto front of score, number of terms and stability are method0, method2 and"
+        " method1: method1 selects the fewest terms (2), method0, method2 and method1 are the most"
+        " stable (1.00).",
     )
 
 
 @pytest.mark.parametrize(
     ("second", "says"),
     [
-        (0.8, "The 95% intervals of the paired differences tell no other method from it."),
-        (0.6, "By the 95% intervals of the paired differences, method1 scores less."),
+        (
+            0.8,
+            "By the 95% intervals of the paired differences, no other method differs detectably.",
+        ),
+        (0.6, "By the 95% intervals of the paired differences, method1 scores lower."),
     ],
 )
 def test_all_alike_or_all_worse(second, says):
     found = with_scores(made(2, (1, 2), 6), [[0.5, 0.8], [0.5, second]], [[1, 2]] * 2)
     assert gathered(found).answer[1] == says
     three = with_scores(made(3, (1, 2), 6), [[0.5, 0.8]] + [[0.5, second]] * 2, [[1, 2]] * 3)
-    assert gathered(three).answer[1] == says.replace("method1 scores", "all others score")
+    assert gathered(three).answer[1] == says.replace("method1 scores", "all other methods score")
 
 
 def test_the_front_may_be_one_method():
     found = with_scores(made(2, (1, 2), 6), [[0.5, 0.8], [0.5, 0.7]], [[1, 2]] * 2)
     assert gathered(found).answer[2] == (
-        "method0 alone is on the front of score, number of terms and stability."
+        "method0 is the only method on the Pareto front of score, number of terms and stability."
     )
 
 
 def test_units_are_those_selected():
     found = made(1, own=(0,))
-    assert "with 4 terms for died" in gathered(found).answer[0]
+    assert "using 4 terms." in gathered(found).answer[0]
     run = found.runs[0]
     fold = dataclasses.replace(run.folds[0], units=(np.arange(1),))
     uneven = dataclasses.replace(
         found, runs=(dataclasses.replace(run, folds=(fold, *run.folds[1:])),)
     )
-    assert "with 3.4 terms on average for died" in gathered(uneven).answer[0]
+    assert "using 3.4 terms on average." in gathered(uneven).answer[0]
 
 
 # --- odd cases ---------------------------------------------------------------------------------
@@ -215,7 +220,7 @@ def test_a_difference_that_is_the_same_in_every_fold_has_no_interval():
     assert not dot.filled
     text = str(found.summary())
     assert "-0.125" in text
-    assert "No interval and no p-value" in text
+    assert "has no interval and no p-value" in text
     assert "nan" not in text
     assert "NaN" not in page_of(found)
     assert found.differences()[["ci_low", "ci_high", "p_value"]].isna().all(axis=None)
@@ -224,7 +229,7 @@ def test_a_difference_that_is_the_same_in_every_fold_has_no_interval():
 def test_one_method_has_no_differences():
     report = gathered(made(1))
     assert report.differences is None
-    assert report.title == "How well does method0 select for died?"
+    assert report.title == "How well does method0 predict died?"
     assert len(report.answer) == 1
     assert "Paired differences" not in page_of(made(1))
 
@@ -234,7 +239,7 @@ def test_methods_of_given_tuning_values_only():
     report = gathered(found)
     assert [row[0] for row in report.scores.table.rows] == ["given"]
     assert "constant model" not in report.scores.lead
-    assert "given is one point" in report.scores.lead
+    assert "given tuning parameter is one point" in report.scores.lead
     assert all(one.entry.leader is None for one in report.scores.figure.wide.series)
     assert "(4.0)" in page_of(found)
 
@@ -257,7 +262,7 @@ def test_undefined_stability_is_said():
     found = made(2, (0, 4), n_units=4, rule=4)  # nothing or all four units
     report = gathered(found)
     assert report.stability is None
-    assert "Stability is not defined: every fold selected all terms or none." in page_of(found)
+    assert "Stability is undefined: every fold selected all terms or none." in page_of(found)
     assert "–" in report.methods.rows[0]
     assert set(report.methods.marks.values()) == {(None, None)}
     assert report.cards[1].value == "Not defined"
@@ -270,8 +275,8 @@ def test_nothing_selected():
     found = with_scores(made(1, (0, 1)), [[0.5, 0.5]], [[0, 0]])
     report = gathered(found)
     assert report.terms is None
-    assert "with 0 terms" in report.answer[0]
-    assert "No method selected any term where it is compared." in page_of(found)
+    assert "using 0 terms" in report.answer[0]
+    assert "No method selected any term at the size at which it is compared." in page_of(found)
 
 
 # --- the file ----------------------------------------------------------------------------------
@@ -289,7 +294,7 @@ def test_templates_can_be_copied(four, tmp_path):
     own = tmp_path / "mine.html.j2"
     own.write_text((template_folder() / COMPARISON).read_text(encoding="utf-8"), encoding="utf-8")
     page = four.report(str(tmp_path / "a.html"), template=str(own)).read_text(encoding="utf-8")
-    assert "Which method selects best for died?" in page
+    assert "Which method predicts died best?" in page
 
 
 def test_a_template_chooses_sections_and_their_order(four, tmp_path):
@@ -307,7 +312,9 @@ def test_a_template_chooses_sections_and_their_order(four, tmp_path):
 def test_what_can_t_be_written(four, tmp_path):
     with pytest.raises(OptionError, match="Can't find the folder"):
         four.report(tmp_path / "no" / "out.html")
-    with pytest.raises(OptionError, match=r"Can't find the template.*\n  Copy `comparison\.html"):
+    with pytest.raises(
+        OptionError, match=r"Can't find the template.*\n  Start with a copy of `comparison\.html"
+    ):
         four.report(tmp_path / "out.html", template=tmp_path / "none.j2")
     broken = tmp_path / "broken.j2"
     broken.write_text("{{ report.nonsense }}", encoding="utf-8")

@@ -31,7 +31,7 @@ def cells(table, name):
 def test_numbers_are_those_of_describe(fitted):
     section = report_of(fitted).data
     assert [v.name for v in section.table.variables] == list(fitted.variables)
-    assert section.table.caption == "Variables behind the selected terms, by died"
+    assert section.table.caption == "Variables in the selected terms, by died"
     table = fitted.describe("site")
     head = table[table["kind"] == "missing"]
     assert section.table.columns == (
@@ -73,17 +73,22 @@ def test_what_was_left_out_and_what_is_rare_is_said_once(mixed):
     data.loc[10:15, "died"] = None
     data.loc[20:22, "site"] = "Hull"
     page = render(report_of(selected("died ~ . - dose", data, weights="weight")))
-    said = "Levels in fewer than 5 rows: Hull of site (3)."
+    said = "Levels with fewer than 5 rows: Hull of site (3)."
     assert page.count(said) == 1
-    assert page.count("Dropped because the response is missing: 6. Left out with weight 0: 5.") == 1
-    assert page.count("No known value, can&#39;t be selected") == 1
+    assert (
+        page.count(
+            "Excluded because the response is missing: 6. Excluded because their weight is 0: 5."
+        )
+        == 1
+    )
+    assert page.count("Entirely missing, can&#39;t be selected") == 1
 
 
 @pytest.mark.parametrize(
     ("weights", "said"),
     [
         (None, ""),
-        (2, " A row counts as often as its weight says."),
+        (2, " Each row counts as often as its case weight."),
         (0.5, " Each row counts once, whatever its weight."),
     ],
 )
@@ -96,13 +101,13 @@ def test_how_rows_are_counted_is_said(mixed, weights, said):
 def test_columns_by_times_and_thirds(mixed):
     times = report_of(small_fit()).data
     assert [c.split(" (")[0] for c in times.table.columns[1:]] == ["All", "event", "censored"]
-    assert times.lead.endswith("end in an event and those that are censored.")
+    assert times.lead.endswith("separate rows with an event from censored rows.")
     thirds = report_of(selected("dose ~ signal + site", mixed)).data
-    assert thirds.lead.endswith("Columns are thirds by dose, as far as equal values allow.")
+    assert thirds.lead.endswith("Columns are thirds of dose, as nearly equal as ties allow.")
     every = selected("Surv(time, dead) ~ risky + x", small_times().assign(dead=1))
     section = report_of(every).data
-    assert section.table.caption == "Variables behind the selected terms"
-    assert section.lead.endswith("values are missing.")
+    assert section.table.caption == "Variables in the selected terms"
+    assert section.lead.endswith("counted where there are any.")
 
 
 def test_hostile_names_and_levels(mixed):

@@ -16,7 +16,7 @@ from treeselect.reports.parts import Mark, Table
 
 TABLE = Table(
     ("Term", "Frequency", "=Change"),
-    (("=cmd|' /C calc'!A0", "0.90", "+1,234.5"), ('a, "b"\n', "kept by request", "–0.5")),
+    (("=cmd|' /C calc'!A0", "0.90", "+1,234.5"), ('a, "b"\n', "forced in", "–0.5")),
     marks={1: (Mark(0.9, 0.8, 1.0, "0.80 to 1.00"), None)},
     outside=(False, True),
 )
@@ -26,7 +26,7 @@ def test_a_spreadsheet_runs_nothing_and_reads_the_numbers():
     assert list(csv.reader(io.StringIO(csv_text(TABLE)))) == [
         ["Term", "Frequency", "Frequency, 95% interval", "'=Change", "Selected"],
         ["'=cmd|' /C calc'!A0", "0.90", "0.80 to 1.00", "+1234.5", "yes"],
-        ['a, "b"\\n', "kept by request", "", "-0.5", "no"],
+        ['a, "b"\\n', "forced in", "", "-0.5", "no"],
     ]
 
 

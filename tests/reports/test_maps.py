@@ -87,8 +87,8 @@ def test_the_map_of_pairs_has_the_numbers_of_pairs(unstable):
 
 def test_what_is_kept_is_named(fitted):
     fit = drawn(fitted, SHARE, kept=["site"])
-    assert "left out, site among them, kept by request." in report_of(fit).pairs.lead
-    assert "kept by request" not in report_of(drawn(fitted, SHARE)).pairs.lead
+    assert "omitted, among them site, which was always included." in report_of(fit).pairs.lead
+    assert "always included" not in report_of(drawn(fitted, SHARE)).pairs.lead
 
 
 def test_where_no_near_units_vary_there_is_a_table_only(fitted):
@@ -102,7 +102,7 @@ def test_where_no_near_units_vary_there_is_a_table_only(fitted):
     assert [row[:2] for row in section.table.rows] == [("colour", "flag")]
     page = render(report_of(fit))
     assert 'id="pairs-map-title"' not in page
-    assert "The pairs as a table" in page
+    assert "Pairs as a table" in page
 
 
 def test_maps_are_drawn_for_a_desk_and_for_a_phone(unstable):
@@ -118,12 +118,13 @@ def test_maps_are_drawn_for_a_desk_and_for_a_phone(unstable):
 def test_who_is_on_the_map_is_said(mixed, unstable, cross_validated):
     lead = report_of(unstable).associations.lead
     assert lead.endswith(
-        "the others are the most frequent ones outside, each in at least 10% of the resamples."
+        "in bold; then the most frequent of the other terms, each selected by at least 10% of the"
+        " resamples."
     )
     lead = report_of(cross_validated).associations.lead
-    assert lead.endswith("in bold; the others are those that the path takes next.")
+    assert lead.endswith("in bold; then the terms that enter next along the path.")
     every = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
-    assert report_of(every).associations.lead.endswith("can stand for each other.")
+    assert report_of(every).associations.lead.endswith("can count as interchangeable.")
 
 
 def test_of_many_selected_units_the_most_important_are_shown(mixed):
@@ -131,7 +132,7 @@ def test_of_many_selected_units_the_most_important_are_shown(mixed):
     data = mixed.assign(**{f"x{i:02d}": noise[:, i] for i in range(20)})
     fit = treeselect.select("dose ~ . - died", data, method="mrmr", k=18, seed=1)
     section = report_of(fit).associations
-    assert section.lead.endswith("Shown are the 12 most important of the 18 selected.")
+    assert section.lead.endswith("The map shows the 12 most important of the 18 selected terms.")
     assert [head.name for head in section.figure.wide.names] == list(fit.groups[:12])
     assert section.table.more == 12 * 11 // 2 - 20
     assert section.figure.text.endswith("The table has more.")

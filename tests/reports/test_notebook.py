@@ -81,11 +81,14 @@ def test_the_style_reaches_nothing_else():
 def test_a_fit_prints_five_lines(fit, capsys):
     print(fit)
     first, selected, score, stability, more = capsys.readouterr().out.splitlines()
-    assert first == "Random forest importance for died: 2 of 4 units (3 of 5 terms)"
+    assert (
+        first
+        == "Random forest importance selected 2 of 4 candidate units (3 of 5 terms) to predict died"
+    )
     assert selected.startswith("  Selected: ")
     assert "<b>|site" in selected
     assert score.startswith("  AUC: ")
-    assert score.endswith("; the terms were selected on these rows: optimistic")
+    assert score.endswith(" (optimistic: the units were selected on the same rows)")
     assert "of 10 bootstrap resamples" in stability
     assert ".summary()" in more
 
@@ -107,7 +110,7 @@ def test_what_is_promised_can_be_called(fit, mixed, tmp_path):
     none = treeselect.select(
         "dose ~ . - died", mixed.head(30), method="lasso", lam=1e6, resamples=5, seed=1
     )
-    assert "not assessed, as nothing is selected" in repr(none)
+    assert "not assessed, because no term was selected" in repr(none)
     assert ".plot()" not in repr(none)
     assert any("No resamples were drawn" in note for note in none.summary().content.notes)
     kept = treeselect.select("died ~ flag + noise", mixed, method="mrmr", k=1, keep="noise")

@@ -87,8 +87,8 @@ def test_sections_are_chosen_and_ordered(fitted, tmp_path):
         ([3], "Found: 3"),
         ("terms", "must be a list of names of sections"),
         (7, "must be a list of names of sections"),
-        ([], "one section or more, each once"),
-        (["path", "path"], "one section or more, each once"),
+        ([], "at least one section, each only once"),
+        (["path", "path"], "at least one section, each only once"),
     ],
 )
 def test_sections_that_are_none(fitted, tmp_path, sections, says):

@@ -138,20 +138,20 @@ def test_whole_page(fixed, snapshot):
 
 def test_the_answer_comes_first(fixed):
     assert gather(fixed, written="now", versions={}).answer == (
-        "ControlBurn selected 2 of 6 candidate terms to predict died: signal and site. Stable, with"
-        " k fixed at 2, but for who holds one place: the other term was selected in at"
-        " least 80% of 20 bootstrap resamples.",
-        "One place is held in turn: exactly one of signal (15) and copy (5) was selected in 20 of"
-        " 20; their association is at least 1.00.",
+        "ControlBurn selected 2 of 6 candidate terms to predict died: signal and site. Stable up to"
+        " interchangeable terms (k fixed at 2): the other term was selected in at least 80% of 20"
+        " bootstrap resamples.",
+        "Interchangeable: exactly one of signal (15) and copy (5) was selected in 20 of 20"
+        " resamples (association at least 1.00).",
     )
 
 
 def test_what_was_asked_is_said_once_or_whole(fixed):
     once = [name for name, _ in gathered(fixed).asked]
-    assert once == ["Data", "Family", "Kept (k)"]
+    assert once == ["Data", "Family", "Selected (k)"]
     whole = gather(fixed, written="now", versions={}, whole=True).asked
     assert [name for name, _ in whole] == [
-        "Call", "Data", "Rows", "Family", "Method", "Kept (k)", "AUC", "Stability", "Seed",
+        "Call", "Data", "Rows", "Family", "Method", "Selected (k)", "AUC", "Stability", "Seed",
     ]  # fmt: skip
     alone = gather(fixed, written="now", versions={}, sections=("asked",)).asked
     assert alone == whole
@@ -162,7 +162,7 @@ def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypat
     monkeypatch.setattr("treeselect.reports.material.effect_table", lambda fit, most: first)
     report = gathered(fixed)
     assert report.effects is None
-    meaning = "Effects are changes of the probability of True that the model predicts"
+    meaning = "Effects are changes in P(died = True) under the final model"
     assert meaning in " ".join(report.terms.notes)
     chosen = gather(fixed, written="now", versions={}, sections=("terms", "effects"))
     assert chosen.effects.lead.startswith(meaning)
@@ -175,11 +175,11 @@ def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypat
 def test_a_section_that_is_chosen_is_printed(fixed):
     page = page_of(fixed)
     assert 'class="sub unprinted" aria-labelledby="sparse-forest"' in page
-    assert "in the file: Importance along the path; The sparse forest; what is folded" in page
+    assert "not printed: Importance along the path; The sparse forest; folded tables" in page
     chosen = gather(fixed, written="now", versions={}, sections=("sparse_forest",))
     page = render(chosen, sections=("sparse_forest",))
     assert 'class="sub" aria-labelledby="sparse-forest"' in page
-    assert "Not printed" not in page
+    assert "not printed" not in page
 
 
 def test_what_is_kept_by_request_is_not_called_stable(fixed):
@@ -191,7 +191,16 @@ def test_what_is_kept_by_request_is_not_called_stable(fixed):
     outside = {row[0]: out for row, out in zip(table.rows, table.outside, strict=True)}
     assert {name for name, out in outside.items() if not out} == {"site", "signal"}
     frequency = {row[0]: row[1] for row in table.rows}
-    assert frequency["site"] == "kept by request"
+    assert frequency["site"] == "forced in"
+
+
+def test_terms_that_are_always_included_are_marked(mixed):
+    fit = treeselect.select(
+        "died ~ signal + noise + site", mixed, method="mrmr", k=2, keep="site", seed=1
+    )
+    answer = gathered(fit).answer[0]
+    assert "site (always included)" in answer
+    assert answer.count("always included") == 1
 
 
 def test_a_size_between_two_steps_is_marked(fixed):
@@ -205,7 +214,7 @@ def test_a_size_between_two_steps_is_marked(fixed):
     assert not any(point.chosen for point in report.path.figure.wide.points)
     figure = report.path.figure.wide
     assert figure.points[2].x < figure.marker < figure.points[3].x
-    assert "3, which no step of the path has" in report.path.notes[1]
+    assert "3. No model with exactly 3 terms lies on the path" in report.path.notes[1]
     assert [row[0] for row in report.path.table.rows] == ["0", "1", "2", "4 (cut to 3)"]
 
 
@@ -215,7 +224,7 @@ def test_a_path_of_one_step_is_a_sentence(mixed):
     )
     section = gathered(fit).path
     assert section.figure is None
-    assert section.notes[0] == "The path has one step, of 0 terms: R2 0.000."
+    assert section.notes[0] == "The path has one step, with 0 terms: R2 0.000."
     assert "dashed" not in " ".join(section.notes)
     assert 'id="scores-title"' not in page_of(fit)
 
@@ -234,9 +243,9 @@ def test_a_long_path_is_shown_around_the_chosen_step(fixed):
 
 def test_whole_page_with_cross_validation(cross_validated):
     page = page_of(cross_validated)
-    assert "mean of 3 folds, with one standard error to each side" in page
+    assert "mean of 3 folds ± one standard error" in page
     assert "<dt>R2, cross-validated</dt>" in page
-    assert "Not assessed: there are no resamples." in page
+    assert "Not assessed, because there are no resamples." in page
     n_steps = len(cross_validated.path)
     assert page.count('class="error"') == 2 * n_steps  # for a desk and for a phone
     assert page.count('class="ring"') == 2
@@ -256,8 +265,8 @@ def test_the_search_has_a_section_of_its_own(fitted, snapshot):
     section = page[page.index('<section aria-labelledby="search">') :]
     assert section[: section.index("</section>")] == snapshot
     assert page.count("`.alternatives()`") == 0
-    assert page.count("judged with all of its trees") == 1
-    assert page.count("what other bags would change") == 1
+    assert page.count("evaluated with all its trees") == 1
+    assert page.count("variation between sets of bags") == 1
 
 
 def test_a_search_that_has_nothing_to_tell_has_no_section(fitted):
@@ -345,9 +354,9 @@ def test_nothing_selected(mixed):
     )
     page = page_of(fit)
     assert "selected none of 6 candidate terms to predict dose" in page
-    assert "Nothing is selected at this penalty." in page
+    assert "No term was selected at lam = " in page
 
-    assert "What the model has learned" not in page
+    assert "Final model" not in page
 
 
 def test_learned_numbers_are_those_of_the_tables(fitted):
@@ -361,9 +370,9 @@ def test_learned_numbers_are_those_of_the_tables(fitted):
     assert f"<title>{pair['term']} × {pair['other']}: {pair['size']:.3g}, strength" in page
     for row in fitted.trees().head(15).itertuples():
         assert f'<th scope="row">{row.tree}</th><td>{row.weight:.3f}</td>' in page
-    assert "a random forest of 20 trees on the selected terms." in page
-    assert "and does not predict: predictions come from the random forest" in page
-    assert "probability of True" in page
+    assert "The final model is a random forest of 20 trees on the selected terms." in page
+    assert "but does not predict: predictions come from the random forest" in page
+    assert "P(died = True)" in page
 
 
 def test_the_sparse_forest_may_predict_by_itself(mixed):
@@ -371,11 +380,11 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
         "dose ~ . - died", mixed, method="controlburn", k=2, seed=1, forests=1, refit=None
     )
     page = page_of(fit)
-    assert f"Predictions are those of the sparse forest of {len(fit.trees())} weighted" in page
+    assert f"The final model is the sparse forest of {len(fit.trees())} weighted" in page
     assert "does not predict" not in page
     assert "random forest of" not in page
     assert "Importance: share of the weighted trees&#39; standard deviations" in page
-    assert "How the linear predictor changes with each term" in page
+    assert "Centred partial dependence of the linear predictor on each term" in page
 
 
 def test_intervals_of_interactions_stand_beside_the_strengths(fixed, monkeypatch):
@@ -407,14 +416,14 @@ def test_each_class_has_a_row_of_shapes(mixed):
     assert [row.title for row in learned.shapes.rows] == [f"dose: {label}" for label in classes]
     for label, row in zip(classes, learned.shapes.rows, strict=True):
         assert [panel.title for panel in row.panels] == list(fit.selected)
-        assert {panel.scale_label for panel in row.panels} == {f"probability of {label}"}
+        assert {panel.scale_label for panel in row.panels} == {f"P(dose = {label})"}
     shape = fit.shape(fit.selected[0])
     effects = [f"{effect:.3g}" for effect in shape[["effect_<low>", "effect_high"]].iloc[0]]
     assert learned.shapes.table.columns[3:] == tuple(f"Effect on {label}" for label in classes)
     first, last = (float(learned.shapes.table.rows[0][i]) for i in (3, 5))
     assert [first, last] == pytest.approx(list(map(float, effects)), abs=0.002)
     assert learned.sparse_forest is None
-    assert "Each class has its row of pictures." in learned.shapes.lead
+    assert "There is one row of panels for each class." in learned.shapes.lead
     page = page_of(fit)
     assert "<low>" not in page
     assert "<h4>dose: &lt;low&gt;</h4>" in page
@@ -433,8 +442,8 @@ def test_of_more_classes_the_one_that_varies_most_is_shown(mixed):
         for label in "abcde"
     }
     most = max(spreads, key=spreads.get)
-    assert {panel.scale_label for panel in row.panels} == {f"probability of {most}"}
-    assert f"Of the 5 classes the one whose effects vary most is shown: {most}." in (
+    assert {panel.scale_label for panel in row.panels} == {f"P(dose = {most})"}
+    assert f"Of the 5 classes, only the one with the most variable effects is shown: {most}." in (
         learned.shapes.lead
     )
 
@@ -447,7 +456,7 @@ def test_terms_of_several_variables_have_no_picture(mixed):
     learned = gathered(fit)
     (row,) = learned.shapes.rows
     assert {panel.title for panel in row.panels} == {t for t in fit.selected if ":" not in t}
-    assert "each term of one variable" in learned.shapes.lead
+    assert "each term of a single variable" in learned.shapes.lead
     assert all(panel.x_label in ("signal", "noise") for panel in row.panels)
 
 
@@ -540,8 +549,8 @@ def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):
     found = cross_validated.performance(2)
     page = cross_validated.report(tmp_path / "r.html", performance=found).read_text()
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
-    start = text.rindex("Performance: selection repeated inside each fold")
-    section = text[start : text.rindex("Cite and paste")]
+    start = text.rindex("Performance: nested cross-validation")
+    section = text[start : text.rindex("Methods text and citation")]
     assert f"R2 {found.mean:.3f} (standard error {found.standard_error:.3f})" in section
     assert "Folds 2-fold cross-validation" in section
     assert all(f"{score:.3f}" in section for score in found.scores)
@@ -569,15 +578,15 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     of_signal = found.table.set_index("column").loc["signal"]
     assert rows["signal"][4] == f"{of_signal['rmsd_ratio']:.2f}"
     assert report.coefficients.sentences == found.notes()
-    assert "fitted to 10 of 10 bootstrap resamples. Response: died;" in report.coefficients.lead
+    assert "Fitted to 10 of 10 bootstrap resamples, each time" in report.coefficients.lead
     assert found.response in report.coefficients.lead
     page = fit.report(tmp_path / "r.html", coefficients=found).read_text()
-    assert "What the selection does to coefficients" in page
-    assert "What came together" in page
+    assert "How selection affects the coefficients" in page
+    assert "Terms selected together" in page
     assert "<b>" not in page
     assert "<script" not in page
     assert "&lt;b&gt;York" in page
-    assert "What the selection does to coefficients" not in page_of(fit)
+    assert "How selection affects the coefficients" not in page_of(fit)
 
 
 def test_the_sets_of_many_units_are_the_most_frequent(fitted):
@@ -609,7 +618,7 @@ def test_decisions_have_a_section_of_their_own(mixed, fitted, tmp_path):
     section = page[page.index('id="decisions">') : page.index('id="path">')]
     table, bar = decision_table(fit)
     history = fit.history()
-    assert f"greatest shadows, {bar:.2f}" in section
+    assert f"the best shadow, {bar:.2f}" in section
     for row in table.itertuples():
         own = history[history["term"] == row.term]
         assert row.hits == (own["importance"] > own["shadow_max"]).sum()

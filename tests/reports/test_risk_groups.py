@@ -81,10 +81,10 @@ def test_names_are_escaped():
 def test_what_can_t_be_told_apart_is_not_drawn():
     many = made(np.arange(1, 301), np.arange(300) % 3 == 0)
     assert 'class="censored"' not in drawn(many)
-    assert "ends without the event" not in drawn(many)
+    assert "mark censored rows" not in drawn(many)
     few = drawn(made([10, 20, 30], [1, 0, 1]))
     assert 'class="censored"' in few
-    assert "ends without the event" in few
+    assert "mark censored rows" in few
 
 
 def test_late_entry_is_said():
@@ -110,10 +110,10 @@ def test_numbers_on_the_page_are_those_of_risk_groups(fit, page):
 def test_the_page_speaks_of_hazards(page):
     assert "mean response" not in page
     assert "probability of" not in page.replace("probability of no event", "")
-    assert ">log hazard ratio</text>" in page
-    assert "Effects are changes of the log hazard ratio that the model predicts" in page
+    assert ">log hazard</text>" in page
+    assert "Effects are changes in the log hazard under the final model" in page
     facts = dict(re.findall(r"<dt>(.*?)</dt><dd.*?>(.*?)</dd>", page))
-    assert facts["Family"] == "cox (times until an event); Cox partial likelihood"
+    assert facts["Family"] == "cox (time to event); Cox partial likelihood"
     assert re.fullmatch(r"\d+ in 90 rows \(\d\d\.\d%\)", facts["Events"])
     assert page.count("concordance") == 1  # said once, where the score is shown first
 

@@ -38,7 +38,7 @@ def test_figure_table_and_q_values():
     assert section.table.columns == ("Units (k)", "a", "<b>", "c")
     assert section.table.rows == (("1", "1.00", "0.00", "0.00"), ("2", "1.00", "0.75", "0.25"))
     assert section.q_values.rows[0][0] == "a"
-    assert "Dashed lines are units outside the fit" in section.lead
+    assert "Dashed curves are units outside the selection" in section.lead
 
 
 def test_one_size_has_no_figure_and_a_bootstrap_no_q_values():

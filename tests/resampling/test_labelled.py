@@ -173,7 +173,7 @@ def test_a_comparison_in_labels():
     labels = {"x0": "First <i>of</i> all", "died": "Death"}
     labelled = dataclasses.replace(found, labels=labels)
     page = render(gather_comparison(labelled, **WHEN), standard=COMPARISON)
-    assert "Which method selects best for Death?" in page
+    assert "Which method predicts Death best?" in page
     assert "First &lt;i&gt;of&lt;/i&gt; all" in page
     assert "Labels and names" in page
     assert "First" not in labelled.terms().to_string()

@@ -100,7 +100,7 @@ def test_summaries_and_reports_say_that_a_result_is_partial(fit, data, tmp_path)
     performance = fit.performance(3, on_piece=stop_at(2))
     inference = fit.inference(repeats=4, on_piece=stop_at(2))
     comparison = CALLS["compare"](fit, data, on_piece=stop_at(4))
-    said = "Partial: stopped after {} of {} {}; the result is of these alone."
+    said = "Partial: stopped after {} of {} {}; the result is based on these alone."
     page = part.report(tmp_path / "fit.html", performance=performance).read_text()
     for found, words in [(part, (3, 6, "resamples")), (performance, (2, 3, "folds"))]:
         assert said.format(*words) in " ".join(str(found.summary()).split())
@@ -125,9 +125,9 @@ def test_options_data_seed_and_scheme_are_told_apart(fit, data, tmp_path):
         treeselect.select("y ~ .", data, method="mrmr", k=2, seed=1, weights=[1] * 89 + [2]),
     ]
     for other in others:
-        with pytest.warns(TreeselectWarning, match="Of other calls"):
+        with pytest.warns(TreeselectWarning, match="From other calls"):
             other.resample(2, checkpoint=tmp_path)
-    with pytest.warns(TreeselectWarning, match="Of other calls"):
+    with pytest.warns(TreeselectWarning, match="From other calls"):
         fit.resample(2, scheme="subsample", checkpoint=tmp_path)
     fit.resample(3, checkpoint=tmp_path)
 

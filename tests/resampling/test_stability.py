@@ -206,7 +206,7 @@ def test_number_of_resamples(fitted, n):
 def test_scheme_and_size_are_checked(fitted):
     with pytest.raises(OptionError, match="`scheme` must be one of"):
         fitted.resample(3, scheme="jackknife")
-    with pytest.raises(OptionError, match="`k` must be at most the number of units, 6"):
+    with pytest.raises(OptionError, match="`k` must be at most 6, the number of candidate terms"):
         fitted.resample(3, k=7)
     assert fitted.resample(3, k=1, scheme="subsample").stability.selected.sum() == 3
 
@@ -216,7 +216,7 @@ def test_too_few_rows_of_a_class_is_said(mixed):
     fit = treeselect.select(
         "died ~ signal + noise", rare, method="controlburn", k=1, seed=1, forests=1, n_trees=5
     )
-    with pytest.raises(StabilityError, match="only one value of the response"):
+    with pytest.raises(StabilityError, match="constant response"):
         fit.resample(20)
 
 
@@ -298,8 +298,10 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
     ):
         found = fit.resample(4, scheme=scheme)
         text = " ".join(found.summary().as_text().split())
-        assert f"4 {noun} of whole ward clusters) " in text
-        assert "Folds, bags of trees and resamples keep the rows of each `ward` together" in text
+        assert f"4 {noun} of whole ward clusters, " in text
+        assert (
+            "Rows with the same `ward` stay together in folds, bags of trees and resamples" in text
+        )
         page = found.report(tmp_path / "r.html").read_text()
         assert how in page
         assert f" on {found.stability.words}" in page
@@ -338,5 +340,5 @@ def test_groups_that_can_not_be_drawn(wards):
         fit.resample(4, fold_groups=np.arange(7))
     two = wards.assign(y=wards["ward"] == "w0")
     alone = treeselect.select("y ~ gene + n0", two, method="lasso", k=1, seed=1, fold_groups="ward")
-    with pytest.raises(StabilityError, match="too few groups with rows of a class"):
+    with pytest.raises(StabilityError, match="too few clusters with one of its values"):
         alone.resample(30)

@@ -221,7 +221,7 @@ def test_levels_of_two_factors_and_many_levels(data):
     assert (found["term"] == "C(many)").sum() == 99
     cells = [own for own in effect_cells(found) if own.term == "C(many)"]
     assert len(cells) == 7
-    assert cells[-1].step == "93 with smaller changes, see `.effects()`"
+    assert cells[-1].step == "93 with smaller changes: see `.effects()`"
 
 
 def test_terms_of_a_group_each_have_an_effect(data):
@@ -240,7 +240,7 @@ def test_with_an_offset_and_weights(data):
     fit = select(data, "count ~ x", k=1, offset="exposure", weights="w")
     assert by_term(fit)["effect"]["x"] > 0.3
     record = dataclasses.replace(fit, effect_record=fit.resample(2, effects=True).effect_record)
-    assert "changes of the linear predictor" in effect_notes(record)[0]
+    assert "changes in the linear predictor" in effect_notes(record)[0]
 
 
 def test_of_times_effects_are_log_hazard_ratios():
@@ -256,9 +256,9 @@ def test_of_times_effects_are_log_hazard_ratios():
     assert shape.iloc[-1] > shape.iloc[0] + 0.5
     record = dataclasses.replace(fit, effect_record=fit.resample(2, effects=True).effect_record)
     (note,) = effect_notes(record)
-    assert note.startswith("Effects are changes of the log hazard ratio that the model predicts")
-    assert "0.69 more is twice the hazard" in note
-    assert effect_tables(record)[0].columns[0] == "Effect on the log hazard ratio"
+    assert note.startswith("Effects are changes in the log hazard under the final model")
+    assert "A change of +0.69 doubles the hazard" in note
+    assert effect_tables(record)[0].columns[0] == "Effect on the log hazard"
 
 
 def test_nothing_selected(data):

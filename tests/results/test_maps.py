@@ -18,7 +18,7 @@ def test_every_pair_of_values_stands_at_its_place(fitted):
     assert (found.x_label, found.y_label) == ("site", "signal")
     assert [float(text) for text in found.y] == sorted(float(text) for text in found.y)
     assert np.isfinite(found.means).sum() == len(table)
-    assert found.scale == "probability of True"
+    assert found.scale == "P(died = True)"
     column = found.means[:, found.x.index("York")]
     own = table.loc[table["site"] == "York"].sort_values("signal")["mean"]
     np.testing.assert_array_equal(column[np.isfinite(column)], own)

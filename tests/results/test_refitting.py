@@ -86,7 +86,7 @@ def test_counts_with_an_offset_and_copies_of_rows(trial):
     assert_same(fit, expected)
     assert fit.n_dropped == (trial["x"].isna() & (trial["copies"] > 0)).sum()
     text = fit.summary().as_text()
-    assert "Case weights are copies of rows." in text
+    assert "Case weights are frequencies: each row counts as so many rows." in text
     assert "offset is part of the linear predictor" in text
 
 
@@ -170,7 +170,7 @@ def test_columns_that_are_sums_of_others_are_named(trial):
     fit = fit.refit("glm")
     assert len(fit.left_out) == 1
     assert set(fit.left_out) < {"x", "twice"}
-    assert "sums of columns before them: `" in fit.summary().as_text()
+    assert "linear combinations of preceding columns: `" in fit.summary().as_text()
     rows = trial["x"].notna()
     expected = sm.OLS(trial["size"][rows], by_hand(trial, rows)).fit()
     assert fit.result.ssr == pytest.approx(expected.ssr)
@@ -316,9 +316,9 @@ def test_number_of_boosted_trees_is_validated(trial):
 
 def test_the_summary_tells_whose_the_scores_are(trial):
     fit = boosted("size", trial)
-    said = "the scores are those of the model before"
+    said = "Scores are those of the previous"
     assert said in " ".join(str(fit.summary()).split())
-    assert str(fit.refit("boosting").summary()).count("predicts with") == 1
+    assert str(fit.refit("boosting").summary()).count("was refitted") == 1
     assert said not in " ".join(str(fit.refit("forest").summary()).split())
 
 
@@ -420,7 +420,12 @@ def test_weights_go_to_the_estimator(trial):
     ("model", "response", "options", "said"),
     [
         ("glmm", "size", {}, "Did you mean `glm`"),
-        ("lasso", "size", {}, "must be one of `forest`, `boosting`, `glm`, or an estimator"),
+        (
+            "lasso",
+            "size",
+            {},
+            "must be one of `forest`, `boosting`, `glm`, or a scikit-learn estimator",
+        ),
         (LinearRegression, "size", {}, r"Write `LinearRegression\(\)`"),
         (3, "size", {}, "Found: 3"),
         (BaseEstimator(), "size", {}, "Found: BaseEstimator"),
@@ -445,7 +450,7 @@ def test_too_few_rows_for_the_columns(trial):
 
 def test_an_estimator_needs_columns(trial):
     result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK)
-    with pytest.raises(OptionError, match="nothing is selected"):
+    with pytest.raises(OptionError, match="no term is selected"):
         result.refit(LinearRegression())
 
 
@@ -457,7 +462,7 @@ def test_what_is_said_of_the_sparse_forest_goes_with_it(mixed):
     for model in ("forest", "boosting"):
         notes = fit.refit(model).notes
         assert not any("shrunk towards the mean" in note for note in notes)
-        assert any(note.startswith("Refitted: predicts with") for note in notes)
+        assert any(note.startswith("The final model was refitted:") for note in notes)
 
 
 def test_terms_that_a_linear_model_cannot_have_are_refused_by_name():
@@ -465,10 +470,10 @@ def test_terms_that_a_linear_model_cannot_have_are_refused_by_name():
     data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["y", "Intercept", "z"])
     options = {"method": "importance", "k": 2, "seed": 1, "n_trees": 3}
     fit = treeselect.select("y ~ Intercept + z", data, **options)
-    with pytest.raises(DataError, match="Can't tell the column `Intercept`"):
+    with pytest.raises(DataError, match="The column `Intercept` must not share"):
         fit.refit("glm")
     many = treeselect.select("y ~ hashed(Intercept, 1000):hashed(z, 1000) + z", data, **options)
-    with pytest.raises(DataError, match="too many columns for a linear model"):
+    with pytest.raises(DataError, match="must have fewer columns in a linear model"):
         many.refit("glm")
     parts = ":".join(f"hashed(z * {i}, 10000)" for i in range(1, 6))
     with pytest.raises(DataError, match=r"at most 2\*\*62 combinations"):

@@ -120,7 +120,7 @@ def test_a_term_that_is_constant_within_strata_is_left_out(study):
     data = study.assign(place=(study["site"] == "York") + 5.0)
     fit = select(NOW, "x + place + strata(site)", data, k=2, keep=["place"]).refit("glm")
     assert fit.left_out == ("place",)
-    assert any("constant within a stratum: `place`" in note for note in fit.content.notes)
+    assert any("constant within strata: `place`" in note for note in fit.content.notes)
 
 
 def test_nothing_selected_is_a_model_without_coefficients(study):

@@ -61,7 +61,7 @@ def test_tables_are_in_the_library_of_the_data(made):
 def test_without_a_search_there_is_nothing_to_show(fitted):
     for table in (fitted.exchanges, fitted.alternatives):
         with pytest.raises(
-            OptionError, match=r'no search ended with this set\.\n.*method="exchange"'
+            OptionError, match=r'no exchange search ended with this set\.\n.*method="exchange"'
         ):
             table()
     assert search_tables(fitted) == ()
@@ -74,7 +74,7 @@ def test_full_text(made, snapshot):
 
 def test_latex_and_html_have_the_tables(made):
     latex, page = made.summary().as_latex(), made.summary()._repr_html_()
-    assert r"signal came in for copy & $-$2.1 & 0.4 \\" in latex
+    assert r"signal replaced copy & $-$2.1 & 0.4 \\" in latex
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 3
     assert (
         'flag in place of site</th><td class="number">+0.3</td><td class="number">0.4</td>' in page
@@ -90,10 +90,16 @@ def test_latex_and_html_have_the_tables(made):
         ((), RIVALS[:1], {}, 2, "The only other set of 2 terms .* error at most one"),
         ((), (), {"n_judged": 7}, 1, "Of 7 other sets of 2 terms .* none has an out-of-bag"),
         ((), RIVALS[:1], {"n_judged": 1200}, 2, "Of 1,200 other sets .* 1 has an out-of-bag"),
-        ((), RIVALS[:3], {"n_judged": 7}, 2, "3 have .* of the selection. Sets that it"),
-        ((), RIVALS, {"n_judged": 7}, 2, r"4 have .* `.alternatives\(\)` lists them all\."),
+        ((), RIVALS[:3], {"n_judged": 7}, 2, "3 have .* of the selection. Sets that the"),
+        ((), RIVALS, {"n_judged": 7}, 2, r"4 have .* `.alternatives\(\)` lists them\."),
         ((), RIVALS, {"n_rivals": 60, "n_judged": 70}, 2, r"60 have .* lists the best 4\."),
-        (EXCHANGES, (), {"n_judged": 0}, 1, "Changes of the out-of-bag error are in % of it"),
+        (
+            EXCHANGES,
+            (),
+            {"n_judged": 0},
+            1,
+            "Changes in error are percentages of the out-of-bag error",
+        ),
     ],
 )
 def test_what_is_said_is_true_of_any_number(fitted, exchanges, rivals, counts, n_notes, said):
@@ -117,4 +123,4 @@ def test_many_names_are_counted_and_lines_stay_narrow(fitted):
     content = dataclasses.replace(fit.summary().content, more=(made, near))
     text = dataclasses.replace(fit.summary(), content=content).as_text()
     assert max(map(len, text.splitlines())) <= 88
-    assert "the long name of what was signal came in" in text
+    assert "the long name of what was signal replaced" in text

@@ -49,8 +49,8 @@ def test_the_sentence_of_the_readme():
     )
     alike = dataclasses.replace(stability, association=lambda unit, other: 0.856)
     assert place_sentences(alike) == [
-        "One place is held in turn: exactly one of age (58) and height (31) was selected in 89 of"
-        " 100; their association is at least 0.85."
+        "Interchangeable: exactly one of age (58) and height (31) was selected in 89 of 100"
+        " resamples (association at least 0.85)."
     ]
     assert place_sentences(stability) == []
 
@@ -114,20 +114,21 @@ def test_many_terms_stay_short():
 def test_sets_in_words():
     own = stability_of(AGE_OR_HEIGHT, ["age", "sex"])
     assert model_sentence(own) == (
-        "3 different sets came up, that of the fit in 58 of 100 and no other in more."
+        "The resamples selected 3 distinct sets; the set of the fit in 58 of 100, no other set"
+        " more often."
     )
     other = stability_of(AGE_OR_HEIGHT, ["height", "sex"])
     assert model_sentence(other) == (
-        "3 different sets came up, that of the fit in 31 of 100, the most frequent one in 58: sex"
-        " and age."
+        "The resamples selected 3 distinct sets; the set of the fit in 31 of 100, the most"
+        " frequent set in 58: sex and age."
     )
     never = stability_of(AGE_OR_HEIGHT, ["height"])
-    assert "that of the fit in none of 100, the most" in model_sentence(never)
+    assert "the set of the fit in none of 100, the most" in model_sentence(never)
     same = stability_of(rows(("101", 20)), ["age", "sex"])
-    assert model_sentence(same) == "All 20 selected the same set, that of the fit."
+    assert model_sentence(same) == "All 20 resamples selected the same set, that of the fit."
     same = stability_of(rows(("101", 20)), ["height"])
     assert model_sentence(same) == (
-        "All 20 selected the same set, not that of the fit but age and sex."
+        "All 20 resamples selected the same set, not that of the fit: age and sex."
     )
     nothing = stability_of(rows(("000", 15), ("100", 5)), ["age"])
     assert model_sentence(nothing).endswith("in 15: the empty set.")
@@ -137,11 +138,12 @@ def test_sets_in_words():
 def test_ties_among_the_most_frequent_sets():
     each = stability_of(rows(("101", 1), ("011", 1), ("001", 1)), ["age"])
     assert model_sentence(each) == (
-        "3 different sets came up, each once, and that of the fit not at all."
+        "The resamples selected 3 distinct sets, each once; the set of the fit is not among them."
     )
     tied = stability_of(rows(("101", 4), ("011", 4), ("001", 2)), ["sex"])
     assert model_sentence(tied) == (
-        "3 different sets came up, that of the fit in 2 of 10, the 2 most frequent in 4 each."
+        "The resamples selected 3 distinct sets; the set of the fit in 2 of 10, the 2 most"
+        " frequent sets in 4 each."
     )
 
 
@@ -155,8 +157,8 @@ def test_pairs_are_not_told_where_there_is_room_for_one():
 def test_pairs_in_words():
     stability = stability_of(rows(("110", 50), ("001", 50)), ["age"])
     assert pair_sentence(stability) == (
-        "Selected together more often than by chance: age with height (50%, by chance 25%); less"
-        " often than by chance: age with sex (0%, by chance 25%), height with sex (0%, by chance"
+        "Selected together more often than by chance: age with height (50%, expected 25%); less"
+        " often than by chance: age with sex (0%, expected 25%), height with sex (0%, expected"
         " 25%) (chi-squared test, p < 0.01 each)."
     )
     blocks = np.repeat(np.arange(100)[:, np.newaxis] < 50, 5, axis=1)
@@ -191,6 +193,6 @@ def test_counts_in_the_sentence_are_those_of_the_resamples(selected, fitted, kep
             assert any(f"{unit}{verb} in {times}" in text for verb in ("", " was selected"))
     n_sets = len({tuple(row) for row in selected.tolist()})
     said = model_sentence(stability)
-    assert f"{n_sets} different sets" in said or n_sets == 1
+    assert f"{n_sets} distinct sets" in said or n_sets == 1
     counts = stability.models(None)["count"].to_list()
-    assert "the most frequent one" not in said or counts[0] > counts[1]
+    assert "the most frequent set " not in said or counts[0] > counts[1]

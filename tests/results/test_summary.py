@@ -20,7 +20,7 @@ def test_full_text(made, snapshot):
 
 
 def test_full_text_with_cross_validation(cross_validated, snapshot):
-    rule = "1 s.e. rule, 3-fold cross-validation (R2 is best at 2)"
+    rule = "1 s.e. rule, 3-fold cross-validation (best R2 at k = 2)"
     fit = with_round_numbers(cross_validated, "signal", "site", rule=rule)
     assert fit.summary().as_text() == snapshot
 
@@ -54,9 +54,11 @@ def test_a_minimal_set_is_a_part_of_the_terms(mixed, k, said):
 def test_an_index_that_is_not_defined_says_what_was_selected(mixed):
     fit = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=1, keep="signal")
     said = " ".join(fit.resample(3).summary().as_text().split())
-    assert "as 3 bootstrap resamples all selected no term beyond those that are kept." in said
+    assert "because 3 bootstrap resamples all selected no term other than those forced in." in said
     said = " ".join(fit.resample(3, k=2).summary().as_text().split())
-    assert "as 3 bootstrap resamples all selected every term beyond those that are kept." in said
+    assert (
+        "because 3 bootstrap resamples all selected every term other than those forced in." in said
+    )
 
 
 def test_columns_for_which_the_point_does_not_stand(mixed):
@@ -66,8 +68,8 @@ def test_columns_for_which_the_point_does_not_stand(mixed):
         "dose ~ signal + site", data, method="mrmr", k=1, weights="times", fold_groups="patient"
     )
     said = " ".join(fit.summary().as_text().split())
-    assert "Case weights: `times`; `.` in a formula does not stand for it." in said
-    assert "each `patient` together; `.` in a formula does not stand for it." in said
+    assert "Case weights: `times`, which `.` in the formula excludes." in said
+    assert "Rows with the same `patient` stay together in folds" in said
 
 
 def test_full_latex(made, snapshot):
@@ -120,7 +122,7 @@ def test_many_selected_terms_are_cut(mixed):
         "dose ~ .", data, method="controlburn", keep=names[:35], k=35, seed=1, forests=1, n_trees=5
     )
     text = str(fit.summary())
-    assert "5 more selected terms in `.tidy()`" in text
+    assert "5 more selected terms are listed by `.tidy()`" in text
     assert len(text.splitlines()) < 60
 
 
@@ -128,9 +130,9 @@ def test_the_head_of_times_until_an_event():
     fit = small_fit("Surv(late, time, dead) ~ risky + x + strata(site)", 1)
     facts = dict(fit.summary().content.facts)
     events = int(small_times()["dead"].sum())
-    assert facts["Family"] == "cox (times until an event); Cox partial likelihood"
+    assert facts["Family"] == "cox (time to event); Cox partial likelihood"
     assert facts["Events"] == f"{events} in 90 rows ({events / 0.9:.1f}%)"
-    assert facts["Follow-up"] == "rows are under observation from late on"
+    assert facts["Follow-up"] == "rows are at risk after late"
     assert facts["Strata"] == "site (2 strata, each with its own baseline hazard)"
     assert fit.glance()["events"].to_list() == [events]
     assert sum("concordance" in note for note in fit.summary().content.notes) == 1

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import treeselect
+from treeselect.results.short import stability_text
 from treeselect.results.verdict import (
     agreement_note,
     outsiders_note,
@@ -52,55 +53,75 @@ def said(fit):
 def test_stable(fit):
     found = drawn(fit, ("11000", 80), ("10010", 20))
     assert said(found) == (
-        "Stable, with k fixed at 2: each of the 2 terms was selected in at least 80% of 100"
+        "Stable (k fixed at 2): each of the 2 terms was selected in at least 80% of 100"
         " bootstrap resamples."
     )
     assert outsiders_note(found, found.stability) == ""
 
 
-def test_stable_but_for_who_holds_a_place(fit):
+def test_stable_up_to_interchangeable_terms(fit):
     found = drawn(fit, ("11000", 30), ("10100", 70))
     assert said(found) == (
-        "Stable, with k fixed at 2, but for who holds one place: the other term was selected in at"
+        "Stable up to interchangeable terms (k fixed at 2): the other term was selected in at"
         " least 80% of 100 bootstrap resamples."
     )
-    assert outsiders_note(found, found.stability) == ""  # c is named with the place
+    assert verdict_words(found, found.stability) == "Stable up to interchangeable terms"
+    assert outsiders_note(found, found.stability) == ""  # another sentence names b and c
+
+
+def test_no_term_beside_the_interchangeable_ones(fit):
+    free = np.array([False, True, True, True, True])
+    assert said(drawn(fit, ("11000", 30), ("10100", 70), assessed=free)) == (
+        "Stable up to interchangeable terms (k fixed at 2): exactly one of c and b was selected in"
+        " at least 80% of 100 bootstrap resamples."
+    )
+
+
+def test_terms_that_were_forced_in_are_not_judged(fit):
+    wider = dataclasses.replace(fit, step=dataclasses.replace(
+        fit.step, selected=np.array([True, True, False, True, False])))  # fmt: skip
+    free = np.array([False, True, True, True, True])
+    assert said(drawn(wider, ("11010", 90), ("10011", 10), assessed=free, k=3)) == (
+        "Stable (k fixed at 3): each of the 2 terms not forced in was selected in at least 80% of"
+        " 100 bootstrap resamples."
+    )
 
 
 def test_partly_stable(fit):
     found = drawn(fit, ("11000", 60), ("10010", 40))
     assert said(found) == (
-        "Partly stable, with k fixed at 2: 1 of 2 terms was selected in at least 80% of 100"
+        "Partly stable (k fixed at 2): 1 of 2 terms was selected in at least 80% of 100"
         " bootstrap resamples, the least frequent, b, in 60."
     )
     crowded = drawn(fit, ("11010", 60), ("11000", 40), fixed_size=False)
     assert said(crowded) == (
-        "Partly stable, with 2 to 3 terms on each resample: 2 of 2 terms were selected in at least"
-        " 80% of 100 bootstrap resamples; 1 outside the selection in at least half of them."
+        "Partly stable (2 to 3 terms on each resample): 2 of 2 terms were selected in at least 80%"
+        " of 100 bootstrap resamples; 1 term outside the selection in at least half of them."
     )
+    same = drawn(fit, ("11000", 100), fixed_size=False)
+    assert said(same).startswith("Stable (2 terms on each resample): each of the 2 terms")
 
 
 def test_unstable(fit):
     never = drawn(fit, ("10010", 50), ("10001", 50))
     assert said(never) == (
-        "Unstable, with k fixed at 2: 1 of 2 terms was never selected again in 100 bootstrap"
-        " resamples."
+        "Unstable (k fixed at 2): 1 of 2 terms was selected in none of 100 bootstrap resamples."
     )
     assert outsiders_note(never, never.stability) == (
-        "Not in the selection, but selected in more of 100 bootstrap resamples than b (0), which"
-        " is: d (50) and e (50)."
+        "Not selected in the fit, but in more of 100 bootstrap resamples than b (0): d (50) and"
+        " e (50)."
     )
     seldom = drawn(fit, ("01010", 40), ("00011", 60), k=3)
     assert said(seldom) == (
-        "Unstable, with k fixed at 3 (2 in the fit): 2 of 2 terms were selected in less than half"
-        " of 100 bootstrap resamples, 1 of them never."
+        "Unstable (k fixed at 3, 2 in the fit): 2 of 2 terms were selected in fewer than half"
+        " of 100 bootstrap resamples, 1 of them in none."
     )
 
 
-def test_unstable_where_nothing_is_steady(fit):
+def test_unstable_if_no_term_is_consistently_selected(fit):
     found = drawn(fit, ("10010", 45), ("01100", 35), ("11000", 20))
     assert said(found) == (
-        "Unstable, with k fixed at 2: none of the 2 terms was selected in at least 80% of 100"
+        "Unstable (k fixed at 2): none of the 2 terms was selected in at least 80% of 100"
         " bootstrap resamples, the least frequent, b, in 55."
     )
 
@@ -108,8 +129,8 @@ def test_unstable_where_nothing_is_steady(fit):
 def test_of_one_term_it_says_how_often(fit):
     one = np.array([True, False, True, True, True])
     assert said(drawn(fit, ("10010", 70), ("00010", 30), assessed=one)) == (
-        "Partly stable, with k fixed at 2: a was selected in 70 of 100 bootstrap resamples;"
-        " 1 outside the selection in at least half of them."
+        "Partly stable (k fixed at 2): a was selected in 70 of 100 bootstrap resamples;"
+        " 1 term outside the selection in at least half of them."
     )
 
 
@@ -129,18 +150,62 @@ def test_no_verdict(fit):
     assert said(drawn(fit, ("11000", 20), assessed=kept)) == ""
 
 
+@pytest.mark.parametrize(
+    ("counted", "more", "text"),
+    [
+        ([("11000", 9)], {}, "9 bootstrap resamples, too few for a verdict"),
+        ([("11111", 20)], {}, "no verdict: 20 bootstrap resamples all selected every term"),
+        (
+            [("11111", 20)],
+            {"assessed": np.array([False, True, True, True, True])},
+            "no verdict: 20 bootstrap resamples all selected every term other than those forced in",
+        ),
+        (
+            [("11000", 10), ("11100", 10)],
+            {"assessed": np.array([False, False, True, True, True])},
+            "no verdict, because every selected term was forced in",
+        ),
+    ],
+)
+def test_why_there_is_no_verdict(fit, counted, more, text):
+    found = drawn(fit, *counted, **more)
+    assert said(found) == ""
+    assert stability_text(found) == text
+
+
+def test_no_verdict_on_an_empty_selection(fit):
+    nothing = dataclasses.replace(
+        fit, step=dataclasses.replace(fit.step, selected=np.zeros(5, dtype=bool))
+    )
+    assert stability_text(drawn(nothing, ("10000", 10), ("01000", 10), k=1)) == (
+        "no verdict, because no term was selected"
+    )
+
+
+def test_frequencies_are_not_shown_where_nothing_could_vary(fit):
+    every = drawn(fit, ("11111", 20), k=5)
+    content = every.summary().content
+    assert "Frequency" not in content.columns
+    assert not any(note.startswith(("In 20 bootstrap", "All 20")) for note in content.notes)
+    one_less = drawn(fit, ("11110", 10), ("11101", 10), k=4)
+    assert "Frequency" in one_less.summary().content.columns
+    free = np.array([False, False, True, True, True])
+    forced = drawn(fit, ("11000", 20), assessed=free)
+    assert "Frequency" not in forced.summary().content.columns
+
+
 def test_that_k_was_chosen_once_is_said(mixed):
     options = {"method": "importance", "seed": 1, "n_trees": 5}
     chosen = treeselect.select("dose ~ signal + site + noise", mixed, folds=3, **options)
     chosen = chosen.resample(2)
-    assert "chosen on all rows and not again" in size_note(chosen, chosen.stability)
+    assert "chosen on all rows and held fixed" in size_note(chosen, chosen.stability)
     asked = treeselect.select("dose ~ signal + site", mixed, k=1, **options).resample(2)
     assert size_note(asked, asked.stability) == ""
 
 
 def test_the_same_selection_each_time_has_no_interval(fit):
     text = " ".join(str(drawn(fit, ("11000", 20)).summary()).split())
-    assert "Stability index (Nogueira): 1.00; 1 is the same" in text
+    assert "Stability index (Nogueira et al.): 1.00; 1 means identical" in text
     assert "1.00 to 1.00;" not in text
 
 
@@ -151,15 +216,15 @@ def test_the_verdict_is_true(fit, selected):
         fit, resampled=dataclasses.replace(fit.resampled, selected=selected)
     )
     text, frequency = said(found), selected[:, :2].mean(axis=0)
-    assert verdict_words(found, found.stability).startswith(text.partition(",")[0])
+    assert text.partition(" (")[0] == verdict_words(found, found.stability)
     if selected.all():
         assert text == ""
     elif text.startswith("Unstable"):
         assert (frequency < 0.5).any() or (frequency < 0.8 + 1e-9).all()
-    elif text.startswith("Stable") and "but for" not in text:
+    elif text.startswith("Stable ("):
         assert (frequency >= 0.8 - 1e-9).all()
         assert (selected[:, 2:].mean(axis=0) < 0.5).all()
-    elif "but for" in text:
+    elif text.startswith("Stable up to interchangeable terms ("):
         assert found.stability.places
         assert frequency[0] >= 0.8 - 1e-9
     else:

@@ -94,7 +94,9 @@ def test_a_value_may_hold_itself():
 
 
 def test_what_cant_be_looked_into_is_told():
-    with pytest.raises(OptionError, match=r"`checkpoint` needs to know .*\n  Found: TypeError: "):
+    with pytest.raises(
+        OptionError, match=r"`checkpoint` needs a fingerprint .*\n  Found: TypeError: "
+    ):
         of(Record(threading.Lock()))
 
 

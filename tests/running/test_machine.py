@@ -64,7 +64,7 @@ def data():
 
 def test_work_of_processes_that_die_is_done_here_at_last(data):
     asked = {"method": "mrmr", "folds": 2, "seed": 1, "scoring": ends_the_process}
-    with pytest.warns(TreeselectWarning, match=r"before its work was done.\n  Found: Termin"):
+    with pytest.warns(TreeselectWarning, match=r"died before it finished.\n  Found: Termin"):
         fit = treeselect.select("y ~ .", data, n_jobs=2, **asked)
     assert fit.path.equals(treeselect.select("y ~ .", data, n_jobs=1, **asked).path)
 
@@ -88,7 +88,7 @@ def test_what_no_process_can_be_given_is_told(fitted, scoring, error, says):
     family = with_scoring(fitted.design.response.family, scoring)
     problem = dataclasses.replace(fitted.design.problem, family=family)
     with (
-        pytest.raises(WorkerError, match=rf"can't be pickled.\n  Found: {says}.* `n_jobs=1` works"),
+        pytest.raises(WorkerError, match=rf"can't be pickled.\n  Found: {says}.* `n_jobs=1` uses"),
         sending_is_told({0: (problem, 1, "text")}),
     ):
         raise error
@@ -98,7 +98,7 @@ def test_memory_that_runs_out_is_told(data):
     with pytest.raises(OutOfMemoryError, match=r"8\.00 TiB\n  Use fewer rows") as caught:
         treeselect.select("y ~ .", data, method="mrmr", folds=2, seed=1, scoring=needs_too_much)
     assert isinstance(caught.value, MemoryError)
-    with pytest.raises(OutOfMemoryError, match="fewer processes"):
+    with pytest.raises(OutOfMemoryError, match="fewer parallel processes"):
         run_all(fails_at_once, [(1,)], ALONE, "", False)
 
 

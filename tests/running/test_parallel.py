@@ -177,7 +177,7 @@ def dies(number, caller, folder, n_threads):
 
 def test_a_process_that_dies_costs_its_piece_only(tmp_path):
     calls = {number: (number, os.getpid(), str(tmp_path)) for number in range(5)}
-    with pytest.warns(TreeselectWarning, match="ended before its work was done") as caught:
+    with pytest.warns(TreeselectWarning, match="died before it finished") as caught:
         found = list(parallel.run_each(dies, calls, parallel.Workers(2, 2)))
     assert len(caught) == 1
     assert sorted(found) == [(number, number**2) for number in calls]  # each once

@@ -169,7 +169,7 @@ def test_a_damaged_file_is_told_and_done_again(tmp_path, damage):
     path = files(tmp_path)[0]
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
     with pytest.warns(
-        TreeselectWarning, match=rf"\n  Damaged or not readable, and done again: `{path.name}`\.$"
+        TreeselectWarning, match=rf"\n  Damaged or unreadable, and computed again: `{path.name}`\.$"
     ):
         found, done = run(tmp_path)
     assert found == WHOLE
@@ -216,7 +216,9 @@ def test_foreign_files_are_told_once_and_left(tmp_path):
 
 def test_pieces_of_another_call_are_told_where_none_is_of_this_one(tmp_path):
     run(tmp_path)
-    with pytest.warns(TreeselectWarning, match=r"Of other calls: 5 finished toys, with other data"):
+    with pytest.warns(
+        TreeselectWarning, match=r"From other calls: 5 finished toys with different data"
+    ):
         assert run(tmp_path, factor=2.0)[0] == {number: 2 * number / 3 for number in range(N)}
     assert run(tmp_path) == (WHOLE, [])  # they share the folder now, and nothing is to be said
 
@@ -255,7 +257,7 @@ def test_a_full_disk_is_told_once_and_what_is_unsaved_is_tried_again(tmp_path, m
 
 def test_a_piece_that_is_too_long_is_not_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "_LARGEST", 100)
-    with pytest.warns(TreeselectWarning, match="bytes, and 100 are the most") as caught:
+    with pytest.warns(TreeselectWarning, match="bytes; the maximum is 100") as caught:
         assert run(tmp_path)[0] == WHOLE
     assert len(caught) == 1
     assert not files(tmp_path)
@@ -263,7 +265,9 @@ def test_a_piece_that_is_too_long_is_not_saved(tmp_path, monkeypatch):
 
 def test_a_folder_that_cant_be_written_to_is_an_error_before_the_work(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(OptionError, match=r"`checkpoint` must be a folder .*\n  Found: .*file`\. "):
+    with pytest.raises(
+        OptionError, match=r"`checkpoint` must be a writable folder.*\n  Found: .*file`\. "
+    ):
         read_checkpoint(tmp_path / "file")
     with pytest.raises(OptionError, match="No such file"):
         read_checkpoint(tmp_path / "nowhere" / "folder")

@@ -1,5 +1,4 @@
-"""What users give as arguments: numbers, flags, choices, sizes, seeds and paths.
+"""Arguments from users: numbers, flags, choices, sizes, seeds and paths.
 
-In comes anything at all; out comes a plain value in its range, or one error that names the
-argument.
+Takes any value; returns a plain value in its range, or raises one error that names the argument.
 """

@@ -1,4 +1,4 @@
-"""Functions as users give them."""
+"""Functions supplied by users."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """Parameters by name, in their order; none if they are not known, as of some that are written
-    in C.
+    """Parameters by name, in order; empty if unknown, as for some functions written in C.
 
     Examples
     --------
@@ -19,5 +18,5 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Paramete
     """
     try:
         return inspect.signature(function).parameters
-    except Exception:  # an object of others may fail at whatever it is asked
+    except Exception:  # foreign objects may fail in any way
         return {}

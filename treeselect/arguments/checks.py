@@ -1,8 +1,8 @@
-"""Checks of arguments, once, where the user gives them; numpy's single values become Python's.
+"""Checks of arguments, once, where the user supplies them; NumPy scalars become Python's.
 
-A value may be of any type: its type is looked at before it is compared with anything, as an array
-compares element by element, ``pandas.NA`` has no truth value, and objects of others may do as they
-like. For the same reason messages show values by ``scalars.shown`` only.
+A value may be of any type: its type is checked before any comparison, because arrays compare
+element by element, ``pandas.NA`` has no truth value, and foreign objects may behave in any way. For
+the same reason messages show values only by ``scalars.described``.
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 USUAL_SIZE: Any = NotGiven("1se")
-"""The default of `k`: the rule of one standard error, unless the method decides by itself."""
+"""The default of `k`: the one-standard-error rule, unless the method determines the number."""
 
 USUAL_METHOD = "exchange"
-"""The name of the method that selects unless another is given."""
+"""The name of the default method."""
 
 MOST_DIGITS = 10
-"""Most digits of numbers in print."""
+"""Maximum number of printed digits."""
 
 MOST_RESAMPLES = 100_000
-"""Most resamples of a fit."""
+"""Maximum number of resamples of a fit."""
 
 MOST_REPEATS = 10_000
-"""Most repeats of folds, and most splits of an inference."""
+"""Maximum number of repeats of cross-validation, and of splits of an inference."""
 
 MOST_FOLDS = 1_000_000
-"""Most folds that can be asked for, whatever the number of rows."""
+"""Maximum number of folds, whatever the number of rows."""
 
 MOST_SEED = 2**64 - 1
-"""Largest seed, and the largest that `stream_seed` gives: 64 bits."""
+"""Largest seed, also the largest returned by `stream_seed`: 64 bits."""
 
 
 # --- one value -----------------------------------------------------------------------------------
 
 
 def is_one_of(value: object, allowed: Iterable[str]) -> TypeIs[str]:
-    """Whether it is text, and one of the allowed."""
+    """Whether a value is text and one of those allowed."""
     return isinstance(value, str) and value in allowed
 
 
 def found_near(value: object, known: Iterable[str], way: str = "") -> str:
-    """The line of a message that says what was found in place of a known name.
+    """The line of a message that shows the value found in place of a known name.
 
     Parameters
     ----------
     way : str
-        What is said where no known name resembles it.
+        The way out if no known name resembles it.
     """
     close = near(value, known) if isinstance(value, str) else []
     return f"  Found: {described(value)}. {did_you_mean(close) if close else way}".rstrip()
@@ -65,8 +65,8 @@ def found_near(value: object, known: Iterable[str], way: str = "") -> str:
 def check_choice(
     name: str, value: object, allowed: Sequence[str], meant: Mapping[str, str] | None = None
 ) -> None:
-    """Raise an OptionError unless `value` is one of the allowed; `meant` are these by names that
-    they have elsewhere."""
+    """Raise an OptionError unless `value` is allowed; `meant` maps names used elsewhere to allowed
+    ones."""
     if not is_one_of(value, allowed):
         other = (meant or {}).get(value) if isinstance(value, str) else None
         found = found_near(value, allowed)
@@ -76,7 +76,7 @@ def check_choice(
 
 
 def check_flag(name: str, value: object) -> bool:
-    """The truth value as Python's; an OptionError unless it is one."""
+    """The value as a Python bool; an OptionError unless it is one."""
     found = truth(value)
     if found is None:
         raise OptionError(f"`{name}` must be True or False.\n  Found: {described(value)}.")
@@ -84,7 +84,7 @@ def check_flag(name: str, value: object) -> bool:
 
 
 def check_count(name: str, value: object, *, least: int, most: int | None = None) -> int:
-    """The whole number as Python's; an OptionError unless it is from `least` to `most`."""
+    """The value as a Python int; an OptionError unless it is from `least` to `most`."""
     found = whole(value)
     if found is None or found < least or (most is not None and found > most):
         bounds = f"at least {least}" + ("" if most is None else f", at most {most:,}")
@@ -95,23 +95,23 @@ def check_count(name: str, value: object, *, least: int, most: int | None = None
 
 
 def check_digits(value: object) -> int | None:
-    """Digits of numbers in print, from 1 to 10; None for those that they have by themselves."""
+    """Number of printed digits, from 1 to 10; None for the default of each number."""
     return None if value is None else check_count("digits", value, least=1, most=MOST_DIGITS)
 
 
 def check_resamples(value: object) -> int:
-    """A number of resamples: none, or enough to tell whether they agree."""
+    """A number of resamples: 0 or at least 2."""
     found = check_count("resamples", value, least=0, most=MOST_RESAMPLES)
     if found == 1:
         raise OptionError(
-            "`resamples` must be 0 or at least 2: one alone can't tell what another would say.\n"
+            "`resamples` must be 0 or at least 2: a single resample can't show variation.\n"
             "  Found: 1."
         )
     return found
 
 
 def check_number(name: str, value: object, *, least: float, most: float) -> float:
-    """The number as Python's; an OptionError unless it is from `least` to `most`."""
+    """The value as a Python float; an OptionError unless it is from `least` to `most`."""
     found = finite(value)
     if found is None or not least <= found <= most:
         raise OptionError(
@@ -121,7 +121,7 @@ def check_number(name: str, value: object, *, least: float, most: float) -> floa
 
 
 def check_share(name: str, value: object) -> float:
-    """The number as Python's; an OptionError unless it is above 0 and below 1."""
+    """The value as a Python float; an OptionError unless it is above 0 and below 1."""
     found = finite(value)
     if found is None or not 0 < found < 1:
         raise OptionError(
@@ -131,15 +131,15 @@ def check_share(name: str, value: object) -> float:
 
 
 def read_seed(seed: object, name: str = "seed") -> int:
-    """The seed as Python's, one that is drawn where it is None.
+    """The seed as a Python int; a random one if it is None.
 
-    Every seed that a user gives comes through here.
+    Every seed from a user passes through here.
 
     Parameters
     ----------
     seed : int or None
     name : str
-        What the argument is called.
+        Name of the argument.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def read_seed(seed: object, name: str = "seed") -> int:
 
 
 def read_mapping(name: str, value: object, what: str) -> Mapping[Any, Any]:
-    """A dictionary as it is, an empty one for None.
+    """A dictionary unchanged; an empty one for None.
 
     Raises
     ------
@@ -170,9 +170,9 @@ def read_mapping(name: str, value: object, what: str) -> Mapping[Any, Any]:
 
 
 def members(value: object) -> list[Any] | None:
-    """What is in a list or another collection; None if it is none, or fails to tell.
+    """The elements of a list or another collection; None for anything else, or if reading fails.
 
-    Text is no collection of letters here, nor are bytes one of numbers, or a table one of columns.
+    Text, bytes and tables do not count as collections.
     """
     if isinstance(value, str | bytes | bytearray | memoryview) or not isinstance(value, Iterable):
         return None
@@ -183,12 +183,12 @@ def members(value: object) -> list[Any] | None:
         return list(value)
     except MemoryError:
         raise
-    except Exception:  # an array without dimensions, or code of others
+    except Exception:  # an array without dimensions, or foreign code
         return None
 
 
 def read_names(name: str, value: object) -> list[str]:
-    """Names of an argument that takes one or several; none for None.
+    """The names in an argument that takes one or several; empty for None.
 
     Raises
     ------
@@ -210,15 +210,15 @@ def read_names(name: str, value: object) -> list[str]:
 
 
 def as_floats(value: object) -> NDArray[np.float64] | None:
-    """Numbers of an array of any library, NaN where they are missing; None if they are no numbers.
+    """An array of any library as floats, NaN where missing; None if it is not numeric.
 
-    Their shape is that of `value`.
+    The shape is that of `value`.
     """
     try:
         return _floats(value)
     except MemoryError:
         raise
-    except Exception:  # what converts itself to an array can fail in any way
+    except Exception:  # conversion to an array can fail in any way
         return None
 
 
@@ -237,15 +237,15 @@ def _floats(value: Any) -> NDArray[np.float64] | None:
 
 
 def as_group_numbers(value: object) -> NDArray[np.int64] | None:
-    """Number of each distinct label, in order of appearance, -1 where it is missing.
+    """Code of each distinct label, in order of appearance, -1 where missing.
 
-    None if they are no labels, or not one after the other.
+    None if they are not labels, or not one-dimensional.
     """
     try:
         return _group_numbers(value)
     except MemoryError:
         raise
-    except Exception:  # labels that can't be told apart, or code of others
+    except Exception:  # labels that can't be compared, or foreign code
         return None
 
 
@@ -255,13 +255,13 @@ def _group_numbers(value: Any) -> NDArray[np.int64] | None:
     if isinstance(value, np.ma.MaskedArray):
         value = np.ma.filled(value.astype(object), None)
     if answer(value, "dtype") is None:
-        value = np.fromiter(value, dtype=object)  # numpy would make text of what is missing
+        value = np.fromiter(value, dtype=object)  # NumPy would turn missing values into text
     array = value if isinstance(value, pd.Series | pd.Categorical) else np.asarray(value)
     return np.asarray(pd.factorize(array)[0], dtype=np.int64) if array.ndim == 1 else None
 
 
 def length(value: object) -> int | None:
-    """How many values there are; None if that can't be told."""
+    """The number of values; None if unknown."""
     try:
         return len(value)  # type: ignore[arg-type]
     except Exception:
@@ -269,7 +269,7 @@ def length(value: object) -> int | None:
 
 
 def values_text(value: object) -> str:
-    """What was found where one value per row was asked for."""
+    """The value found in place of one value per row, in words."""
     n = length(value)
     is_list = isinstance(value, list | tuple) and n is not None
     return f"{type(value).__name__} of {n} values" if is_list else described(value)

@@ -1,4 +1,4 @@
-"""Paths that users give, and what the system says of them."""
+"""Paths from users, and the system's error messages."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from treeselect.errors import OptionError
 
 
 def file_path(path: object, *, name: str = "path", error: type[Exception] = OptionError) -> Path:
-    """A path that the user gave.
+    """A path from the user.
 
     Parameters
     ----------
     path : str or os.PathLike of str
     name : str
-        What the argument is called.
+        Name of the argument.
     error : type of Exception
-        What is raised.
+        Type of the error to raise.
 
     Returns
     -------
@@ -27,35 +27,35 @@ def file_path(path: object, *, name: str = "path", error: type[Exception] = Opti
     Raises
     ------
     OptionError, or `error`
-        If it is neither text nor a path, empty, or no name that a file can have.
+        If it is neither text nor a path, is empty, or is not a valid file name.
     """
     found = _text(path)
     if not isinstance(found, str):
         raise error(f"`{name}` must be text or a `pathlib.Path`.\n  Found: {described(path)}.")
     try:
         allowed = bool(found) and b"\0" not in os.fsencode(found)
-    except UnicodeEncodeError:  # half a character
+    except UnicodeEncodeError:  # an unpaired surrogate
         allowed = False
     if not allowed:
         raise error(
-            f"`{name}` must be a name that a file can have: not empty, without NUL and without"
-            f" half characters.\n  Found: {described(found)}."
+            f"`{name}` must be a valid file name: not empty, without NUL and without unpaired"
+            f" surrogates.\n  Found: {described(found)}."
         )
     return Path(found)
 
 
 def _text(path: object) -> object:
-    """What a path says that it is; nothing if it fails to say it."""
+    """The text of a path; None if reading it fails."""
     if not isinstance(path, os.PathLike):
         return path
     try:
         return path.__fspath__()
-    except Exception:  # code of others
+    except Exception:  # foreign code
         return None
 
 
 def current_folder() -> str:
-    """The folder that relative paths start from, which may have been deleted."""
+    """The current folder, which may have been deleted."""
     try:
         return os.getcwd()
     except OSError:
@@ -63,7 +63,7 @@ def current_folder() -> str:
 
 
 def reason(caught: OSError | MemoryError) -> str:
-    """What the system said, as a sentence."""
+    """The system's message, as a sentence."""
     if isinstance(caught, MemoryError):
         return "There is not enough memory."
     said = caught.strerror or str(caught) or type(caught).__name__

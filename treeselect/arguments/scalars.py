@@ -1,4 +1,4 @@
-"""Single values as users give them: numpy's are Python's, and nothing else passes for them."""
+"""Single values from users: NumPy scalars become Python's, and nothing else is accepted."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ import reprlib
 import numpy as np
 
 _LONGEST = 120
-"""Most characters of a value in a message."""
+"""Maximum number of characters of a value in a message."""
 
 
 class NotGiven(str):
-    """A default of an argument that is text for everybody, and tells that nobody gave it."""
+    """A default value that behaves as text and can be recognised as not supplied by the user."""
 
     __slots__ = ()
 
 
 def whole(value: object) -> int | None:
-    """A whole number as Python's; None for anything else, truth values too."""
+    """A whole number as a Python int; None for anything else, including bool."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
         return int(value)
     return None
 
 
 def finite(value: object) -> int | float | None:
-    """A finite number as Python's, a whole one as it is; None for anything else."""
+    """A finite number as a Python float or int; None for anything else."""
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None
     return whole(value)
 
 
 def truth(value: object) -> bool | None:
-    """A truth value as Python's; None for anything else, 0 and 1 too."""
+    """A Python bool; None for anything else, including 0 and 1."""
     return bool(value) if isinstance(value, bool | np.bool_) else None
 
 
 def plain(value: object) -> object:
-    """A single value of numpy as Python's; anything else as it is."""
+    """A NumPy scalar as Python's; anything else unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def answer(value: object, name: str) -> object:
-    """An attribute of a value of any kind; None if it has none, or fails to give it."""
+    """An attribute of any value; None if it has none or reading it fails."""
     try:
         return getattr(value, name, None)
     except Exception:
@@ -51,9 +51,9 @@ def answer(value: object, name: str) -> object:
 
 
 def described(value: object) -> str:
-    """A value in a message: as it could be typed, on one line, and short, whatever it is.
+    """Any value in a message: as it could be typed, on one line, and short.
 
-    Its type is told where the text alone does not, and its shape in place of what is in an array.
+    The type is added where the text does not show it; arrays are described by their shape.
     """
     value = plain(value)
     kind = type(value).__name__[:_LONGEST]
@@ -64,7 +64,7 @@ def described(value: object) -> str:
         return f"{kind} of shape {shape}"
     try:
         text = " ".join(_SHORT.repr(value).split())
-    except Exception:  # a repr of somebody else's, or a number of more digits than Python writes
+    except Exception:  # a foreign repr, or a number with more digits than Python prints
         return f"a value of type {kind}"
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
     told = type(value).__module__ == "builtins" or kind in text
@@ -72,7 +72,7 @@ def described(value: object) -> str:
 
 
 class _Short(reprlib.Repr):
-    """Representations of which no more is made than can be shown."""
+    """Representations limited to the length that can be shown."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -28,16 +28,17 @@ if TYPE_CHECKING:
     from treeselect.comparing import Comparison
 
 DEFAULT_METHODS = (USUAL_METHOD, "controlburn", "rrf", "grrf", "gbfs", "lasso", "importance")
-"""The default, a method of each paper, the linear model, and the ranking used most often."""
+"""The default method, one method of each paper, the linear model, and the most common ranking."""
 
 
 def add_compare(commands: Any) -> None:
     """Add the command to those of the parser."""
     compare = commands.add_parser(
         "compare",
-        help="compare methods in the same folds",
-        description="Compare methods in the same folds: score against size, paired differences,"
-        " stability and time. In each fold every method selects on the other rows.",
+        help="compare methods on the same folds",
+        description="Compare methods on the same folds: score against number of terms, paired"
+        " differences, stability and computing time. Every method repeats its selection on the"
+        " training rows of each fold.",
     )
     add_data(compare)
     compare.add_argument(
@@ -45,35 +46,35 @@ def add_compare(commands: Any) -> None:
         "-m",
         metavar="A,B,C",
         default=",".join(DEFAULT_METHODS),
-        help="see `treeselect methods`; default: %(default)s",
+        help="methods listed by `treeselect methods`, comma-separated (default: %(default)s)",
     )
     compare.add_argument(
         "-k",
         default=USUAL_SIZE,
         type=_sizes,
-        help="where methods are compared: each at its own size by the rule 1se (the default) or"
-        " best, all at a whole number, or a list such as 3,5,10 of the sizes to score",
+        help="number of terms at which methods are compared: chosen for each method by 1se"
+        " (default) or best, one whole number for all, or a list of sizes to score such as 3,5,10",
     )
     compare.add_argument(
-        "--folds", metavar="N", type=read_whole, default=5, help="parts of the rows (default: 5)"
+        "--folds", metavar="N", type=read_whole, default=5, help="number of folds (default: 5)"
     )
     compare.add_argument(
         "--repeats",
         metavar="R",
         type=read_whole,
         default=1,
-        help="draw the folds R times (default: 1)",
+        help="repeat the cross-validation R times with new folds (default: 1)",
     )
     add_problem(compare)
     add_run(compare, seed=None)
-    add_checkpoint(compare, "pair of method and fold")
+    add_checkpoint(compare, "combination of method and fold")
     compare.add_argument("--report", metavar="FILE.html", help="write an HTML report")
     compare.add_argument("--json", metavar="FILE", help="write the tables as JSON")
     compare.set_defaults(run=_compare)
 
 
 def _sizes(text: str) -> int | str | list[int | str]:
-    """A size, a rule, or sizes between commas."""
+    """A size, a rule, or comma-separated sizes."""
     return (
         [read_whole(part.strip()) for part in text.split(",")] if "," in text else read_whole(text)
     )

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from treeselect.result import SelectionResult
 
 DEMO_FORMULA = "survived ~ . - name - ticket - cabin - boat - body - home_dest"
-"""The raw passenger list without its identifiers and without what was recorded afterwards."""
+"""The raw passenger list without identifiers and without columns recorded afterwards."""
 
 _DEMO_SEED = 1912
 
@@ -50,7 +50,7 @@ _FOLDS = 5
 """Folds of `--performance` without a number."""
 
 _DEMO_FOLDS = 10
-"""The standard error behind the choice of size is too noisy from five folds of 1,309 rows."""
+"""With 1,309 rows, five folds give too noisy a standard error for the choice of k."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         ``sys.argv[1:]`` by default.
     """
-    if isinstance(sys.stdout, io.TextIOWrapper):  # what the terminal does not know is escaped
+    if isinstance(sys.stdout, io.TextIOWrapper):  # escape characters that the terminal can't encode
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         _run(arguments)
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints hold no control characters of what was typed."""
+    """A parser whose error messages contain no control characters from the command line."""
 
     def error(self, message: str) -> NoReturn:
         super().error(shown(message))
@@ -91,7 +91,7 @@ def _run(arguments: Sequence[str] | None) -> None:
 
 def _failed(said: str) -> int:
     if sys.stderr is not None:
-        with contextlib.suppress(OSError):  # there is nowhere left to say it
+        with contextlib.suppress(OSError):  # there is nowhere left to print it
             print(f"treeselect: {said}", file=sys.stderr)
     return 2
 
@@ -119,19 +119,20 @@ def _add_select(commands: Any) -> None:
         "--method",
         "-m",
         default=USUAL_METHOD,
-        help="see `treeselect methods`; default: %(default)s",
+        help="a method listed by `treeselect methods` (default: %(default)s)",
     )
     select.add_argument(
         "-k",
         default=USUAL_SIZE,
         type=read_whole,
-        help="a whole number, 1se (the default, but for methods that decide by themselves) or best",
+        help="number of terms: a whole number, or chosen by cross-validation: 1se or best (default:"
+        " 1se, unless the method determines the number)",
     )
     add_problem(select)
     select.add_argument(
         "--new-levels",
         default="error",
-        help="what prediction does with labels that are not in DATA: error, missing or other",
+        help="how prediction treats labels that are not in DATA: error (default), missing or other",
     )
     select.add_argument(
         "--performance",
@@ -139,25 +140,25 @@ def _add_select(commands: Any) -> None:
         nargs="?",
         type=int,
         const=_FOLDS,
-        help="repeat the whole selection inside each of so many folds, and print how well it"
-        f" predicts the rows held out (default: {_FOLDS} folds); stands after FORMULA and DATA",
+        help="estimate performance on held-out rows by nested cross-validation with this many folds"
+        f" (default: {_FOLDS}); must follow FORMULA and DATA",
     )
     select.add_argument(
         "--effects",
         action="store_true",
-        help="fit the model of each resample, too, and print effects of the selected terms with"
-        " intervals; needs --resamples",
+        help="also fit the final model of each resample, and print the effects of the selected"
+        " terms with intervals; needs --resamples",
     )
     select.add_argument(
         "--coefficients",
         action="store_true",
-        help="fit the linear model of what each resample selected, and print how much coefficients"
-        " owe to the selection; needs --resamples",
+        help="also fit a linear model of the terms that each resample selected, and print how"
+        " selection affects the coefficients; needs --resamples",
     )
     _add_common(select, resamples=0, seed=None)
-    add_checkpoint(select, "resample, and each fold of --performance,")
+    add_checkpoint(select, "resample and each fold of --performance")
     select.add_argument("--report", metavar="FILE.html", help="write an HTML report")
-    select.add_argument("--save", metavar="FILE", help="save the model, for `treeselect predict`")
+    select.add_argument("--save", metavar="FILE", help="save the model for `treeselect predict`")
     select.add_argument("--json", metavar="FILE", help="write the tables of the result as JSON")
     select.set_defaults(run=_select)
 
@@ -166,28 +167,34 @@ def _add_predict(commands: Any) -> None:
     predict = commands.add_parser(
         "predict",
         help="predict new data from a saved model",
-        description="Predict new data from a model that `treeselect select --save` wrote. One"
-        " column as CSV, one line per row of the data.",
+        description="Predict new data from a model saved by `treeselect select --save`. Prints CSV"
+        " with one line for each row of the data.",
     )
     predict.add_argument("model", metavar="MODEL", help="a file written by --save")
     add_file(predict)
     predict.add_argument(
         "--type",
         default="response",
-        help="response (the default), link, class; of times survival or cumulative_hazard",
+        help="response (default), link or class; for times to an event, also survival or"
+        " cumulative_hazard",
     )
     predict.add_argument(
         "--times",
         metavar="T1,T2,...",
-        help="times for --type survival and cumulative_hazard, between commas: a column each",
+        help="comma-separated times for --type survival and cumulative_hazard: one column for each",
     )
-    predict.add_argument("--output", "-o", metavar="FILE.csv", help="default: standard output")
+    predict.add_argument(
+        "--output",
+        "-o",
+        metavar="FILE.csv",
+        help="file for the predictions (default: standard output)",
+    )
     predict.add_argument(
         "--guard-formulas",
         action="store_true",
         help="put an apostrophe before labels and names that begin with =, +, -, @, a tab or a"
-        " carriage return, so that no spreadsheet runs them; numbers stay as they are. By default"
-        " labels are written as they are",
+        " carriage return, so that no spreadsheet runs them as formulas; numbers are unchanged"
+        " (default: labels are written unchanged)",
     )
     predict.set_defaults(run=_predict)
 
@@ -204,9 +211,9 @@ def _add_methods(commands: Any) -> None:
 def _add_demo(commands: Any) -> None:
     demo = commands.add_parser(
         "demo",
-        help="the passengers of the Titanic: summary and titanic.html",
-        description="Select terms for the survival of the Titanic's passengers, print the summary"
-        " and write the report.",
+        help="analyse the passengers of the Titanic and write titanic.html",
+        description="Select terms that predict the survival of the Titanic's passengers, print the"
+        " summary and write the report.",
     )
     _add_common(demo, resamples=100, seed=_DEMO_SEED)
     demo.set_defaults(jobs=-1)
@@ -220,7 +227,7 @@ def _add_common(parser: argparse.ArgumentParser, *, resamples: int, seed: int | 
         metavar="B",
         type=read_whole,
         default=resamples,
-        help=f"bootstrap resamples to assess stability on (default: {resamples})",
+        help=f"number of bootstrap resamples for assessing stability (default: {resamples})",
     )
     add_run(parser, seed=seed)
 
@@ -262,9 +269,9 @@ def _select(options: argparse.Namespace) -> None:
         put("", str(found.summary()))
     coefficients = None
     if options.coefficients and result.resampled is None:
-        put("", "No coefficients on resamples: nothing is selected.")
+        put("", "No coefficients on resamples: no term was selected.")
     elif options.coefficients and result.stability.partial:
-        put("", "No coefficients on resamples: these were stopped.")
+        put("", "No coefficients on resamples: resampling was stopped.")
     elif options.coefficients:
         coefficients = result.coefficient_stability()
         put("", str(coefficients.summary()))
@@ -286,8 +293,8 @@ def _tables(
     performance: Performance | None,
     coefficients: CoefficientStability | None,
 ) -> dict[str, Any]:
-    """Tables of a result: ``glance`` an object, ``tidy`` and ``path`` lists of them, as are those
-    of a search and of resamples; of its performance an object with ``glance`` and ``tidy``."""
+    """Tables of a result: ``glance`` is an object; ``tidy``, ``path`` and the tables of a search
+    and of resamples are lists of objects; ``performance`` is an object with the first two."""
     tables: dict[str, Any] = {
         "call": result.call.text,
         "formula": result.formula,
@@ -338,14 +345,14 @@ def _predict(options: argparse.Namespace) -> None:
 
 
 def _times(text: str | None) -> list[float] | None:
-    """Numbers between commas."""
+    """Comma-separated numbers."""
     if text is None:
         return None
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise OptionError(
-            f"`--times` must be numbers between commas.\n  Found: {described(text)}. Write, for"
+            f"`--times` must be comma-separated numbers.\n  Found: {described(text)}. Write, for"
             " example, `--times 365,730`."
         ) from None
 

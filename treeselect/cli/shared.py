@@ -1,4 +1,4 @@
-"""What several commands share: arguments, and how tables and files are written."""
+"""Shared by several commands: arguments, and writing of tables and files."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ if TYPE_CHECKING:
 
 def add_data(parser: argparse.ArgumentParser) -> None:
     """The formula and the data."""
-    parser.add_argument("formula", metavar="FORMULA", help="for example 'y ~ . - id'")
+    parser.add_argument(
+        "formula", metavar="FORMULA", help="model formula, for example 'y ~ . - id'"
+    )
     add_file(parser)
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
-    """The file with the data, and how its text is written."""
+    """The data file and its encoding."""
     parser.add_argument("data", metavar="DATA", help="a .csv, .csv.gz, .parquet or .feather file")
     parser.add_argument(
-        "--encoding", help="that of a CSV file, such as latin-1 or utf-16 (default: utf-8)"
+        "--encoding", help="encoding of a CSV file, such as latin-1 or utf-16 (default: utf-8)"
     )
 
 
@@ -44,7 +46,7 @@ def data_of(options: argparse.Namespace) -> str | EncodedFile:
     Raises
     ------
     OptionError
-        If the encoding is not known, or the file has its own.
+        If the encoding is unknown, or the file format fixes its encoding.
     """
     if options.encoding is None:
         return str(options.data)
@@ -52,30 +54,35 @@ def data_of(options: argparse.Namespace) -> str | EncodedFile:
 
 
 def add_problem(parser: argparse.ArgumentParser) -> None:
-    """What is modelled, apart from formula and data, and how it is scored."""
+    """Options of the model other than formula and data, and its score."""
     parser.add_argument(
-        "--family", default="auto", help="auto, gaussian, binomial, multinomial, poisson or cox"
+        "--family",
+        default="auto",
+        help="auto (default), gaussian, binomial, multinomial, poisson or cox",
     )
     parser.add_argument("--weights", metavar="COLUMN", help="column with case weights")
     parser.add_argument("--offset", metavar="COLUMN", help="column with the offset")
     parser.add_argument(
         "--fold-groups",
         metavar="COLUMN",
-        help="column whose groups of rows are kept together",
+        help="column that identifies clusters of rows, which folds and resamples keep together",
     )
     parser.add_argument(
         "--scoring",
         metavar="SCORE",
-        help="a scorer of scikit-learn (neg_log_loss), or of times (uno_c)",
+        help="score: a scikit-learn scorer such as neg_log_loss or, for times to an event, uno_c",
     )
     parser.add_argument(
-        "--keep", metavar="TERM", action="append", help="a term that is always in; may be repeated"
+        "--keep",
+        metavar="TERM",
+        action="append",
+        help="term that is always included; may be repeated",
     )
     parser.add_argument(
         "--label",
         metavar="NAME=LABEL",
         action="append",
-        help="what a column or term is called in summary and report; may be repeated",
+        help="label of a column or term in summary and report; may be repeated",
     )
 
 
@@ -85,13 +92,13 @@ def labels_of(options: argparse.Namespace) -> dict[str, str] | None:
     Raises
     ------
     OptionError
-        If one of them is no name and label.
+        If one of them is not a name and a label.
     """
     pairs = [text.partition("=") for text in options.label or []]
     for name, sign, _ in pairs:
         if not sign:
             raise OptionError(
-                f"`--label` must be a name and a label.\n  Found: {described(name)}. Write, for"
+                f"`--label` must be NAME=LABEL.\n  Found: {described(name)}. Write, for"
                 " example, `--label 'wbc=White blood cells (10^9/l)'`."
             )
     return {name.strip(): label for name, _, label in pairs} or None
@@ -99,39 +106,42 @@ def labels_of(options: argparse.Namespace) -> dict[str, str] | None:
 
 def add_run(parser: argparse.ArgumentParser, *, seed: int | None) -> None:
     """Randomness and processes."""
-    drawn = "drawn and printed" if seed is None else seed
-    parser.add_argument("--seed", type=read_whole, default=seed, help=f"default: {drawn}")
-    parser.add_argument("--jobs", "-j", type=read_whole, help="processes, -1 for all")
+    default = "random, and printed" if seed is None else seed
+    parser.add_argument(
+        "--seed", type=read_whole, default=seed, help=f"random seed (default: {default})"
+    )
+    parser.add_argument(
+        "--jobs", "-j", type=read_whole, help="number of processes; -1 for all processors"
+    )
 
 
 def add_checkpoint(parser: argparse.ArgumentParser, pieces: str) -> None:
-    """Where finished pieces are saved."""
+    """The folder for finished pieces."""
     parser.add_argument(
         "--checkpoint",
         metavar="FOLDER",
-        help=f"save each finished {pieces} there, and take those that are there: the same command"
-        " goes on where this one was stopped; needs --seed",
+        help=f"save each finished {pieces} in FOLDER, so that repeating the command resumes where"
+        " it was stopped; needs --seed",
     )
 
 
 def check_checkpoint(options: argparse.Namespace) -> None:
-    """Raise an OptionError where a later command would find nothing of this one."""
+    """Raise an OptionError if a repeated command could not reuse the saved pieces."""
     if options.checkpoint is not None and options.seed is None:
         raise OptionError(
-            "`--checkpoint` needs `--seed`: another command draws another one, and would find"
-            " nothing of this one."
+            "`--checkpoint` needs `--seed`: without it each command draws a new seed and can't"
+            " reuse saved work."
         )
 
 
 def end_stopped(*found: Any) -> None:
-    """Exit as a stopped command does, after what was finished has been written, if any of the
-    results is partial."""
+    """Exit as a stopped command does if any result is partial; finished work has been written."""
     if any(result is not None and result.partial for result in found):
         raise KeyboardInterrupt
 
 
 def read_whole(text: str) -> int | str:
-    """A whole number if it is one, else the text, which is refused where numbers are checked."""
+    """A whole number if it is one; otherwise the text, which later checks refuse."""
     try:
         return int(text)
     except ValueError:
@@ -139,7 +149,7 @@ def read_whole(text: str) -> int | str:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows of a table for JSON; what is missing or infinite is null."""
+    """Rows of a table for JSON; missing and infinite values are null."""
     return [
         {str(name): _plain(value) for name, value in row.items()}
         for row in frame.to_dict("records")
@@ -155,11 +165,11 @@ def _plain(value: Any) -> Any:
 
 
 _WRITTEN = {"report": "report", "save": "model", "json": "tables", "output": "predictions"}
-"""What is written, by option."""
+"""What each option writes."""
 
 
 def check_places(**files: str | None) -> None:
-    """Raise an OptionError if a file has no place where it is wanted: before the work, not after.
+    """Raise an OptionError before the work starts if a file can't be written later.
 
     Parameters
     ----------
@@ -172,9 +182,9 @@ def check_places(**files: str | None) -> None:
 
 
 def json_text(tables: Mapping[str, Any]) -> str:
-    """Tables and single values as JSON, with the version that they come from.
+    """Tables and single values as JSON, with the version of the package.
 
-    Control characters are escaped as JSON does it, so that every reader gets them back.
+    Control characters are escaped as in JSON, so that every reader restores them.
     """
     import json
 
@@ -201,19 +211,19 @@ def write_text(path: str, text: str, option: str) -> str:
 
 
 def put(*lines: str) -> None:
-    """Print on standard output. Once its reader has gone (``| head -1``) nothing is printed.
+    """Print on standard output; nothing once its reader has closed the pipe (``| head -1``).
 
     Raises
     ------
     OptionError
-        If it can't be written to.
+        If standard output can't be written to.
     """
     with _standard_output() as output:
         output.write("\n".join(lines) + "\n")
 
 
 def end_output() -> None:
-    """Hand over what was printed; raises as :func:`put` does."""
+    """Flush standard output; raises as :func:`put` does."""
     if sys.stdout is not None:
         with _standard_output() as output:
             output.flush()
@@ -232,7 +242,7 @@ def _standard_output() -> Iterator[IO[str]]:
 
 
 def _print_to_nowhere() -> None:
-    """Python would try once more when it ends, and complain."""
+    """Otherwise Python would flush once more at exit and report an error."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -240,6 +250,6 @@ def _print_to_nowhere() -> None:
 
 
 def print_written(files: Sequence[str]) -> None:
-    """Say which files were written, below what was printed before."""
+    """List the files that were written, below the earlier output."""
     if files:
         put("", *map(shown, files))

@@ -1,4 +1,4 @@
-"""Text that a spreadsheet would take for a formula when it opens a CSV file."""
+"""Text that a spreadsheet would run as a formula when it opens a CSV file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def guarded(text: str) -> str:
 
 
 def guard_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table whose names and texts are :func:`guarded`; numbers are not touched."""
+    """A table with names and texts :func:`guarded`; numbers are unchanged."""
     done = frame.rename(columns=lambda name: guarded(str(name)))
     for j in range(done.shape[1]):
         column = done.iloc[:, j]

@@ -1,6 +1,6 @@
-"""Data to try treeselect on: two real sets, and simulated ones whose answer is known.
+"""Example data: real data sets, and simulated ones with a known answer.
 
-In comes a name or a seed; out come pandas frames, and of simulated ones the terms that matter.
+In comes a name or a seed; out come pandas frames, and for simulated data the terms that matter.
 """
 
 from treeselect.datasets.gbsg2 import load_gbsg2

@@ -1,4 +1,4 @@
-"""Women with breast cancer: what tells when it comes back."""
+"""Time to recurrence of breast cancer."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
 
 
 def load_gbsg2() -> pd.DataFrame:
-    """Load the trial of the German Breast Cancer Study Group: hormone therapy and seven markers.
+    """Load the German Breast Cancer Study Group trial: hormone therapy and seven markers.
 
-    Women with node-positive breast cancer, recruited from 1984 to 1989, and how long they stayed
-    free of a recurrence [1]_ [2]_.
+    Women with node-positive breast cancer, recruited from 1984 to 1989, and their recurrence-free
+    survival times [1]_ [2]_.
 
     Returns
     -------
     pandas.DataFrame
-        A new frame at each call: 686 rows, 10 columns, nothing missing, the response last.
+        A new frame at each call: 686 rows, 10 columns, no missing values, the response last.
 
         ==============  =======  ===================================================
         column          type     meaning
@@ -31,14 +31,14 @@ def load_gbsg2() -> pd.DataFrame:
         ``pnodes``      integer  positive lymph nodes, 1 to 51
         ``progrec``     integer  progesterone receptor in fmol/mg, 0 to 2380
         ``estrec``      integer  oestrogen receptor in fmol/mg, 0 to 1144
-        ``time``        integer  days free of a recurrence, 8 to 2659
+        ``time``        integer  recurrence-free survival in days, 8 to 2659
         ``cens``        integer  1: recurrence or death (299 rows), 0: censored
         ==============  =======  ===================================================
 
     Notes
     -----
-    ``cens`` has the name that the data have in print: 1 is the event, not the censoring. The copy
-    is that of the Python package lifelines 0.30.3 (MIT licence), unchanged.
+    ``cens`` keeps its published name, but 1 is the event, not censoring. The copy comes unchanged
+    from the Python package lifelines 0.30.3 (MIT licence).
 
     References
     ----------

@@ -37,11 +37,11 @@ def load(name: str) -> pd.DataFrame:
     Parameters
     ----------
     name : str
-        ``"titanic"``: the 1309 passengers, 13 columns as in the passenger list, with text and
-        missing values. ``boat`` and ``body`` were recorded after the sinking and give the response
-        ``survived`` away.
+        ``"titanic"``: the 1309 passengers, with 13 columns of the passenger list, among them text
+        and missing values. ``boat`` and ``body`` were recorded after the sinking and reveal the
+        response ``survived``.
         ``"titanic_correlated"``: the data of `simulate_correlated_titanic` with its default seed.
-        ``"gbsg2"``: the 686 women of `load_gbsg2`, time to recurrence last.
+        ``"gbsg2"``: the 686 women of `load_gbsg2`, with times to recurrence.
         ``"bodyfat"``: 251 men, age, weight (kg), height and ten circumferences (cm), and the
         percentage of body fat ``siri``, as Heinze, Wallisch and Dunkler (2018) prepared them [1]_.
         ``"german_credit"``: 1000 loans, 20 columns, most of them factors, and the response
@@ -79,7 +79,7 @@ def load(name: str) -> pd.DataFrame:
     """
     if not is_one_of(name, _LOADERS):
         raise DataError(
-            "`name` must be that of a data set.\n"
+            "`name` must be the name of a data set.\n"
             f"{found_near(name, _LOADERS, f'Data sets: {listing(_LOADERS)}.')}"
         )
     return _LOADERS[name]()

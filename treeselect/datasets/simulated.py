@@ -1,4 +1,4 @@
-"""Simulated data whose answer is known."""
+"""Simulated data with a known answer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Simulated:
     data : pandas.DataFrame
         One row per observation, the response last.
     formula : str
-        The response against everything else.
+        The response on all other columns.
     truth : tuple of frozenset of str
         One set per signal. The terms of a set are interchangeable: exactly one of them is needed.
     """
@@ -50,10 +50,10 @@ class Simulated:
 def simulate_friedman(
     n: int = 1000, *, seed: int, noise: float = 1.0, binary: bool = True
 ) -> Simulated:
-    """Friedman's function with exact copies of its variables (section 5.1 of the GRRF paper [1]_).
+    """Simulate Friedman's function with copies of its variables (GRRF paper [1]_, section 5.1).
 
-    ``X1`` to ``X10`` are uniform on [0, 1], ``X11`` to ``X15`` are copies of ``X1`` to ``X5``, and
-    ``y`` comes from::
+    ``X1`` to ``X10`` are uniform on [0, 1], ``X11`` to ``X15`` are exact copies of ``X1`` to
+    ``X5``, and ``y`` is based on::
 
         10 sin(pi X1 X2) + 20 (X3 - 0.5)^2 + 10 X4 + 5 X5 + noise * N(0, 1)
 
@@ -62,17 +62,17 @@ def simulate_friedman(
     n : int, default 1000
         Number of rows, 2 to 100 million.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
     noise : float, default 1.0
         Standard deviation of the noise, at least 0.
     binary : bool, default True
-        Whether the response ``y`` is 1 above the median and 0 elsewhere, as in the paper, or the
-        number itself.
+        If True, the response ``y`` is 1 above the median and 0 otherwise, as in the paper; if
+        False, the number itself.
 
     Returns
     -------
     Simulated
-        The truth is one of ``X1``, ``X11``, one of ``X2``, ``X12`` and so on: five terms.
+        The truth has five terms: ``X1`` or ``X11``, ``X2`` or ``X12``, and so on.
 
     Raises
     ------
@@ -117,34 +117,34 @@ def simulate_noisy_copies(
     seed: int,
     response: str | None = None,
 ) -> Simulated:
-    """Add noisy copies of some columns (section 5.1 of the ControlBurn paper [1]_).
+    """Add noisy copies of some columns (ControlBurn paper [1]_, section 5.1).
 
     Parameters
     ----------
     data : pandas.DataFrame
-        Left as it is.
+        Not modified.
     columns : sequence of str
         The numeric columns to copy.
     copies : int
-        Copies of each, called ``<column>_copy1``, ``<column>_copy2``, ... and put before the
-        response; at most 1,000. A missing value is missing in each copy.
+        Number of copies of each column, at most 1,000. They are called ``<column>_copy1``,
+        ``<column>_copy2``, ... and inserted before the response. Missing values stay missing.
     noise : float, default 0.1
-        Standard deviation of the Gaussian noise, at least 0, in the column's own unit.
+        Standard deviation of the Gaussian noise, at least 0, in the units of the column.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
     response : str, optional
-        By default the last column.
+        The response; by default the last column.
 
     Returns
     -------
     Simulated
-        The truth is one set per column of `columns`: itself and its copies. Whether the other
-        columns matter is not known.
+        The truth has one set for each of `columns`: the column and its copies. Whether the other
+        columns matter is unknown.
 
     Raises
     ------
     DataError
-        If a column is missing, is not numeric or is the response, or if a copy's name is taken.
+        If a column is not found, is not numeric or is the response, or if a copy's name exists.
     OptionError
         If `copies`, `noise` or `seed` is not allowed.
 
@@ -172,9 +172,11 @@ def simulate_noisy_copies(
             )
     for name in columns:
         if name == response:
-            raise DataError(f"{quoted(name)} must not be copied: it is the response.")
+            raise DataError(f"`columns` must not contain the response, {quoted(name)}.")
         if not is_numeric_dtype(data[name]):
-            raise DataError(f"{quoted(name)} must be numeric to be copied, not {data[name].dtype}.")
+            raise DataError(
+                f"The column {quoted(name)} must be numeric.\n  Found: {data[name].dtype}."
+            )
     copies = check_count("copies", copies, least=0, most=_MOST_COPIES)
     noise = check_number("noise", noise, least=0.0, most=_MOST_NOISE)
     rng = np.random.default_rng(read_seed(seed))
@@ -184,7 +186,9 @@ def simulate_noisy_copies(
         names = [f"{name}_copy{i}" for i in range(1, copies + 1)]
         for copy in names:
             if copy in result.columns:
-                raise DataError(f"Can't add column {quoted(copy)}: there is one of that name.")
+                raise DataError(
+                    f"Can't add the column {quoted(copy)}: `data` already has one of that name."
+                )
             result[copy] = data[name] + noise * rng.standard_normal(len(data))
         truth.append(frozenset({name, *names}))
     result[response] = data[response]
@@ -192,7 +196,7 @@ def simulate_noisy_copies(
 
 
 def _columns(data: object, columns: object, response: object) -> list[str]:
-    """The columns to copy, once it is known that there are data to have them."""
+    """The names of the columns to copy, after checks of the data."""
     import pandas as pd
 
     from treeselect.frames.reading import read_data
@@ -214,31 +218,31 @@ def _columns(data: object, columns: object, response: object) -> list[str]:
 def simulate_factors(
     n: int = 1000, *, seed: int, noise: float = 1.0, binary: bool = True
 ) -> Simulated:
-    """Factors of eight levels, few of which differ, beside numbers.
+    """Simulate factors with eight levels, few of which have an effect, and numeric columns.
 
-    Six factors ``f1`` to ``f6`` with the levels ``a`` to ``h`` and six standard normal numbers
-    ``x1`` to ``x6``, all independent. ``f1_renamed`` is ``f1`` with other names for its levels.
-    The signal is::
+    Six factors ``f1`` to ``f6`` with levels ``a`` to ``h`` and six standard normal columns ``x1``
+    to ``x6``, all independent. ``f1_renamed`` is ``f1`` with its levels renamed. The signal is::
 
         3 [f1 = a] + 2 ([f2 = b] - [f2 = c]) + x1 + 2 [x2 > 0] + noise * N(0, 1)
 
-    One-hot encoding would tear each factor into eight columns; as terms there are four to find.
+    One-hot encoding would split each factor into eight columns; there are four terms to find.
 
     Parameters
     ----------
     n : int, default 1000
         Number of rows, 2 to 100 million.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
     noise : float, default 1.0
         Standard deviation of the noise, at least 0.
     binary : bool, default True
-        Whether the response ``y`` is 1 above the median and 0 elsewhere, or the number itself.
+        If True, the response ``y`` is 1 above the median and 0 otherwise; if False, the number
+        itself.
 
     Returns
     -------
     Simulated
-        The truth is one of ``f1``, ``f1_renamed``, then ``f2``, ``x1``, ``x2``.
+        The truth has four terms: ``f1`` or ``f1_renamed``, ``f2``, ``x1`` and ``x2``.
 
     Raises
     ------
@@ -272,7 +276,7 @@ def simulate_factors(
 
 
 def _checked(n: object, noise: object, binary: object) -> tuple[int, float, bool]:
-    """They as Python's; an OptionError unless there are some rows and a spread of at least 0."""
+    """The arguments as Python values; an OptionError if one is not allowed."""
     return (
         check_count("n", n, least=2, most=_MOST_ROWS),
         check_number("noise", noise, least=0.0, most=_MOST_NOISE),
@@ -283,5 +287,5 @@ def _checked(n: object, noise: object, binary: object) -> tuple[int, float, bool
 def _response(
     values: NDArray[np.float64], *, binary: bool
 ) -> NDArray[np.float64] | NDArray[np.int64]:
-    """The values, or 1 where they exceed their median and 0 elsewhere."""
+    """The values, or 1 where they exceed their median and 0 otherwise."""
     return (values > np.median(values)).astype(np.int64) if binary else values

@@ -1,4 +1,4 @@
-"""Simulated survival times whose answer is known."""
+"""Simulated survival times with a known answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_ROWS = 10_000_000
 _MOST_STRATA = 26
 _NUMBERS, _FACTORS, _LEVELS = 40, 12, "abcd"
 _COPIED = (1, 2, 3, 4, 21, 22, 23, 24)
-"""The numbers that have a near copy: four that carry the hazard, four that do not."""
+"""Numeric columns with a near-duplicate: four that affect the hazard, four that do not."""
 
 _TRUE_NUMBERS, _TRUE_FACTORS = range(1, 10), range(1, 4)
 _SCALE, _SHAPE = 1000.0, 1.5  # days; of the Weibull times at a linear predictor of 0
@@ -32,11 +32,11 @@ def simulate_survival(
     strata: int = 1,
     left_truncated: bool = False,
 ) -> Simulated:
-    """Survival times of which 12 of 60 columns tell: near copies, factors, an interaction.
+    """Simulate survival times that depend on 12 of 60 columns.
 
-    ``x01`` to ``x40`` are standard normal, ``f01`` to ``f12`` factors with the levels ``a`` to
-    ``d``, all independent. ``x01_near`` to ``x04_near`` and ``x21_near`` to ``x24_near`` are near
-    copies of the numbers that they are named after (correlation 0.98). Times are Weibull with the
+    ``x01`` to ``x40`` are standard normal, ``f01`` to ``f12`` factors with levels ``a`` to ``d``,
+    all independent. ``x01_near`` to ``x04_near`` and ``x21_near`` to ``x24_near`` are
+    near-duplicates of the columns they are named after (correlation 0.98). Times are Weibull with
     hazard ``(1.5 / 1000) (t / 1000)^0.5 exp(eta)`` per day, where::
 
         eta = 0.6 x01 - 0.6 x02 + 0.5 x03 - 0.5 x04 + 0.5 x07 + 0.9 [x05 > 0] + 0.4 x06^2
@@ -48,23 +48,25 @@ def simulate_survival(
     n : int, default 500
         Number of rows, 2 to 10 million.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
     censored : float, default 0.3
-        Share of the rows whose event is not seen, from 0 up to but not including 1, met to the
-        nearest row; one event is left. Follow-up is uniform from 0 to the length that gives this.
+        Proportion of censored rows, from 0 up to but not including 1, attained to the nearest row;
+        at least one event remains. Follow-up is uniform from 0 to the length that gives this
+        proportion.
     strata : int, default 1
-        From 2 to 26: so many sites ``A``, ``B``, ... in a column ``site``, each with a hazard of
-        its own (other scale and shape), which the formula names as strata.
+        Number of sites, at most 26. If there are at least 2, the column ``site`` has levels ``A``,
+        ``B``, ..., each with its own baseline hazard (scale and shape differ), and the formula
+        has them as strata.
     left_truncated : bool, default False
-        Whether rows come under observation late, at ``entry`` (uniform on 500 days): those whose
-        event is earlier are never seen.
+        Whether entry is delayed, to ``entry`` (uniform on 500 days): rows whose event is earlier
+        are not observed.
 
     Returns
     -------
     Simulated
-        Data end in ``time``, whole days from 1, and ``event``, 0 or 1, before which comes ``entry``
-        if there is one. The truth has twelve terms: one of ``x01``, ``x01_near`` and so on to
-        ``x04``, then ``x05`` to ``x09``, ``f01``, ``f02``, ``f03``.
+        The last columns are ``time``, whole days from 1, and ``event``, 0 or 1, preceded by
+        ``entry`` if entry is delayed. The truth has twelve terms: ``x01`` or ``x01_near`` and so on
+        to ``x04``, then ``x05`` to ``x09``, ``f01``, ``f02`` and ``f03``.
 
     Raises
     ------
@@ -111,7 +113,7 @@ def simulate_survival(
 
 
 def _truth() -> tuple[frozenset[str], ...]:
-    """The twelve terms; a number and its near copy are one."""
+    """The twelve terms; a column and its near-duplicate are interchangeable."""
     numbers = (f"x{j:02}" for j in _TRUE_NUMBERS)
     near = {f"x{j:02}": f"x{j:02}_near" for j in _COPIED}
     truth = [{name, near[name]} if name in near else {name} for name in numbers]
@@ -121,9 +123,9 @@ def _truth() -> tuple[frozenset[str], ...]:
 def _seen(
     rng: np.random.Generator, n: int, strata: int, left_truncated: bool
 ) -> tuple[NDArray[Any], ...]:
-    """Numbers, codes of factors and sites, entries and times of n rows that were under observation.
+    """Numbers, codes of factors and sites, entries and times of n rows that were observed.
 
-    Rows whose event comes before their entry are drawn again.
+    Rows whose event precedes their entry are drawn again.
     """
     drawn, count = [], 0
     while count < n:

@@ -1,4 +1,4 @@
-"""The passengers of the Titanic, as they were and with simulated bodies."""
+"""The passengers of the Titanic, as recorded and with simulated body measures."""
 
 from __future__ import annotations
 
@@ -32,23 +32,24 @@ _BMI = [13.4, 16.7, 17, 16.4, 15.7, 15.4, 15.8, 16.5, 17.6, 19, 20.4, 21.5, 22.6
 
 
 def simulate_correlated_titanic(*, seed: int = 1912) -> Simulated:
-    """Titanic passengers with four simulated body measures that stand in for age.
+    """Simulate four body measures of Titanic passengers that are proxies for age.
 
-    The experiment of ControlBurn's introduction [1]_: ``pclass``, ``sex`` (1 is male), ``age``
-    (missing ones are the median), ``sibsp`` and ``parch`` are real; ``height`` (cm), ``weight``
-    (kg), ``femur`` and ``tibia`` (cm) are drawn given age and sex. Any two of the four correlate
-    above 0.9, so a forest shares the importance of age among all five.
+    The experiment in the introduction of the ControlBurn paper [1]_: ``pclass``, ``sex`` (1 is
+    male), ``age`` (missing values imputed by the median), ``sibsp`` and ``parch`` are real;
+    ``height`` (cm), ``weight`` (kg), ``femur`` and ``tibia`` (cm) are simulated given age and sex.
+    Any two of the four have a correlation above 0.9, so a forest shares the importance of age
+    among all five.
 
     Parameters
     ----------
     seed : int, default 1912
-        Another seed draws other bodies for the same passengers.
+        Seed of the simulated measures; the passengers are always the same.
 
     Returns
     -------
     Simulated
-        1309 rows. The response is real, so ``truth`` is not known by construction: it is the answer
-        that the paper gives for three variables.
+        1309 rows. The response is real, so ``truth`` is not known by construction: it is the
+        three-variable solution reported in the paper.
 
     Raises
     ------
@@ -57,12 +58,13 @@ def simulate_correlated_titanic(*, seed: int = 1912) -> Simulated:
 
     Notes
     -----
-    Height is the median for age and sex times a normal factor with standard deviation 4%. Weight
-    is height squared times the median body mass index for age, times a log-normal factor of 6%
-    (people vary more; the correlations would then fall below 0.9). Above 150 cm the bones follow
-    the stature regressions of Trotter and Gleser [2]_, below it straight lines towards a newborn's
-    bones, where the regressions for adults would turn negative; both get normal measurement noise
-    with a standard deviation of 0.5 cm. All four are rounded to one decimal.
+    Height is the median for age and sex times a normal factor with a standard deviation of 4%.
+    Weight is height squared times the median body mass index for age, times a log-normal factor of
+    6% (real variation is larger, but would push the correlations below 0.9). Above 150 cm, bone
+    lengths follow the stature regressions of Trotter and Gleser [2]_; below it, where the adult
+    regressions would become negative, they follow straight lines to the bone lengths of a newborn.
+    Both have normal measurement noise with a standard deviation of 0.5 cm. All four measures are
+    rounded to one decimal.
 
     References
     ----------

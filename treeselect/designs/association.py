@@ -1,4 +1,4 @@
-"""How strongly two columns go together, from 0 to 1: one measure for each pair of kinds."""
+"""Strength of association of two columns, from 0 to 1: one measure for each pair of types."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Coded(NamedTuple):
     Attributes
     ----------
     codes : ndarray of int64, shape (n_rows,)
-        Of a number the place of its value among the distinct ones, of a factor its level; -1 where
-        it is missing.
+        For a number the rank of its value among the distinct values, for a factor its level; -1
+        where it is missing.
     is_factor : bool
     """
 
@@ -36,20 +36,20 @@ def coded_number(values: FloatArray) -> Coded:
 
 
 def association(first: Coded, second: Coded, weight: FloatArray) -> float:
-    """Strength of the association of two columns, over the rows that have both.
+    """Strength of the association of two columns, over the rows where neither is missing.
 
     Parameters
     ----------
     first, second : Coded
     weight : ndarray, shape (n_rows,)
-        Copies of each row.
+        Case weights.
 
     Returns
     -------
     float
-        In [0, 1]; 0 where one of them does not vary. Of two numbers the absolute rank correlation
-        of Spearman (1904); of a number and a factor the correlation ratio of Pearson (1905), the
-        root of the share of the variance of the ranks that is between the levels; of two factors
+        In [0, 1]; 0 if one of them is constant. For two numbers the absolute Spearman rank
+        correlation (1904); for a number and a factor Pearson's correlation ratio (1905), the square
+        root of the proportion of the variance of the ranks between the levels; for two factors
         Cramer's V (1946).
 
     Examples
@@ -74,7 +74,7 @@ def association(first: Coded, second: Coded, weight: FloatArray) -> float:
 
 
 def _ranks(codes: IntArray, weight: FloatArray) -> FloatArray:
-    """Middle rank of each row among copies, less a constant."""
+    """Mid-rank of each row, counted by weight, up to a constant."""
     at = np.bincount(codes, weight)
     return np.asarray((np.cumsum(at) - at / 2)[codes])
 
@@ -86,8 +86,8 @@ def _correlation(a: FloatArray, b: FloatArray, weight: FloatArray) -> float:
 
 
 def _standardised(codes: IntArray, weight: FloatArray) -> FloatArray:
-    """Ranks of a number around their mean, times roots of the weights, of length 1; 0 where it
-    does not vary."""
+    """Centred ranks of a number, times square roots of the weights, of length 1; 0 if it is
+    constant."""
     ranks = _ranks(codes, weight.astype(np.float64))
     centred = (ranks - np.average(ranks, weights=weight)) * np.sqrt(weight)
     length = float(np.sqrt(centred @ centred))
@@ -120,11 +120,11 @@ _MEASURES = ("Spearman", "correlation ratio", "Cramer's V")
 
 
 class Associations:
-    """How strongly terms and units go together in the data of a fit.
+    """Strength of association of terms and units in the data of a fit.
 
-    Each column is coded once, when it is first asked for. Of terms and units with several columns
-    the strongest of their columns' associations counts; a term without columns, a factor of which
-    nothing is known, goes together with nothing.
+    Each column is coded once, when it is first needed. Terms and units with several columns have
+    the strongest of their columns' associations; a term without columns, a factor that is entirely
+    missing, has association 0 with every other.
 
     Raises
     ------
@@ -168,7 +168,7 @@ class Associations:
         return self.among(self._arrays.groups.names)
 
     def among(self, units: Sequence[str]) -> FloatArray:
-        """The same of some units, in the order given, shape (n_units, n_units)."""
+        """The same for some units, in the order given, shape (n_units, n_units)."""
         groups = self._arrays.groups
         number = {name: g for g, name in enumerate(groups.names)}
         place = {number[unit]: i for i, unit in enumerate(units)}

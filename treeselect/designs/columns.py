@@ -39,7 +39,7 @@ _MOST_VALUES = 250_000_000
 
 @dataclass(frozen=True, slots=True)
 class FactorSpec:
-    """What was learned of one factor of a term.
+    """What was learned about one factor of a term.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class FactorSpec:
 
 @dataclass(frozen=True, slots=True)
 class TermSpec:
-    """What was learned of one term.
+    """What was learned about one term.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class TermSpec:
         For an interaction of several factors with labels: the combinations of level numbers that
         occur, in order; None otherwise. Factors count in alphabetical order here.
     n_occurring : int or None
-        Levels that occur in the data, of those that there are; None for a number.
+        Number of levels that occur in the data; None for a number.
     """
 
     term: Term
@@ -128,7 +128,7 @@ class TermSpec:
 
 
 def learn(term: Term, values: Sequence[Values]) -> TermSpec:
-    """What has to be known of a term to make the same columns of other data."""
+    """What has to be known about a term to make the same columns from other data."""
     specs = tuple(
         _learn_factor(factor, value) for factor, value in zip(term.factors, values, strict=True)
     )
@@ -148,12 +148,12 @@ def learn(term: Term, values: Sequence[Values]) -> TermSpec:
 
 
 def _check_combinations(term: Term, specs: Sequence[FactorSpec]) -> None:
-    """The number of a combination must be a whole number of the machine."""
+    """The number of a combination must fit into 64 bits."""
     n = math.prod(len(spec.levels) for spec in specs if spec.levels)
     if n >= 2**62:
         raise DataError(
             f"The term {quoted(term.name)} must have at most 2**62 combinations of levels.\n"
-            f"  Found: {n:.3g}. Write its factors as terms of their own."
+            f"  Found: {n:.3g}. Write its factors as separate terms."
         )
 
 
@@ -165,8 +165,8 @@ def _check_size(spec: TermSpec, n_rows: int) -> None:
         raise DataError(
             f"The term {quoted(spec.term.name)} must have at most {_MOST_COLUMNS:,} columns and"
             f" {_MOST_VALUES:,} values.\n"
-            f"  Found: {n_columns:,} columns of {n_rows:,} rows. Trees find interactions by"
-            " themselves: write its factors as terms of their own."
+            f"  Found: {n_columns:,} columns of {n_rows:,} rows. Trees model interactions without"
+            " product terms: write its factors as separate terms."
         )
 
 
@@ -185,7 +185,7 @@ def _learn_factor(factor: Factor, values: Values) -> FactorSpec:
 
 
 def conform(values: Values, spec: FactorSpec) -> Values | None:
-    """Values of other data in the form that was learned, or None if they are of another kind.
+    """Values of other data in the form that was learned, or None if they are of another type.
 
     Labels get the codes of the learned levels, :data:`UNSEEN` if they are none of them.
     """
@@ -266,8 +266,8 @@ def _check_finite(spec: TermSpec, product: FloatArray) -> None:
     if n_rows:
         raise DataError(
             f"The products of {quoted(spec.term.name)} must be finite.\n"
-            f"  Found: {n_rows:,} row{'s' if n_rows > 1 else ''} with a product above 1.8e308, the"
-            " largest number.\n"
+            f"  Found: {n_rows:,} row{'s' if n_rows > 1 else ''} with a product beyond 1.8e308, the"
+            " largest floating-point number.\n"
             "  Rescale the variables first, for example `I(x / 1e200)`."
         )
 
@@ -317,9 +317,9 @@ def one_hot(spec: TermSpec, columns: Sequence[NDArray[Any]]) -> Mapping[str, NDA
     sizes = [len(factor.names) for factor in spec.factors]
     if math.prod(sizes) > _MOST_COLUMNS:
         raise DataError(
-            f"The term {quoted(spec.term.name)} must stand for at most {_MOST_COLUMNS:,} columns of"
-            f" zeros and ones.\n  Found: {math.prod(sizes):,}. Leave the term out, or write its"
-            " factors as terms of their own."
+            f"The term {quoted(spec.term.name)} must expand to at most {_MOST_COLUMNS:,} columns.\n"
+            f"  Found: {math.prod(sizes):,}. Leave the term out, or write its factors as separate"
+            " terms."
         )
     number = {c: i for i, c in enumerate(spec.combinations or ())}
     for reverse in itertools.product(*(range(size) for size in reversed(sizes))):

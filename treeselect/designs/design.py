@@ -1,4 +1,4 @@
-"""What every method receives: columns, groups and their prices; arrays only."""
+"""What every method receives: columns, units and their costs; arrays only."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from treeselect.arguments.checks import check_count
 from treeselect.arguments.scalars import described
 from treeselect.brief import brief
+from treeselect.designs.nouns import noun_of
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.random import stream_seed
@@ -33,12 +34,12 @@ class FeatureGroups:
     ids : ndarray of int64, shape (n_columns,)
         Unit of each column, not decreasing.
     items : tuple of ndarray of int64, length n_items
-        What has to be paid for to use a unit: the units that need each item. An item that several
-        units need (a variable behind two terms) is paid for once.
+        What using a unit costs: the units that need each item. An item that several units need (a
+        variable behind two terms) is paid for once.
     item_costs : ndarray of float, shape (n_items,)
         At least 0.
     keep : ndarray of bool, shape (n_groups,)
-        Units that are always in.
+        Units that are forced in.
     keys : tuple of str, length n_groups
         What ties go by: the names, with the factors of an interaction in alphabetical order.
     """
@@ -55,7 +56,7 @@ class FeatureGroups:
 
     @property
     def costs(self) -> FloatArray:
-        """Price of each unit alone, shape (n_groups,)."""
+        """Cost of each unit alone, shape (n_groups,)."""
         total = np.zeros(len(self.names))
         for units, cost in zip(self.items, self.item_costs, strict=True):
             total[units] += cost
@@ -67,7 +68,7 @@ class FeatureGroups:
         return {term: unit for unit, own in enumerate(self.terms) for term in own}
 
     def prices(self, uses: BoolArray, discount: FloatArray) -> FloatArray:
-        """Price of sets of units: each item once, kept units for nothing.
+        """Cost of sets of units: each item once, units that are forced in for free.
 
         Parameters
         ----------
@@ -85,7 +86,7 @@ class FeatureGroups:
         total = np.zeros(len(uses))
         for units, cost in zip(self.items, self.item_costs, strict=True):
             if self.keep[units].any():
-                continue  # paid for by a unit that is in anyway
+                continue  # paid for by a unit that is forced in
             if len(units) == 1:
                 alone[units] += cost
                 continue
@@ -94,10 +95,10 @@ class FeatureGroups:
         return np.asarray(total + uses @ (alone * discount))
 
     def ranks(self, seed: int) -> IntArray:
-        """Order in which units win ties, shape (n_groups,): kept, then cheap, then by a hash.
+        """Order in which units win ties, shape (n_groups,): forced in, then cheap, then by a hash.
 
-        The hash is that of the seed and the unit's key. Exact copies of a column thus share the
-        places across seeds and resamples, and of two copies the cheaper one is taken.
+        The hash is computed from the seed and the unit's key. Exact copies of a column are thus
+        selected about equally often across seeds and resamples, and the cheaper of two copies wins.
         """
         hashes = np.array([stream_seed(seed, "tie", key) for key in self.keys], dtype=np.uint64)
         order = np.lexsort((hashes, np.where(self.keep, 0.0, self.costs), ~self.keep))
@@ -107,17 +108,18 @@ class FeatureGroups:
 
 
 def check_size(k: object, groups: FeatureGroups) -> int:
-    """The number as Python's; an OptionError unless so many units can be selected."""
+    """`k` as an int; an OptionError unless so many units can be selected."""
     size = check_count("k", k, least=1)
     n_units, n_kept = len(groups.names), int(groups.keep.sum())
     if size > n_units:
         raise OptionError(
-            f"`k` must be at most the number of units, {n_units}.\n  Found: {described(size)}."
+            f"`k` must be at most {n_units}, the number of candidate"
+            f" {noun_of(groups.terms, n_units)}.\n  Found: {described(size)}."
         )
     if size < n_kept:
         raise OptionError(
-            f"`k` must be at least the number of kept units, {n_kept}: they count.\n"
-            f"  Found: {size}."
+            f"`k` must be at least {n_kept}, because it counts the"
+            f" {noun_of(groups.terms, n_kept)} in `keep`.\n  Found: {size}."
         )
     return size
 
@@ -157,8 +159,8 @@ class CodedColumns:
         return len(self.columns[0])
 
     def exact(self, weight: WeightArray) -> BinnedData:
-        """The columns with a bin for each value, as far as there are codes for them; where there
-        are not, rows count in the quantiles by their weights."""
+        """The columns with one bin per value, as far as codes suffice; otherwise the bins are
+        weighted quantiles."""
         if not any(e is not None and len(e) == MAX_BINS - 1 for e in self.edges):
             return self.binned
         edges = [

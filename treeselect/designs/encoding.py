@@ -43,7 +43,7 @@ NewLevels = Literal["error", "missing", "other"]
 _IDENTIFIER_LEVELS = 10
 """Text with more levels than this, and than half of its rows, is taken for an identifier."""
 
-_KINDS = {"number": "numbers", "logical": "truth values", "text": "text or categories"}
+_KINDS = {"number": "numbers", "logical": "logical values", "text": "text or categories"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class DesignSpec:
         What the transforms of each factor learned, by the factor's name.
     units : Units
     new_levels : {"error", "missing", "other"}
-        What to do with labels that were not there when the model was fitted: refuse them, treat
+        What to do with levels that did not occur when the model was fitted: refuse them, treat
         them as missing, or treat them as none of the known levels.
     """
 
@@ -137,7 +137,7 @@ class DesignSpec:
         self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels], term: Term
     ) -> Values:
         if not has_learned(spec.factor, self.state[spec.factor.name]):
-            # Of a column without a value nothing was learned: new data must not teach it.
+            # Nothing was learned from a column without values: new data must not change that.
             n_rows = len(missing_rows({v: columns[v] for v in spec.factor.variables}))
             columns = {**columns, **{v: Numbers(np.full(n_rows, np.nan)) for v in term.variables}}
         try:
@@ -149,8 +149,8 @@ class DesignSpec:
         same = conform(values, spec)
         if same is None:
             raise NewDataError(
-                f"The term {quoted(term.name)} must give values as when the model was fitted.\n"
-                "  Found: labels instead of numbers, or the reverse."
+                f"The term {quoted(term.name)} must give values of the same type as when the model"
+                " was fitted.\n  Found: text or categories instead of numbers, or vice versa."
             )
         if isinstance(same, Labels) and self.new_levels != "other":
             unseen = same.codes == UNSEEN
@@ -181,7 +181,7 @@ class DesignSpec:
             return Labels(np.full(len(frame), -1), ())
         way = {"number": "float", "logical": "bool", "text": "str"}[learned]
         raise NewDataError(
-            f"Column {quoted(name)} must hold {_KINDS[learned]} as when the model was"
+            f"Column {quoted(name)} must hold {_KINDS[learned]}, as it did when the model was"
             f" fitted.\n  Found: {_KINDS[found]} ({frame[name].dtype}).\n"
             f"  Convert it, for example with `.astype({way})`."
         )
@@ -193,10 +193,10 @@ class DesignSpec:
         found = ", ".join(f'"{shown(str(v))}" ({n} row{"s" if n > 1 else ""})' for v, n in new[:8])
         levels = ", ".join(f'"{shown(str(v))}"' for v in spec.levels[:12])
         raise NewDataError(
-            f"Column {quoted(spec.factor.name)} must only have levels seen when the model was"
-            f" fitted.\n  Unseen: {found}{' and more' if len(new) > 8 else ''}."
-            f" Seen: {levels}{' and more' if len(spec.levels) > 12 else ''}.\n"
-            '  Or fit with `new_levels="missing"` or `new_levels="other"`.'
+            f"Column {quoted(spec.factor.name)} must contain only levels known to the model.\n"
+            f"  New: {found}{' and more' if len(new) > 8 else ''}."
+            f" Known: {levels}{' and more' if len(spec.levels) > 12 else ''}.\n"
+            '  To allow new levels, refit with `new_levels="missing"` or `new_levels="other"`.'
         )
 
     def one_hot(self, coded: CodedColumns) -> tuple[list[str], NDArray[np.float64]]:
@@ -218,8 +218,8 @@ class DesignSpec:
             own = one_hot(spec, columns[start:end])
             if twice := own.keys() & expanded.keys():
                 raise DataError(
-                    f"Columns of different terms must have different names.\n  More than once:"
-                    f" {listing(sorted(twice))}. Rename the column."
+                    f"Columns of different terms must have different names.\n  Found more than"
+                    f" once: {listing(sorted(twice))}. Rename the column."
                 )
             expanded |= own
             start = end
@@ -242,7 +242,7 @@ def build_design(
     ----------
     formula : ParsedFormula
     frame : pandas.DataFrame
-        Checked, without rows that are not to be used.
+        Checked, without the rows that are not used.
     units : Units
     weight : ndarray, shape (n_rows,), optional
         How often each row counts where numbers are binned, above 0; once by default. What
@@ -253,12 +253,12 @@ def build_design(
     coded : CodedColumns
     spec : DesignSpec
     notes : list of str
-        What a reader of the summary should know of the columns.
+        Notes on the columns for readers of the summary.
 
     Raises
     ------
     DataError
-        If a column can't be used; text that looks like an identifier among them.
+        If a column can't be used, or is text that looks like an identifier.
     """
     spec, values = learn_design(formula, frame, units, new_levels=new_levels)
     names: list[str] = []
@@ -294,8 +294,8 @@ def learn_design(
 ) -> tuple[DesignSpec, dict[str, Values]]:
     """What :func:`build_design` learns, and the values of every factor, by its name.
 
-    Only the terms' own columns are looked at, never the response: what is learned may be shared by
-    folds and resamples.
+    It depends only on the columns of the terms, never on the response: what is learned may be
+    shared by folds and resamples.
     """
     names = dict.fromkeys(v for term in formula.terms for v in term.variables)
     columns = {name: read_column(frame[name], name) for name in names}
@@ -321,7 +321,7 @@ def _kind(column: Numbers | Labels) -> str:
 
 
 def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Values]) -> None:
-    """A text key as a factor would fit every row by itself."""
+    """Refuse text that identifies rows: as a factor it would fit each row separately."""
     suspects: dict[str, tuple[Factor, int, int]] = {}
     for factor in (f for term in formula.terms for f in term.factors if f.is_plain):
         column = values[factor.name]  # C(x) would say that it is meant as a factor
@@ -333,16 +333,17 @@ def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Values]) -> 
     if not suspects:
         return
     found = "; ".join(
-        f"{quoted(f.name)} has {a:,} different in {b:,} rows" for f, a, b in suspects.values()
+        f"{quoted(f.name)} has {a:,} distinct values in {b:,} rows" for f, a, b in suspects.values()
     )
     removal = " ".join(f"- {factor.text}" for factor, *_ in suspects.values())
+    others = any(term.name not in suspects for term in formula.terms)
     kept = shown(f"{formula.text.strip()} {removal}")
+    way = f"Leave them out: `{kept}`." if others else "Name other terms."
     first = next(iter(suspects.values()))[0]
     raise DataError(
-        f"Text columns with so many different values look like identifiers:"
-        f" {listing(suspects)}.\n  Found: {found}.\n"
-        f"  Leave them out: `{kept}`. A column that is a factor all"
-        f" the same may be written `C({shown(first.text)})`."
+        f"Text columns with this many values look like identifiers: {listing(suspects)}.\n"
+        f"  Found: {found}.\n"
+        f"  {way} If a column is a factor after all, write `C({shown(first.text)})`."
     )
 
 
@@ -363,12 +364,12 @@ def _notes(spec: DesignSpec, values: Mapping[str, Values], coded: CodedColumns) 
             keys.append(term.name)
     notes = []
     if empty:
-        notes.append(f"No known value, can't be selected: {listing(empty)}.")
+        notes.append(f"Entirely missing, can't be selected: {listing(empty)}.")
     if constant:
         notes.append(f"Constant, can't be selected: {listing(constant)}.")
     if keys:
         notes.append(
-            f"Whole numbers that rise from row to row, perhaps an identifier: {listing(keys)}."
+            f"Whole numbers that increase from row to row, perhaps an identifier: {listing(keys)}."
         )
     return notes
 

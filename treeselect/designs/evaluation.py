@@ -40,7 +40,7 @@ class Basis:
     Attributes
     ----------
     fields : tuple of str
-        By which the columns are told apart.
+        Names that distinguish the columns.
     columns : tuple of ndarray of float64, each of shape (n_rows,)
         NaN is missing.
     """
@@ -59,8 +59,8 @@ def evaluate(
 ) -> Values:
     """Values of a factor.
 
-    The expression sees only the rows in which all of its columns are known: formulaic's own
-    transforms either lose the others or lose everything because of them.
+    The expression is evaluated only in rows where none of its columns is missing: formulaic's own
+    transforms either drop the other rows or fail because of them.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ def _categorical(
     values = _values(factor, node.argument, columns, state)
     if isinstance(values, Basis):
         raise DataError(
-            f"The term {quoted(factor.name)} must have one column between the parentheses of `C()`."
-            f"\n  Found: {len(values.fields)}."
+            f"The term {quoted(factor.name)} must have a single column inside `C()`.\n"
+            f"  Found: {len(values.fields)}."
         )
     labels = as_factor(values, wanted)
     if not state.get("fitted"):
@@ -144,7 +144,7 @@ def _check_base(factor: Factor, node: Transform, labels: Labels) -> None:
     for reference in contrast.constants:
         if reference not in labels.levels:
             raise DataError(
-                f"The reference level in {quoted(factor.name)} must be a level.\n"
+                f"The reference level in {quoted(factor.name)} must be one of the levels.\n"
                 f"  Found: {reference!r}. Levels: {listing(labels.levels)}."
             )
 
@@ -193,7 +193,7 @@ def _check_cost(factor: Factor, node: Node, n_rows: int) -> None:
     if n_columns * n_rows > LARGEST_BASIS:
         raise DataError(
             f"The term {quoted(factor.name)} must have at most {LARGEST_BASIS:,} values.\n"
-            f"  Found: about {n_columns:,} columns of {n_rows:,} rows. Ask for fewer degrees of"
+            f"  Found: about {n_columns:,} columns of {n_rows:,} rows. Use fewer degrees of"
             " freedom: trees need no fine basis."
         )
 
@@ -330,11 +330,11 @@ def _check_finite(
     at = int(np.flatnonzero(bad)[0])
     row = at if known is None else int(known[at])
     if bad.all() and _learns(factor):
-        way = "Does the column vary? One that is constant has no scale: leave the term out."
+        way = "Is the column constant? Then it can't be scaled: leave the term out."
     else:
         way = "Change the expression (`log1p(x)` is finite at 0) or the data."
     raise DataError(
-        f"The term {quoted(factor.name)} must be finite wherever its columns are known.\n"
+        f"The term {quoted(factor.name)} must be finite wherever its columns are not missing.\n"
         f"  Found: {values[at]} in row {row} (counted from 0), {int(bad.sum())} such"
         f" row{'s' if bad.sum() > 1 else ''} in all.\n"
         f"  {way}"
@@ -351,7 +351,7 @@ def _not_computed(factor: Factor, error: Exception) -> DataError:
         type(error)
     ):
         way = (
-            "\n  Say what holds outside of the values that the spline was made from, for example"
-            " with `extrapolation='clip'` as a further argument."
+            "\n  Choose how the spline extrapolates beyond the range of the training data, for"
+            " example with the further argument `extrapolation='clip'`."
         )
     return DataError(f"Can't compute the term {quoted(factor.name)}.\n  {said_by(error)}{way}")

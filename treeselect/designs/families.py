@@ -29,7 +29,8 @@ _NEAR_CERTAIN = 1e-6
 UNBOUNDED = (-math.inf, math.inf)
 SHARE = (0.0, 1.0)
 EXPLAINED = (-math.inf, 1.0)
-"""Bounds of scores: of any, of shares, and of what is explained, which may be less than nothing."""
+"""Bounds of scores: none, those of proportions, and those of the proportion explained, which may be
+negative."""
 
 AfterTraining = Callable[[FloatArray, FloatArray, WeightArray, WeightArray], float]
 
@@ -43,7 +44,7 @@ class Family:
     name : str
         ``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"poisson"`` or ``"cox"``.
     loss : Loss
-        What boosting and the sparse forest reduce.
+        What boosting and the sparse forest minimise.
     score_name : str
         Score by which models are compared; greater is better.
     score : callable
@@ -61,18 +62,16 @@ class Family:
     score_needs_variation : bool
         Whether the score is defined only for rows whose response varies.
     has_times : bool
-        Whether the response is times until events, of which no mean is known.
+        Whether the response is times to an event, whose mean is not modelled.
     score_words : str
         What the score is, a sentence; empty where its name says so.
     score_bounds : (float, float)
         Least and greatest value that the score can have; infinite where none is known.
     score_after : callable or None
-        ``score_after(y, prediction, weight, training)``: the same score of rows that are held out,
-        where it learns from the training rows, too; `score` is told with rows that are their own
-        training rows.
+        ``score_after(y, prediction, weight, training)``: the same score for held-out rows, if it
+        also uses the training rows; `score` takes the scored rows as training rows.
     min_leaf : int
-        Least weight of a leaf of boosted trees that are refitted: 5 for a number, 10 for
-        probabilities.
+        Least weight of a leaf of refitted boosted trees: 5 for numbers, 10 for probabilities.
     """
 
     name: str
@@ -94,8 +93,8 @@ class Family:
     def held_out_score(
         self, y: FloatArray, prediction: FloatArray, weight: WeightArray, training: WeightArray
     ) -> float:
-        """Score of the rows with a weight, by a model that was fitted to those with a weight in
-        `training`; all have a place in `y` and `prediction`."""
+        """Score of the rows with positive weight, for a model fitted to the rows with positive
+        weight in `training`; all arrays have all rows."""
         if self.score_after is not None:
             return self.score_after(y, prediction, weight, training)
         rows = weight > 0
@@ -103,16 +102,16 @@ class Family:
 
 
 def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
-    """Share of the weighted variance that is explained; negative if worse than the mean. NaN if
-    all values with weight are equal."""
+    """Proportion of the weighted variance explained; negative if worse than the mean. NaN if all
+    values with positive weight are equal."""
     from sklearn.metrics import r2_score
 
     return _scored(r2_score, *_with_weight(y, prediction, weight))
 
 
 def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
-    """Area under the ROC curve; NaN if only one class has weight, or a prediction is
-    missing. What only rounding tells apart ties."""
+    """Area under the ROC curve; NaN if only one class has positive weight, or a prediction is
+    missing. Predictions that differ only by rounding error are ties."""
     from sklearn.metrics import roc_auc_score
 
     y, prediction, weight = _with_weight(y, prediction, weight)
@@ -122,8 +121,8 @@ def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray)
 
 
 def class_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
-    """Share of the log loss of the classes' shares that is explained; `prediction` has a column
-    for each class. NaN if only one class has weight."""
+    """Proportion of the log loss of the class proportions that is explained; `prediction` has a
+    column for each class. NaN if only one class has positive weight."""
     from sklearn.metrics import d2_log_loss_score
 
     y, prediction, weight = _with_weight(y, prediction, weight)
@@ -133,8 +132,8 @@ def class_deviance_explained(y: FloatArray, prediction: FloatArray, weight: Weig
 
 
 def poisson_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
-    """Share of the Poisson deviance of the mean that is explained; means are above 0. NaN if all
-    counts with weight are equal."""
+    """Proportion of the Poisson deviance of the mean that is explained; means are above 0. NaN if
+    all counts with positive weight are equal."""
     from sklearn.metrics import d2_tweedie_score
 
     y, prediction, weight = _with_weight(y, prediction, weight)
@@ -142,9 +141,9 @@ def poisson_deviance_explained(y: FloatArray, prediction: FloatArray, weight: We
 
 
 def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
-    """Harrell's C of relative risks: the share of the pairs of rows of a stratum, of which it is
-    known who had the event first, whose risks have that order; equal ones count half. NaN if there
-    is no such pair, or a prediction is missing."""
+    """Harrell's C of relative risks: the share of comparable pairs of rows of a stratum in which
+    the row with the earlier event has the higher risk; ties in risk count one half. NaN if there is
+    no comparable pair, or a prediction is missing."""
     from treeselect.engine.survival.concordance import concordance
 
     return concordance(y, prediction, weight).value
@@ -153,7 +152,7 @@ def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray
 def _with_weight(
     y: FloatArray, prediction: FloatArray, weight: WeightArray
 ) -> tuple[FloatArray, FloatArray, WeightArray]:
-    """The rows that have weight: the others leave no rounding behind."""
+    """The rows with positive weight: the others must not even cause rounding errors."""
     rows = weight > 0
     return y[rows], prediction[rows], weight[rows]
 
@@ -166,7 +165,7 @@ def _scored(
 
     if len(y) == 0 or y.min() == y.max():
         return float("nan")
-    # A fit asks for dozens of scores of arrays that are ours: they need not be looked at again.
+    # A fit computes dozens of scores of our own arrays: they need not be checked again.
     with config_context(assume_finite=True, skip_parameter_validation=True):
         return float(score(y, prediction, sample_weight=weight, **own))
 
@@ -214,8 +213,8 @@ BINOMIAL = Family(
 )
 
 DEVIANCE_WORDS = (
-    "D2: share of the deviance that the predictions explain, of the deviance around the best"
-    " constant for the rows that are scored; 1 is perfect, below 0 worse than that constant."
+    "D2: proportion of deviance explained, relative to the best constant for the scored rows; 1 is"
+    " perfect, below 0 is worse than that constant."
 )
 
 POISSON = Family(
@@ -234,9 +233,9 @@ POISSON = Family(
 
 
 HARRELL_WORDS = (
-    "C: Harrell's concordance, the share of the pairs of rows (of one stratum, if there are strata)"
-    " of which it is known who had the event first, whose predicted risks have that order; equal"
-    " risks count half."
+    "C: Harrell's concordance, the share of comparable pairs of rows (within strata, if any) in"
+    " which the row with the earlier event has the higher predicted risk; ties in risk count one"
+    " half."
 )
 
 COX = Family(

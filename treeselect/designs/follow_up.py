@@ -1,4 +1,4 @@
-"""What is known of times to an event: their figures, and which of them can be compared."""
+"""Facts about times to an event: follow-up, events, and which rows can be compared."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from treeselect.formulas.expressions import Survival
 from treeselect.formulas.terms import ParsedFormula
 
 _MOST = 0.9
-"""Share of the events that scores over time look at: late ones have large weights."""
+"""Proportion of the events that scores over time cover: late ones have large weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """What a reader should know of times to an event.
+    """Facts about times to an event.
 
     Attributes
     ----------
     time, event : str
         As the formula writes them.
     start : str or None
-        The same of the beginning of observation, where rows have one.
+        The same for the start of observation, if rows have one.
     n_rows, n_events : int
-        Rows with a known response, and those of them that end in an event.
+        Rows with an observed response, and those of them that end in an event.
     median : float or None
-        Median follow-up by the reverse Kaplan-Meier estimate, rows counted by their weights; None
-        if half of the rows have an event before, or rows have a start: they may be parts of the
-        time of one person.
+        Median follow-up by the weighted reverse Kaplan-Meier estimate; None if it is not reached,
+        or if rows have a start: they may be intervals of one person's time.
     span : tuple of float
-        The time of the first event, and that until which 90% of the events are, counted by their
-        weights: what scores over time speak of.
+        The time of the first event, and the time by which 90% of the events (by weight) occur: the
+        range of scores over time.
     strata : tuple of str
-        What ``strata()`` is given.
+        The arguments of ``strata()``.
     levels : tuple of tuple
-        Values of these in each stratum, whose number is its place; one empty tuple without strata.
+        Values of these in each stratum, in the order of their numbers; one empty tuple without
+        strata.
     """
 
     time: str
@@ -61,16 +61,15 @@ class FollowUp:
 
 
 def follow_up_facts(known: FollowUp | None) -> tuple[tuple[str, str], ...]:
-    """What a header says of times until an event, as names and texts; nothing of other
-    responses."""
+    """Lines of a header about times to an event, as names and texts; none for other responses."""
     if known is None:
         return ()
     share = known.n_events / known.n_rows
     facts = [("Events", f"{known.n_events:,} in {known.n_rows:,} rows ({100 * share:.1f}%)")]
     if known.start is not None:
-        facts.append(("Follow-up", f"rows are under observation from {known.start} on"))
+        facts.append(("Follow-up", f"rows are at risk after {known.start}"))
     elif known.n_events == known.n_rows:
-        facts.append(("Follow-up", "every row until its event"))
+        facts.append(("Follow-up", "every row ends in an event"))
     elif known.median is None:
         facts.append(("Follow-up", "median not reached (reverse Kaplan-Meier)"))
     else:
@@ -100,7 +99,7 @@ def follow_up_of(
     weight: WeightArray,
     levels: tuple[tuple[Any, ...], ...],
 ) -> FollowUp:
-    """What a reader should know of these rows."""
+    """The facts about these rows."""
     has_start = survival_of(formula).start is not None
     median = None if has_start else _median_follow_up(y, weight)
     span = _span_of_events(y, weight)
@@ -155,7 +154,7 @@ def are_times(y: FloatArray, known: FollowUp) -> bool:
 
 def tells_risks(y: FloatArray) -> bool:
     """Whether any row ends in an event while others are at risk that have none at that time: only
-    such pairs tell whose risk is higher.
+    such pairs can be compared.
 
     Parameters
     ----------
@@ -166,7 +165,7 @@ def tells_risks(y: FloatArray) -> bool:
 
 
 def _span_of_events(y: FloatArray, weight: WeightArray) -> tuple[float, float]:
-    """Times of the first event, and until which most of them are."""
+    """Time of the first event, and the time by which most events occur."""
     mass = weight * (y[:, EVENT] > 0)
     times, number = np.unique(y[mass > 0, STOP], return_inverse=True)
     until = np.cumsum(np.bincount(number, weights=mass[mass > 0]))
@@ -174,8 +173,8 @@ def _span_of_events(y: FloatArray, weight: WeightArray) -> tuple[float, float]:
 
 
 def _median_follow_up(y: FloatArray, weight: WeightArray) -> float | None:
-    """Median of the reverse Kaplan-Meier estimate, in which the ends of observation are what
-    happens, and events are censored (Schemper and Smith 1996)."""
+    """Median of the reverse Kaplan-Meier estimate, in which censoring is the event and events are
+    censored (Schemper and Smith 1996)."""
     ends = y.copy()
     ends[:, EVENT] = 1.0 - y[:, EVENT]
     # Not `censoring_curve`: in R and lifelines who has the event at a time is at risk of being

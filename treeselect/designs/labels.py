@@ -1,4 +1,4 @@
-"""Labels: what columns, terms and units are called where people read them."""
+"""Labels: what columns, terms and units are called in print."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def read_labels(
     Parameters
     ----------
     given : mapping of str to str or None, or None
-        The user's: of columns of the data, also of those that the formula does not have, and of
-        terms. None and empty text are no label, also where the data have one.
+        The user's labels of terms and of columns of the data, including columns that are not in the
+        formula. None and empty text remove the label of the data.
     in_data : mapping of str to str
-        Those that came with the data, which give way.
+        Labels that came with the data; those in `given` take precedence.
     formula : ParsedFormula
     columns : iterable of str
         Of the data.
@@ -40,7 +40,7 @@ def read_labels(
     Raises
     ------
     OptionError
-        If `given` is no mapping, names what is not there, or a label is no text.
+        If `given` is not a mapping, names an unknown column or term, or a label is not text.
     """
     asked = read_mapping("labels", given, "from names of columns or terms to labels")
     columns = list(columns)
@@ -67,7 +67,7 @@ def _read_label(name: str, label: object) -> str:
     if not isinstance(label, str) or is_broken(label):
         raise OptionError(
             f"The label of {quoted(name)} in `labels` must be text.\n"
-            f"  Found: {described(label)}. None, or empty text, stands for no label."
+            f"  Found: {described(label)}. None or empty text means no label."
         )
     return one_line(label)
 
@@ -78,7 +78,7 @@ def _unknown(name: object, known: list[str]) -> OptionError:
     close = near(text, known)
     return OptionError(
         f"Can't find {quoted(text)}, named in `labels`, among the columns and terms.\n"
-        f"  {did_you_mean(close) if close else f'There are: {listing(known)}.'}"
+        f"  {did_you_mean(close) if close else f'Columns and terms: {listing(known)}.'}"
     )
 
 
@@ -86,10 +86,10 @@ def _unknown(name: object, known: list[str]) -> OptionError:
 
 
 def shown_names(data: ModelData) -> dict[str, str]:
-    """What terms and units are called in print, by name; those that have another name there.
+    """What terms and units are called in print, by name; only those with a label.
 
-    Different ones stay different: where labels are the same, or one is the name of another term,
-    the names stand behind them in parentheses. A user's group is called what the user calls it.
+    Labels stay distinct: if two labels are the same, or one is the name of another term, the names
+    follow in parentheses. A group keeps the name that the user gave it.
     """
     terms = [spec.term for spec in data.spec.terms]
     wanted = {term.name: term_label(term, data.labels) for term in terms}
@@ -102,7 +102,7 @@ def shown_names(data: ModelData) -> dict[str, str]:
 def _told_apart(
     found: Mapping[str, str], names: Collection[str], another: Callable[[str], str]
 ) -> dict[str, str]:
-    """The same with another label for those that can't be told from others."""
+    """The same, with another label where one is not unique."""
     counts = Counter(found.values())
     return {
         name: another(name) if label != name and (counts[label] > 1 or label in names) else label
@@ -186,9 +186,8 @@ def _brackets(column: str, factors: Sequence[FactorSpec]) -> list[str] | None:
 def in_labels(data: ModelData) -> ModelData:
     """The same design, whose terms, units and response bear their labels as names.
 
-    Whatever reads names from it speaks in labels, and there are no further ones. Formulas, columns
-    and variables are what they were, and so is every number: what is drawn or ordered goes by keys
-    and places.
+    Whatever reads names from it prints labels, and there are no further ones. Formulas, columns,
+    variables and all numbers are unchanged: random draws and orders depend on keys and positions.
     """
     if not data.labels:
         return data
@@ -229,7 +228,7 @@ def in_labels(data: ModelData) -> ModelData:
 
 
 def _response(data: ModelData) -> Response:
-    """The response under its label, and what is told of times and strata likewise."""
+    """The response with labels for its name, times and strata."""
     formula, labels, known = data.spec.formula, data.labels, data.response.follow_up
     name = term_label(formula.response, labels)
     if known is None:

@@ -105,8 +105,8 @@ def _matrix(
 
 def _not_made(terms: Sequence[Term], frame: pd.DataFrame, error: Exception) -> DataError:
     return DataError(
-        f"Can't make the columns of a linear model of {listing(t.name for t in terms)}.\n"
-        f"  {len(frame):,} rows without missing values; formulaic says: {said_by(error)}"
+        f"Can't build the design matrix of a linear model of {listing(t.name for t in terms)}.\n"
+        f"  Complete cases: {len(frame):,}. formulaic says: {said_by(error)}"
     )
 
 
@@ -129,16 +129,16 @@ def _check_matrix(
     """Refuse what formulaic would mix up with its intercept, or fill the memory with."""
     if full_rank and any(f.name == "Intercept" for term in terms for f in term.factors):
         raise DataError(
-            "Can't tell the column `Intercept` from the intercept of a linear model.\n"
+            "The column `Intercept` must not share its name with the intercept of a linear model.\n"
             "  Rename the column."
         )
     for term in terms:
         n_columns = math.prod(_n_columns(factor, frame, values) for factor in term.factors)
         if n_columns * max(len(frame), 1) > _MOST_CELLS or n_columns > MOST_PRODUCTS:
             raise DataError(
-                f"The term {quoted(term.name)} has too many columns for a linear model.\n"
+                f"The term {quoted(term.name)} must have fewer columns in a linear model.\n"
                 f"  Found: {n_columns:,} columns of {len(frame):,} rows. Leave the term out, or"
-                " write its factors as terms of their own."
+                " write its factors as separate terms."
             )
 
 

@@ -1,4 +1,4 @@
-"""The encoded data of one fit: what is kept so that later calls need no data argument."""
+"""The encoded data of one fit, kept so that later calls need no data argument."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INTERCEPT = "Intercept"
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """What became of the rows of the data.
+    """How many rows of the data are used, and why others are not.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class RowCounts:
 
 
 def row_counts(weights: RowWeights, response: Response) -> RowCounts:
-    """What became of all rows, by their weights and the response of those that have one."""
+    """How many rows are used, by their weights and the response."""
     return RowCounts(len(response.rows), response.n_dropped, int((~weights.used).sum()))
 
 
@@ -79,15 +79,15 @@ class ModelData:
         Column of the data with the offset; else whether there is one, which was an array.
     rows : RowCounts
     notes : tuple of str
-        What a reader should know of the data.
+        Notes on the data for readers of the summary.
     sources : pandas.DataFrame
         The columns behind the terms, for :meth:`model_matrix`.
     library : str
         Library of the user's data, in which tables are given.
     labels : mapping of str to str
-        What columns and terms are called where people read them, by name; see ``designs.labels``.
+        What columns and terms are called in print, by name; see ``designs.labels``.
     words : mapping of str to str
-        The same of a design whose terms bear their labels already, for columns behind them.
+        The same for the columns of a design whose terms already have their labels as names.
     """
 
     arrays: CodedColumns
@@ -117,8 +117,8 @@ class ModelData:
         return self.row_weights.values
 
     def word_for(self, column: str) -> str:
-        """What a column of the data is called beside the terms: its name, or its label in a design
-        that is in labels."""
+        """What a column of the data is called in print: its name, or its label in a design from
+        ``designs.labels.in_labels``."""
         return self.words.get(column, column)
 
     def terms_of(self, units: Iterable[str]) -> tuple[str, ...]:
@@ -139,6 +139,11 @@ class ModelData:
             If its column is not there.
         """
         if isinstance(self.offset_name, str):
+            if given is not None:
+                raise OptionError(
+                    "`offset` must not be given: the model reads it from the column"
+                    f" {quoted(self.offset_name)} of the data."
+                )
             if self.offset_name not in frame:
                 raise NewDataError(
                     "`data` must have the column of the offset.\n"
@@ -147,31 +152,31 @@ class ModelData:
             return read_offset(self.offset_name, frame)
         if self.offset_name != (given is not None):
             raise OptionError(
-                "`offset` must be given: the model was fitted with an array of it."
+                "`offset` must be given: the model was fitted with an offset array."
                 if self.offset_name
-                else "`offset` must not be given: the model was fitted without an array of it."
+                else "`offset` must not be given: the model was fitted without an offset array."
             )
         return read_offset(given, frame)
 
     def again(
         self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
     ) -> ModelData:
-        """The same with its rows, which are those of `data` if they are given.
+        """The same with its rows, which are taken from `data` if it is given.
 
         Raises
         ------
         OptionError
             If weights or an offset are given without data, or do not fit them.
         DataError
-            If the rows are not here and not given, or are not those of the fit.
+            If there are no rows and `data` is not given, or `data` is not the data of the fit.
         """
         if data is not None:
             return self.with_data(data, weights, offset)
         for name, given in (("weights", weights), ("offset", offset)):
             if given is not None:
                 raise OptionError(
-                    f"`{name}` must be given together with `data`, or left out: the model has those"
-                    f" of the fit.\n  Found: {described(given)}."
+                    f"`{name}` must be given together with `data`, or left out: the model already"
+                    f" has the values of the fit.\n  Found: {described(given)}."
                 )
         self.check_data()
         return self
@@ -206,7 +211,7 @@ class ModelData:
         if absent:
             raise NewDataError(
                 "`data` must have the columns of the response.\n"
-                f"  Missing: {listing(absent)}. Give the data of the fit."
+                f"  Missing: {listing(absent)}. Pass the data that the model was fitted to."
             )
         formula = self.spec.formula
         given: str | Sequence[float] | None = weights
@@ -214,11 +219,12 @@ class ModelData:
             given = self.weights
         if weights is not None and self.weights is not True:
             raise OptionError(
-                "`weights` must not be given: the model was fitted without an array of them."
+                "`weights` must not be given: the model was fitted without an array of weights."
             )
         if self.weights is True and weights is None:
             raise OptionError(
-                "`weights` must be given with `data`: the model was fitted with an array of them."
+                "`weights` must be given with `data`: the model was fitted with an array of"
+                " weights."
             )
         every = read_weights(given, frame)
         response = response_with_weight(formula, frame, every, self.response.family.name)
@@ -227,17 +233,23 @@ class ModelData:
         used = frame.iloc[response.rows].reset_index(drop=True)
         columns = self.spec.encode(used)
         found = row_counts(every, response)
-        if found != self.rows or response.classes != self.response.classes:
+        if found != self.rows:
             raise NewDataError(
-                "`data` must be the data of the fit.\n"
+                "`data` must be the data that the model was fitted to.\n"
                 f"  Found: {found.used:,} rows with a response and a weight, {found.no_response:,}"
                 f" without a response; the fit had {self.rows.used:,} and"
                 f" {self.rows.no_response:,}."
             )
+        if response.classes != self.response.classes:
+            raise NewDataError(
+                "`data` must be the data that the model was fitted to.\n"
+                f"  Found: the classes {listing(response.classes, 6)}; the fit had"
+                f" {listing(self.response.classes, 6)}."
+            )
         if response.follow_up != self.response.follow_up:
             raise NewDataError(
-                "`data` must be the data of the fit.\n"
-                "  Found: other times, events or strata, in as many rows."
+                "`data` must be the data that the model was fitted to.\n"
+                "  Found: different times, events or strata, in the same number of rows."
             )
         arrays = dataclasses.replace(self.arrays, columns=columns, binned=self.arrays.bin(columns))
         return dataclasses.replace(
@@ -350,6 +362,7 @@ class ModelData:
         """Raise a DataError if the rows are not here."""
         if not self.has_data:
             raise DataError(
-                "Can't do this without the data of the fit, which were not saved.\n"
-                "  Pass them as `data=` where it is an argument, or save with `include_data=True`."
+                "Can't do this without the data of the fit, which were not saved with the model.\n"
+                "  Pass them as `data=` where that is an argument, or save the model with"
+                " `include_data=True`."
             )

@@ -1,4 +1,4 @@
-"""What a user asks, apart from the method: formula and data to what is modelled."""
+"""From the user's formula and data to what is modelled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def prepare(
     request: Request, frame: pd.DataFrame, in_data: Mapping[str, str] | None = None
 ) -> ModelData:
-    """Read what is asked of a frame.
+    """Read a user's request for a frame.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def prepare(
     Raises
     ------
     FormulaError
-        If the formula can't be read, names what is not there, or would run code.
+        If the formula can't be read, names an unknown column, or would run code.
     DataError
         If the data can't be used as they are.
     OptionError
@@ -54,7 +54,8 @@ def prepare(
     weights, offset = request.weights, request.offset
     if isinstance(offset, str) and offset in parsed.response.variables:
         raise OptionError(
-            f"`offset` must not be the response.\n  Found: {offset!r}, which is on the left."
+            "`offset` must not be the response.\n"
+            f"  Found: {offset!r}, which is on the left-hand side of the formula."
         )
     labels = read_labels(request.labels, in_data or {}, parsed, frame.columns)
     units = make_units(parsed.terms, request.groups, request.costs, request.keep)
@@ -70,8 +71,8 @@ def prepare(
     check_offset(known, response.rows)
     if known is not None and response.family.n_classes > 2:
         raise OptionError(
-            "`offset` must be left out for more than two classes, each of which has its own linear"
-            f" predictor.\n  Found: {response.family.n_classes} classes in {quoted(response.name)}."
+            "`offset` must be left out for more than two classes, which have a linear predictor"
+            f" each.\n  Found: {response.family.n_classes} classes in {quoted(response.name)}."
         )
     used = frame[list(dict.fromkeys(v for term in parsed.terms for v in term.variables))]
     if len(response.rows) < len(frame):
@@ -80,7 +81,7 @@ def prepare(
         parsed, used, units, own.values, new_levels=request.new_levels
     )
     if isinstance(weights, str):
-        notes.append(f"Case weights: {quoted(weights)}; `.` in a formula does not stand for it.")
+        notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:
         name = quoted(offset) if isinstance(offset, str) else "an array"
         notes.append(f"Offset: {name}, added to the linear predictor of every model.")

@@ -16,19 +16,19 @@ from treeselect.engine.row_losses import RowLoss
 from treeselect.engine.survival.times import EVENT
 
 _LEAST_EXPECTED = 1e-6
-"""Events that are expected of a row, on average, are at least so many."""
+"""Lower bound of the mean number of expected events per row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Encoded data, units and response: all that a method sees.
+    """Encoded data, units and response: the input of a method.
 
     Attributes
     ----------
     data : BinnedData
     groups : FeatureGroups
     y : ndarray of float, shape (n_rows,), or (n_rows, 4)
-        Of times of survival four columns: see ``engine.survival.times``.
+        For times to an event four columns: see ``engine.survival.times``.
     family : Family
     offset : ndarray of float, shape (n_rows,), or None
         Known part of the linear predictor.
@@ -37,8 +37,8 @@ class Problem:
     columns : CodedColumns or None
         The columns before they were binned, for methods that read them.
     wants_scores : bool
-        Whether the training scores of steps are looked at: they are not in folds and resamples.
-        Where they need forests of their own, or predictions, they are NaN then.
+        Whether the training scores of steps are needed: they are not in folds and resamples, where
+        they are NaN if they would need separate forests or predictions.
     """
 
     data: BinnedData
@@ -68,7 +68,7 @@ class Problem:
 
     @property
     def splits_classes(self) -> bool:
-        """Whether the response is classes, and nothing stands beside them."""
+        """Whether the response has classes and there is no offset."""
         return self.family.has_classes and self.offset is None
 
     def gradient(self, weight: WeightArray) -> FloatArray:
@@ -81,8 +81,8 @@ class Problem:
         return self.rows(weight).curvature(self.constant(weight))
 
     def sample_size(self, weight: WeightArray) -> float:
-        """What the Bayesian information criterion takes for it: the sum of the weights, of times of
-        those of the events (Volinsky and Raftery 2000)."""
+        """Sample size in the Bayesian information criterion: the sum of the weights; for times to
+        an event the sum over events (Volinsky and Raftery 2000)."""
         told = weight if not self.family.has_times else weight * self.y[:, EVENT]
         return float(told.sum())
 
@@ -91,11 +91,12 @@ class Problem:
         return self.family.loss.of(self.y, weight)
 
     def mean_beside(self, weight: WeightArray, gradient: FloatArray) -> FloatArray:
-        """Mean response where minus the gradient at the constant model is so much, shape (n_rows,).
+        """Mean response that corresponds to minus the gradient at the constant model, shape
+        (n_rows,).
 
-        It is the response less its mean there. Of times it is how many more events there were than
-        expected; relative to what is expected of a row on average it is the logarithm of the risk,
-        to first order.
+        Minus the gradient is the response minus its mean. For times to an event it is the number of
+        events minus the number expected; divided by the mean number expected per row, it is the log
+        relative risk to first order.
         """
         eta = self.constant(weight)
         if not self.family.has_times:
@@ -105,14 +106,14 @@ class Problem:
 
 
 class Wants(Protocol):
-    """What a method wants to see beyond the binned columns."""
+    """What a method needs beyond the binned columns."""
 
     @property
     def splits_exactly(self) -> bool:
-        """Whether it wants a bin for each value (``Problem.exact``)."""
+        """Whether it needs one bin per value (``Problem.exact``)."""
         ...
 
     @property
     def reads_columns(self) -> bool:
-        """Whether it wants the columns before they are binned (``Problem.columns``)."""
+        """Whether it needs the columns before they are binned (``Problem.columns``)."""
         ...

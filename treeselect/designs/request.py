@@ -1,4 +1,4 @@
-"""What is to be modelled, as the user asked: all but data, method and how rows are held out."""
+"""The user's request: all arguments except the data, the method and how rows are held out."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _NEW_LEVELS = ("error", "missing", "other")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The arguments of these names of :func:`treeselect.select` and :func:`treeselect.compare`.
+    """Arguments that :func:`treeselect.select` and :func:`treeselect.compare` have in common.
 
-    What needs the data to be checked is checked by ``preparing.prepare``.
+    Checks that need the data are made by ``preparing.prepare``.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Request:
 
     @property
     def hidden(self) -> list[str]:
-        """Columns that are not among the terms of ``.``."""
+        """Columns that ``.`` excludes."""
         columns = (self.weights, self.offset, self.fold_groups)
         return [name for name in columns if isinstance(name, str)]
 

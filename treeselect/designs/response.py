@@ -37,7 +37,7 @@ _SMALLEST = 1e-70
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The response of the rows where it is known.
+    """The response of the rows where it is observed.
 
     Attributes
     ----------
@@ -52,11 +52,11 @@ class Response:
     reason : str
         How the family was found.
     classes : tuple
-        The classes, as the user has them, of two the positive one last; empty for numbers.
+        The classes as in the user's data, the positive one of two last; empty for numbers.
     n_dropped : int
         Rows with a weight that are left out because the response, or a stratum, is missing.
     follow_up : FollowUp or None
-        What should be known of times to an event; None for other responses.
+        Facts about times to an event; None for other responses.
     """
 
     name: str
@@ -70,8 +70,8 @@ class Response:
 
     @property
     def family_text(self) -> str:
-        """The family with the reason for it; of two classes the positive one, of times what is
-        fitted."""
+        """The family with the reason for it; for two classes the positive class, for times to an
+        event the likelihood."""
         text = f"{self.family.name} ({self.reason})"
         if self.follow_up is not None:
             return f"{text}; Cox partial likelihood"
@@ -85,7 +85,8 @@ class Response:
 
     @property
     def in_linear_models(self) -> str:
-        """Its name, and which class coefficients speak of, or are compared with, or the strata."""
+        """Its name, with the positive class or the reference class of the coefficients, or the
+        strata."""
         if self.follow_up is not None and self.follow_up.strata:
             return f"{self.name}; strata: {', '.join(self.follow_up.strata)}"
         if not self.classes:
@@ -98,17 +99,17 @@ class Response:
 def read_response(
     formula: ParsedFormula, frame: pd.DataFrame, family: str, weight: WeightArray
 ) -> Response:
-    """Evaluate the left-hand side and settle the family.
+    """Evaluate the left-hand side and determine the family.
 
-    Text, truth values, categories and numbers that are only 0 and 1 are classes. Of two, the
-    positive one is 1, True, the last category, else the second in sorted order.
+    Text, logical values, categories and numbers that are only 0 or 1 are classes. The positive
+    class of two is 1, True, the last category, or the second in sorted order.
 
     Raises
     ------
     OptionError
         If `family` is unknown or does not fit the response.
     DataError
-        If there is one class only, no variation, nothing known, or too many classes.
+        If there is one class only, no variation, no observed value, or too many classes.
     """
     check_choice("family", family, FAMILIES)
     term = formula.response
@@ -117,8 +118,8 @@ def read_response(
     if family == "cox":
         raise OptionError(
             '`family="cox"` needs times to an event.\n'
-            f"  Found: the response {quoted(term.name)}. Write `Surv(time, event)` on the left of"
-            " the formula."
+            f"  Found: the response {quoted(term.name)}. Write `Surv(time, event)` on the left-hand"
+            " side of the formula."
         )
     columns = {name: read_column(frame[name], name, needed=True) for name in term.variables}
     values = evaluate(term.factors[0], columns, {})
@@ -127,7 +128,7 @@ def read_response(
     if isinstance(values, Basis):
         raise FormulaError(
             f"The response {quoted(term.name)} must be one column.\n  {shown(formula.text)}\n"
-            f"  Found: {len(values.fields)}. A spline or polynomial belongs on the right."
+            f"  Found: {len(values.fields)}. Splines and polynomials belong on the right-hand side."
         )
     return _numbers(term.name, values, family)
 
@@ -138,7 +139,7 @@ def response_with_weight(
     weights: RowWeights,
     family: str,
 ) -> Response:
-    """The response of the rows with a weight above 0; the others are as if they were not there.
+    """The response of the rows with a weight above 0; the others are ignored.
 
     Parameters
     ----------
@@ -150,8 +151,8 @@ def response_with_weight(
     OptionError
         If `family` is unknown or does not fit the response.
     DataError
-        If there is one class only, no variation, no event, nothing known, too many classes, times
-        that can't be, or no row with a weight.
+        If there is one class only, no variation, no event, no observed value, too many classes,
+        invalid times, or no row with a positive weight.
     """
     rows = weights.rows
     if len(rows) == len(frame):
@@ -164,8 +165,9 @@ def response_with_weight(
     except DataError as error:
         left_out = len(frame) - len(rows)
         raise DataError(
-            f"{error}\n  That is among the rows with a positive weight; {left_out:,} with a weight"
-            f" of 0 {'are' if left_out > 1 else 'is'} left out."
+            f"{error}\n  This applies to the rows with a positive weight; {left_out:,}"
+            f" row{'s' if left_out > 1 else ''} with weight 0"
+            f" {'are' if left_out > 1 else 'is'} left out."
         ) from None
     return dataclasses.replace(found, rows=rows[found.rows])
 
@@ -175,12 +177,12 @@ def _times(
 ) -> Response:
     if family not in ("auto", COX.name):
         raise OptionError(
-            f"`family={family!r}` needs one column on the left of the formula.\n"
+            f"`family={family!r}` needs a single column on the left-hand side of the formula.\n"
             f"  Found: {quoted(formula.response.name)}, times to an event. Leave `family` out, or"
             ' write `family="cox"`.'
         )
     y, rows, levels = read_times(formula, frame)
-    reason = "times until an event" if family == "auto" else "as asked"
+    reason = "time to event" if family == "auto" else "as specified"
     found = _response(formula.response.name, y, rows, len(frame), COX, reason, ())
     return dataclasses.replace(found, follow_up=follow_up_of(formula, y, weight[rows], levels))
 
@@ -193,7 +195,7 @@ def _classes(name: str, labels: Labels, family: str) -> Response:
         )
     rows = np.flatnonzero(labels.codes >= 0)
     present, y = np.unique(labels.codes[rows], return_inverse=True)
-    kind = "a category" if labels.declared else "text"
+    kind = "categorical" if labels.declared else "text"
     classes = tuple(labels.levels[c] for c in present)
     reason = f"{quoted(name)} is {kind} with {_COUNTS.get(len(classes), len(classes))} classes"
     return _class_response(name, classes, y, rows, len(labels.codes), family, reason)
@@ -207,20 +209,22 @@ def _numbers(name: str, numbers: Numbers, family: str) -> Response:
     y = numbers.values[rows]
     distinct = np.unique(y)
     if not len(distinct):
-        raise DataError(f"The response {quoted(name)} must have known values.\n  Found: none.")
+        raise DataError(
+            f"The response {quoted(name)} must have non-missing values.\n  Found: none."
+        )
     zero_one = bool(np.isin(distinct, (0.0, 1.0)).all())
     if family in ("gaussian", "poisson") or (family == "auto" and not zero_one):
         _check_numbers(name, y, distinct, family)
-        reason = f"{quoted(name)} is numeric" if family == "auto" else "as asked"
+        reason = f"{quoted(name)} is numeric" if family == "auto" else "as specified"
         kind = POISSON if family == "poisson" else GAUSSIAN
         return _response(name, y, rows, len(numbers.values), kind, reason, ())
     classes = tuple(bool(v) if numbers.is_bool else _plain(v) for v in distinct)
     reason = (
-        f"{quoted(name)} holds truth values"
+        f"{quoted(name)} is logical"
         if numbers.is_bool
-        else f"{quoted(name)} is 0 and 1"
+        else f"{quoted(name)} is 0 or 1"
         if zero_one
-        else "as asked"
+        else "as specified"
     )
     at = np.searchsorted(distinct, y)
     return _class_response(name, classes, at, rows, len(numbers.values), family, reason)
@@ -236,19 +240,19 @@ def _check_numbers(
     if np.abs(y).max() > _LARGEST:
         raise DataError(
             f"The response {quoted(name)} must be at most {_LARGEST:g} in absolute value.\n"
-            f"  Found: {y[np.argmax(np.abs(y))]:g}. Give it in other units."
+            f"  Found: {y[np.argmax(np.abs(y))]:g}. Rescale it."
         )
     if np.abs(y).max() < _SMALLEST:
         raise DataError(
             f"The response {quoted(name)} must reach {_SMALLEST:g} in absolute value.\n"
-            f"  Found: {np.abs(y).max():g} at most. Give it in other units."
+            f"  Found: {np.abs(y).max():g} at most. Rescale it."
         )
     odd = np.flatnonzero((y < 0) | (y != np.floor(y)))
     if family == "poisson" and len(odd):
         raise OptionError(
-            '`family="poisson"` needs counts: whole numbers, at least 0.\n'
-            f"  Found: {y[odd[0]]:g} in {quoted(name)}. Rates become counts again if they are"
-            " multiplied by their exposure, whose logarithm is then the `offset`."
+            '`family="poisson"` needs counts: non-negative whole numbers.\n'
+            f"  Found: {y[odd[0]]:g} in {quoted(name)}. To model rates, multiply them by the"
+            " exposure and pass its logarithm as `offset`."
         )
 
 
@@ -267,10 +271,10 @@ def _class_response(
 ) -> Response:
     """Classes numbered in their order."""
     if len(classes) < 2:
-        found = f"only {classes[0]!r}" if classes else "no known value"
+        found = f"only {classes[0]!r}" if classes else "only missing values"
         raise DataError(
             f"The response {quoted(name)} must have at least two classes.\n  Found: {found}.\n"
-            "  Nothing can explain a response that does not vary: check which rows are in `data`."
+            "  Check which rows are in `data`."
         )
     if len(classes) > 2 and family == "binomial":
         raise OptionError(
@@ -281,7 +285,7 @@ def _class_response(
     if len(classes) > MOST_CLASSES:
         raise DataError(
             f"The response {quoted(name)} must have at most {MOST_CLASSES} classes.\n"
-            f"  Found: {len(classes)}. Is it an identifier, or a number as text?"
+            f"  Found: {len(classes)}. Is it an identifier, or a number stored as text?"
         )
     kind = BINOMIAL if len(classes) == 2 else multinomial(len(classes))
     return _response(name, y.astype(np.float64), rows, n_rows, kind, reason, classes)

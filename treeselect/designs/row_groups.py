@@ -48,7 +48,7 @@ def _numbers(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
     numbers = as_group_numbers(labels)
     if numbers is None or len(numbers) != n:
         raise OptionError(
-            "`fold_groups` must have one label per row: a number, text, or the like.\n"
+            "`fold_groups` must have one label per row, such as a number or text.\n"
             f"  Found: {described(labels)}."
         )
     return numbers
@@ -58,13 +58,13 @@ def _known(groups: IntArray) -> IntArray:
     """Raise an OptionError if one is not known, or there are fewer than two."""
     if n := int((groups < 0).sum()):
         raise OptionError(
-            "`fold_groups` must be known for every row that is used.\n"
-            f"  Found: {n:,} row{'' if n == 1 else 's'} where it is missing. Give each of them a"
-            " group of its own, or drop them."
+            "`fold_groups` must not be missing in any row that is used.\n"
+            f"  Found: {n:,} row{'' if n == 1 else 's'} in which it is missing. Drop such rows, or"
+            " give each its own group."
         )
     if (groups == groups[0]).all():
         raise OptionError(
-            "`fold_groups` must have at least two groups, to leave one out.\n"
-            "  Found: one, with all rows. Leave it out."
+            "`fold_groups` must have at least two groups, so that one can be held out.\n"
+            "  Found: one group of all rows. Leave `fold_groups` out."
         )
     return groups

@@ -1,4 +1,4 @@
-"""Scores of one's own: any scorer of scikit-learn, or a function, in place of the family's."""
+"""User-defined scores: a scikit-learn scorer or a function instead of the family's score."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEAST_MEAN = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class CustomScore:
-    """A score in the place of the family's: ``score(y, prediction, weight)``.
+    """A score that replaces the family's: ``score(y, prediction, weight)``.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class CustomScore:
     of_scikit_learn : bool
         Which of the two.
     by_name : bool
-        Whether it was asked for by its name.
+        Whether the user gave its name.
     weighted : bool
         Whether it takes ``sample_weight``.
     n_classes : int
@@ -78,7 +78,7 @@ class CustomScore:
         Raises
         ------
         OptionError
-            If the scorer fails, as it does when it needs what the model does not predict.
+            If the scorer fails, for example because it needs other predictions than the model has.
         """
         if self.scorer is None:
             return float("nan")
@@ -111,25 +111,25 @@ class CustomScore:
 
     def _failed(self, error: Exception, truth: NDArray[Any]) -> OptionError:
         """The error for a scorer that fails, with what it says or needs."""
-        kind = f"{self.n_classes} classes" if self.n_classes else "a response of numbers"
+        kind = f"{self.n_classes} classes" if self.n_classes else "a numeric response"
         if self.time_fields:
-            kind = "times to an event, which is the relative risk"
-        way = "Give another, or leave it out for the family's own."
+            kind = "times to an event, which are relative risks"
+        way = "Use another score, or leave `scoring` out for the family's default."
         said = said_by(error)
         found = f"which says: {said}"
         if isinstance(error, AttributeError) and "predict_proba" in said:
-            found = "which needs probabilities of classes; the model gives the mean response."
+            found = "which needs class probabilities; the model predicts the mean response."
         elif isinstance(error, AttributeError) and "decision_function" in said:
-            found = "which needs `decision_function`; the model gives probabilities."
-            way = "Give a scorer of these, such as `neg_log_loss`, or leave it out."
+            found = "which needs `decision_function`; the model predicts probabilities."
+            way = "Use a score of probabilities, such as `neg_log_loss`, or leave `scoring` out."
         present = len(np.unique(truth))
         if self.n_classes and present < self.n_classes:
             way = (
-                f"These {len(truth)} rows hold {present} of the {self.n_classes} classes: give"
-                " other `folds`, or a score that is defined without the others, such as `accuracy`."
+                f"These {len(truth)} rows contain {present} of the {self.n_classes} classes: change"
+                " `folds`, or use a score that is defined without the others, such as `accuracy`."
             )
         return OptionError(
-            f"`scoring` must be a score of what the model predicts for {kind}.\n"
+            f"`scoring` must be a score of the model's predictions for {kind}.\n"
             f"  Found: {quoted(self.name)}, {found}\n  {way}"
         )
 
@@ -163,7 +163,7 @@ def structured(y: FloatArray, fields: tuple[str, ...]) -> NDArray[Any]:
         See ``engine.survival.times``.
     fields : tuple of str
         ``event`` and ``time``; where rows have a start, or strata, also ``start`` (-1 is the
-        beginning) and ``stratum``: a score that does not know of these must not pass over them.
+        beginning) and ``stratum``: a score that can't handle these must not ignore them.
 
     Returns
     -------
@@ -188,8 +188,8 @@ def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
     Returns
     -------
     estimator
-        Gives these predictions whatever it is asked about: ``predict``; and for classes
-        ``predict_proba`` and ``classes_``, the numbers of the classes from 0.
+        Returns these predictions for any data: ``predict``, and for classes ``predict_proba`` and
+        ``classes_``, the numbers of the classes from 0.
     """
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
@@ -212,7 +212,7 @@ def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
 
 
 def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = None) -> Family:
-    """The family with its score replaced by the one asked for.
+    """The family with its score replaced by the requested one.
 
     Parameters
     ----------
@@ -254,8 +254,8 @@ def is_lost(family: Family) -> bool:
 
 
 def scoring_record(family: Family) -> list[str | bool] | None:
-    """Name of the score asked for and whether scikit-learn has it by that name; None if it is the
-    family's own."""
+    """Name of the requested score and whether the name suffices to find it; None if it is the
+    family's default."""
     return family.score.record if isinstance(family.score, CustomScore | TimeScore) else None
 
 
@@ -300,9 +300,9 @@ def _find(scoring: object) -> tuple[str, Callable[..., float], bool]:
         names = get_scorer_names()
         if scoring not in names:
             close = near(scoring, names)
-            advice = did_you_mean(close) if close else "`roc_auc` and `r2` are two of them."
+            advice = did_you_mean(close) if close else "Examples: `roc_auc`, `r2`."
             if scoring in KINDS:
-                advice = "That is a score of times to an event, `Surv(time, event)`."
+                advice = "That score is for times to an event, `Surv(time, event)`."
             raise _no_scorer(scoring, advice)
         return scoring, get_scorer(scoring), True
     if not callable(scoring):
@@ -317,13 +317,13 @@ def _find(scoring: object) -> tuple[str, Callable[..., float], bool]:
 
 def _no_scorer(scoring: object, advice: str) -> OptionError:
     return OptionError(
-        "`scoring` must be the name of a scorer of scikit-learn, or a function"
+        "`scoring` must be the name of a scikit-learn scorer, or a function"
         f" `scorer(y_true, prediction)`.\n  Found: {described(scoring)}. {advice}".rstrip()
     )
 
 
 def check_scoring(family: Family, y: FloatArray, weight: WeightArray) -> None:
-    """Raise an OptionError if the score can't be told of a constant prediction for these rows."""
+    """Raise an OptionError if the score of a constant prediction for these rows fails."""
     rows = np.flatnonzero(weight)
     if family.n_classes:
         shares = np.bincount(y[rows].astype(np.int64), weight[rows], family.n_classes)

@@ -1,5 +1,5 @@
-"""What is drawn evenly: rows by their class, or by whether they end in an event; groups of rows by
-the rarest of their classes."""
+"""Stratified draws: rows by class, or by whether they end in an event; clusters by the rarest of
+their classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treeselect.engine.survival.times import EVENT
 
 
 class Units(NamedTuple):
-    """What is drawn as a whole: rows, or groups of rows.
+    """What is drawn as a whole: rows, or clusters of rows.
 
     Attributes
     ----------
@@ -39,8 +39,8 @@ def labels_of(problem: Problem, rows: IntArray) -> IntArray | None:
 
 
 def varies(problem: Problem, rows: IntArray) -> bool:
-    """Whether there is something to explain among these rows: different values, or of times an
-    event with others at risk."""
+    """Whether the response varies among these rows: different values, or for times an event while
+    others are at risk."""
     if problem.family.has_times:
         return tells_risks(problem.y[rows])
     return len(np.unique(problem.y[rows])) > 1

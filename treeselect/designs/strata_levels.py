@@ -1,4 +1,4 @@
-"""Strata of times to an event: the combinations of what ``strata()`` is given, numbered."""
+"""Strata of times to an event: the numbered combinations of the arguments of ``strata()``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def strata_of(follow_up: FollowUp, formula: ParsedFormula, frame: pd.DataFrame) 
     Raises
     ------
     NewDataError
-        If a column is not there or can't be used, or a stratum was not there in the fit.
+        If a column is missing or can't be used, or a stratum did not occur in the fit.
     """
     names = list(dict.fromkeys(v for factor in formula.strata for v in factor.variables))
     absent = [name for name in names if name not in frame]
@@ -56,9 +56,9 @@ def strata_of(follow_up: FollowUp, formula: ParsedFormula, frame: pd.DataFrame) 
     if unseen:
         raise NewDataError(
             f"The strata of {listing(follow_up.strata)} must be those of the fit.\n"
-            f"  Unseen: {listing(unseen)}.\n"
-            "  A stratum has a baseline hazard of its own, which only its rows can tell. Leave"
-            ' these rows out, or ask for `type="response"`, which needs no stratum.'
+            f"  New: {listing(unseen)}.\n"
+            "  Each stratum has its own baseline hazard, which can't be estimated without its rows."
+            ' Leave these rows out, or use `type="response"`, which needs no stratum.'
         )
     return np.asarray(lookup[inverse.ravel()])
 

@@ -1,4 +1,4 @@
-"""Times to an event on the left of a formula: their values, and whether they can be."""
+"""Times to an event on the left of a formula: their values, and checks of them."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def read_times(
     Raises
     ------
     DataError
-        If times are no numbers from 0, if the event is not told by 0 and 1, if there is no event,
-        or if no event can be compared with a row that had none.
+        If times are not non-negative numbers, if the event is not coded 0 and 1, if there is no
+        event, or if no event can be compared with a row that had none.
     """
     node = survival_of(formula)
     columns = {v: _column(frame, v, node) for v in formula.response.variables}
@@ -63,8 +63,8 @@ def read_times(
     rows = np.flatnonzero(~missing)
     if not len(rows):
         raise DataError(
-            f"The response {quoted(formula.response.name)} must have known values.\n  Found: none"
-            f"{', in rows whose strata are known' if labels else ''}."
+            f"The response {quoted(formula.response.name)} must have non-missing values.\n"
+            f"  Found: none{', in rows whose strata are not missing' if labels else ''}."
         )
     times = _numbers(node.stop, stop, rows, node)
     _check_swapped(node, times, event, rows)
@@ -96,13 +96,13 @@ def _column(frame: pd.DataFrame, name: str, node: Survival) -> Numbers | Labels:
         )
         raise DataError(
             f"Times in `Surv()` must be numbers.\n  Found: {what} in the column {quoted(name)}"
-            f" ({frame[name].dtype}).\n  Give days as a column, for example `{way}`."
+            f" ({frame[name].dtype}).\n  Add the number of days as a column, for example `{way}`."
         )
     if kind == "f" and np.isinf(values := frame[name].to_numpy()).any() and in_times:
         raise DataError(
             "Times in `Surv()` must be finite.\n"
             f"  Found: {np.isinf(values).sum():,} infinite in the column {quoted(name)}.\n"
-            "  Of a row that never had the event, give the time until which it was observed."
+            "  For a row without an event, give the time at which it was censored."
         )
     return read_column(frame[name], name, needed=True)
 
@@ -122,11 +122,11 @@ def _numbers(
             f"Times in `Surv()` must be numbers.\n"
             f"  Found: {'categories' if values.declared else 'text'} in {quoted(part.text)}"
             f" ({listing(values.levels, 3)}).\n"
-            f"  Make numbers of it, for example with `.astype(float)`. {_order(node)}"
+            f"  Convert it, for example with `.astype(float)`. {_order(node)}"
         )
     if values.is_bool:
         raise DataError(
-            f"Times in `Surv()` must be numbers.\n  Found: truth values in {quoted(part.text)}.\n"
+            f"Times in `Surv()` must be numbers.\n  Found: logical values in {quoted(part.text)}.\n"
             f"  {_order(node)}"
         )
     return np.asarray(values.values[rows])
@@ -134,9 +134,9 @@ def _numbers(
 
 def _order(node: Survival) -> str:
     return (
-        "Are the arguments in order? It is `Surv(time, event)`."
+        "Check the order of the arguments: `Surv(time, event)`."
         if node.start is None
-        else "Are the arguments in order? It is `Surv(start, stop, event)`."
+        else "Check the order of the arguments: `Surv(start, stop, event)`."
     )
 
 
@@ -151,8 +151,8 @@ def _check_swapped(
             part.text for part in (node.start, node.event, node.stop) if part is not None
         )
         raise DataError(
-            f"The event in `Surv()` must be 0 or 1, or a truth value.\n"
-            f"  Found: {len(np.unique(event.values[rows])):,} different numbers in"
+            f"The event in `Surv()` must be 0 or 1, or logical.\n"
+            f"  Found: {len(np.unique(event.values[rows])):,} distinct numbers in"
             f" {quoted(node.event.text)}, and only 0 and 1 in {quoted(node.stop.text)}.\n"
             f"  The arguments seem to be swapped: write `Surv({text})`."
         )
@@ -161,7 +161,7 @@ def _check_swapped(
 def _events(node: Survival, event: Numbers | Labels, rows: IntArray) -> FloatArray:
     """1 for an event, 0 for the end of observation."""
     text = node.event.text
-    head = "The event in `Surv()` must be 0 or 1, or a truth value.\n"
+    head = "The event in `Surv()` must be 0 or 1, or logical.\n"
     times = ", ".join(part.text for part in (node.start, node.stop) if part is not None)
     named = text if isinstance(node.event.node, Column) else f"({text})"
     if isinstance(event, Labels):
@@ -170,7 +170,7 @@ def _events(node: Survival, event: Numbers | Labels, rows: IntArray) -> FloatArr
             f"{head}  Found: {'categories' if event.declared else 'text'} in {quoted(text)}:"
             f" {listing(present, 6)}.\n"
             f"  Name the event, for example `Surv({times}, {named} == {str(present[-1])!r})`;"
-            " rows of all other levels are censored."
+            " rows with any other level are censored."
         )
     values = event.values[rows]
     present = np.unique(values).tolist()
@@ -178,8 +178,8 @@ def _events(node: Survival, event: Numbers | Labels, rows: IntArray) -> FloatArr
         found = ", ".join(f"{v:g}" for v in present[:6]) + (" and more" if present[6:] else "")
         r_reads = " That is how R reads 1 and 2." if present == [1.0, 2.0] else ""
         way = (
-            f"Name the event, for example `Surv({times}, {named} == {present[-1]:g})`; rows of all"
-            f" other values are censored.{r_reads}"
+            f"Name the event, for example `Surv({times}, {named} == {present[-1]:g})`; rows with"
+            f" any other value are censored.{r_reads}"
             if len(present) <= 10
             else _order(node)
         )
@@ -194,12 +194,12 @@ def _check_times(part: Argument, times: FloatArray, rows: IntArray) -> None:
             "Times in `Surv()` must be at least 0.\n"
             f"  Found: {times[low[0]]:g} in row {rows[low[0]]} of {quoted(part.text)} (counted from"
             f" 0), {len(low):,} such row{'s' if len(low) > 1 else ''} in all.\n"
-            "  Count from an origin that lies before all of them, or leave these rows out."
+            "  Measure time from an earlier origin, or leave these rows out."
         )
     if times.max() > _LARGEST:
         raise DataError(
             f"Times in `Surv()` must be at most {_LARGEST:g}.\n"
-            f"  Found: {times.max():g} in {quoted(part.text)}. Give it in other units."
+            f"  Found: {times.max():g} in {quoted(part.text)}. Rescale it."
         )
 
 
@@ -209,12 +209,12 @@ def _check_spans(node: Survival, y: FloatArray, rows: IntArray) -> None:
     if len(empty):
         first = empty[0]
         every = (
-            " In all rows: are the arguments in order? It is `Surv(start, stop, event)`."
+            " Check the order of the arguments: `Surv(start, stop, event)`."
             if len(empty) == len(y)
-            else " Leave these rows out, or correct them."
+            else " Correct these rows, or leave them out."
         )
         raise DataError(
-            f"In `Surv()` the start {quoted(node.start.text)} must lie before the stop"
+            f"In `Surv()` the start {quoted(node.start.text)} must be before the stop"
             f" {quoted(node.stop.text)}.\n"
             f"  Found: start {y[first, START]:g} and stop {y[first, STOP]:g} in row {rows[first]}"
             f" (counted from 0), {len(empty):,} such row{'s' if len(empty) > 1 else ''} in all.\n"
@@ -230,24 +230,25 @@ def _check_some(
     if not y[:, EVENT].any():
         raise DataError(
             f"The response must have events.\n  Found: none in {n:,} row{'s' if n > 1 else ''};"
-            f" {quoted(node.event.text)} is never true.{_levels_there(node, columns)}"
+            f" {quoted(node.event.text)} is 0 (False) in every row.{_levels_there(node, columns)}"
         )
     if (y[:, STOP] == y[0, STOP]).all():
         raise DataError(
             f"Times in `Surv()` must vary.\n  Found: {y[0, STOP]:g} in every row of"
             f" {quoted(node.stop.text)}.\n"
-            "  Whether there was an event, whatever its time, is a response of two classes: put"
-            " it alone on the left."
+            "  To model whether there was an event, whatever its time, put the event alone on the"
+            " left-hand side."
         )
     if not tells_risks(y):
         strata = " of the same stratum" if n_strata > 1 else ""
         raise DataError(
-            "In `Surv()` some event must have other rows at risk at its time that have none then.\n"
-            f"  Found: none of {int(y[:, EVENT].sum()):,} events has{' such rows' + strata}.\n"
+            "At least one event in `Surv()` must occur while another row is at risk and has none at"
+            f" that time.\n  Found: no such row{strata} for any of {int(y[:, EVENT].sum()):,}"
+            " events.\n"
             + (
-                f"  There are {n_strata:,} strata in {n:,} rows: give fewer."
+                f"  There are {n_strata:,} strata in {n:,} rows: use fewer."
                 if n_strata > 1
-                else "  Nothing tells whose risk is higher: check times and events."
+                else "  No two rows can be compared: check times and events."
             )
         )
 
@@ -262,5 +263,5 @@ def _levels_there(node: Survival, columns: Mapping[str, Numbers | Labels]) -> st
             else:
                 known = np.unique(column.values[~np.isnan(column.values)])
                 present = [f"{v:g}" for v in known]
-            return f"\n  {quoted(name)} holds {listing(present, 6)}."
+            return f"\n  Values of {quoted(name)}: {listing(present, 6)}."
     return ""

@@ -14,7 +14,7 @@ from treeselect.engine.arrays import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class SurvivalMetric:
-    """A function of scikit-survival that tells a score of risks, or one that is called alike.
+    """A function of scikit-survival that scores risks, or one with the same arguments.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class SurvivalMetric:
             If rows have a start or a stratum.
         """
         if len(truth.dtype.names or ()) > 2:
-            raise TypeError("it knows nothing of starts and strata")
+            raise TypeError("it does not handle start times or strata")
         if self.needs_training:
             found = self.function(training, truth, risk)
         else:

@@ -34,7 +34,7 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What there is to know of a score.
+    """A kind of score.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Kind:
     score : callable
         ``score(y, risk, weight, training, span)`` of relative risks.
     needs_training : bool
-        Whether it learns from training rows, with which goes that no row may enter late.
+        Whether it needs the training rows; then delayed entry is not allowed.
     needs_pairs : bool
         Whether it needs an event with others at risk.
     """
@@ -73,7 +73,7 @@ class TimeScore:
         Its name as an argument.
     kind : Kind
     span : tuple of float
-        Over which it speaks, where it speaks of times.
+        The times it covers, if it depends on times.
     """
 
     key: str
@@ -100,7 +100,7 @@ class TimeScore:
         Raises
         ------
         OptionError
-            If it has to learn the censoring, and rows entered late.
+            If it has to estimate the censoring, and entry is delayed.
         """
         learns = self.kind.needs_training
         part = (weight > 0) | (training > 0) if learns else weight > 0
@@ -114,7 +114,7 @@ class TimeScore:
 
     @property
     def record(self) -> list[str | bool]:
-        """What a model file says of it: its name, and that this is enough."""
+        """Its entry in a model file: its name, and that this is enough to find it."""
         return [self.key, True]
 
     @property
@@ -127,9 +127,10 @@ class TimeScore:
         if n_late:
             others = _named(key for key, kind in KINDS.items() if not kind.needs_training)
             raise OptionError(
-                f'`scoring="{self.key}"` needs rows that were under observation from the beginning,'
-                f" as it weighs them by the censoring.\n  Found: {n_late:,} rows with a start. Give"
-                f" {others}, or leave it out."
+                f'`scoring="{self.key}"` must not be used with delayed entry: it needs'
+                f" inverse-probability-of-censoring weights.\n  Found: {n_late:,}"
+                f" row{'s' if n_late > 1 else ''} with a start time. Use {others}, or leave"
+                " `scoring` out."
             )
 
 
@@ -167,11 +168,11 @@ KINDS: dict[str, Kind] = {
     "harrell_c": Kind(COX.score_name, HARRELL_WORDS, 0.5, SHARE, _harrell),
     "uno_c": Kind(
         "Uno's C",
-        "Uno's C: the share of the pairs of rows (of one stratum, if there are strata), of which it"
-        " is known who had the event first, whose predicted risks have that order, for events"
-        " before {until}, the time by which 90% of the events are. Each is divided by the square"
-        " of the probability of being under observation until then, which the training rows tell"
-        " (Uno et al. 2011).",
+        "Uno's C: the share of comparable pairs of rows (within strata, if any) in which the row"
+        " with the earlier event has the higher predicted risk, for events before {until}, the time"
+        " by which 90% of the events occur. Each pair is weighted by the inverse squared"
+        " probability of being uncensored at that event, estimated from the training rows (Uno et"
+        " al. 2011).",
         0.5,
         SHARE,
         _uno,
@@ -179,10 +180,10 @@ KINDS: dict[str, Kind] = {
     ),
     "integrated_brier": Kind(
         "Brier R2",
-        "Brier R2: 1 less the ratio of the integrated Brier score to that of the model without"
-        " terms, from the first event to {until}, the time by which 90% of the events are (Graf et"
-        " al. 1999). The baseline hazard, and the probability of being under observation by whose"
-        " inverse rows are weighted, are those of the training rows. 0 is no better than no terms.",
+        "Brier R2: 1 minus the ratio of the integrated Brier score to that of the null model, from"
+        " the first event to {until}, the time by which 90% of the events occur (Graf et al. 1999)."
+        " The baseline hazard and the inverse-probability-of-censoring weights are estimated from"
+        " the training rows. 0 is no better than the null model.",
         0.0,
         EXPLAINED,
         _brier,
@@ -191,8 +192,8 @@ KINDS: dict[str, Kind] = {
     ),
     "cox_deviance": Kind(
         "D2",
-        "D2: 1 less the ratio of the deviance of the partial likelihood to that of the model"
-        " without terms, with risk sets of the scored rows alone. 0 is no better than no terms.",
+        "D2: 1 minus the ratio of the partial-likelihood deviance to that of the null model, with"
+        " risk sets of the scored rows alone. 0 is no better than the null model.",
         0.0,
         EXPLAINED,
         _deviance,
@@ -208,7 +209,7 @@ def _named(keys: Iterable[str]) -> str:
 
 
 def with_time_score(family: Family, name: object, span: Span) -> Family:
-    """A family of times with its score replaced by that of a name.
+    """A family of times with its score replaced by the one with this name.
 
     Raises
     ------
@@ -221,7 +222,7 @@ def with_time_score(family: Family, name: object, span: Span) -> Family:
         raise OptionError(
             "`scoring` must be a score of times to an event, or a function `scorer(y_true,"
             f" prediction)`.\n  Found: {described(name)}{elsewhere}."
-            f" {did_you_mean(close) if close else f'Give {_named(KINDS)}.'}"
+            f" {did_you_mean(close) if close else f'Use {_named(KINDS)}.'}"
         )
     score = TimeScore(name, KINDS[name], span)
     return dataclasses.replace(
@@ -245,12 +246,12 @@ _OTHER_NAMES = {
 
 
 def _close(name: str) -> list[str]:
-    """Names of scores that are meant by a name."""
+    """Names of scores that a name may mean."""
     known = _OTHER_NAMES.get(name.lower())
     return near(name, KINDS) if known is None else [known]
 
 
-_ELSEWHERE = ", which scikit-learn has for classes or numbers"
+_ELSEWHERE = ", a scikit-learn score of classes or numbers"
 
 
 def _is_elsewhere(name: object) -> bool:

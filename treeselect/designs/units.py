@@ -1,4 +1,4 @@
-"""Units of selection: terms, joined by ``groups``, priced by ``costs``, kept by ``keep``."""
+"""Units of selection: terms, with ``groups``, ``costs`` and ``keep``."""
 
 from __future__ import annotations
 
@@ -64,26 +64,26 @@ def make_units(
     costs: Mapping[str, float] | None,
     keep: Iterable[str] | str | None,
 ) -> Units:
-    """Resolve the user's groups, costs and kept terms.
+    """Resolve the user's groups, costs and forced-in terms.
 
     A name means the term of that name, else every main-effect term of the variable of that name;
     in `costs` and `keep` the name of a group comes first. An interaction joins a group if all its
     variables are in it.
 
-    A price is paid once, by whichever units need it: that of a term by the term, that of a
-    variable by its main-effect terms, and both, where the term is the variable itself, by the
-    interactions that use the variable; that of a group by the group and by interactions that use
-    its variables. A unit that needs nothing with a price costs 1.
+    A cost is counted once, however many selected units need it. The cost of a variable is needed by
+    its main-effect terms and by interactions with the variable, the cost of a term that is no
+    variable by that term, and the cost of a group by the group and by interactions with its
+    variables. A unit without any cost costs 1.
 
     Raises
     ------
     OptionError
-        For unknown names, a term in two groups, a group named like a term outside it, a price for
-        a member of a group, a main effect priced twice, prices that are neither 0 nor from
+        For unknown names, a term in two groups, a group with the name of a term outside it, a cost
+        for a member of a group, a main effect with two costs, costs that are neither 0 nor from
         1e-100 to 1e100.
     """
     groups = read_mapping("groups", groups, "from the group's name to the terms in it")
-    costs = read_mapping("costs", costs, "from names to prices")
+    costs = read_mapping("costs", costs, "from names to costs")
     membership = _membership(terms, groups)
     unit_name = {term.name: membership.get(term.name, term.name) for term in terms}
     key_of = {unit_name[term.name]: term.key for term in terms} | {g: g for g in groups}
@@ -142,7 +142,7 @@ class _Lookup:
         if name in self.any:
             raise OptionError(
                 f"Can't find {quoted(name)}, named in `{argument}`, among the main effects.\n"
-                f"  It stands in interactions only: {listing(self.any[name])}. Name one of these."
+                f"  It occurs only in interactions: {listing(self.any[name])}. Name one of these."
             )
         raise self.unknown(name, argument)
 
@@ -174,8 +174,9 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
             )
         if is_broken(group):
             raise OptionError(
-                "The name of a group in `groups` must be text of whole characters.\n"
-                f"  Found: {quoted(group)}, with half of one."
+                "The name of a group in `groups` must be valid text.\n"
+                f"  Found: {quoted(group)}, which contains an incomplete character (a lone"
+                " surrogate)."
             )
         names = members(listed) or []
         if not names or not all(isinstance(n, str) for n in names):
@@ -188,9 +189,9 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
             for term in lookup.terms(name, f"groups[{group!r}]"):
                 if membership.setdefault(term, group) != group:
                     raise OptionError(
-                        f"Term {quoted(term)} must be in one group.\n"
-                        f"  Found: in {quoted(membership[term])} and in {quoted(group)}. Name it in"
-                        " one of them only."
+                        f"Term {quoted(term)} must be in one group only.\n"
+                        f"  Found: in {quoted(membership[term])} and {quoted(group)}. Remove it"
+                        " from one of them."
                     )
     _join_interactions(terms, membership)
     for group in groups:
@@ -214,8 +215,9 @@ def _join_interactions(terms: Sequence[Term], membership: dict[str, str]) -> Non
         joins = [group for group, variables in inside.items() if variables >= set(term.variables)]
         if len(joins) > 1:
             raise OptionError(
-                f"Term {quoted(term.name)} must be in one group.\n"
-                f"  Found: its variables are all in {listing(joins)}. Name it in one of them."
+                f"Term {quoted(term.name)} must be in one group only.\n"
+                f"  Found: all its variables are in each of {listing(joins)}. Name the term in one"
+                " of them."
             )
         if joins:
             membership[term.name] = joins[0]
@@ -227,7 +229,7 @@ def _items(
     groups: Mapping[str, Sequence[str]],
     costs: Mapping[str, float],
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[float, ...]]:
-    """What is to be paid: one item per priced name, and 1 for every unit without a price."""
+    """The costs: one item per name in `costs`, and 1 for every unit without one."""
     names = list(lookup.number)
     priced_as: dict[int, str] = {}
     items: list[tuple[int, ...]] = []
@@ -237,9 +239,9 @@ def _items(
         price = finite(cost)
         if price is None or not (price == 0 or _LOWEST_PRICE <= price <= _HIGHEST_PRICE):
             raise OptionError(
-                f"The price of {quoted(text)} in `costs` must be 0, or a number from"
+                f"The cost of {quoted(text)} in `costs` must be 0, or a number from"
                 f" {_LOWEST_PRICE:g} to {_HIGHEST_PRICE:g}.\n"
-                f"  Found: {described(cost)}. A price of 0 makes it free."
+                f"  Found: {described(cost)}."
             )
         if not isinstance(name, str):
             raise lookup.unknown(name, "costs")
@@ -247,14 +249,15 @@ def _items(
         for unit in meant:
             if names[unit] in groups and name != names[unit]:
                 raise OptionError(
-                    f"{quoted(name)} in `costs` must not be part of a group: a group is paid for"
-                    f" as one.\n  Found: in group {quoted(names[unit])}. Give the price of"
+                    f"{quoted(name)} in `costs` must not belong to a group: a group has a single"
+                    f" cost.\n  Found: in group {quoted(names[unit])}. Give the cost of"
                     f" {quoted(names[unit])} instead."
                 )
             if priced_as.setdefault(unit, name) != name:
                 raise OptionError(
-                    f"{quoted(names[unit])} must have one price in `costs`.\n"
-                    f"  Found: as {quoted(priced_as[unit])} and as {quoted(name)}."
+                    f"{quoted(names[unit])} must have only one cost in `costs`.\n"
+                    f"  Found: one for {quoted(priced_as[unit])} and one for {quoted(name)}. Remove"
+                    " one of them."
                 )
         items.append(tuple(sorted(meant | _users(name, meant, members, groups, names))))
         item_costs.append(float(price))
@@ -281,7 +284,7 @@ def _users(
     groups: Mapping[str, Sequence[str]],
     names: Sequence[str],
 ) -> set[int]:
-    """Interactions that need what is priced under the name of a variable or of a group."""
+    """Interactions that need the cost of a variable or of a group."""
     variables = {name}
     if name in groups:
         variables = {v for unit in meant for term in members[unit] for v in term.variables}

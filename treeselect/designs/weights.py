@@ -40,13 +40,13 @@ class RowWeights:
     Attributes
     ----------
     values : ndarray of int64 or float, shape (n_rows,)
-        At least 0; a row with 0 is as if it were not there.
+        At least 0; a row with weight 0 is ignored.
     are_copies : bool
-        Whether a weight of 2 stands for two rows. Else weights are relative to each other, and only
-        their ratios matter.
+        Whether weights are frequencies: a weight of 2 stands for two rows. Otherwise only their
+        ratios matter.
     groups : ndarray of int64, shape (n_rows,), or None
-        Rows of one group may depend on each other, and are drawn and held out together; None if
-        all are independent. Numbers from 0.
+        Clusters, numbered from 0: their rows may depend on each other, and are drawn and held out
+        together. None if all rows are independent.
     """
 
     values: WeightArray
@@ -68,8 +68,8 @@ class RowWeights:
 
     @property
     def blocks(self) -> IntArray | None:
-        """The groups, None where they make no difference: all rows with a weight are of one, or
-        each has its own."""
+        """The groups; None where they make no difference: all rows with a positive weight are in
+        one group, or each has its own."""
         if self.groups is None:
             return None
         n, rows = len(np.unique(self.groups[self.used])), self.rows
@@ -77,13 +77,13 @@ class RowWeights:
 
     @property
     def n_units(self) -> int:
-        """Number of groups of rows with a weight, or of these rows if each stands for itself."""
+        """Number of groups of rows with a positive weight, or of these rows without groups."""
         blocks = self.blocks
         return len(self.rows) if blocks is None else len(np.unique(blocks[self.rows]))
 
     @property
     def are_equal(self) -> bool:
-        """Whether each row stands for itself alone."""
+        """Whether all weights are 1."""
         return self.are_copies and bool((self.values == 1).all())
 
     def of(self, rows: IntArray) -> RowWeights:
@@ -96,7 +96,7 @@ class RowWeights:
         return dataclasses.replace(self, values=values)
 
     def only(self, rows: IntArray) -> RowWeights:
-        """The same rows, all but some without weight."""
+        """The same rows, with weight 0 for all others."""
         values = np.zeros_like(self.values)
         values[rows] = self.values[rows]
         return self.valued(values)
@@ -110,7 +110,7 @@ class RowWeights:
         return dataclasses.replace(self, groups=groups)
 
     def written_out(self) -> tuple[RowWeights, IntArray]:
-        """Each copy as a row of its own, and the row of which it is a copy."""
+        """Each copy as a separate row, and the number of the original row."""
         rows = np.repeat(np.arange(len(self)), self.values.astype(np.int64))
         return dataclasses.replace(self.of(rows), values=np.ones(len(rows), dtype=np.int64)), rows
 
@@ -137,7 +137,7 @@ def read_weights(
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise OptionError(
-            f"Case weights ({name}) must be known, finite and at least 0.\n"
+            f"Case weights ({name}) must be non-negative, finite and not missing.\n"
             f"  Found: {values[row]:g} in row {row} (counted from 0), {int(bad.sum())} such"
             f" row{'s' if bad.sum() > 1 else ''} in all.\n"
             "  A weight of 0 leaves a row out."
@@ -179,7 +179,7 @@ def check_offset(offset: FloatArray | None, rows: IntArray) -> None:
     bad = rows[~np.isfinite(offset[rows])]
     if len(bad):
         raise OptionError(
-            "The offset must be known and finite wherever the response is known.\n"
+            "The offset must be finite and not missing wherever the response is not missing.\n"
             f"  Found: {offset[bad[0]]:g} in row {bad[0]} (counted from 0), {len(bad)} such"
             f" row{'s' if len(bad) > 1 else ''} in all.\n"
             "  A log exposure needs an exposure above 0; drop the rows without one."
@@ -187,7 +187,7 @@ def check_offset(offset: FloatArray | None, rows: IntArray) -> None:
     largest = np.abs(offset[rows]).max(initial=0.0)
     if largest > _LARGEST:
         raise OptionError(
-            f"The offset must be at most {_LARGEST:g} in size.\n"
+            f"The offset must be at most {_LARGEST:g} in absolute value.\n"
             f"  Found: {largest:g}. It is on the scale of the linear predictor."
         )
 

@@ -3,7 +3,7 @@
 Rooms, each of which imports from those above it only:
 
 - ``data``: columns as byte codes, targets, a gradient and a weight packed into one integer.
-- ``splitting``: the best split of a node, and what it pays to open a group.
+- ``splitting``: the best split of a node, and the penalty of using a new group.
 - ``growing``: one tree, in order or best first.
 - ``ensembles``: forests and boosting, and what is read from them: predictions, out-of-bag
   predictions, importances, partial dependence.

@@ -15,7 +15,7 @@ _limits: threadpool_limits | None = None
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Hold the linear algebra library to one thread as long as anybody is inside.
+    """Limit the linear algebra library to one thread while any caller is inside.
 
     Products of narrow matrices gain nothing from more, and threads that wait use up a processor.
     The limit is that of the whole process, so it is set by the first to come in and lifted by the

@@ -68,7 +68,7 @@ def kernels_are_compiled() -> bool:
 
 
 class _EngineLocator(_CacheLocator):
-    """Numba's question "where is the cache?", answered with our folder."""
+    """Tells Numba that the cache is in our folder."""
 
     def __init__(self, function: Callable[..., Any], path: str) -> None:
         self._line = function.__code__.co_firstlineno

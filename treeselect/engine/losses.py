@@ -1,8 +1,8 @@
 """Losses: value and derivatives in the linear predictor, the best constant, the words of cvxpy.
 
-All that a loss is stands here. A new one is a class with the members of :class:`Loss`, some of
-which most take from ``_Usual``; a family gives it to the user. What a loss tells of rows, it tells
-of all of them at once (:class:`RowLoss`): rows may know each other, as those at risk do.
+Losses are defined only here. A new one is a class with the members of :class:`Loss`, some of
+which most inherit from ``_Usual``; a family offers it to the user. A loss is evaluated for all rows
+at once (:class:`RowLoss`): rows may depend on each other, as those of a risk set do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_HALVINGS = 2_000
 
 
 class Apart(NamedTuple):
-    """A loss whose rows don't know each other, with their response and their linear predictor so
+    """A loss whose rows are independent, with their response and their linear predictor so
     far, each of shape (n_rows,)."""
 
     loss: Loss
@@ -90,7 +90,7 @@ class Loss(Protocol):
 
 
 class _Usual(ABC):
-    """What most losses say of themselves."""
+    """Members that most losses have in common."""
 
     is_squared = False
     needs_curvature = False

@@ -1,4 +1,4 @@
-"""What counts as equal: numbers that only rounding tells apart.
+"""What counts as equal: numbers that differ only by rounding error.
 
 Sums of the same numbers differ in their last bits with the order in which a processor, or a
 library, adds them. Where such a sum decides (who comes first, what ties, which is the largest) it

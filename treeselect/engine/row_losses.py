@@ -1,4 +1,4 @@
-"""What a loss tells of given rows, all of them at once: they may know each other, as those at risk
+"""Losses of given rows, all of them at once: rows may depend on each other, as those of a risk set
 do."""
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class RowLoss(Protocol):
 
 
 class RowByRow(Protocol):
-    """A loss that tells of each row by its own response and linear predictor."""
+    """A loss of each row that depends only on its own response and linear predictor."""
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray: ...
 
@@ -66,7 +66,7 @@ class RowByRow(Protocol):
 
 @dataclass(frozen=True)
 class EachRow:
-    """The loss of rows that don't know each other: weights have no part in it."""
+    """The loss of independent rows: it does not depend on the weights."""
 
     loss: RowByRow
     y: FloatArray

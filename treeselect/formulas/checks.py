@@ -28,8 +28,8 @@ _OPERATORS = frozenset([":", "*", "**", "/", "^", "%in%"])
 
 _SIGNS = {
     "1": "the intercept",
-    ".": "the sign for all columns",
-    "~": "the sign between response and terms",
+    ".": "the shorthand for all columns",
+    "~": "the separator of response and terms",
 }
 
 
@@ -50,7 +50,7 @@ def check_lengths(unquoted: Unquoted, text: str, columns: Sequence[str]) -> None
     if len(text) > LONGEST_FORMULA:
         raise FormulaError(
             f"`formula` must have at most {LONGEST_FORMULA:,} characters.\n  Found: {len(text):,}."
-            " With so many columns write `y ~ .` and leave some out, as in `y ~ . - id`."
+            " With this many columns, write `y ~ .` and remove some, as in `y ~ . - id`."
         )
 
 
@@ -106,19 +106,19 @@ def check_operators(tokens: Sequence[Token], text: str, unquoted: Unquoted) -> N
     """Refuse operators that a formula does not have, brackets, and too many parentheses."""
     depth = sum(token.text in ("(", "[") for token in tokens)
     if depth > 50:
-        raise FormulaError("The formula must not open more than 50 parentheses.")
+        raise FormulaError("The formula must have at most 50 opening parentheses.")
     if sum(t.text == "~" and t.is_operator for t in tokens) > 1:
-        raise FormulaError.at("The formula must have one `~`.", text, "~")
+        raise FormulaError.at("The formula must have exactly one `~`.", text, "~")
     for token in tokens:
         if token.is_operator:
             for sign in [token.percent] if token.percent else token.text.split():
                 _check_operator(sign, text)
         elif token.kind == "context" and token.text in ("[", "]"):
             raise FormulaError.at(
-                "The formula must have one stage.",
+                "The formula must not contain square brackets.",
                 text,
                 token.text,
-                "Square brackets, for formulas in stages, have no meaning here.",
+                "Multi-stage formulas are not supported.",
             )
     _check_powers(tokens, text, unquoted)
 
@@ -130,17 +130,17 @@ def _check_operator(sign: str, text: str) -> None:
             "The formula must have one right-hand side.",
             text,
             sign,
-            "Parts behind `|` have no meaning here: join the terms by `+`.",
+            "Parts after `|` are not supported: join the terms with `+`.",
         )
     if core and core not in _OPERATORS:
         raise FormulaError.at(
-            f"`formula` must not have the operator {quoted(sign)}.",
+            f"`formula` must not contain the operator {quoted(sign)}.",
             text,
             sign,
             OPERATORS_OF_R.get(
                 sign,
-                "Terms are joined by `+`, `:`, `*`, `/`, `^` and `%in%`; arithmetic and"
-                " comparisons stand between `I(` and `)`, for example `I(age > 40)`.",
+                "Join terms with `+`, `:`, `*`, `/`, `^` or `%in%`; wrap arithmetic and"
+                " comparisons in `I()`, for example `I(age > 40)`.",
             ),
         )
 
@@ -158,9 +158,9 @@ def _check_powers(tokens: Sequence[Token], text: str, unquoted: Unquoted) -> Non
                 f"The exponent must be a whole number from 1 to {_HIGHEST_POWER}.",
                 text,
                 unquoted.restore(exponent).strip(),
-                "A power has no power of its own: write `(a + b)^3`."
+                "Powers can't be chained: write `(a + b)^3`."
                 if again
-                else "`(a + b)^2` stands for the terms and their interactions of two.",
+                else "`(a + b)^2` stands for the terms and their two-way interactions.",
             )
 
 
@@ -182,19 +182,19 @@ def check_names(
     for name, other in _SIGNS.items():
         if name in named:
             raise FormulaError.at(
-                f"Can't tell the column {quoted(name)} from {other}.",
+                f"The column {quoted(name)} must not share its name with {other}.",
                 text,
                 quoted(name),
                 "Rename the column, for example to `x1`.",
             )
     if "" in named or "" in unquoted.columns.values():
         raise FormulaError.at(
-            "Columns in a formula must have a name.", text, "``", "Rename the column."
+            "Every column in a formula must have a name.", text, "``", "Rename the column."
         )
     odd = sorted(name for name in named if "`" in name)
     if odd:
         raise FormulaError(
-            "Columns in a formula must not have a backtick in their name.\n"
+            "Column names in a formula must not contain a backtick.\n"
             f"  Found: {', '.join(map(repr, odd[:5]))}. Rename the column."
         )
 
@@ -203,10 +203,10 @@ def check_products(size: float, sign: str, text: str) -> None:
     """Refuse operators that stand for more terms than any memory holds."""
     if size > MOST_PRODUCTS:
         raise FormulaError(
-            f"The formula must stand for at most {MOST_PRODUCTS:,} products of terms.\n"
+            f"The formula must expand to at most {MOST_PRODUCTS:,} products of terms.\n"
             f"  {text if len(text) < 200 else text[:200] + ' ...'}\n  Found: about {size:,.0f},"
-            f" from the operator {quoted(sign)}. Trees find interactions among plain terms by"
-            " themselves: write the terms with `+`."
+            f" from the operator {quoted(sign)}. Trees model interactions without product terms:"
+            " join the terms with `+`."
         )
 
 
@@ -214,18 +214,22 @@ def check_response(left: Sequence[Term], text: str) -> None:
     """There must be one response, and it must be one factor."""
     if not any(term.factors for term in left):
         raise FormulaError.at(
-            "The formula must name the response on its left.",
+            "The formula must have the response on its left-hand side.",
             text,
             "~",
             "Write `response ~ terms`.",
         )
     if len(left) != 1 or left[0].is_interaction:
         raise FormulaError.at(
-            "The formula must name one response.",
+            "The formula must have a single response.",
             text,
             left[-1].name,
             f"Found: {listing(t.name for t in left)}. "
-            + ("Select for each of them in turn." if len(left) > 1 else "Write `{a * b}`."),
+            + (
+                "Fit each response separately."
+                if len(left) > 1
+                else "For their product write `{a * b}`."
+            ),
         )
 
 
@@ -233,7 +237,7 @@ def check_terms(terms: Sequence[Term], response: Term, text: str) -> None:
     """There must be terms, none of them of the response, and none twice."""
     if not terms:
         raise FormulaError(
-            f"The formula must leave at least one term on its right.\n  {shortened(text)}"
+            f"The formula must have at least one term on its right-hand side.\n  {shortened(text)}"
         )
     _check_leak(terms, response, text)
     _check_twice(terms, text)
@@ -248,7 +252,7 @@ def _check_leak(terms: Sequence[Term], response: Term, text: str) -> None:
                 f"The term {quoted(term.name)} must not use the response.",
                 text,
                 term.name,
-                f"{listing(sorted(shared))} stands on both sides. Leave it out on the right.",
+                f"On both sides: {listing(sorted(shared))}. Remove it from the right-hand side.",
             )
 
 
@@ -259,7 +263,7 @@ def _check_twice(terms: Sequence[Term], text: str) -> None:
     for term in terms:
         if keys[term.key] > 1 or names[term.name] > 1:
             raise FormulaError.at(
-                f"Can't tell the column {quoted(term.key)} from the interaction.",
+                f"The column {quoted(term.key)} must not share its name with an interaction.",
                 text,
                 quoted(term.key),
                 "Rename the column.",

@@ -41,7 +41,7 @@ def value_of(node: Node, columns: Mapping[str, Numbers | Labels], learner: Learn
     Raises
     ------
     ComputationError
-        If labels stand where numbers must, or are compared in a way that has no meaning.
+        If labels are given where numbers are needed, or are compared in a way that has no meaning.
     """
     match node:
         case Column():
@@ -129,13 +129,18 @@ def _found(value: Any) -> str:
     return "several columns"
 
 
+def _capitalised(labels: Labels) -> str:
+    found = _found(labels)
+    return found[0].upper() + found[1:]
+
+
 def _logic(sign: str, numbers: list[Numbers]) -> Numbers:
     """Logic of truth values; 0 and 1 are such."""
     for number in numbers:
         plain = np.isin(number.values, (0.0, 1.0)) | np.isnan(number.values)
         if not number.is_bool and not plain.all():
             raise ComputationError(
-                f"{quoted(sign)} needs truth values. Found: numbers other than 0 and 1; compare"
+                f"{quoted(sign)} needs logical values. Found: numbers other than 0 and 1; compare"
                 " them first, as in `(x > 0) & (z > 0)`."
             )
     a = numbers[0].values
@@ -198,7 +203,7 @@ def _check_order(node: Operation, labels: list[Labels]) -> None:
     name = next((part.name for part in node.operands if isinstance(part, Column)), "")
     text = formula_name(name)
     raise UnorderedError(
-        f"Can't compare the categories of {quoted(name)}: they have no order.",
+        f"Can't compare the categories of {quoted(name)}: they are unordered.",
         f"Name the levels, for example `I(({text} == 'a') | ({text} == 'b'))`, or order them:"
         f" `data[{name!r}].cat.as_ordered()`.",
     )
@@ -212,7 +217,7 @@ def _labels_with_value(labels: Labels, value: str | Numbers, sign: str) -> NDArr
     if isinstance(value, Numbers):
         if np.ndim(value.values):
             raise ComputationError(
-                f"{_found(labels).capitalize()} can't be compared with a column of numbers."
+                f"{_capitalised(labels)} can't be compared with a column of numbers."
             )
         plain: Any = bool(value.values) if value.is_bool else float(value.values)
     else:
@@ -220,15 +225,15 @@ def _labels_with_value(labels: Labels, value: str | Numbers, sign: str) -> NDArr
     kinds = str if isinstance(plain, str) else (int, float, bool)
     if labels.levels and not any(isinstance(level, kinds) for level in labels.levels):
         raise ComputationError(
-            f"{_found(labels).capitalize()} can't be compared with {value!r}."
+            f"{_capitalised(labels)} can't be compared with {value!r}."
             if isinstance(value, str)
-            else f"{_found(labels).capitalize()} can't be compared with a number: write it between"
-            " quotation marks."
+            else f"{_capitalised(labels)} can't be compared with a number: write it in quotation"
+            " marks."
         )
     if labels.ordered and sign not in ("==", "!="):
         if plain not in labels.levels:
             raise ComputationError(
-                f"{plain!r} is no level and has no place in the order of {listing(labels.levels)}."
+                f"{plain!r} is not one of the ordered levels {listing(labels.levels)}."
             )
         return np.asarray(_COMPARISON[sign](labels.codes, labels.levels.index(plain)))
     table = [_compared(level, plain, sign) for level in labels.levels]
@@ -239,15 +244,15 @@ def _compared(level: Any, other: Any, sign: str) -> bool:
     try:
         return bool(_COMPARISON[sign](level, other))
     except TypeError:
-        raise ComputationError(f"{level!r} and {other!r} have no order between them.") from None
+        raise ComputationError(f"{level!r} and {other!r} can't be ordered.") from None
 
 
 def _labels_with_labels(left: Labels, right: Labels, sign: str) -> NDArray[np.bool_]:
     if sign not in ("==", "!=") and (left.ordered or right.ordered):
         if left.levels != right.levels:
             raise ComputationError(
-                "Ordered categories can only be compared with such of the same levels. Found:"
-                f" {listing(left.levels)}, and {listing(right.levels)}."
+                "Ordered categories can only be compared with categories that have the same"
+                f" levels. Found: {listing(left.levels)}, and {listing(right.levels)}."
             )
         return np.asarray(_COMPARISON[sign](left.codes, right.codes))
     # By the places of all levels in one order: no text is compared row by row.
@@ -263,4 +268,4 @@ def _in_order(levels: list[Any], sign: str) -> list[Any]:
     try:
         return sorted(distinct)
     except TypeError:
-        raise ComputationError("Text and numbers have no order between them.") from None
+        raise ComputationError("Text and numbers can't be ordered.") from None

@@ -69,13 +69,13 @@ def check_expression(
     columns : collection of str
         Names of the columns of the data.
     trusted : bool
-        Take what the allow-list refuses for any Python expression.
+        Accept what the allow-list refuses as a Python expression.
 
     Raises
     ------
     FormulaError
         If the expression does anything but arithmetic, comparison and calls of functions on columns
-        and constants as :mod:`~treeselect.formulas.allowed` lists them; if it reads what is no
+        and constants as :mod:`~treeselect.formulas.allowed` lists them; if it reads an unknown
         column; if a column has the name of a function that it calls.
     """
     code = code.strip()
@@ -126,10 +126,10 @@ def _check_depth(tree: ast.AST, expression: str, formula: str) -> None:
         if not level:
             return
     raise FormulaError.at(
-        f"An expression must not be more than {DEEPEST} operations deep.",
+        f"An expression must not nest more than {DEEPEST} operations.",
         formula,
         expression,
-        "Compute the column beforehand.",
+        "Add the computed column to `data` first.",
     )
 
 
@@ -157,8 +157,7 @@ def _check_spelling(
                 f"Can't use the name {quoted(name)} in an expression.",
                 formula,
                 expression,
-                f"Python takes some of its characters for others and reads {quoted(read)}:"
-                " rename the column.",
+                f"Python normalises its characters and reads {quoted(read)}: rename the column.",
             )
 
 

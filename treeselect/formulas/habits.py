@@ -1,20 +1,20 @@
-"""Calls that R's formulas know and these do not: what to write instead."""
+"""Functions of R formulas that are not supported here: what to write instead."""
 
 from __future__ import annotations
 
 _SMOOTH = (
-    "Trees bend by themselves: name the column. For linear methods there are `cr(x, df=4)`, a"
-    " natural cubic spline, `bs(x, df=4)` and `poly(x, 2)`."
+    "Trees fit non-linear effects of the plain column. For linear methods write `cr(x, df=4)`, a"
+    " natural cubic spline, `bs(x, df=4)` or `poly(x, 2)`."
 )
 
 INSTEAD: dict[str, str] = {
-    "cluster": "Name the column outside of the formula: `fold_groups=` keeps rows that belong"
-    " together in one fold, and makes the standard errors of `inference()` cluster-robust.",
-    "frailty": "Random effects can't be fitted. Of times to an event `strata(site)` gives each site"
-    " a baseline hazard of its own; `fold_groups=` keeps rows that belong together in one fold.",
-    "tt": "Effects that change with time can't be fitted. Values that change with time can: a row"
-    " for each span in which they do not, and `Surv(start, stop, event)`.",
-    "offset": "Name the column outside of the formula: `offset=`.",
+    "cluster": "Pass the column as `fold_groups=`: the rows of a cluster then stay in one fold, and"
+    " the standard errors of `inference()` are cluster-robust.",
+    "frailty": "Random effects can't be fitted. With times to an event, `strata(site)` gives each"
+    " site its own baseline hazard; `fold_groups=` keeps the rows of a cluster in one fold.",
+    "tt": "Time-varying effects can't be fitted. Time-varying covariates can: write one row for"
+    " each interval in which they are constant, and `Surv(start, stop, event)`.",
+    "offset": "Pass the column as `offset=` instead.",
     "factor": "Write `C(x)`.",
     "ns": _SMOOTH,
     "pspline": _SMOOTH,
@@ -23,7 +23,7 @@ INSTEAD: dict[str, str] = {
 """By the name of the function, a sentence or two."""
 
 OPERATORS_OF_R: dict[str, str] = {
-    "$": "Columns are named without their table: `time`, not `data$time`.",
-    "::": "Functions are named without their package: `Surv(time, event)`.",
+    "$": "Name columns without their data frame: `time`, not `data$time`.",
+    "::": "Name functions without their package: `Surv(time, event)`.",
 }
 """By the operator, a sentence."""

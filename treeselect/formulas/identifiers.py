@@ -44,10 +44,10 @@ class Identifiers:
     def _name(self, code: str) -> str:
         if code in self._unquoted.words:
             raise FormulaError.at(
-                "Can't read the formula: text has a meaning inside of an expression only.",
+                "Can't read the formula: quoted text is allowed only inside an expression.",
                 self._text,
                 self._unquoted.restore(code).strip(),
-                "The name of a column stands between backticks.",
+                "Put column names in backticks.",
             )
         name = self._unquoted.columns.get(code, code)
         if name not in self._numbers:
@@ -66,11 +66,19 @@ class Identifiers:
                 expression,
             )
         if isinstance(checked.node, Column):
-            raise _not_told_apart(
-                checked.node.name, expression, self._text, "Write a column without braces."
+            raise FormulaError.at(
+                f"The column {quoted(checked.node.name)} must not be in braces.",
+                self._text,
+                expression,
+                "Write it without them.",
             )
         for name in {expression, checked.name} & self._numbers.keys():
-            raise _not_told_apart(name, expression, self._text, "Rename the column.")
+            raise FormulaError.at(
+                f"The column {quoted(name)} must not share its name with an expression.",
+                self._text,
+                expression,
+                "Rename the column.",
+            )
         if checked.name not in self._by_name:
             identifier = f"e{len(self._by_name)}"
             self._by_name[checked.name] = identifier
@@ -103,8 +111,3 @@ class Identifiers:
         """Our record of a term."""
         factors = [self.factor(identifier) for identifier in identifiers]
         return Term(":".join(factor.name for factor in factors), tuple(factors))
-
-
-def _not_told_apart(name: str, expression: str, text: str, way: str) -> FormulaError:
-    problem = f"Can't tell the column {quoted(name)} from the expression."
-    return FormulaError.at(problem, text, expression, way)

@@ -59,8 +59,8 @@ class Unquoted:
 def too_long(expression: str) -> FormulaError:
     """The error for an expression of too many characters."""
     return FormulaError(
-        f"An expression in a formula must have at most {LONGEST_TEXT} characters.\n"
-        f"  Found {len(expression)}, beginning {expression[:40]!r}."
+        f"An expression in a formula must have at most {LONGEST_TEXT:,} characters.\n"
+        f"  Found: {len(expression):,}, beginning {expression[:40]!r}."
     )
 
 
@@ -99,7 +99,7 @@ def unquote(formula: str) -> Unquoted:
 
 def _column(part: str, formula: str) -> str:
     if part == "`":
-        raise FormulaError.at("A name between backticks must end with a backtick.", formula, part)
+        raise FormulaError.at("A name in backticks must end with a backtick.", formula, part)
     _check_length(part, "name", formula)
     return part[1:-1]
 
@@ -107,26 +107,26 @@ def _column(part: str, formula: str) -> str:
 def _word(part: str, formula: str, start: int) -> str:
     if len(part) == 1:
         raise FormulaError.at(
-            f"Text in a formula must end with the quotation mark that it begins with, {part}.",
+            f"Text in a formula must end with the quotation mark it begins with, {part}.",
             formula,
             part,
-            "A column whose name holds a quotation mark stands between backticks.",
+            "Put a column name that contains a quotation mark in backticks.",
         )
     _check_prefix(part, formula, start)
     _check_length(part, "text", formula)
     word = _ESCAPE.sub(lambda found: _unescaped(found[0], part, formula), part[1:-1])
     if is_broken(word):
         raise FormulaError.at(
-            "Text in a formula must not hold half a character, which no column can hold.",
+            "Text in a formula must not contain an incomplete character (a lone surrogate).",
             formula,
             part,
         )
     if "`" in word:
         raise FormulaError.at(
-            "Text in a formula must not hold a backtick: these stand around names of columns.",
+            "Text in a formula must not contain a backtick, which encloses column names.",
             formula,
             part,
-            "Compute the column beforehand, or rename the level.",
+            "Rename the level, or add the computed column to `data` first.",
         )
     return word
 
@@ -135,10 +135,10 @@ def _unescaped(escape: str, part: str, formula: str) -> str:
     code = int(escape[2:], 16) if len(escape) > 2 else -1
     if escape not in _ESCAPES and not 0 <= code < 0x110000:
         raise FormulaError.at(
-            f"Text in a formula has no escape {quoted(escape)}.",
+            f"Text in a formula must not contain the escape {quoted(escape)}.",
             formula,
             part,
-            f"A backslash itself is written twice. There are {listing(_ESCAPES)} and codes such as"
+            f"Write a literal backslash twice. Allowed: {listing(_ESCAPES)} and codes such as"
             r" `\x41` and `\u00e9`.",
         )
     return _ESCAPES[escape] if code < 0 else chr(code)
@@ -147,8 +147,8 @@ def _unescaped(escape: str, part: str, formula: str) -> str:
 def _check_prefix(part: str, formula: str, start: int) -> None:
     if _WORD.match(formula[start - 1 : start]):
         raise FormulaError.at(
-            "Text in a formula must not follow a letter: prefixes as in f'...' and b'...' have no"
-            " meaning here.",
+            "Quoted text in a formula must not follow a letter or digit: prefixes, as in f'...' and"
+            " b'...', are not supported.",
             formula,
             part,
         )
@@ -157,7 +157,7 @@ def _check_prefix(part: str, formula: str, start: int) -> None:
 def _check_length(part: str, kind: str, formula: str) -> None:
     if len(part) > LONGEST_TEXT:
         raise FormulaError.at(
-            f"A {kind} between quotation marks must have at most {LONGEST_TEXT:,} characters.",
+            f"A quoted {kind} in a formula must have at most {LONGEST_TEXT:,} characters.",
             formula,
             part[:LONGEST_TEXT],
             f"Found: {len(part):,}.",

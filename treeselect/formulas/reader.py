@@ -75,8 +75,8 @@ class Reader:
                 f"Can't use the column {quoted(name)} in an expression.",
                 self._formula,
                 self._expression,
-                "Columns named like a Python keyword can't stand in an expression: rename it, for"
-                f" example to {quoted(name + '_')}.",
+                "Its name is a Python keyword: rename the column, for example to"
+                f" {quoted(name + '_')}.",
             )
         return Column(name)
 
@@ -87,7 +87,7 @@ class Reader:
         name = ast.unparse(node)
         if name in self._columns:  # R users write Sepal.Length
             raise FormulaError.at(
-                f"The column {quoted(name)} must stand between backticks in an expression.",
+                f"The column {quoted(name)} must be in backticks inside an expression.",
                 self._formula,
                 name,
                 f"Write {self._expression.replace(name, quoted(name))}.",
@@ -131,7 +131,7 @@ class Reader:
         exponent = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
         fixed = isinstance(exponent, ast.Constant) and is_number(exponent.value)
         if not fixed or abs(exponent.value) > LARGEST_POWER:  # type: ignore[attr-defined]
-            self.refuse(f"an exponent that is not a number of at most {LARGEST_POWER}")
+            self.refuse(f"an exponent other than a number from -{LARGEST_POWER} to {LARGEST_POWER}")
         if not any(isinstance(n, ast.Name) for n in ast.walk(node.left)):
             self.refuse("a power of a constant")
 
@@ -142,7 +142,7 @@ class Reader:
             return self._row_by_row(node, _numpy(name), NUMPY[_numpy(name)])
         if not isinstance(node.func, ast.Name):
             self.read(node.func)
-            self.refuse("a call of something that is not a function's name")
+            self.refuse("a call of anything but a named function")
         self._check_callable(name)
         self._check_shadow(name)
         if name == "Q":
@@ -157,10 +157,10 @@ class Reader:
     def _check_callable(self, name: str) -> None:
         if name == "lag":
             raise FormulaError.at(
-                "Can't call `lag`: rows are taken for exchangeable, as resamples and folds need.",
+                "Can't call `lag`: resamples and folds treat rows as exchangeable.",
                 self._formula,
                 name,
-                "Compute the column beforehand, for example with `data[name].shift(1)`.",
+                "Add the lagged column to `data` first, for example with `data[name].shift(1)`.",
             )
         if name in INSTEAD:
             raise FormulaError.at(
@@ -173,14 +173,15 @@ class Reader:
                 self._formula,
                 name,
                 did_you_mean(close) if close else f"Allowed: {listing(sorted(FUNCTIONS), 99)}.",
-                "Anything else: compute the column beforehand, or pass `trusted=True` for a"
-                " formula that you wrote yourself.",
+                "For anything else, add the computed column to `data` first, or pass"
+                " `trusted=True` if you wrote the formula yourself.",
             )
 
     def _check_shadow(self, name: str) -> None:
         if name in self._columns:
             raise FormulaError.at(
-                f"Can't tell the column {quoted(name)} from the function {quoted(name)}.",
+                f"The column {quoted(name)} must not share its name with the function"
+                f" {quoted(name)}.",
                 self._formula,
                 name,
                 f"Rename the column, for example to {quoted(name + '_')}.",
@@ -194,8 +195,8 @@ class Reader:
     def _row_by_row(self, node: ast.Call, name: str, n: int) -> Node:
         """Arguments by position only: `out=` would write, `where=` would leave values unset."""
         if node.keywords or len(node.args) != n:
-            plain = "one plain argument" if n == 1 else f"{n} plain arguments"
-            self.refuse(f"a call of {quoted(name)} with other than {plain}")
+            plain = "one positional argument" if n == 1 else f"{n} positional arguments"
+            self.refuse(f"a call of {quoted(name)} with anything but {plain}")
         return Call(name, tuple(map(self.read, node.args)))
 
     def quoted_name(self, node: ast.Call) -> str:
@@ -203,7 +204,7 @@ class Reader:
         argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
         name = argument.value if isinstance(argument, ast.Constant) else None
         if not isinstance(name, str):
-            self.refuse("a call of `Q` with other than one name between quotes")
+            self.refuse("a call of `Q` with anything but one name in quotation marks")
         return name
 
     def _transform(self, node: ast.Call, name: str) -> Node:
@@ -227,7 +228,7 @@ class Reader:
             if extra.arg not in allowed:
                 self.refuse(
                     f"the argument {quoted(extra.arg or '**')} of {quoted(name)}"
-                    f" (it has {listing(allowed) if allowed else 'none'})"
+                    f" (allowed: {listing(allowed) if allowed else 'none'})"
                 )
             if extra.arg in given:
                 self.refuse(f"the argument {quoted(extra.arg)} of {quoted(name)} twice")
@@ -279,8 +280,8 @@ class Reader:
 
     def _refuse_contrast(self, name: str, value: ast.expr) -> NoReturn:
         self.refuse(
-            f"the contrasts {quoted(ast.unparse(value))} in {quoted(name)}; trees use every"
-            f" level by itself. It has {listing(sorted(CONTRAST_NAMES), 99)}"
+            f"the contrasts {quoted(ast.unparse(value))} in {quoted(name)}; contrasts matter only"
+            f" to linear models. Allowed: {listing(sorted(CONTRAST_NAMES), 99)}"
         )
 
     def refuse(self, what: str) -> NoReturn:
@@ -289,9 +290,9 @@ class Reader:
             f"The formula must not contain {what}.",
             self._formula,
             self._expression,
-            "Allowed are columns, numbers, arithmetic, comparisons, `&`, `|`, `~` and the functions"
+            "Allowed: columns, numbers, arithmetic, comparisons, `&`, `|`, `~` and the functions"
             f" {', '.join(sorted(FUNCTIONS))}.",
-            "For a formula that you wrote yourself, pass `trusted=True`.",
+            "If you wrote the formula yourself, pass `trusted=True`.",
         )
 
 
@@ -312,7 +313,7 @@ _SAID = {
     "DictComp": "a comprehension",
     "GeneratorExp": "a comprehension",
     "JoinedStr": "an f-string",
-    "BoolOp": "`and` or `or`; write `&` or `|` between parentheses",
+    "BoolOp": "`and` or `or`; write `&` or `|`, with parentheses around each comparison",
     "Not": "`not`; write `~`",
     "IfExp": "an `if`",
     "NamedExpr": "an assignment",

@@ -51,11 +51,10 @@ def read_special(
     if name == "strata":
         if call.keywords or not call.args or any(isinstance(a, ast.Starred) for a in call.args):
             raise FormulaError.at(
-                "`strata()` must have one or more columns between its parentheses, and nothing"
-                " else.",
+                "`strata()` must have one or more columns as its only arguments.",
                 formula,
                 text,
-                "Write `strata(site)`, or `strata(site, sex)` for each combination of both.",
+                "Write `strata(site)`, or `strata(site, sex)` for their combinations.",
             )
         return Strata(tuple(_argument(a, name, read, formula) for a in call.args))
     given = _by_name(call, text, formula)
@@ -68,17 +67,17 @@ def _by_name(call: ast.Call, text: str, formula: str) -> dict[str, ast.expr]:
     known = [extra.arg for extra in call.keywords]
     if other := [name for name in known if name not in _NAMES]:
         raise FormulaError.at(
-            f"`Surv()` has no argument {quoted(other[0] or '**')}.",
+            f"`Surv()` must not have the argument {quoted(other[0] or '**')}.",
             formula,
             text,
-            f"{_WRITE} With two arguments times are those from the start of observation, with"
-            " three rows are under observation after `start` up to `stop`. Times to the left of"
-            " what was seen, and in intervals, can't be modelled.",
+            f"{_WRITE} With two arguments, time runs from the start of observation; with three, a"
+            " row is at risk after `start` up to `stop`. Left- and interval-censored times can't be"
+            " modelled.",
         )
     for value in [*call.args, *(extra.value for extra in call.keywords)]:
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             raise FormulaError.at(
-                "`Surv()` must name the event by a comparison.",
+                "`Surv()` must identify the event by a comparison.",
                 formula,
                 text,
                 f"Found: the text {value.value!r}. Write it as in"
@@ -87,7 +86,7 @@ def _by_name(call: ast.Call, text: str, formula: str) -> dict[str, ast.expr]:
     n = len(call.args) + len(known)
     if n not in (2, 3) or any(isinstance(a, ast.Starred) for a in call.args):
         found = f"{n} argument{'' if n == 1 else 's'}" if n not in (2, 3) else "`*`"
-        way = " If all rows ended in an event, add a column that is 1 throughout." if n == 1 else ""
+        way = " If every row ended in an event, use a column of ones." if n == 1 else ""
         raise FormulaError.at(
             "`Surv()` must have two or three arguments.", formula, text, f"Found: {found}. "
             f"{_WRITE}{way}",
@@ -97,7 +96,7 @@ def _by_name(call: ast.Call, text: str, formula: str) -> dict[str, ast.expr]:
     names = [*order[: len(call.args)], *(meaning[str(name)] for name in known)]
     if sorted(names) != sorted(order):
         raise FormulaError.at(
-            "`Surv()` must be given each of its arguments once.",
+            "`Surv()` must have each of its arguments exactly once.",
             formula,
             text,
             f"Found the names: {listing(map(str, known))}. {_WRITE}",
@@ -116,7 +115,7 @@ def _argument(
             f"The arguments of `{function}()` must be columns, arithmetic or comparisons.",
             formula,
             text,
-            "Found: a function that learns from the whole column. Compute the column beforehand.",
+            "Found: a function of a whole column. Add the computed column to `data` first.",
         )
     if not variables(node):
         raise FormulaError.at(
@@ -151,7 +150,7 @@ def check_left(response: Term, text: str) -> None:
     """``strata()`` does not stand on the left."""
     if any(map(is_strata, response.factors)):
         raise FormulaError.at(
-            "`strata()` must stand on the right of the formula.",
+            "`strata()` must be on the right-hand side of the formula.",
             text,
             response.name,
             "Write `Surv(time, event) ~ . + strata(site)`.",
@@ -163,10 +162,10 @@ def check_kept(removed: Iterable[Term], text: str) -> None:
     for term in removed:
         if any(map(is_strata, term.factors)):
             raise FormulaError.at(
-                "`strata()` must not stand behind a minus.",
+                "`strata()` must not follow a minus sign.",
                 text,
                 term.name,
-                "A formula without strata does not name them: leave it out.",
+                "For a model without strata, leave `strata()` out.",
             )
 
 
@@ -187,11 +186,11 @@ def take_strata(
     kept = tuple(term for term in terms if not is_strata(term.factors[0]))
     if calls and not isinstance(response.factors[0].node, Survival):
         raise FormulaError.at(
-            "`strata()` must stand beside times to an event.",
+            "`strata()` must be used with times to an event.",
             text,
             calls[0].name,
-            f"Found: the response {quoted(response.name)}. Strata have a baseline hazard each,"
-            " which only `Surv(time, event)` on the left has; here write the columns as terms.",
+            f"Found: the response {quoted(response.name)}. Strata have separate baseline hazards,"
+            " which only a response `Surv(time, event)` has; here write the columns as terms.",
         )
     found: dict[str, Factor] = {}
     for node in (term.factors[0].node for term in calls):
@@ -200,10 +199,10 @@ def take_strata(
             found[part.text] = Factor(part.text, variables(part.node), part.node)
     if calls and not kept:
         raise FormulaError.at(
-            "The formula must leave at least one term beside its strata.",
+            "The formula must have at least one term besides its strata.",
             text,
             calls[0].name,
-            "Strata are not selected: write `. + strata(site)`, or name other terms.",
+            "Strata are not candidate terms: write `. + strata(site)`, or name other terms.",
         )
     strata = tuple(found[key] for key in sorted(found))
     for factor in strata:
@@ -214,7 +213,7 @@ def take_strata(
 def _check_place(term: Term, text: str) -> None:
     if any(isinstance(factor.node, Survival) for factor in term.factors):
         raise FormulaError.at(
-            "`Surv()` must stand on the left of the formula.",
+            "`Surv()` must be on the left-hand side of the formula.",
             text,
             term.name,
             "Write `Surv(time, event) ~ .`.",
@@ -222,7 +221,7 @@ def _check_place(term: Term, text: str) -> None:
     if term.is_interaction and any(map(is_strata, term.factors)):
         both = all(map(is_strata, term.factors))
         raise FormulaError.at(
-            "`strata()` must be a term by itself.",
+            "`strata()` must not be part of an interaction.",
             text,
             term.name,
             "For strata of several columns write `strata(a, b)`."
@@ -239,13 +238,13 @@ def _check_factor(factor: Factor, terms: Sequence[Term], response: Term, text: s
             f"The strata {quoted(factor.name)} must not use the response.",
             text,
             factor.name,
-            f"{listing(sorted(shared))} stands on the left, too.",
+            f"Also on the left-hand side: {listing(sorted(shared))}.",
         )
     if any(len(t.factors) == 1 and t.factors[0].name == factor.name for t in terms):
         raise FormulaError.at(
-            f"{quoted(factor.name)} must be a term or strata, not both.",
+            f"{quoted(factor.name)} must be a term or a stratum variable, not both.",
             text,
             factor.name,
-            "It is constant within a stratum, so that nothing is left for the term to explain. "
-            "Leave it out, or leave `strata()` out.",
+            "It is constant within each stratum, so its effect can't be estimated. Remove the term,"
+            " or remove it from `strata()`.",
         )

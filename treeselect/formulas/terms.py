@@ -90,7 +90,7 @@ class Term:
 
     @property
     def key(self) -> str:
-        """The same for ``a:b`` and ``b:a``: what no answer may depend on is their order."""
+        """The same for ``a:b`` and ``b:a``: no result may depend on their order."""
         if len(self.factors) == 1:
             return self.name
         return ":".join(sorted(factor.name for factor in self.factors))

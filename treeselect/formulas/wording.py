@@ -23,11 +23,11 @@ TIMES = " × "
 """Between the factors of an interaction."""
 
 _SILENT = ("C", "I")
-"""Functions that tell how a column is coded or an expression written, not what is computed."""
+"""Functions that say how a column is coded or an expression written, not what is computed."""
 
 
 def term_label(term: Term, labels: Mapping[str, str]) -> str:
-    """What a term is called: its own label, or one made of those of its columns; its name if there
+    """What a term is called: its label, or one made of the labels of its columns; its name if there
     are none.
 
     Parameters

@@ -1,4 +1,4 @@
-"""CSV files: read as they are meant or not at all, with the way out in the error."""
+"""CSV files: read correctly or not at all, with the remedy in the error."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class EncodedFile(os.PathLike[str]):
             ) from None
         if not is_csv(Path(self.path)):
             raise OptionError(
-                "`encoding` must be given for CSV files only: others know their own.\n"
+                "`encoding` must be given for CSV files only: other formats record their own.\n"
                 f"  Found: {quoted(self.path)}."
             )
 
@@ -68,8 +68,8 @@ def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If its bytes are not of this encoding, names of columns stand twice, rows have more values
-        than there are names, or columns are not separated by commas.
+        If its bytes are not in this encoding, column names are repeated, rows have more values than
+        there are names, or columns are not separated by commas.
     Exception
         Of many kinds, if the file is damaged.
     """
@@ -90,7 +90,7 @@ def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
         raise DataError(
             f"The rows of {quoted(str(path))} must not have more values than its header has"
             " names.\n"
-            "  Name every column. If the first one holds names of rows, read it first:"
+            "  Name every column. If the first column holds row names, read the file yourself:"
             f" `pandas.read_csv({str(path)!r}, index_col=0)`."
         ) from error
     _check_header(path, frame, header.iloc[0])
@@ -98,12 +98,12 @@ def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
 
 
 def _check_header(path: Path, frame: pd.DataFrame, names: pd.Series[str]) -> None:
-    """Refuse names that stand twice (pandas would make `x` and `x.1` of them in silence), a file
-    that only looks like one column because its separator is no comma, and text of two bytes for
-    each character, which is UTF-8 with a NUL behind each letter."""
+    """Refuse repeated names (pandas would silently make `x` and `x.1` of them), a file that seems
+    to have one column because its separator is not a comma, and text of two bytes per character,
+    which is UTF-8 with a NUL after each letter."""
     if any("\0" in name for name in names):
         raise DataError(
-            f"The header of {quoted(str(path))} must not hold NUL characters.\n"
+            f"The header of {quoted(str(path))} must not contain NUL characters.\n"
             f"  Found: {listing(names, most=5)}.\n  {_way_out(path, _marked(path))}"
         )
     separator = next((sign for sign in ";\t|" if sign in str(names[0])), None)
@@ -111,7 +111,7 @@ def _check_header(path: Path, frame: pd.DataFrame, names: pd.Series[str]) -> Non
         raise DataError(
             f"The columns of {quoted(str(path))} must be separated by commas.\n"
             f"  Found: one column, {names[0]!r}.\n"
-            f"  Read it first: `pandas.read_csv({str(path)!r}, sep={separator!r})`."
+            f"  Read the file yourself: `pandas.read_csv({str(path)!r}, sep={separator!r})`."
         )
     twice = sorted({name for name in names[names.duplicated()] if name})
     if twice and len(names) == frame.shape[1]:
@@ -137,7 +137,7 @@ def _undecodable(path: Path, encoding: str, error: UnicodeError) -> DataError:
         found = f"byte 0x{byte:02x} at position {at:,} (line {line:,})"
         guess = _guess(path, encoding, beyond_ascii)
         if beyond_ascii and guess is None:
-            found += ", after other characters that are; the file mixes encodings or is damaged"
+            found += ", after valid non-ASCII characters; the file mixes encodings or is damaged"
     return DataError(
         f"Can't read the file {quoted(str(path))} as {encoding}.\n"
         f"  Found: {found}.\n  {_way_out(path, guess)}"
@@ -148,14 +148,14 @@ def _way_out(path: Path, guess: str | None) -> str:
     read = f"pandas.read_csv({str(path)!r}, encoding="
     if guess is None:
         return (
-            f"Read it with its own encoding, for example `{read}'cp1252')`, or lose what can't be"
-            f" read: `{read}'utf-8', encoding_errors='replace')`."
+            f"Read it in its own encoding, for example `{read}'cp1252')`, or replace unreadable"
+            f" characters: `{read}'utf-8', encoding_errors='replace')`."
         )
-    return f"It may be {guess}: `{read}{guess!r})`, or `--encoding {guess}` on the command line."
+    return f"It may be in {guess}: `{read}{guess!r})`, or `--encoding {guess}` on the command line."
 
 
 def _guess(path: Path, tried: str, beyond_ascii: bool) -> str | None:
-    """What the encoding may be instead, from the first bytes; None if nothing speaks for one."""
+    """What the encoding may be instead, from the first bytes; None without any evidence."""
     guess = _marked(path)
     if guess is None and tried == UTF8 and not beyond_ascii:
         guess = "cp1252" if _has_c1(path) else "latin-1"

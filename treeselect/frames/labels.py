@@ -33,7 +33,7 @@ def labels_in(data: Any) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Each in one line. Metadata are anybody's: what is no label in them is passed over.
+        Each on one line. Metadata can hold anything: entries that are not labels are ignored.
     """
     import pandas as pd
 
@@ -78,7 +78,7 @@ def _plain(labels: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def _file_schema(given: str | os.PathLike[str]) -> Any:
-    """Schema of an Arrow file; None if it is another, or does not tell."""
+    """Schema of an Arrow file; None if it is another file, or has none."""
     try:
         path = str(file_path(given, name="data", error=DataError))
         name = path.lower()

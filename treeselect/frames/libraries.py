@@ -1,4 +1,4 @@
-"""Answers in the library of the user's data."""
+"""Results in the library of the user's data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def in_library(frame: pd.DataFrame, library: str) -> Any:
     columns: dict[str, Any] = {str(name): _plain(frame[name]) for name in frame}
     try:
         made = nw.from_dict(columns, backend=library)  # type: ignore[arg-type]
-        # Types of a table are the same for all data: those that no value shows are told.
+        # Types of a table are the same for all data: those that no value reveals are set.
         types = {name: _type_unseen(frame[name]) for name in columns}
         casts = [nw.col(name).cast(getattr(nw, kind)) for name, kind in types.items() if kind]
         return made.with_columns(casts).to_native()
@@ -46,7 +46,7 @@ _TYPES = {"float64": "Float64", "int64": "Int64", "bool": "Boolean", "str": "Str
 
 
 def _type_unseen(column: pd.Series[Any]) -> str | None:
-    """Type of a column whose values do not show it; None if they do, or nobody knows it."""
+    """Type of a column whose values do not reveal it; None if they do, or it is unknown."""
     if len(column) == 0:
         return _TYPES.get(column.dtype.name)
     return "String" if column.dtype.kind == "O" and bool(column.isna().all()) else None
@@ -101,8 +101,8 @@ def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -
 def _check_new(name: str, names: Iterable[str]) -> None:
     if name in names:
         raise OptionError(
-            f"`data` must not have a column {quoted(name)}: the fitted values get that name.\n"
-            "  Rename it."
+            f"`data` must not have a column {quoted(name)}: the fitted values take that name.\n"
+            "  Rename the column."
         )
 
 

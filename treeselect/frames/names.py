@@ -1,4 +1,4 @@
-"""Names of columns: which there may be, and how a formula writes them."""
+"""Names of columns: which are allowed, and how a formula writes them."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def check_names(frame: pd.DataFrame) -> None:
 def not_different(twice: list[str]) -> DataError:
     """Build the error for names that stand more than once."""
     return DataError(
-        "Column names of `data` must differ.\n"
-        f"  More than once: {listing(twice)}.\n"
-        "  Rename or drop the repeats."
+        "Column names of `data` must be unique.\n"
+        f"  Found more than once: {listing(twice)}.\n"
+        "  Rename or drop the duplicates."
     )
 
 
@@ -62,7 +62,7 @@ def check_polars_names(schema: Mapping[str, Any]) -> None:
     ]
     if ends:
         raise DataError(
-            "Names of columns and fields of a polars table must not hold NUL characters.\n"
+            "Column and field names of a polars table must not contain NUL characters.\n"
             f"  Found: {listing(ends)}.\n"
             "  Rename them, for example"
             ' `data.rename(lambda name: name.replace("\\0", ""))`.'

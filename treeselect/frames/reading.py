@@ -38,9 +38,9 @@ def read_data(data: Any) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If the file is missing, damaged or of another kind, a CSV file is not in UTF-8 (or the
-        encoding of an :class:`EncodedFile`), if there are no columns, if names of columns are not
-        text or stand more than once.
+        If the file is missing, damaged or of another type, a CSV file is not in UTF-8 (or the
+        encoding of an :class:`EncodedFile`), if there are no columns, if column names are not text
+        or not unique.
     """
     import pandas as pd
 

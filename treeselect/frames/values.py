@@ -35,10 +35,10 @@ class Numbers:
     values : ndarray of float64, shape (n_rows,)
         NaN is missing. A view of the frame's memory where that is possible.
     is_bool : bool
-        Whether the column held truth values, now 0 and 1.
+        Whether the column held logical values, now 0 and 1.
     is_integer : bool
-        Whether the column's type was one of whole numbers, or its known values are whole: pandas
-        has no other way to hold whole numbers beside missing ones.
+        Whether the column's type was integer, or its non-missing values are whole: pandas has no
+        other way to hold whole numbers with missing values.
     """
 
     values: NDArray[np.float64]
@@ -78,7 +78,7 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
     name : str
         Name for messages: a column or an expression.
     needed : bool
-        Whether messages may not advise to leave the column out.
+        Whether messages must not suggest leaving the column out.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
     if kind == "c":
         raise DataError(
             f"Column {quoted(name)} must hold real numbers.\n"
-            "  Found: complex numbers. Give their real and imaginary parts as two columns."
+            "  Found: complex numbers. Use the real and imaginary parts as two columns."
         )
     if pd.api.types.is_bool_dtype(dtype):
         return Numbers(_floats(series), is_bool=True)
@@ -186,7 +186,7 @@ def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | 
         raise _not_usable(series, name, needed)
     leave = "" if needed else f", or leave it out with `- {shortened(formula_name(name))}`"
     raise DataError(
-        f"Column {quoted(name)} must hold numbers, or text, or truth values.\n"
+        f"Column {quoted(name)} must hold only numbers, only text or only logical values.\n"
         f"  Found: Python objects of type {named}, for example"
         f" {described(present.iloc[0])}.\n"
         f"  Convert it, for example with `.astype(float)` or `.astype(str)`{leave}."
@@ -199,9 +199,10 @@ def _whole(levels: Iterable[Any], name: str) -> tuple[Any, ...]:
     for level in levels:
         if isinstance(level, str) and is_broken(level):
             raise DataError(
-                f"Column {quoted(name)} must hold text of whole characters.\n"
-                f"  Found: {quoted(level)}, with half of one: it was read with a wrong encoding.\n"
-                '  Mend it, for example with `.str.encode("utf-8", "replace").str.decode()`.'
+                f"Column {quoted(name)} must hold valid text.\n"
+                f"  Found: {quoted(level)}, which contains an incomplete character (a lone"
+                " surrogate): it was probably read in the wrong encoding.\n"
+                '  Repair it, for example with `.str.encode("utf-8", "replace").str.decode()`.'
             )
     return levels
 
@@ -249,10 +250,18 @@ def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
 
 
 def _not_usable(series: pd.Series[Any], name: str, needed: bool) -> DataError:
+    import pandas as pd
+
     leave = "" if needed else f", or leave it out with `- {shortened(formula_name(name))}`"
+    found, way = "dates or times", f"`data[{name!r}].dt.year` or the days since a reference date"
+    if isinstance(series.dtype, pd.IntervalDtype):
+        found, way = "intervals", f"`pandas.IntervalIndex(data[{name!r}]).mid`"
+    elif getattr(series.dtype, "kind", "O") == "m":
+        found, way = "time spans", f"`data[{name!r}].dt.days`"
+    elif series.dtype == object:
+        way = f"`pandas.to_datetime(data[{name!r}]).dt.year`"
     return DataError(
         f"Column {quoted(name)} must hold numbers, text or categories.\n"
-        f"  Found: dates or times ({series.dtype}).\n"
-        f"  Make numbers of it, for example `data[{name!r}].dt.year` or the days since a start"
-        f"{leave}."
+        f"  Found: {found} ({series.dtype}).\n"
+        f"  Convert it to numbers, for example {way}{leave}."
     )

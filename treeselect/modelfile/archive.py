@@ -1,7 +1,7 @@
-"""The container of a model file: a zip with one JSON document and arrays, and nothing else.
+"""The container of a model file: a zip with one JSON document and arrays only.
 
-Every member is stored, not compressed, so that a file is as large as what it unpacks to, and
-nothing is ever unpacked to disk. Arrays hold booleans and numbers only.
+Members are stored uncompressed, so that a file can't expand when read, and nothing is unpacked to
+disk. Arrays contain only booleans and numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DTYPES = frozenset(["bool", "uint8", "int32", "int64", "float64"])
 
 
 def write_archive(path: Path, text: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a JSON text and arrays, all or nothing: a broken run leaves no half of a file.
+    """Write a JSON text and arrays atomically: an interrupted run leaves no partial file.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def write_archive(path: Path, text: str, arrays: Mapping[str, NDArray[Any]]) -> 
 
 
 def _member(name: str) -> zipfile.ZipInfo:
-    """A member without the time of day: the same model is the same file."""
+    """A member without a timestamp: the same model gives the same file."""
     return zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
 
 
@@ -56,7 +56,7 @@ def read_archive(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
     Raises
     ------
     ModelFileError
-        If the file can't be opened, or a member is none that :func:`write_archive` writes.
+        If the file can't be opened, or contains a member that :func:`write_archive` never writes.
     Exception
         Of many kinds, if the file is damaged.
     """
@@ -68,7 +68,9 @@ def read_archive(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
         members = archive.infolist()
         _check_members(path, members)
         document = json.loads(archive.read(_JSON).decode("utf-8"), parse_constant=_no_constant)
-        json.dumps(document, ensure_ascii=False).encode("utf-8")  # half characters can't be shown
+        json.dumps(document, ensure_ascii=False).encode(
+            "utf-8"
+        )  # unpaired surrogates can't be shown
         arrays = {
             member.filename[len("arrays/") : -len(".npy")]: _read_array(archive.read(member))
             for member in members
@@ -81,8 +83,8 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
     names = [member.filename for member in members]
     if _JSON not in names:
         raise ModelFileError(
-            f"Can't read {quoted(path.name)}: it is a zip file, but no model file.\n"
-            "  A model file is written by `fit.save(path)`."
+            f"Can't read {quoted(path.name)}: it is a zip file, but not a model file.\n"
+            "  Model files are written by `fit.save(path)`."
         )
     for member in members:
         name = member.filename
@@ -92,7 +94,7 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
         if not expected or not stored or member.file_size != member.compress_size:
             raise ModelFileError(
                 f"Can't read {quoted(path.name)}: a model file has no such member.\n"
-                f"  Found: {name!r}. The file was not written by treeselect, or was changed."
+                f"  Found: {name!r}. The file was not written by treeselect, or it was modified."
             )
     if len(set(names)) < len(names) or sum(m.file_size for m in members) > path.stat().st_size:
         raise ModelFileError(f"Can't read {quoted(path.name)}: its members overlap.")
@@ -103,7 +105,7 @@ def _no_constant(text: str) -> Any:
 
 
 def _read_array(data: bytes) -> NDArray[Any]:
-    """An array of booleans or numbers whose header promises exactly the bytes that follow."""
+    """An array of booleans or numbers whose header matches the number of bytes that follow."""
     buffer = io.BytesIO(data)
     version = np.lib.format.read_magic(buffer)
     if version != (1, 0):

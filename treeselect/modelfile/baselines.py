@@ -16,14 +16,14 @@ _PARTS = ("time", "begin", "hazard", "level", "until")
 
 
 def baseline_arrays(baseline: Baseline | None) -> dict[str, NDArray[Any]]:
-    """The baseline hazard as arrays; none if there is none."""
+    """The baseline hazard as arrays; empty if there is none."""
     if baseline is None:
         return {}
     return {f"baseline_{part}": getattr(baseline, part) for part in _PARTS}
 
 
 def baseline_of_file(arrays: Mapping[str, NDArray[Any]], response: Response) -> Baseline | None:
-    """The baseline hazard in a file; everything is checked, as it may be hostile."""
+    """The baseline hazard in a file; everything is checked, because the file may be hostile."""
     known = response.follow_up
     check(("baseline_time" in arrays) == (known is not None), "the baseline hazard")
     if known is None:

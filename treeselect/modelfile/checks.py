@@ -1,4 +1,4 @@
-"""What is asked of the parts of a model file, which may be hostile."""
+"""Checks of the parts of a model file, which may be hostile."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LARGEST = 1e72
-"""No response is larger; of larger numbers what is computed would not be finite."""
+"""Largest response; with larger numbers, computed values would not be finite."""
 
 _NEAR = 1e-6
-"""How far shares may be from a sum of 1."""
+"""Largest deviation of a sum of shares from 1."""
 
 
 def check(holds: bool | np.bool_, what: str) -> None:
-    """Raise a ValueError unless it holds."""
+    """Raise a ValueError unless a condition holds."""
     if not holds:
-        raise ValueError(f"{what} do not fit together")
+        raise ValueError(f"inconsistent content: {what}")
 
 
 def are_shares(values: NDArray[Any]) -> bool:
-    """Whether numbers, or each row of them, are shares of one whole, or of nothing."""
+    """Whether numbers, or the numbers in each row, are shares that sum to 1, or all 0."""
     if not bool(((values >= 0) & (values <= 1 + _NEAR)).all()):
         return False
     total = values.sum(axis=-1)
@@ -29,5 +29,5 @@ def are_shares(values: NDArray[Any]) -> bool:
 
 
 def are_plain(*arrays: NDArray[Any]) -> bool:
-    """Whether all numbers are finite and of a size that a model has."""
+    """Whether all numbers are finite and within the range of a model."""
     return all(bool((np.abs(array) <= _LARGEST).all()) for array in arrays)

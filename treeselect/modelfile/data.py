@@ -47,9 +47,9 @@ def data_of(
     Raises
     ------
     FormulaError
-        If the formula does what needs `trusted`.
+        If the formula needs `trusted`.
     Exception
-        Of many kinds, if parts are missing or do not fit together.
+        Of many kinds, if parts are missing or inconsistent.
     """
     spec = _spec(content, trusted)
     response = _response(content["response"], spec.formula)
@@ -124,9 +124,9 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
 
 
 def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
-    """Whether something was learned for each of its transforms: else new data would teach them.
+    """Whether each transform has a state: otherwise new data would define it.
 
-    Of a column without a value nothing is learned, and of trusted code nobody knows.
+    A column without values has no state; trusted code may have any.
     """
     texts = {
         node.text
@@ -141,11 +141,11 @@ def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
 
 
 _MOST_LEARNED = 1_100
-"""Most numbers of one kind that a transform learns; a spline has at most 1,000 knots."""
+"""Maximum numbers of one kind in the state of a transform; a spline has at most 1,000 knots."""
 
 
 def _is_small(learned: Any) -> bool:
-    """Whether a transform can replay it in no time: a million knots would take the memory."""
+    """Whether a state is small enough: a million knots would exhaust the memory."""
     if isinstance(learned, Mapping):
         return len(learned) <= _MOST_LEARNED and all(map(_is_small, learned.values()))
     if isinstance(learned, list):

@@ -21,7 +21,7 @@ from treeselect.resampling.effects import (
 
 
 def pack_effects(record: EffectRecord) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What JSON can say of the effects, and arrays."""
+    """The effects as a JSON document and arrays."""
     said: dict[str, Any] = {
         "terms": record.terms,
         "directions": record.directions,
@@ -49,7 +49,7 @@ def effects_of(
     n_outputs: int,
     n_resamples: int,
 ) -> EffectRecord | None:
-    """The effects in a file; everything is checked, as it may be hostile."""
+    """The effects in a file; everything is checked, because the file may be hostile."""
     if "effects" not in content:
         return None
     said = content["effects"]

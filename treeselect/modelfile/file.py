@@ -4,20 +4,19 @@ Layout, version 2, in the container that ``archive`` describes:
 
 ``model.json``
     ``{"format": "treeselect model", "version": 2, "treeselect": ..., "content": {...}}``: the
-    formula, the schema, levels, what transforms learned, units, method and options, the chosen
-    step, words of the call. Tuples are lists; see ``packing`` for what JSON can't hold.
+    formula, the schema, levels, the states of transforms, units, method and options, the chosen
+    step, the text of the call. Tuples are lists; ``plain`` encodes values that JSON lacks.
 ``arrays/<name>.npy``
     Arrays in NumPy's format, booleans and numbers only: the path (``path_*``), the forest
     (``forest_*``) or boosted trees (``boost_*``), the sparse forest (``sub_*``), bin edges
-    (``edges``, ``edges_start``), decisions of methods that make any and the importances behind them
-    (``decisions``, ``decision_*``), the exchanges of a search and the sets that are nearly as good
+    (``edges``, ``edges_start``), decisions of methods that make them and the importances behind
+    them (``decisions``, ``decision_*``), the exchanges of a search and its near-equivalent sets
     (``exchange_*``, ``rival_*``), cross-validated scores (``fold_scores``, ``fold_repeats``),
-    resamples (``resample_*``), effects of terms (``effect_*``), and, if asked for, the data
+    resamples (``resample_*``), effects of terms (``effect_*``), and, optionally, the data
     (``y``, ``rows``, ``weight``, ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``).
-    Splitters, selectors of scikit-learn and scores that are functions are not in the file, but what
-    they are called.
+    Of splitters, scikit-learn selectors and scores that are functions, only the names are stored.
 
-The formula is read again when the file is loaded, and passes the guard again.
+The formula is parsed again when the file is loaded, with the same security checks.
 """
 
 from __future__ import annotations
@@ -63,8 +62,10 @@ def save_result(result: Fit, path: Path, *, include_data: bool) -> Path:
 
 def read_fit(path: Path, *, trusted: bool) -> Fit:
     """The fit in a model file; see :func:`treeselect.load`."""
-    if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
-        found = "It is no file." if os.path.exists(path) else f"Current folder: {current_folder()}"
+    if not os.path.isfile(path):  # unlike Path.is_file, it accepts names of any length
+        found = (
+            "It is not a file." if os.path.exists(path) else f"Current folder: {current_folder()}"
+        )
         raise ModelFileError(f"Can't find the model file {quoted(str(path))}.\n  {found}")
     try:
         document, arrays = read_archive(path)
@@ -77,7 +78,7 @@ def read_fit(path: Path, *, trusted: bool) -> Fit:
         ) from None
     except MemoryError as error:
         raise ModelFileError(f"Can't read {quoted(path.name)}.\n  {reason(error)}") from None
-    except Exception as error:  # bytes that anybody may have written can fail in any way
+    except Exception as error:  # untrusted bytes can fail in any way
         raise ModelFileError(
             f"Can't read {quoted(path.name)}: it is not a model file, or it is damaged.\n"
             f"  {said_by(error)}"
@@ -86,7 +87,7 @@ def read_fit(path: Path, *, trusted: bool) -> Fit:
 
 def _check_document(path: Path, document: Any) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFileError(f"Can't read {quoted(path.name)}: it is no model file.")
+        raise ModelFileError(f"Can't read {quoted(path.name)}: it is not a model file.")
     if document.get("version") != VERSION:
         raise ModelFileError(
             f"Can't read {quoted(path.name)}: its format has version {document.get('version')!r}.\n"

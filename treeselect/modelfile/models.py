@@ -27,8 +27,8 @@ _TYPES = {"column": np.int32, "code": np.uint8, "missing_left": np.bool_, "left"
 
 
 def model_arrays(model: Model) -> Arrays:
-    """Arrays ``forest_*`` or ``boost_*`` of what predicts; none of a sparse forest, which is
-    stored beside whatever predicts."""
+    """Arrays ``forest_*`` or ``boost_*`` of the final model; empty for a sparse forest, which is
+    stored separately."""
     if model.sparse is not None:
         return {}
     name, trees = model.stored_as, model.joined()
@@ -163,7 +163,7 @@ def _check_shapes(
 def _highest_codes(
     coded: CodedColumns, groups: NDArray[np.bool_] | None = None
 ) -> NDArray[np.int64]:
-    """Highest code that a split of each column can have: of all columns, or of those of groups."""
+    """Highest split code of each column, for all columns or only those of some groups."""
     columns = range(len(coded.edges))
     own = columns if groups is None else np.flatnonzero(groups[coded.groups.ids])
     parts = [(coded.edges[j], coded.n_levels[j]) for j in own]
@@ -188,7 +188,7 @@ def _n_outputs(family: Family) -> int:
 
 
 def _bins(arrays: Mapping[str, NDArray[Any]], coded: CodedColumns) -> ImportedBins | None:
-    """How another library's trees tell values apart; of numbers alone."""
+    """Bin thresholds of another library's trees, for numeric columns only."""
     if "sub_source" not in arrays:
         return None
     source, start = arrays["sub_source"], arrays["sub_edges_start"]
@@ -212,7 +212,7 @@ def _bins(arrays: Mapping[str, NDArray[Any]], coded: CodedColumns) -> ImportedBi
     )
     edges = tuple(values[first:end] for first, end in itertools.pairwise(start))
     check(
-        # An infinite one, the last, parts what is known from what is missing.
+        # An infinite threshold, the last, separates known from missing values.
         all(bool(np.isfinite(e[:-1]).all()) and bool((e[:-1] < e[1:]).all()) for e in edges)
         and not np.isnan(values).any(),
         "thresholds",
@@ -229,7 +229,7 @@ def _single(trees: Trees, number: int) -> Trees:
 def _trees(
     prefix: str, arrays: Mapping[str, NDArray[Any]], family: Family, highest: NDArray[np.int64]
 ) -> Trees:
-    """Trees on columns whose splits have codes up to these."""
+    """Trees on columns with split codes up to `highest`."""
     stored = {name: arrays[f"{prefix}_{name}"] for name in _TYPES}
     check(
         all(
@@ -248,7 +248,7 @@ def _trees(
 
 
 def _check_trees(trees: Trees, n_columns: int) -> None:
-    """Every walk from a root must stay inside its tree and end: kernels look at nothing twice."""
+    """Every walk from a root must stay in its tree and terminate: kernels do not check this."""
     nodes, start = trees.nodes, trees.start
     n = len(nodes.column)
     check(
@@ -275,7 +275,7 @@ def _check_trees(trees: Trees, n_columns: int) -> None:
 
 
 def _check_nodes(nodes: Nodes, highest: NDArray[np.int64]) -> None:
-    """A split must have an edge or a level, and all numbers a size that they can have."""
+    """Each split must refer to an existing edge or level, and all numbers must be in range."""
     inner = nodes.column != LEAF
     check(
         bool((nodes.code[inner] <= highest[nodes.column[inner]]).all())

@@ -1,4 +1,4 @@
-"""From a result to what a model file holds: a document for JSON, and arrays."""
+"""From a result to the content of a model file: a JSON document and arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pack(result: Fit, *, include_data: bool) -> tuple[dict[str, Any], dict[str, 
     Raises
     ------
     ModelFileError
-        If the data are to be included and are not there.
+        If the data are to be included and are not available.
     """
     arrays: dict[str, NDArray[Any]] = {}
     content = _content(result, arrays)
@@ -121,7 +121,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
 
 
 def _follow_up_record(known: FollowUp | None) -> dict[str, Any] | None:
-    """What the formula does not tell of it."""
+    """The follow-up facts that are not in the formula."""
     if known is None:
         return None
     return {
@@ -157,7 +157,7 @@ def _path_arrays(steps: tuple[Step, ...], chosen: Step) -> dict[str, NDArray[Any
 
 
 def _trace_arrays(trace: Trace, size: int) -> dict[str, NDArray[Any]]:
-    """Units, and how much the error rose with its standard error, of exchanges and rivals."""
+    """Units, and the increase in error with its standard error, of exchanges and rivals."""
     exchanges, rivals = trace.exchanges, trace.rivals
     return {
         "exchange_units": _table([(e.out, e.into) for e in exchanges], np.int64, 2),
@@ -172,10 +172,10 @@ def _table(rows: list[tuple[Any, ...]], dtype: Any, width: int) -> NDArray[Any]:
 
 
 def _add_data(data: ModelData, arrays: dict[str, NDArray[Any]]) -> list[Any]:
-    """The columns behind the terms in their internal form, with how to read each."""
+    """The columns behind the terms in their internal form, and a record of the type of each."""
     if not data.has_data:
         raise ModelFileError(
-            "Can't include the data: this model was itself loaded from a file without them."
+            "Can't include the data: this model was loaded from a file without them."
         )
     arrays |= {"y": data.response.y, "rows": data.response.rows, "weight": data.weight}
     if data.offset is not None:
@@ -195,7 +195,7 @@ def _add_data(data: ModelData, arrays: dict[str, NDArray[Any]]) -> list[Any]:
 
 
 def _choice_record(choice: Choice) -> dict[str, Any]:
-    """What was asked; of folds their number only, as a splitter is code."""
+    """The choice of size; of folds only the number, because a splitter is code."""
     folds = choice.folds
     return {
         "k": choice.k,

@@ -1,4 +1,4 @@
-"""What transforms learned and options of methods, as values of JSON and back."""
+"""States of transforms and options of methods, as JSON values and back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """What transforms and options hold, for JSON: dictionaries as pairs, arrays with a mark."""
+    """States and options for JSON: dictionaries become pairs, arrays get a mark."""
     if isinstance(value, dict):
         return {"dict": [[plain(k), plain(v)] for k, v in value.items()]}
     if isinstance(value, np.ndarray):
@@ -24,12 +24,12 @@ def plain(value: Any) -> Any:
 
 
 def unplain(value: Any) -> Any:
-    """What :func:`plain` was made from; lists for tuples.
+    """The inverse of :func:`plain`, with lists for tuples.
 
     Raises
     ------
     ValueError
-        If there is a mark that it does not make.
+        If there is an unknown mark.
     """
     if not isinstance(value, dict):
         return value

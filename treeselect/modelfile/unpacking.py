@@ -1,4 +1,4 @@
-"""From what a model file holds to a result; everything is checked, as it may be hostile."""
+"""From the content of a model file to a result; everything is checked, as it may be hostile."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from treeselect.resampling.resampled import SCHEMES
 from treeselect.resampling.stability import Stability
 
 _MOST_JUDGED = 2**31
-"""No search looks at so many sets."""
+"""More sets than any search evaluates."""
 
 
 def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, trusted: bool) -> Fit:
@@ -43,9 +43,9 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
     Raises
     ------
     FormulaError
-        If the formula does what needs `trusted`.
+        If the formula needs `trusted`.
     Exception
-        Of many kinds, if parts are missing or do not fit together.
+        Of many kinds, if parts are missing or inconsistent.
     """
     data = data_of(content, arrays, trusted=trusted)
     spec, design, family = data.spec, data.arrays, data.response.family
@@ -122,7 +122,7 @@ def _steps(
         and selected.dtype == np.bool_
         and tuning.dtype == score.dtype == importance.dtype == np.float64
         and not np.isnan(tuning).any()
-        # Some are missing: a score of the user's own may not be defined for a constant.
+        # Some are missing: a user-defined score may be undefined for a constant.
         and not np.isinf(score).any()
         and are_shares(importance)
         and not importance[~selected].any(),
@@ -143,7 +143,7 @@ def _steps(
 
 
 def _decisions(arrays: Mapping[str, NDArray[Any]], n_groups: int) -> Decisions | None:
-    """The decisions, of methods that make any."""
+    """The decisions, for methods that make them."""
     if "decisions" not in arrays:
         return None
     decision, history = arrays["decisions"], arrays["decision_history"]
@@ -167,7 +167,7 @@ def _decisions(arrays: Mapping[str, NDArray[Any]], n_groups: int) -> Decisions |
 def _trace(
     content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], selected: BoolArray
 ) -> Trace | None:
-    """What the search for the chosen set has seen, if there was one."""
+    """The record of the search for the chosen set, if there was one."""
     if "trace" not in content:
         return None
     n_rivals, n_judged = content["trace"]

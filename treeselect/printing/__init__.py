@@ -1,7 +1,7 @@
 """Numbers and summaries in print.
 
-In come numbers, names and the content of a summary; out come texts, and the summary as plain text,
-LaTeX, Markdown, HTML or an object of great_tables. This file is the face of the room.
+Input: numbers, names and the content of a summary. Output: texts, and the summary as plain text,
+LaTeX, Markdown, HTML or a great_tables object. Other rooms import from this file alone.
 """
 
 from treeselect.printing.content import MOST_ROWS, SmallTable, SummaryContent
@@ -19,6 +19,7 @@ from treeselect.printing.numbers import (
     percent_text,
     plain_score,
     score_text,
+    signed,
     significant,
     significant_text,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "percent_text",
     "plain_score",
     "score_text",
+    "signed",
     "significant",
     "significant_text",
 ]

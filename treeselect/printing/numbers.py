@@ -8,18 +8,19 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _DIGITS: ContextVar[int | None] = ContextVar("digits", default=None)
-"""What somebody chose for the texts that are being made, in this thread alone."""
+"""The user's `digits=` for the texts being written in this thread."""
 
 
 @contextmanager
 def chosen_digits(digits: int | None) -> Iterator[None]:
-    """While texts are made: scores, importances, frequencies and indices, with what belongs to
-    them, have so many decimals, and the largest effect and coefficients so many significant digits.
+    """In this context scores, importances, frequencies and indices, with their errors and
+    intervals, have `digits` decimals, and coefficients and the largest effect `digits` significant
+    digits.
 
     Parameters
     ----------
     digits : int or None
-        From :func:`treeselect.arguments.checks.check_digits`; None leaves what is chosen already.
+        From :func:`treeselect.arguments.checks.check_digits`; None changes nothing.
     """
     if digits is None:
         yield
@@ -37,8 +38,8 @@ def significant(usual: int) -> int:
 
 
 def significant_text(value: float, usual: int, sign: str = "") -> str:
-    """An effect or a coefficient. What stands before the point is whole where digits were chosen:
-    37, not 4e+01.
+    """An effect or a coefficient. With chosen digits the integer part is never rounded: 37, not
+    4e+01. Zero has no sign.
 
     Examples
     --------
@@ -49,9 +50,22 @@ def significant_text(value: float, usual: int, sign: str = "") -> str:
     ...     significant_text(0.03649, 3), significant_text(36.49, 3, "+")
     ('0.04', '+36')
     """
-    text = f"{value:{sign}.{significant(usual)}g}"
+    text = signed(value, f"{sign}.{significant(usual)}g")
     is_long = _DIGITS.get() is not None and "e+" in text and abs(value) < 1e6
     return f"{value:{sign}.0f}" if is_long else text
+
+
+def signed(value: float, form: str) -> str:
+    """A number in some format; one that is printed as zero has no sign.
+
+    Examples
+    --------
+    >>> from treeselect.printing import signed
+    >>> signed(-0.0004, "+.3f"), signed(-0.004, "+.3f")
+    ('0.000', '-0.004')
+    """
+    text = format(value, form)
+    return text if any(digit in text for digit in "123456789") else text.lstrip("+-")
 
 
 def count_text(n: float) -> str:
@@ -67,7 +81,7 @@ def count_text(n: float) -> str:
 
 
 def percent_text(share: float, digits: int = 0) -> str:
-    """A share as a percentage, without a space, as English has it.
+    """A share as a percentage.
 
     Examples
     --------
@@ -79,7 +93,7 @@ def percent_text(share: float, digits: int = 0) -> str:
 
 
 def number_text(value: float, form: str, missing: str = "–") -> str:
-    """A number in some format, or a word where there is none.
+    """A number in some format, or `missing` if it is not finite.
 
     Examples
     --------
@@ -91,15 +105,15 @@ def number_text(value: float, form: str, missing: str = "–") -> str:
 
 
 def decimal_form(usual: int, sign: str = "") -> str:
-    """The format of scores, importances, frequencies and indices, and of what belongs to them:
-    so many decimals, unless somebody chose."""
+    """The format of scores, importances, frequencies, indices, and their errors and intervals:
+    `usual` decimals unless the user chose others."""
     return f"{sign}.{_DIGITS.get() or usual}f"
 
 
 def decimal_text(value: float, usual: int, sign: str = "", missing: str | None = None) -> str:
-    """A number of such a kind, or a word where there is none.
+    """A score, importance, frequency or index, or `missing` if it is not finite.
 
-    Where few decimals were chosen it is told from 0 and from 1 all the same.
+    With few chosen decimals it is still distinguished from 0 and 1.
 
     Examples
     --------
@@ -112,16 +126,16 @@ def decimal_text(value: float, usual: int, sign: str = "", missing: str | None =
     """
     digits, form = _DIGITS.get(), decimal_form(usual, sign)
     if digits is not None and math.isfinite(value):
-        return _told_apart(value, digits, sign)
-    return format(value, form) if missing is None else number_text(value, form, missing)
+        return _distinguished(value, digits, sign)
+    text = signed(value, form)
+    return text if missing is None or math.isfinite(value) else missing
 
 
-def _told_apart(value: float, digits: int, sign: str) -> str:
-    """A number with decimals that were chosen: only 0 is printed as 0, and nothing below 1 as 1;
-    a change too small to be seen has no sign."""
-    text = f"{value:{sign}.{digits}f}"
+def _distinguished(value: float, digits: int, sign: str) -> str:
+    """A number with the chosen decimals: only 0 is printed as 0, and nothing below 1 as 1."""
+    text = signed(value, f"{sign}.{digits}f")
     if sign or value <= 0:
-        return text.lstrip("+-") if float(text) == 0 else text
+        return text
     least = 10.0**-digits
     if float(text) == 0:
         return f"<{least:.{digits}f}"
@@ -129,7 +143,7 @@ def _told_apart(value: float, digits: int, sign: str) -> str:
 
 
 def interval_text(low: float, high: float, form: str = "", missing: str = "–") -> str:
-    """An interval, by default of a frequency or an index, or a word where a limit is not known.
+    """An interval, by default of a frequency or an index, or `missing` if a limit is not finite.
 
     Examples
     --------
@@ -140,12 +154,12 @@ def interval_text(low: float, high: float, form: str = "", missing: str = "–")
     if not (math.isfinite(low) and math.isfinite(high)):
         return missing
     form = form or decimal_form(2)
-    return f"{low:{form}} to {high:{form}}"
+    return f"{signed(low, form)} to {signed(high, form)}"
 
 
 def common_form(values: Iterable[float], digits: int, most: int = 6) -> str:
-    """A format with so many decimals that the smallest of some numbers has so many digits, for all
-    of a table; where these would be too many, or numbers are huge, digits of each.
+    """One format for a table: enough decimals for the smallest number to have `digits` digits; if
+    these are more than `most`, or some number is huge, `digits` + 1 significant digits of each.
 
     Examples
     --------
@@ -161,21 +175,21 @@ def common_form(values: Iterable[float], digits: int, most: int = 6) -> str:
 
 
 def score_text(mean: float, standard_error: float, name: str = "s.e.") -> str:
-    """A mean score with its standard error: "0.853 (s.e. 0.012)". What is below 1, or above 0, is
-    not rounded to it."""
+    """A mean score with its standard error: "0.853 (s.e. 0.012)". A score below 1 is not rounded
+    to 1, nor a positive standard error to 0."""
     if mean == 1 and standard_error == 0:
         return "1 in each fold"
     return f"{plain_score(mean)} ({name} {error_text(standard_error)})"
 
 
 def plain_score(score: float) -> str:
-    """A score, by default with three decimals; one that is nearly 1 is not rounded to it."""
+    """A score, by default with three decimals; a score below 1 is not rounded to 1."""
     near = _DIGITS.get() is None and 0.9995 <= score < 1
     return ">0.999" if near else decimal_text(score, 3)
 
 
 def error_text(standard_error: float) -> str:
-    """A standard error, by default with three decimals; a small one is not rounded to none."""
+    """A standard error, by default with three decimals; a positive one is not rounded to 0."""
     small = _DIGITS.get() is None and 0 < standard_error < 0.0005
     return "<0.001" if small else decimal_text(standard_error, 3)
 
@@ -188,7 +202,7 @@ def p_text(p: float) -> str:
 
 
 def enumeration(names: Sequence[str], most: int = 8, room: int = 240) -> str:
-    """Names in a sentence: "a, b and c"; at most so many, and so many characters."""
+    """Names in a sentence: "a, b and c"; at most `most` names, and about `room` characters."""
     shown, taken = 0, 0
     while shown < min(most, len(names)) and (shown == 0 or taken + len(names[shown]) <= room):
         taken += len(names[shown])

@@ -1,5 +1,5 @@
 """Pages and figures.
 
-In come results, comparisons and templates; out come one HTML file that opens anywhere, or a figure
-of matplotlib. Nothing is computed here.
+Turns results, comparisons and templates into self-contained HTML files and matplotlib figures.
+Nothing is computed here.
 """

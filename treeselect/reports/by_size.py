@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def line_series(
     line: ScoreLine, i: int, values: Sequence[float], errors: Sequence[float]
 ) -> Series:
-    """Values of a method at its sizes."""
+    """Values of a method by number of terms."""
     return Series(
         line.method,
         i,
@@ -34,7 +34,8 @@ def line_series(
 def table_by_size(
     found: Contest, lines: Sequence[ScoreLine], text: Callable[[Mapping[Hashable, Any]], str]
 ) -> Table:
-    """A row for each size and a column for each method; last the sets of given tuning values."""
+    """A row for each size and a column for each method; the last row is for methods with a given
+    tuning parameter."""
     curves = found.curve_table()
     sizes = sorted({int(k) for k in curves["k"].dropna()})
     cells = {

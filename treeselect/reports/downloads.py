@@ -1,4 +1,4 @@
-"""What can be taken from a page, in links that hold all of it: tables as CSV, figures as SVG."""
+"""Downloads embedded in a page as data links: tables as CSV, figures as SVG."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from treeselect.reports.parts import Table
 from treeselect.shown import shown
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
-"""What a spreadsheet takes for the beginning of a formula, or of a call of another program."""
+"""Characters that begin a formula or a call of another program in a spreadsheet."""
 
 _NUMBER = re.compile(r"[+-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?")
 
 _PLAIN = "/:,;()[]!*?@$'~=+"
-"""Beside letters and digits, what stands in a link as it is."""
+"""Characters that stand unquoted in a link, besides letters and digits."""
 
 _MOST_CHARACTERS = 40
 
 
 def csv_link(table: Table) -> str:
-    """A link that saves a table: UTF-8 with the mark by which spreadsheets know it."""
+    """A link that saves a table as UTF-8 with a byte order mark, which spreadsheets need."""
     return f"data:text/csv;charset=utf-8,{quote(chr(0xFEFF) + csv_text(table), safe=_PLAIN)}"
 
 
 def csv_text(table: Table) -> str:
-    """A table as CSV, with what its pictures say in columns of their own.
+    """A table as CSV, with the content of its pictures in separate columns.
 
-    Texts that a spreadsheet would run as a formula get an apostrophe before them, as OWASP advises:
-    names are anybody's text. Numbers lose the commas between their thousands.
+    Texts that a spreadsheet would run as a formula are prefixed with an apostrophe, as OWASP
+    advises, because names are untrusted. Numbers lose their thousands separators.
     """
     columns: list[tuple[str, ...]] = []
     for i, head in enumerate(table.columns):
@@ -65,16 +65,16 @@ def file_name(text: str) -> str:
 
 
 def with_svg_link(figure: Markup, name: str, style: str) -> Markup:
-    """A figure, and below it a link that saves its first drawing as a file of its own.
+    """A figure, and below it a link that saves its first drawing as a separate file.
 
     Parameters
     ----------
     figure : Markup
-        What a macro of ``figures.svg.j2`` has drawn.
+        The output of a macro of ``figures.svg.j2``.
     name : str
-        What it shows.
+        Its title.
     style : str
-        The style sheet of the page, of which the file gets what it needs, in the light colours.
+        The style sheet of the page, from which the file gets the rules it needs, in light colours.
     """
     link = Markup(
         '<p class="more"><a class="save" download="{}.svg" href="{}" aria-label="{}">'
@@ -90,7 +90,7 @@ def with_svg_link(figure: Markup, name: str, style: str) -> Markup:
 _SVG = re.compile(r"<svg .*?</svg>", re.DOTALL)
 
 _SPOKEN = re.compile(r"<desc.*?</desc>|<title>.*?</title>", re.DOTALL)
-"""For readers of the page; a file has its title."""
+"""Descriptions for readers of the page, which a file does not need."""
 
 _AT_RULE = re.compile(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|/\*.*?\*/", re.DOTALL)
 
@@ -100,7 +100,7 @@ _FACE = "svg { font-family: system-ui, sans-serif; background: #fff }"
 
 
 def _standalone(svg: str, style: str) -> str:
-    """A drawing with its namespace, its size and its own style, as short as may be."""
+    """A drawing with its namespace, size and style, as short as possible."""
     head, _, inside = _SPOKEN.sub("", svg).partition(">")
     known = dict(re.findall(r'([\w-]+)="([^"]*)"', head))
     _, _, width, height = known["viewBox"].split()
@@ -113,7 +113,7 @@ def _standalone(svg: str, style: str) -> str:
 
 
 def _style_of(svg: str, style: str) -> str:
-    """The rules of a style sheet that a drawing needs, and the colours that these name."""
+    """The rules of a style sheet that a drawing needs, and the colours that these use."""
     classes = {name for own in re.findall(r'class="([^"]*)"', svg) for name in own.split()}
     rules: list[str] = []
     colours: dict[str, str] = {}

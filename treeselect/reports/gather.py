@@ -1,6 +1,6 @@
-"""From a result to plain data, ready to show: what the report says is decided in its sections.
+"""From a result to plain data, ready to show; the content is decided by the sections.
 
-All numbers come from the result's own tables; the sections choose and word them.
+All numbers come from the tables of the result; the sections choose and word them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class Report(SimpleNamespace):
-    """All that a page says: its title, what is selected ("terms" or "units"), and what each section
-    has gathered, by the section's name.
+    """The content of a page: its title, what is selected ("terms" or "units"), and the content of
+    each section, by the section's name.
 
-    Templates know it as ``report``: ``report.stability`` is what
-    ``treeselect/reports/selection/stability.py`` gathers, None if there is nothing to say.
+    In templates it is called ``report``: ``report.stability`` is gathered by
+    ``treeselect/reports/selection/stability.py``; it is None if the section is empty.
     """
 
 
@@ -46,7 +46,7 @@ def gather(
     sections: Sequence[str] | None = None,
     whole: bool = False,
 ) -> Report:
-    """What the report on a selection says.
+    """The content of the report on a selection.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def gather(
     sections : sequence of str, optional
         From :func:`read_sections`; all by default.
     whole : bool
-        Whether sections say all that they have, although others say it, too: those of a template,
-        of which it is not known which it shows. Chosen ones do.
+        Whether sections are complete even where they repeat others: needed for templates, which
+        may show any of them. Chosen sections always are.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def gather_comparison(
     versions: Mapping[str, str],
     sections: Sequence[str] | None = None,
 ) -> Report:
-    """What the report on a comparison says.
+    """The content of the report on a comparison.
 
     Parameters
     ----------
@@ -109,9 +109,9 @@ def gather_comparison(
     named = tuple(found.labels.items())
     found = found.as_shown()
     title = (
-        f"How well does {found.best} select for {found.response}?"
+        f"How well does {found.best} predict {found.response}?"
         if len(found.runs) == 1
-        else f"Which method selects best for {found.response}?"
+        else f"Which method predicts {found.response} best?"
     )
     material = ContestMaterial(found, versions, written, named)
     nouns = noun_of(found.terms_of_unit, 2)
@@ -119,12 +119,12 @@ def gather_comparison(
 
 
 def read_sections(package: ModuleType, sections: Iterable[str] | None) -> tuple[str, ...] | None:
-    """Names of sections as the user gives them, checked; None for all.
+    """Names of sections from the user, checked; None for all.
 
     Parameters
     ----------
     package : module
-        The one that gathers them.
+        The package with the modules of the sections.
     sections : iterable of str, or None
 
     Raises
@@ -150,14 +150,14 @@ def read_sections(package: ModuleType, sections: Iterable[str] | None) -> tuple[
         )
     if not chosen or len(set(chosen)) < len(chosen):
         raise OptionError(
-            "`sections` must name one section or more, each once.\n"
+            "`sections` must name at least one section, each only once.\n"
             f"  Found: {described(list(chosen))}. {way_out}"
         )
     return chosen
 
 
 _HEAD = ("answer", "cards")
-"""What every page begins with."""
+"""The beginning of every page."""
 
 
 def _sections(
@@ -165,8 +165,8 @@ def _sections(
     material: FitMaterial | ContestMaterial,
     sections: Sequence[str] | None,
 ) -> dict[str, object]:
-    """What the modules of a package gather, all or those of some sections. Their order on the page
-    is the template's business, so the folder is all the list that there is."""
+    """The content gathered by all modules of a package, or by those of some sections. The template
+    determines the order on the page, so the folder is the only list of sections."""
     return {
         name: import_module(f"{package.__name__}.{name}").gather(material)
         for name in (_names(package) if sections is None else (*_HEAD, *sections))

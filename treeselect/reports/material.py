@@ -1,4 +1,4 @@
-"""What sections are gathered from: a fit or a comparison, and what several sections read of it."""
+"""The input of sections: a fit or a comparison, and derived tables that several sections use."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 
 
 _MOST_EFFECTS = 12
-"""Terms whose effects are read for the page, where none are kept."""
+"""Terms whose effects are computed for the page, if none are stored."""
 
 
 @dataclass(frozen=True)
 class FitMaterial:
-    """Of a report on a selection.
+    """Material of a report on a selection.
 
     Attributes
     ----------
     fit : Fit
         As it is shown, under labels.
     performance : Performance or None
-        Of this fit.
+        Performance of this fit.
     coefficients : CoefficientStability or None
-        Of this fit.
+        Coefficients of this fit on resamples.
     versions : mapping of str to str
-        Of the software.
+        Versions of the software.
     written : str
         Date and time of writing.
     names : tuple of (str, str)
         Names and labels of what is shown under a label, columns and terms.
     whole : bool
-        Whether each section says all that it has, although others say it, too: it is not known
-        which of them the page shows.
+        Whether each section is complete even where it repeats others, because the page may show
+        any of them.
     """
 
     fit: Fit
@@ -58,12 +58,12 @@ class FitMaterial:
 
     @cached_property
     def summary(self) -> SummaryContent:
-        """What the printed summary says."""
+        """The content of the printed summary."""
         return summarise(self.fit)
 
     @cached_property
     def effects(self) -> pd.DataFrame | None:
-        """Effects of the most important terms; None without the data or kept effects."""
+        """Effects of the most important terms; None without the data or stored effects."""
         fit = self.fit
         if not fit.selected or (fit.effect_record is None and not fit.design.has_data):
             return None
@@ -71,8 +71,8 @@ class FitMaterial:
 
     @cached_property
     def terms_have_effects(self) -> bool:
-        """Whether the table of terms alone tells the effects: it has all that there is of them, as
-        no term has several steps, and none an interval."""
+        """Whether the table of terms shows all effects: no term has several steps, and none has an
+        interval."""
         found = self.effects
         if self.whole or found is None:
             return False
@@ -81,14 +81,14 @@ class FitMaterial:
 
 @dataclass(frozen=True)
 class ContestMaterial:
-    """Of a report on a comparison.
+    """Material of a report on a comparison.
 
     Attributes
     ----------
     found : Contest
         As it is shown, under labels.
     versions : mapping of str to str
-        Of the software.
+        Versions of the software.
     written : str
         Date and time of writing.
     names : tuple of (str, str)
@@ -102,15 +102,15 @@ class ContestMaterial:
 
     @cached_property
     def ranked(self) -> pd.DataFrame:
-        """A row for each method, the best scores first."""
+        """A row for each method, best score first."""
         return self.found.ranked_table()
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """Of each other method from the best."""
+        """Differences of the other methods from the best."""
         return self.found.difference_table()
 
     @cached_property
     def lines(self) -> Sequence[ScoreLine]:
-        """Methods along their sizes, the best scores first."""
+        """Scores of methods by number of terms, best method first."""
         return score_lines(self.found)

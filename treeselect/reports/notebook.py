@@ -18,7 +18,7 @@ _TEMPLATE = "notebook.html.j2"
 
 
 def fit_html(fit: Fit) -> str:
-    """HTML without a script, whose style holds for it alone."""
+    """HTML without scripts, with a style sheet that applies only to it."""
     material = FitMaterial(as_shown(fit), None, None, versions={}, written="", whole=True)
     found = terms.gather(material)
     return (

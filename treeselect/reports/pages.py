@@ -30,7 +30,7 @@ def write_report(
     coefficients: CoefficientStability | None = None,
     sections: Iterable[str] | None = None,
 ) -> Path:
-    """Write the report on a selection; the file appears whole or not at all.
+    """Write the report on a selection atomically.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def write_comparison(
     template: Path | None = None,
     sections: Iterable[str] | None = None,
 ) -> Path:
-    """Write the report on a comparison; the file appears whole or not at all.
+    """Write the report on a comparison atomically.
 
     Raises
     ------
@@ -82,23 +82,23 @@ def write_comparison(
 def _chosen(
     package: ModuleType, sections: Iterable[str] | None, template: Path | None
 ) -> tuple[str, ...] | None:
-    """Sections as the user gives them; a template chooses its own."""
+    """Sections chosen by the user; a template chooses its sections itself."""
     chosen = read_sections(package, sections)
     if chosen is not None and template is not None:
         blocks = "".join(f"{{{{ self.{name}() }}}}" for name in chosen)
         raise OptionError(
-            "`sections` must not be given with a `template`, which chooses its sections itself.\n"
+            "`sections` can't be combined with a `template`, which chooses its sections itself.\n"
             f"  Write into it: {{% block sections %}}{blocks}{{% endblock %}}"
         )
     return chosen
 
 
 def time_of_writing() -> str:
-    """Now, as a report says it."""
+    """The current time, as shown in a report."""
     return datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z").strip()
 
 
 def _write(path: Path, page: Callable[[], str]) -> Path:
-    """Write a page, which is made once it is known that there is a place for it."""
+    """Write a page; it is made only if the file can be written."""
     check_place(path, what="report")
     return write_file(path, page(), what="report")

@@ -1,4 +1,4 @@
-"""What the sections of a page are made of: tables of texts with small pictures, and cards."""
+"""Parts of the sections of a page: tables of texts with small pictures, and cards."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass, field
 from math import inf
 
 MOST_UNITS = 30
-"""Units in a figure; more are counted."""
+"""Maximum units in a figure; the others are counted."""
 
 MOST_ROWS = 50
-"""Rows in a table; more are counted."""
+"""Maximum rows in a table; the others are counted."""
 
 _HANDFUL = 5
-"""Rows up to which a table is taken in at a glance."""
+"""Rows up to which a table can be read at a glance."""
 
 _MOST_THINGS = 2 * MOST_ROWS
-"""Rows up to which a reader looks for one."""
+"""Rows up to which a reader searches for an entry."""
 
 _SLIM = 3
 
 _MATRIX = 12
-"""Columns up to which a row is a list of facts."""
+"""Columns up to which a row is a list of facts and not part of a matrix."""
 
 _LEADING = re.compile(r"[(<>]?[+\N{EN DASH}-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|∞)")
 
@@ -31,16 +31,16 @@ _NUMBER = re.compile(r"[+-]?[\d.,]*(e[+-]?\d+)?|\([\d.,]+\)|<0\.0+1|∞|–")
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One of the facts that a page begins with.
+    """One of the facts at the top of a page.
 
     Attributes
     ----------
     head : str
-        What it is.
+        Name of the fact.
     value : str
-        In large type.
+        Shown in large type.
     details : tuple of str
-        Sentences below.
+        Sentences below the value.
     """
 
     head: str
@@ -56,11 +56,11 @@ class Mark:
     ----------
     at : float
     low, high : float or None
-        Ends of the interval; None of a bar.
+        Ends of the interval; None for a bar.
     text : str
-        The interval in words; shown when asked for.
+        The interval in words, shown on hover or focus.
     filled : bool
-        Whether a dot is.
+        Whether a dot is filled.
     """
 
     at: float
@@ -82,9 +82,9 @@ class Table:
     more : int
         Rows that were left out.
     marks : mapping of int to tuple of (Mark or None)
-        By number of the column, a picture beside each cell or None.
+        For a column number, a picture beside each cell, or None.
     outside : tuple of bool
-        Whether each row is one outside the selection, which its head says; empty if none is.
+        Whether each row is outside the selection, which its head states; empty if none is.
     """
 
     columns: tuple[str, ...]
@@ -95,52 +95,52 @@ class Table:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Whether each column holds nothing but numbers, which are set flush right."""
+        """Whether each column contains only numbers, which are set flush right."""
         return tuple(
             all(_NUMBER.fullmatch(row[i]) for row in self.rows) for i in range(len(self.columns))
         )
 
     @property
     def is_long(self) -> bool:
-        """Whether it pays to sort it, to choose among its rows, and to take it elsewhere: not if
-        it has a handful, nor if they are not things but the points of a picture."""
+        """Whether the table gets tools to sort, filter and save it: not if it has few rows, or if
+        these are only the points of a figure."""
         return len(self.rows) > _HANDFUL and not self.is_points
 
     @property
     def is_points(self) -> bool:
-        """Whether its rows are too many to be anything but the points of a picture."""
+        """Whether the rows are so many that they can only be the points of a figure."""
         return len(self.rows) > _MOST_THINGS
 
     @property
     def is_sortable(self) -> bool:
-        """Whether the style sheet knows that many columns to sort by."""
+        """Whether the style sheet supports sorting by so many columns."""
         return not self.is_matrix
 
     @property
     def is_numbers(self) -> bool:
-        """Whether each column but the first holds nothing but numbers."""
+        """Whether each column except the first contains only numbers."""
         return all(self.numeric[1:])
 
     @property
     def stacks(self) -> bool:
-        """Whether its rows stand as blocks where there is little room: not if it has few columns,
-        which fit, so many that it is a matrix, which is read across, or too many rows."""
+        """Whether rows become blocks on narrow screens: not with few columns, which fit; with so
+        many that the table is a matrix, which is read across; or with too many rows."""
         return not self.is_slim and not self.is_matrix and len(self.rows) <= MOST_ROWS
 
     @property
     def is_slim(self) -> bool:
-        """Whether it fits where there is little room."""
+        """Whether it fits on narrow screens."""
         return len(self.columns) <= _SLIM
 
     @property
     def is_matrix(self) -> bool:
-        """Whether it has so many columns that their names are turned."""
+        """Whether it has so many columns that their names are rotated."""
         return len(self.columns) > _MATRIX
 
     @property
     def ranks(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """Of each row, its place by each column: numbers downwards, texts upwards, blanks last.
-        Columns in whose order the rows stand are left out."""
+        """The rank of each row by each column: numbers descending, texts ascending, blanks last.
+        Columns that already have this order are left out."""
         listed = list(range(len(self.rows)))
         by_column = {
             i: ranks
@@ -154,7 +154,7 @@ class Table:
 
 
 def bars(values: Sequence[float]) -> tuple[Mark, ...]:
-    """Bars of which the longest has the length 1; what is below 0 has none."""
+    """Bars, the longest of length 1; negative values have length 0."""
     largest = max(0.0, *values) if values else 0.0
     return tuple(Mark(max(float(value), 0.0) / (largest or 1.0)) for value in values)
 
@@ -178,7 +178,7 @@ def _number(text: str) -> float:
 
 
 def names_table(names: Sequence[tuple[str, str]]) -> Table | None:
-    """Names and labels of what is shown under a label; None if there are none."""
+    """Names and labels of labelled columns and terms; None if there are none."""
     if not names:
         return None
     shown = tuple(names[:MOST_ROWS])
@@ -188,7 +188,8 @@ def names_table(names: Sequence[tuple[str, str]]) -> Table | None:
 def table_around(
     columns: Sequence[str], rows: Sequence[tuple[str, ...]], sizes: Sequence[int], chosen: int
 ) -> Table:
-    """A table with a row for each step of a path; of a long one, those around the chosen size."""
+    """A table with a row for each step of a path; for a long path, the steps around the chosen
+    size."""
     at = next((i for i, size in enumerate(sizes) if size >= chosen), len(sizes) - 1)
     first = max(0, min(at - MOST_ROWS // 2, len(rows) - MOST_ROWS))
     shown = tuple(rows[first : first + MOST_ROWS])

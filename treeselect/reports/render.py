@@ -1,4 +1,4 @@
-"""Plain data to one HTML file."""
+"""From plain data to one HTML file."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def render(
 
     Parameters
     ----------
-    report : Report, or what another template knows as ``report``
+    report : Report, or any object that a template uses as ``report``
     template : path, optional
-        A template of the user's own. It may extend or include the files of ``templates/``.
+        A custom template. It may extend or include the files of ``templates/``.
     standard : str
-        The file of ``templates/`` that is used without one, and the model to copy.
+        The file of ``templates/`` used without a custom template, and the model to copy.
     sections : sequence of str, optional
         Blocks of the standard template, in the order in which they are shown; all by default.
 
@@ -59,17 +59,17 @@ def render(
     folders = [template_folder()]
     name = standard
     if template is not None:
-        if not os.path.isfile(template):  # unlike the question of a Path, of names of any length
+        if not os.path.isfile(template):  # unlike Path.is_file, it accepts names of any length
             raise OptionError(
                 f"Can't find the template {quoted(str(template))}.\n"
-                f"  Copy {quoted(standard)} from {quoted(str(folders[0]))} to begin with."
+                f"  Start with a copy of {quoted(standard)} from {quoted(str(folders[0]))}."
             )
         folders.insert(0, template.resolve().parent)
         name = template.name
     environment = template_environment(folders)
     try:
         return environment.get_template(name).render(report=report, sections=sections)
-    except Exception as error:  # what a template of the user's own asks for can fail in any way
+    except Exception as error:  # a custom template can fail in any way
         if template is None:
             raise
         line = getattr(error, "lineno", None)
@@ -82,18 +82,18 @@ def render(
 
 
 class _Compiled(BytecodeCache):
-    """Templates that this process has compiled, by their text."""
+    """Templates compiled by this process, by their text."""
 
     def __init__(self) -> None:
         self._code: dict[str, bytes] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Take what is known of a template; the bucket refuses what is of another text."""
+        """Load a compiled template; the bucket refuses one compiled from another text."""
         if bucket.key in self._code:
             bucket.bytecode_from_string(self._code[bucket.key])
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what was compiled."""
+        """Store a compiled template."""
         self._code[bucket.key] = bucket.bytecode_to_string()
 
 
@@ -101,11 +101,11 @@ _COMPILED = _Compiled()
 
 
 def template_environment(folders: Sequence[Path]) -> Environment:
-    """What templates are read with, from the first folder that has them, and the filters that they
-    know."""
+    """The environment of templates, read from the first folder that contains them, with its
+    filters."""
     environment = Environment(
         loader=FileSystemLoader(folders, encoding="utf-8"),
-        # Names of columns are anybody's text: everything is escaped, whatever the file's ending.
+        # Column names are untrusted: everything is escaped, whatever the file name extension.
         autoescape=True,
         finalize=_shown,
         undefined=StrictUndefined,
@@ -118,23 +118,23 @@ def template_environment(folders: Sequence[Path]) -> Environment:
         "file_name": file_name, "unprinted": unprinted,
         "with_svg": _with_svg,
     }  # fmt: skip
-    environment.globals["number"] = count(1).__next__  # for identifiers, of which each is one
+    environment.globals["number"] = count(1).__next__  # for unique identifiers
     return environment
 
 
 def _shown(value: object) -> object:
-    """What a template prints: text without control characters; what is markup already was text
-    that a template has printed, or is the template's own. Whole places have no decimals."""
+    """The output of a template: text without control characters. Markup is unchanged, because it is
+    output already or part of a template. Whole coordinates have no decimals."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def code(text: str) -> Markup:
-    """Text with what stands between backticks as code; all of it escaped."""
+    """Escaped text in which parts between backticks become code."""
     text = shown(text)
     parts = text.split("`")
-    if len(parts) % 2 == 0:  # a backtick without a partner is part of some name
+    if len(parts) % 2 == 0:  # an unpaired backtick is part of a name
         return Markup.escape(text)
     joined = Markup("").join(
         Markup("<code>{}</code>").format(part) if i % 2 else Markup.escape(part)
@@ -145,25 +145,25 @@ def code(text: str) -> Markup:
 
 @pass_environment
 def _with_svg(environment: Environment, figure: Markup, name: str) -> Markup:
-    """A figure with a link that saves it; the style is that of the template's page."""
+    """A figure with a link that saves it, in the style of the template's page."""
     style = environment.get_template("report.css").render()
     return with_svg_link(figure, name, style)
 
 
 def css_text(text: str) -> str:
-    """Text as a string of CSS: all but letters, digits and spaces as their numbers."""
+    """Text as a CSS string, with all characters except letters, digits and spaces escaped."""
     written = (c if c.isalnum() or c == " " else f"\\{ord(c):x} " for c in shown(text))
     return f"'{''.join(written)}'"
 
 
 def contents(page: Markup) -> list[tuple[str, Markup]]:
-    """The headings of a page's sections, those of a template's own, too: anchors and texts.
+    """The headings of all sections of a page, including custom ones: anchors and texts.
 
-    What a page shows of the data is escaped, so that none of it looks like a heading.
+    Data on a page are escaped, so that they can't look like a heading.
     """
     return [(anchor, Markup(text)) for anchor, text in _HEADING.findall(page)]
 
 
 def unprinted(page: Markup) -> list[Markup]:
-    """The headings of sections that are left out on paper."""
+    """The headings of sections that are not printed."""
     return [Markup(text) for text in _UNPRINTED.findall(page)]

@@ -14,6 +14,7 @@ from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.designs.association import Associations
 from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.nouns import noun_of
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling
 from treeselect.engine.survival.curves import Baseline
@@ -175,12 +176,11 @@ class Fit:
                 "Can't tell the stability without resamples.\n"
                 "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
             )
-        known = self.design.arrays.groups.terms
         stability = dataclasses.replace(
             self.resampled,
             library=self.design.library,
             labels=shown_names(self.design),
-            one="unit" if any(len(terms) > 1 for terms in known) else "term",
+            one=noun_of(self.design.arrays.groups.terms, 1),
         )
         if not self.design.has_data:
             return stability

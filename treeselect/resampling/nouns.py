@@ -1,43 +1,45 @@
-"""What is selected: terms, where each is a unit of its own; else units, which hold terms."""
+"""What a fit has selected, counted: terms, or units where there are groups of terms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from treeselect.designs.nouns import is_grouped, noun_of
 from treeselect.printing import count_text
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
-
-def is_grouped(terms_of_units: Sequence[Sequence[str]]) -> bool:
-    """Whether some unit is a group of terms."""
-    return any(len(terms) > 1 for terms in terms_of_units)
-
-
-def noun_of(terms_of_units: Sequence[Sequence[str]], n: float) -> str:
-    """ "term", "terms", "unit" or "units", whichever goes with a number.
-
-    Examples
-    --------
-    >>> from treeselect.resampling.nouns import noun_of
-    >>> noun_of([("age",), ("sex",)], 2), noun_of([("height", "weight"), ("sex",)], 1)
-    ('terms', 'unit')
-    """
-    word = "unit" if is_grouped(terms_of_units) else "term"
-    return word if n == 1 else f"{word}s"
+__all__ = ["candidates", "is_grouped", "noun", "noun_of", "selected_of_all", "selection_clause"]
 
 
 def noun(fit: Fit, n: float = 2) -> str:
-    """The same for a fit."""
+    """ "term" or "unit" of a fit, in the plural unless `n` is 1."""
     return noun_of(fit.design.arrays.groups.terms, n)
 
 
-def kept_of_all(fit: Fit) -> str:
-    """ "3 of 22 terms", or "3 of 20 units (5 of 22 terms)" where these are not the same."""
+def selected_of_all(fit: Fit) -> str:
+    """ "3 of 22 terms", or "3 of 20 units (5 of 22 terms)" where there are groups."""
+    return _of_all(fit, noun(fit, len(fit.design.arrays.groups.terms)))
+
+
+def candidates(fit: Fit) -> str:
+    """ "3 of 22 candidate terms", "none of 22 candidate terms"; units where there are groups."""
+    text = _of_all(fit, f"candidate {noun(fit, len(fit.design.arrays.groups.terms))}")
+    return text if fit.selected else f"none{text[1:]}"
+
+
+def selection_clause(fit: Fit) -> str:
+    """ "Exchange search selected 4 of 7 candidate terms to predict survived"."""
+    return (
+        f"{fit.chosen_method.title} selected {candidates(fit)} to predict"
+        f" {fit.design.response.name}"
+    )
+
+
+def _of_all(fit: Fit, what: str) -> str:
     known = fit.design.arrays.groups.terms
-    said = f"{count_text(fit.k)} of {count_text(len(known))} {noun(fit, len(known))}"
+    said = f"{count_text(fit.k)} of {count_text(len(known))} {what}"
     if not is_grouped(known):
         return said
     n_terms = sum(map(len, known))

@@ -23,11 +23,11 @@ MOST_LEVELS = 12
 
 MISSING = "missing"
 
-LOG_HAZARD_RATIO = "log hazard ratio"
-"""The scale of effects on times until an event."""
+LOG_HAZARD = "log hazard"
+"""The scale of effects on times to an event."""
 
-DOUBLED = "0.69 more is twice the hazard, 0.69 less is half of it."
-"""What differences on that scale mean."""
+DOUBLED = "A change of +0.69 doubles the hazard, one of -0.69 halves it."
+"""What changes on that scale mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +163,27 @@ def scale_of(result: Fit, label: str = "") -> str:
     """Scale of the model's effects, for one of more than two classes by its label."""
     classes = result.design.response.classes
     if result.design.response.family.has_times:
-        return LOG_HAZARD_RATIO
+        return LOG_HAZARD
     if result.model.is_link:
         return f"linear predictor of {label}" if label else "linear predictor"
     if classes:
-        return f"probability of {label or classes[-1]}"
+        return probability_of(result, label or str(classes[-1]))
     return "mean response"
+
+
+def probability_of(result: Fit, label: str) -> str:
+    """ "P(survived = 1)", the probability of a class."""
+    return f"P({result.design.response.name} = {label})"
+
+
+def of_all_classes(scale: str) -> str:
+    """The scale of one class, for all of them."""
+    return "the class probabilities" if scale.startswith("P(") else "the linear predictors"
+
+
+def definite(scale: str) -> str:
+    """A scale in a sentence: "the mean response", but "P(survived = 1)" without an article."""
+    return scale if scale.startswith("P(") else f"the {scale}"
 
 
 def number_text(value: float) -> str:

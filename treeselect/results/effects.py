@@ -1,4 +1,4 @@
-"""Effects of the selected terms: which way, how far, and how sure that is; as tables and words."""
+"""Effects of the selected terms: direction, size and intervals; as tables and in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import falling
 from treeselect.models.probing import ResampledReadings, read_model
-from treeselect.printing import MOST_ROWS, SmallTable, significant
+from treeselect.printing import MOST_ROWS, SmallTable, signed, significant
 from treeselect.resampling.effects import (
     BY_LEVEL,
     DOWN,
@@ -29,7 +29,7 @@ from treeselect.resampling.effects import (
     direction,
     effect_record,
 )
-from treeselect.results.curves import DOUBLED, LOG_HAZARD_RATIO
+from treeselect.results.curves import DOUBLED, LOG_HAZARD, definite, probability_of
 from treeselect.results.effect_points import Points, effect_points
 from treeselect.results.interactions import interactions_of
 
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 _HEADS = ("Change", "2.5 to 97.5%")
 
 _MOST_OF_TERM = 6
-"""Steps of one term that are said; the others are in the table."""
+"""Steps of one term that are printed; the others are in the table."""
 
 
 def make_record(
     result: Fit, points: Points, resampled: Sequence[ResampledReadings] = ()
 ) -> EffectRecord:
-    """Effects in the fit's model, with intervals from what the models of resamples say."""
+    """Effects in the final model, with intervals from the models of resamples."""
     found = read_model(result.model, points.probes, result.design.problem)
     sizes = [len(probe.grid) for probe in points.probes.terms]
     parts = np.split(found.response, np.cumsum(sizes)[:-1]) if sizes else []
@@ -77,8 +77,8 @@ def _direction(
 
 
 def record_of(result: Fit, most: int | None = None) -> EffectRecord:
-    """The effects that are kept of a fit, else those of its model (of so many terms) without
-    intervals."""
+    """The stored effects of a fit, otherwise those of its final model (for at most `most` terms),
+    without intervals."""
     if result.effect_record is not None:
         return result.effect_record
     if not result.selected:
@@ -88,7 +88,8 @@ def record_of(result: Fit, most: int | None = None) -> EffectRecord:
 
 
 def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
-    """One row per step, of more than two classes one for each (see ``SelectionResult.effects``)."""
+    """One row per step, and per class if there are more than two (see
+    ``SelectionResult.effects``)."""
     import pandas as pd
 
     record, classes = record_of(result, most), _classes(result)
@@ -126,7 +127,7 @@ def _classes(result: Fit) -> list[str]:
 
 
 def main_effects(table: pd.DataFrame) -> pd.DataFrame:
-    """Of each term the step (and class) with the largest effect, under the names of the terms."""
+    """For each term the step (and class) with the largest effect; the index is the terms."""
     places = [own.index[_by_size(own)[0]] for _, own in table.groupby("term", sort=False)]
     return table.loc[places].set_index("term")
 
@@ -140,7 +141,7 @@ def _by_size(own: pd.DataFrame) -> IntArray:
 
 
 def effect_columns(result: Fit, terms: list[str]) -> dict[str, Any]:
-    """Columns of ``tidy()``, where effects are kept: missing for terms that are not selected."""
+    """Columns of ``tidy()`` if effects are stored; missing for unselected terms."""
     import pandas as pd
 
     if result.effect_record is None:
@@ -159,7 +160,7 @@ def effect_columns(result: Fit, terms: list[str]) -> dict[str, Any]:
 
 
 def _step_words(row: Mapping[Hashable, Any]) -> str | None:
-    """A step in words, with the class of more than two."""
+    """A step in words, with the class if there are more than two."""
     if row["step"] == NONE:
         return None
     of = f", on {row['class']}" if "class" in row else ""
@@ -167,13 +168,13 @@ def _step_words(row: Mapping[Hashable, Any]) -> str | None:
 
 
 def response_scale(result: Fit, label: str = "") -> str:
-    """What effects are changes of."""
+    """The scale of effects."""
     classes = result.design.response.classes
     if result.design.response.family.has_times:
-        return LOG_HAZARD_RATIO
+        return LOG_HAZARD
     if result.design.offset_name is not False:
         return "linear predictor"
-    return f"probability of {label or classes[-1]}" if classes else "mean response"
+    return probability_of(result, label or str(classes[-1])) if classes else "mean response"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,7 @@ class EffectCells:
 
 
 def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
-    """Each step in words; of factors with many levels, and of classes, those with the largest
+    """Each step in words; of a term with many steps (levels, classes) those with the largest
     effects."""
     largest = float(np.nanmax(np.abs([0.0, *table["effect"]])))
     digits = decimals(largest)
@@ -201,7 +202,7 @@ def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
             )
             found.append(cells)
         if len(own) > len(first):
-            more = f"{len(own) - len(first):,} with smaller changes, see `.effects()`"
+            more = f"{len(own) - len(first):,} with smaller changes: see `.effects()`"
             found.append(EffectCells(str(term), more, ""))
     return tuple(found)
 
@@ -209,25 +210,25 @@ def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
 def _numbers(row: Mapping[Hashable, Any], digits: int) -> tuple[str, str]:
     if np.isnan(row["effect"]):
         return "", ""
-    low, high = (f"{round(row[name], digits) + 0.0:,.{digits}f}" for name in ("low", "high"))
+    low, high = (signed(row[name], f",.{digits}f") for name in ("low", "high"))
     interval = "" if np.isnan(row["low"]) else f"{low} to {high}"
-    return f"{round(row['effect'], digits) + 0.0:+,.{digits}f}", interval
+    return signed(row["effect"], f"+,.{digits}f"), interval
 
 
 def decimals(largest: float, digits: int | None = None) -> int:
-    """Decimals that give a number so many digits, by default those of an effect."""
+    """Decimals that give a number `digits` significant digits, by default those of an effect."""
     exponent = int(f"{largest:e}".partition("e")[2])
     digits = significant(3) if digits is None else digits
     return min(max(0, digits - 1 - exponent), 6 + digits)
 
 
 def effect_tables(result: Fit) -> tuple[SmallTable, ...]:
-    """The effects that are kept, for the summary."""
+    """The stored effects, for the summary."""
     if result.effect_record is None or not result.selected:
         return ()
     cells = effect_cells(effect_table(result))[:MOST_ROWS]
     rows = tuple((_words(own), own.change, own.interval) for own in cells)
-    return (SmallTable((f"Effect on the {scale_of_effects(result)}", *_HEADS), rows),)
+    return (SmallTable((f"Effect on {scale_of_effects(result)}", *_HEADS), rows),)
 
 
 def _words(own: EffectCells) -> str:
@@ -236,13 +237,13 @@ def _words(own: EffectCells) -> str:
 
 
 def scale_of_effects(result: Fit) -> str:
-    """What effects are changes of, for all classes."""
+    """The scale of effects for all classes, with its article."""
     many = len(_classes(result)) > 1
-    return "probability of a class" if many else response_scale(result)
+    return "the class probabilities" if many else definite(response_scale(result))
 
 
 def effect_notes(result: Fit) -> list[str]:
-    """What the numbers of the effects are, where they are kept."""
+    """What the stored effects are."""
     if result.effect_record is None or not result.selected:
         return []
     table = effect_table(result)
@@ -252,37 +253,36 @@ def effect_notes(result: Fit) -> list[str]:
 def meaning_of_effects(result: Fit, table: pd.DataFrame) -> str:
     """What an effect is, and what the words about it mean."""
     said = [
-        f"Effects are changes of the {scale_of_effects(result)} that the model predicts, in the"
-        " mean over the rows, when a term takes another value and the others keep theirs: those"
-        " of the model, not what would happen if somebody changed the value."
+        f"Effects are changes in {scale_of_effects(result)} under the final model, averaged over"
+        " the rows, when one term changes and the others keep their values. They"
+        " describe the model and are not causal effects."
     ]
     if result.design.response.family.has_times:
         said.append(DOUBLED)
     steps, ways = set(table["step"]), set(table["direction"])
     if QUARTILES in steps:
-        said.append("Steps of numbers go from the lower to the upper quartile.")
+        said.append("Numeric terms change from the lower to the upper quartile.")
     if RANGE in steps:
         names = table.loc[table["step"] == RANGE, "term"].unique()
         said.append(
-            "From the least to the largest value, because the quartiles are the same:"
-            f" {', '.join(names)}."
+            f"From the minimum to the maximum, because the quartiles are equal: {', '.join(names)}."
         )
     if ways & {UP, DOWN, MIXED}:
         said.append(
-            "Up or down: the shape never goes back by more than"
-            f" {TOLERANCE * 100:.0f}% of its way, the {ENDS * 100:g}% of the rows at either end"
-            " aside; else mixed."
+            f"Up, down: monotone except for reversals of at most {TOLERANCE * 100:.0f}% of the"
+            f" largest change, ignoring {ENDS * 100:g}% of the rows at either end; otherwise"
+            " mixed."
         )
     if JOINT in ways:
-        said.append("Joint: a term of several variables, with no single direction.")
+        said.append("Joint: a term with several variables has no single direction.")
     return " ".join(said)
 
 
 def interval_notes(record: EffectRecord | None) -> list[str]:
-    """What intervals are, if there are any."""
+    """What the intervals are, if there are any."""
     if record is None or np.isnan(record.low).all():
         return []
     return [
-        "Intervals of effects are percentiles 2.5 and 97.5 of the same effects in the models of the"
-        f" resamples that selected the term, where at least {LEAST_RESAMPLES} did."
+        "Intervals of effects are the 2.5th and 97.5th percentiles over the models of the resamples"
+        f" that selected the term, where at least {LEAST_RESAMPLES} did."
     ]

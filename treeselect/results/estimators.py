@@ -101,15 +101,15 @@ def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFi
     Raises
     ------
     OptionError
-        If it is no estimator, of the wrong kind, or can't take the weights or the offset, late
-        entries or strata.
+        If it is not an estimator, is of the wrong kind, or does not support the weights, the
+        offset, delayed entry or strata.
     """
     from sklearn.base import clone
 
     _check_estimator(estimator, data)
     if not result.selected:
         raise OptionError(
-            "`model` can't be an estimator: nothing is selected, so that it has no columns.\n"
+            "`model` can't be an estimator, because no term is selected and there are no columns.\n"
             "  Select at least one term, for example with `k=1`."
         )
     data.check_data()

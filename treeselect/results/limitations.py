@@ -1,4 +1,4 @@
-"""What must be known before a selection is believed: the sentences that apply to a fit."""
+"""The limitations of a selection: the sentences that apply to a fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.performance import Performance
 
 FEW = 10.0
-"""Events (or rows of the rarest class, or rows) for each candidate term that are few."""
+"""Fewer events (or rows of the rarest class, or rows) per candidate term are few."""
 
 HEINZE = Reference(
     ("G. Heinze", "C. Wallisch", "D. Dunkler"),
@@ -26,36 +26,35 @@ HEINZE = Reference(
 
 
 def limitations(fit: Fit, rows: RowFacts, performance: Performance | None) -> tuple[str, ...]:
-    """Sentences, the gravest first."""
+    """Sentences, the most serious first."""
     n_selected, n_terms = len(fit.selected), len(fit.design.spec.terms)
     n_kept = int(fit.design.arrays.groups.keep.sum())
     said = [few_events(fit, rows)]
     if n_selected == 0:
-        said.append("That no term was selected does not show that none of them matters.")
+        said.append("That no term was selected is not evidence that none of them matters.")
     elif fit.k < len(fit.step.selected) and n_kept < fit.k:
         said += [_score(fit, performance), _others(fit)]
         said.append(
-            "Tests and intervals of a model that is fitted to the selected terms on the same rows"
-            " ignore the selection and are not valid."
+            "Tests and intervals from a model fitted to the selected terms on the same rows ignore"
+            " the selection and are not valid; they are usually anti-conservative."
         )
     elif fit.k < len(fit.step.selected):
         said += [
             _score(fit, performance),
-            f"All selected {noun(fit)} were asked for: none was chosen by the data.",
+            f"All selected {noun(fit)} were forced in; none was chosen by the data.",
         ]
     elif n_terms > 1:
-        said.append("All candidate terms are in the model: nothing was left out.")
+        said.append("All candidate terms were selected, so the data left none of them out.")
     said.append(_stability(fit))
     if n_selected:
         said.append(
-            "Selected terms predict the response; what would happen if one of them were changed"
-            " does not follow."
+            "Selected terms predict the response; selection is not evidence of a causal effect."
         )
     return tuple(text for text in said if text)
 
 
 def few_events(fit: Fit, rows: RowFacts) -> str:
-    """That there is little to go by for each candidate, where that is so and is known."""
+    """That there are few events or rows per candidate term, if that is so and is known."""
     n_terms = len(fit.design.spec.terms)
     if rows.events is not None:
         count, what = rows.events, "events"
@@ -70,9 +69,9 @@ def few_events(fit: Fit, rows: RowFacts) -> str:
         return ""
     each = "less than one" if count < n_terms else f"{count / n_terms:.2g}"
     return (
-        f"There are {count:,} {what} for {n_terms:,} candidate term{'' if n_terms == 1 else 's'},"
-        f" {each} for each: with so few, selections and estimates vary much from sample to sample"
-        f" [{HEINZE.short}]."
+        f"There are only {count:,} {what} for {n_terms:,} candidate"
+        f" term{'' if n_terms == 1 else 's'} ({each} per term); with so few, selections and"
+        f" estimates vary considerably from sample to sample [{HEINZE.short}]."
     )
 
 
@@ -80,38 +79,38 @@ def _score(fit: Fit, performance: Performance | None) -> str:
     name = fit.design.response.family.score_name
     if performance is not None:
         return (
-            f"The {performance.score_name} of the outer folds is that of the whole procedure, whose"
-            " terms may differ from fold to fold, and not of this one set of terms."
+            f"The {performance.score_name} of the outer folds assesses the whole procedure, which"
+            " may select other terms in each fold, not this particular set of terms."
         )
     if fit.scores is not None:
         return (
-            f"The same folds chose the number of {noun(fit)}: their {name} can be slightly"
+            f"The same folds chose the number of {noun(fit)}, so their {name} may be slightly"
             " optimistic."
         )
     return (
-        f"No {name} of rows that had no part in the selection is given: how well new rows are"
-        " predicted is not known."
+        f"The {name} was not estimated on rows that had no part in the selection, so performance on"
+        " new data is unknown."
     )
 
 
 def _others(fit: Fit) -> str:
     if fit.step.decisions is not None and fit.choice.k is None:
         return (
-            "All terms that tell more than their shuffled copies do were looked for, substitutes of"
-            " each other included: the set is not the smallest that predicts as well."
+            "The method selects every term that it finds more important than shuffled copies, even"
+            " if several carry the same information; a smaller set may predict as well."
         )
     return (
-        "Of terms that go together one may stand for the others: a term that was left out can tell"
-        " as much about the response as one that was selected."
+        "Which of several associated terms is selected may be arbitrary: an unselected term can be"
+        " as informative about the response as a selected one."
     )
 
 
 def _stability(fit: Fit) -> str:
     if fit.resampled is not None:
         return (
-            "Stability is how far the procedure agrees with itself on resamples of these rows, not"
-            " how near the selected terms are to the true ones."
+            "Stability measures how consistently the procedure selects on resamples of these rows,"
+            " not how close the selected terms are to the true ones."
         )
     if not fit.selected or fit.k == len(fit.step.selected):
         return ""
-    return "Stability was not assessed: another sample may lead to other terms."
+    return "Stability was not assessed; another sample may lead to other terms."

@@ -1,44 +1,40 @@
-"""The selected terms, and those that nearly were, with what is known of each: one table."""
+"""The selected terms, and others that were selected about as often on resamples: one table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from treeselect.engine.rounding import at_least
 from treeselect.results.recurrence import kept_units
 from treeselect.results.tables import tidy_table
-from treeselect.results.verdict import HALF
+from treeselect.results.verdict import standing
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.engine.arrays import BoolArray
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.stability import Stability
 
 
 def overview_table(fit: Fit, most: int, most_others: int) -> tuple[pd.DataFrame, int]:
-    """The first selected terms, and terms outside that resamples selected nearly as often.
+    """The first selected terms, and unselected terms that resamples selected about as often.
 
-    Outside are those whose unit was selected in at least half of the resamples, or in more than
-    one of the selection was, or holds a place with one of it in turn
+    These are terms whose unit was selected in at least half of the resamples, or more often than
+    the rarest selected one, or is interchangeable with a selected one
     (:mod:`treeselect.resampling.places`); the most frequent first.
 
     Parameters
     ----------
     fit : Fit
     most, most_others : int
-        Rows inside and outside.
+        Rows of selected and of unselected terms.
 
     Returns
     -------
     table : pandas.DataFrame
-        Rows of ``tidy()`` with ``kept`` (in each selection by request) and ``substitutes`` (tuple
-        of the units that hold a place with this one in turn).
+        Rows of ``tidy()`` with ``kept`` (whether it was forced in) and ``substitutes`` (tuple of
+        the units with which it is interchangeable).
     n_left_out : int
-        Rows that would be here if there were room.
+        Further rows, for which there is no room.
     """
     tidy = tidy_table(fit)
     inside = tidy["selected"].to_numpy(dtype=bool)
@@ -47,28 +43,24 @@ def overview_table(fit: Fit, most: int, most_others: int) -> tuple[pd.DataFrame,
         found["substitutes"] = [()] * len(found)
         return found.head(most), max(len(found) - most, 0)
     stability = fit.stability
-    holders = {unit: place.units for place in stability.places for unit in place.units}
+    alike = {unit: place.units for place in stability.places for unit in place.units}
     kept = kept_units(stability)
     table = tidy.assign(kept=tidy["group"].isin(kept))
     table["substitutes"] = [
-        tuple(other for other in holders.get(unit, ()) if other != unit) for unit in tidy["group"]
+        tuple(other for other in alike.get(unit, ()) if other != unit) for unit in tidy["group"]
     ]
-    near = _near(table, stability)
+    near = ~inside & tidy["group"].isin(_near(fit, stability)).to_numpy(dtype=bool)
     others = table[near].sort_values("frequency", ascending=False, kind="stable")
     parts = [table[inside].head(most), others.head(most_others)]
     left_out = int(inside.sum()) + len(others) - sum(map(len, parts))
     return _stacked(parts), left_out
 
 
-def _near(table: pd.DataFrame, stability: Stability) -> BoolArray:
-    """Terms outside the selection that a reader must know of."""
-    inside, frequency = table["selected"].to_numpy(dtype=bool), table["frequency"].to_numpy()
-    free = inside & ~table["kept"].to_numpy(dtype=bool)
-    least = frequency[free].min(initial=1.0)
-    often = at_least(frequency, HALF) | (frequency > least)
-    in_turn = np.array([len(others) > 0 for others in table["substitutes"]], dtype=bool)
-    found: BoolArray = ~inside & (often | in_turn) & (frequency > 0)
-    return found
+def _near(fit: Fit, stability: Stability) -> list[str]:
+    """Unselected units that some resample selected and that a reader must know of."""
+    units = standing(fit, stability)
+    alike = (u for u in units.outside if units.count[u] and u in units.interchangeable)
+    return [*units.intruders, *units.overtaking, *alike]
 
 
 def _stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:

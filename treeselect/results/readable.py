@@ -1,6 +1,6 @@
 """What can be read from a selection: tables, trees, shapes, predictions.
 
-Each method is a call of the module that does the work; the file is long for what they document.
+Each method delegates to the module that does the work; the file is long because of its docstrings.
 """
 
 from __future__ import annotations
@@ -55,35 +55,35 @@ class ReadableFit(Fit):
 
     @property
     def path(self) -> Any:
-        """The path, one row per step.
+        """The selection path, one row per step.
 
         Returns
         -------
         frame, in the library of the data
-            ``k``; ``tuning``, the value of the tuning parameter; ``terms``, tuples of unit names,
-            most important first; ``train_score`` of the method's own ensemble on its training
-            rows (out of bag for forests), of refined sets and of methods without an ensemble that
-            of a forest on the units, out of bag; ``cv_score`` and ``cv_se`` of the refitted model
-            on held-out rows (missing where no cross-validation was needed); and, of best subsets,
-            ``gap``, the optimality gap: 0 where it is proved that no other set is better.
+            ``k``; ``tuning``, the value of the tuning parameter; ``terms``, tuples of the names of
+            terms (units, if there are groups), most important first; ``train_score`` of the
+            method's own ensemble on its training rows (out of bag for forests), or, for refined
+            sets and methods without an ensemble, of a random forest on the selected terms, out of
+            bag; ``cv_score`` and ``cv_se`` of the final model on held-out rows (missing if there
+            was no cross-validation); and, for best subsets, ``gap``, the optimality gap, which is 0
+            if the set is proved optimal.
         """
         return in_library(path_table(self), self.design.library)
 
     def tidy(self) -> Any:
-        """One row per term: selected terms first, then by their entry into the path.
+        """One row per term: selected terms first, then by entry into the path.
 
         Returns
         -------
         frame, in the library of the data
             ``term``; ``group``, its unit; ``selected``; ``decision``, ``"confirmed"``,
-            ``"tentative"`` or ``"rejected"`` by methods that decide by themselves (``"boruta"``),
-            missing for others; ``step``, the size of the path's step at
-            which it first was in (missing if never); ``importance`` of the unit in the model that
-            predicts (:attr:`importance`); ``cost`` of the unit alone; and, if there are resamples,
-            ``frequency``, ``ci_low``, ``ci_high``; and, if effects were read on them,
-            ``direction``, and of the step (and class) of the term whose effect is largest
-            ``effect_of``, in words, ``effect``, ``effect_low`` and ``effect_high`` (see
-            :meth:`effects`).
+            ``"tentative"`` or ``"rejected"`` for methods that make decisions (``"boruta"``),
+            otherwise missing; ``step``, the size at which it first enters the path (missing if it
+            never does); ``importance`` of its unit in the final model (:attr:`importance`);
+            ``cost`` of its unit alone; with resamples, ``frequency``, ``ci_low`` and ``ci_high``;
+            with effects on resamples, ``direction`` and, for the step (and class) with the largest
+            effect, ``effect_of`` (the step in words), ``effect``, ``effect_low`` and
+            ``effect_high`` (see :meth:`effects`).
         """
         return in_library(tidy_table(self), self.design.library)
 
@@ -95,8 +95,8 @@ class ReadableFit(Fit):
         frame, in the library of the data
             ``n`` rows used, ``n_dropped``, ``p`` units, ``k``, ``method``, ``family``, ``tuning``,
             ``score`` (its name), ``train_score``, ``cv_score``, ``cv_se``, ``resamples``,
-            ``stability``, ``stability_low``, ``stability_high``, ``seed``, and ``events``, which is
-            missing where the response is no times until an event (float64).
+            ``stability``, ``stability_low``, ``stability_high``, ``seed``, and ``events`` (float64;
+            missing unless the response is a time to an event).
         """
         return in_library(glance_table(self), self.design.library)
 
@@ -106,21 +106,21 @@ class ReadableFit(Fit):
         Parameters
         ----------
         data : frame or path
-            The training data or new ones, in any library.
+            The training data or new data, in any library.
         offset : sequence of float, optional
             As in :meth:`predict`.
 
         Returns
         -------
         frame
-            A copy, in the library of `data`, with the column ``fitted`` (:meth:`predict` on the
-            response's scale; of more than two classes the most probable one), in the same order
-            and of the same length.
+            A copy of `data`, in its library and order, with the column ``fitted``:
+            :meth:`predict` on the response scale or, for more than two classes, the most probable
+            class.
 
         Raises
         ------
         OptionError
-            If there is a column ``fitted`` already.
+            If `data` already has a column ``fitted``.
         """
         kind = "class" if len(self.design.response.classes) > 2 else "response"
 
@@ -137,9 +137,10 @@ class ReadableFit(Fit):
         Parameters
         ----------
         digits : int, optional
-            Decimals of scores, importances, selection frequencies and stability indices, with their
-            errors, differences and intervals, and significant digits of the largest effect, whose
-            decimals the others have. From 1 to 10; by default each kind of number has its own.
+            Decimals of scores, importances, selection frequencies and stability indices, including
+            their errors, differences and intervals, and significant digits of the largest effect,
+            which set the decimals of all effects. From 1 to 10; by default each kind of number has
+            its own.
 
         Returns
         -------
@@ -156,43 +157,43 @@ class ReadableFit(Fit):
     # --- inside ---
 
     def trees(self) -> Any:
-        """The trees behind the selection: of ControlBurn the sparse forest, of other methods the
-        refitted forest, or after ``refit("boosting")`` the boosted trees, each of weight 1.
+        """The trees of the selection: for ControlBurn the sparse forest, for other methods the
+        final random forest, and after ``refit("boosting")`` the boosted trees, each of weight 1.
 
         Returns
         -------
         frame, in the library of the data
-            One row per tree, by falling share: ``tree``, its number, from 1; ``weight``, above 0
-            (problem 2 of the ControlBurn paper), of a forest one over the number of trees;
-            ``share``, how much it moves the prediction, as a share of all (weight times standard
-            deviation of its predictions); ``depth``; ``leaves``; ``terms``, tuple of the units
-            that it splits on, most important first.
+            One row per tree, by decreasing share: ``tree``, its number, from 1; ``weight``, above 0
+            (problem 2 of the ControlBurn paper; in a random forest one over the number of trees);
+            ``share``, weight times standard deviation of the tree's predictions, as a share of the
+            sum over all trees; ``depth``; ``leaves``; ``terms``, tuple of the terms or units that
+            it splits on, most important first.
         """
         return in_library(tree_table(self), self.design.library)
 
     def nodes(self) -> Any:
-        """All nodes of the trees that :meth:`trees` lists.
+        """All nodes of the trees listed by :meth:`trees`.
 
         Returns
         -------
         frame, in the library of the data
-            One row per node: ``tree`` and ``node`` (from 1), ``depth`` (of the root 0), ``term``
-            and ``split`` (a row that meets it goes left; missing in leaves), ``threshold`` (of
-            numbers), ``missing`` (side that missing values go to), ``left`` and ``right`` (nodes),
-            ``gain``, ``n`` (rows of the tree's sample, counting copies) and ``value``, not yet
-            weighted, or ``value_1``, ``value_2``, ... for more than two classes. With
-            ``refit=None`` the linear predictor is ``model.constant`` plus the sum of weights times
+            One row per node: ``tree`` and ``node`` (from 1), ``depth`` (0 for the root), ``term``
+            and ``split`` (rows that satisfy it go left; missing in leaves), ``threshold`` (for
+            numbers), ``missing`` (side to which missing values go), ``left`` and ``right`` (child
+            nodes), ``gain``, ``n`` (rows of the tree's sample, with multiplicity) and ``value``
+            before weighting, or ``value_1``, ``value_2``, ... for more than two classes. With
+            ``refit=None`` the linear predictor is ``model.constant`` plus the weighted sum of
             values.
 
         Raises
         ------
         OptionError
-            If nothing is selected.
+            If no term is selected.
         """
         return in_library(node_table(self), self.design.library)
 
     def rules(self, tree: int = 1) -> str:
-        """One tree of :meth:`trees`, by its number there, as indented text.
+        """One tree of :meth:`trees`, by its number, as indented text.
 
         Raises
         ------
@@ -207,23 +208,23 @@ class ReadableFit(Fit):
         Returns
         -------
         frame, in the library of the data
-            One row per step and unit that is ever in: ``k``, ``tuning``, ``term``, ``selected``,
-            ``importance`` by the method's own measure (of exchange search and refined sets the rise
-            of the error without the unit, of ControlBurn in the weighted trees), summing to 1 over
-            the units of a step.
+            One row per step and unit that ever enters: ``k``, ``tuning``, ``term``, ``selected``,
+            ``importance`` by the method's own measure (for exchange search and refined sets the
+            increase in error without the unit, for ControlBurn the importance in the weighted
+            trees), summing to 1 over the units of a step.
         """
         return in_library(importance_path_table(self), self.design.library)
 
     def history(self) -> Any:
-        """How a method that decides by itself came to its decisions, round by round.
+        """The rounds of a method that makes decisions, such as Boruta.
 
         Returns
         -------
         frame, in the library of the data
-            One row per round and unit: ``round``, from 1; ``term``, the unit; ``decision`` in the
-            end; ``importance`` in that round (missing once it was rejected); and the least, mean
-            and greatest importance of the shadows, ``shadow_min``, ``shadow_mean``,
-            ``shadow_max``. What is more important than the greatest has a hit.
+            One row per round and unit: ``round``, from 1; ``term``, the unit; its final
+            ``decision``; its ``importance`` in that round (missing after rejection); and the
+            minimum, mean and maximum importance of the shadows, ``shadow_min``, ``shadow_mean`` and
+            ``shadow_max``. A unit that exceeds the maximum scores a hit.
 
         Raises
         ------
@@ -233,29 +234,29 @@ class ReadableFit(Fit):
         return in_library(history_table(self), self.design.library)
 
     def exchanges(self) -> Any:
-        """The exchanges by which a search came to the selection.
+        """The exchanges by which a search arrived at the selection.
 
         Returns
         -------
         frame, in the library of the data
-            One row per exchange, in their order, none if nothing was exchanged: ``exchange``, its
-            number, from 1 (int64); ``out`` and ``into``, the units that went and came (text);
-            ``change`` of the out-of-bag error, as a share of what it was before the exchange
-            (float64; -0.02: it fell by 2%); ``change_se``, its standard error.
+            One row per exchange, in order; no rows if there was none: ``exchange``, its number,
+            from 1 (int64); ``out`` and ``into``, the removed and the added unit (text);
+            ``change``, the relative change in out-of-bag error (float64; -0.02 is a decrease by
+            2%); ``change_se``, its standard error.
 
         Raises
         ------
         OptionError
-            If no search found this set: the method makes none, or the set is what the backward
-            pass, or a cut to `k`, has left of a larger one.
+            If no search ended with this set: the method makes none, or backward elimination or a
+            cut to `k` reduced a larger set.
 
         Notes
         -----
-        Both errors are those of forests with the same bags, so that the change is a mean of
-        differences of rows; the standard error is that of this mean, over rows, or over the groups
-        of `fold_groups`. What other bags would change is not in it, nor that the exchange is the
-        best of those that were tried. Where terms have `costs`, an exchange must lower the error
-        per price, and may raise the error itself.
+        Both errors come from forests with the same bags, so the change is a mean of differences
+        over rows; its standard error is taken over rows, or over the clusters of `fold_groups`. It
+        includes neither variation between sets of bags nor the fact that the exchange is the best
+        of those tried. With `costs`, an exchange must lower the error per cost, and may raise the
+        error itself.
 
         Examples
         --------
@@ -271,17 +272,17 @@ class ReadableFit(Fit):
         return in_library(exchange_table(self), self.design.library)
 
     def alternatives(self) -> Any:
-        """The sets of the selection's size that a search found nearly as good.
+        """Near-equivalent sets: sets of the selection's size that a search found about as good.
 
         Returns
         -------
         frame, in the library of the data
-            One row per set whose out-of-bag error is at most one standard error higher than that
-            of the selection, the least error first, at most 50: ``terms``, tuple of its units, the
-            selected ones first; ``out`` and ``into``, tuples of the selected units that it lacks
-            and of those in their place; ``change`` of the error, as a share of that of the
-            selection (float64; 0.003: higher by 0.3%; below 0: lower, though the search did not
-            take the set); ``change_se``, its standard error.
+            One row per set whose out-of-bag error is at most one standard error above that of the
+            selection, by increasing error, at most 50: ``terms``, tuple of its units, selected ones
+            first; ``out`` and ``into``, tuples of the selected units that it lacks and of those
+            that replace them; ``change``, the error relative to that of the selection, minus 1
+            (float64; 0.003 is higher by 0.3%; a negative value is lower, although the search did
+            not adopt the set); ``change_se``, its standard error.
 
         Raises
         ------
@@ -290,11 +291,10 @@ class ReadableFit(Fit):
 
         Notes
         -----
-        Sets that predict equally well are called predictively equivalent, or the Rashomon set
-        [1]_. These are those of one size among the sets that the search judged with all of its
-        trees (``step.trace.n_judged`` in number), not among all that exist: others may be as good.
-        The standard error is that of the mean difference over rows, or over the groups of
-        `fold_groups`, for one set of bags.
+        Sets that predict about equally well are called a Rashomon set [1]_. The table has only
+        sets of one size that the search evaluated with all its trees (``step.trace.n_judged`` of
+        them); others may be as good. The standard error is that of the mean difference over rows,
+        or over the clusters of `fold_groups`, for one set of bags.
 
         References
         ----------
@@ -314,8 +314,7 @@ class ReadableFit(Fit):
         return in_library(alternative_table(self), self.design.library)
 
     def shape(self, term: str, other: str | None = None) -> Any:
-        """Shape function of a selected term, or of two together: partial dependence of the model
-        that predicts.
+        """Shape of a selected term, or of two jointly: partial dependence of the final model.
 
         Parameters
         ----------
@@ -326,18 +325,18 @@ class ReadableFit(Fit):
         Returns
         -------
         frame, in the library of the data
-            One row per point of a grid: at most 40 values of a number (12 of each of two, of those
-            pairs that occur), all levels of a factor up to 100, what is missing last. A column for
-            each variable behind the term, or for the term itself where it is a product of numbers,
-            ``<name>_value`` if its name is that of another column (of a number, whose values trees
-            see in bins, the mean of the rows in the bin of the point); ``share`` of the rows there;
-            ``mean``, the model's mean value over at most 1000 rows when the term has that value,
-            and ``effect``, the same about its mean, with ``low`` and ``high`` if there are effects
-            from resamples (percentiles as in :meth:`effects`, point by point); for two terms
-            ``interaction``, what is beyond the best sum of an effect of each. Of more than two
-            classes a column for each, ``mean_<class>``. A forest gives the mean response, the
-            sparse forest, boosted trees (and a forest with an offset) the linear predictor; of
-            times until an event all models give logarithms of hazard ratios.
+            One row per grid point: at most 40 values of a number (12 of each of two, for pairs that
+            occur), at most 100 levels of a factor, missing values last. A column for each variable
+            behind the term, or for the term itself if it is a product of numbers, named
+            ``<name>_value`` if the name is taken by another column (trees bin numbers; the value
+            is the mean of the rows in the bin); ``share`` of the rows in it; ``mean``, the partial
+            dependence over at most 1000 rows, and ``effect``, the centred partial dependence, with
+            ``low`` and ``high`` if there are effects from resamples (pointwise percentiles as in
+            :meth:`effects`); for two terms ``interaction``, the part that is not a sum of an effect
+            of each (least squares). For more than two classes one column each, ``mean_<class>``.
+            The scale is the mean response for random forests; the linear predictor for the sparse
+            forest, boosted trees and forests with an offset; and the log hazard ratio for times to
+            an event.
 
         Raises
         ------
@@ -348,26 +347,24 @@ class ReadableFit(Fit):
 
         Notes
         -----
-        Partial dependence is that of Friedman (2001), section 8.2. Of single-feature trees
+        Partial dependence is defined as in Friedman (2001), section 8.2. For single-feature trees
         (``forest="single-feature"`` of ControlBurn with ``refit=None``) it is the shape function of
         the additive model itself.
         """
         return in_library(shape_table(self, term, other), self.design.library)
 
     def effects(self) -> Any:
-        """Which way each selected term goes in the model that predicts, how far, and how sure that
-        is.
+        """Effects of the selected terms in the final model: direction, size and intervals.
 
         Returns
         -------
         frame, in the library of the data
-            One row per step of a term, most important terms first; of more than two classes one for
-            each, in the column ``class``. ``term``; ``direction`` of its whole shape, see the
-            notes; ``step``, ``from`` and ``to``, see the notes, as text; ``effect``, the change of
-            the mean prediction over the rows (float64); ``low`` and ``high``, the 2.5th and 97.5th
-            percentile of the same change in the models of the resamples, if there are any (see
-            ``effects`` of :meth:`resample`) and at least 20 know it, else missing; ``n_resamples``,
-            how many do (int64).
+            One row per step of a term, most important terms first; for more than two classes one
+            row for each, in the column ``class``. ``term``; ``direction`` of its shape; ``step``,
+            ``from`` and ``to`` (text), see the notes; ``effect``, the change in mean prediction
+            over the rows (float64); ``low`` and ``high``, the 2.5th and 97.5th percentiles of this
+            change over the models of the resamples (see ``effects`` of :meth:`resample`), missing
+            if fewer than 20 of them define it; ``n_resamples``, how many do (int64).
 
         Raises
         ------
@@ -377,34 +374,34 @@ class ReadableFit(Fit):
         Notes
         -----
         *Effects* are differences of partial dependence (Friedman 2001, section 8.2): the term takes
-        one value in all rows (at most 1000), then the other, while the other terms keep theirs. The
-        scale is that of the response: mean response, probability of the positive class or of each
-        class; with an offset the linear predictor; of times until an event the logarithm of the
-        hazard ratio. They describe the model, and are not what would happen if somebody changed the
-        value: other terms that go along with it stay.
+        first one value in all rows (at most 1000), then the other, while the other terms keep
+        theirs. The scale is that of the response: the mean, or the probability of the positive
+        class or of each class; with an offset the linear predictor; for times to an event the log
+        hazard ratio. They describe the model and are not causal effects: associated terms do not
+        change along.
 
-        *Steps* are ``"quartiles"``, from the lower to the upper one of the rows (values that occur;
-        a term of one variable in several columns, such as a spline, goes by its variable, a
-        product of numbers by the product); ``"values"``, from one to the other of two (truth
-        values, too); ``"range"``, from the least to the largest, where the quartiles are the same
-        value; ``"levels"``, from the most frequent level of a factor to each other one (of many the
-        100 most frequent) and to what is missing; ``"none"`` for terms of several variables that
-        are neither a product of numbers nor a factor, whose :meth:`shape` tells more.
+        *Steps* are ``"quartiles"``, from the lower to the upper quartile (observed values; for a
+        term with one variable and several columns, such as a spline, of the variable; for a product
+        of numbers, of the product); ``"values"``, from one to the other of two values (booleans
+        included); ``"range"``, from the minimum to the maximum if the quartiles are equal;
+        ``"levels"``, from the most frequent level of a factor to each other level (at most the 100
+        most frequent) and to missing; ``"none"`` for terms with several variables that are neither
+        a product of numbers nor a factor; see their :meth:`shape`.
 
-        *Directions* of numbers go by the shape, at its points (at most 40, about as many rows at
-        each), without what is missing: ``"up"`` if it falls nowhere, from any point to any later
-        one, by more than a tenth of its largest rise; ``"down"`` the other way about; ``"flat"`` if
-        it does not move at all; ``"mixed"`` otherwise. Points at either end have no say if there
-        are at most 2.5% of the rows up to there: a single extreme row is no direction. Factors
-        have ``"by level"``, terms of several variables without a step ``"joint"``.
+        *Directions* of numbers are those of the shape at its points (at most 40, with about equal
+        numbers of rows), ignoring missing values: ``"up"`` if it never falls, from any point to any
+        later one, by more than a tenth of its largest rise; ``"down"`` correspondingly; ``"flat"``
+        if it is constant; ``"mixed"`` otherwise. Points at either end that hold at most 2.5% of the
+        rows are ignored, so that single extreme rows do not decide. Factors have ``"by level"``,
+        terms with several variables and no step ``"joint"``.
 
-        *Intervals* hold the rows, the points and the steps fixed; only the model differs. They are
-        of the resamples that selected the term: of one that is seldom selected they tell how it is
-        used when it is, and the more often it is selected where its effect is large, the further
-        they are from 0. A resample knows nothing of a level that it does not hold, or of a term
-        that does not vary there. Forests smooth: their effects, and with them the intervals, are
-        nearer to 0 than what they estimate, the more so the fewer the rows and the weaker the term
-        (by a fifth in simulated data of 150 rows).
+        *Intervals* hold the rows, the points and the steps fixed; only the model varies. They use
+        the resamples that selected the term: for a rarely selected term they describe its effect
+        given selection and are further from 0 the more its selection depends on a large effect. A
+        resample does not count if it lacks a level or if the term is constant on it. Forests
+        smooth: effects and intervals are closer to 0 than the quantities that they estimate, the
+        more so the fewer the rows and the weaker the term (by a fifth in simulated data of 150
+        rows).
 
         Examples
         --------
@@ -420,22 +417,21 @@ class ReadableFit(Fit):
         return in_library(effect_table(self), self.design.library)
 
     def interactions(self) -> Any:
-        """Strength of the interaction of each pair of selected terms in the model that predicts.
+        """Interaction of each pair of selected terms in the final model.
 
         Returns
         -------
         frame, in the library of the data
-            One row per pair of the ten most important terms that have no variable in common,
-            the largest first: ``term``, ``other``, ``strength``, from 0 (the effects of the two add
-            up) to 1, on the scale of :meth:`shape`: probabilities of effects that add up in
-            log-odds do not add up. After :meth:`SelectionResult.resample` with ``effects=True``
-            ``low`` and ``high`` are its 2.5 and 97.5 percentiles in the models of the resamples, at
-            the same points over the same rows, and ``n_resamples`` tells of how many: those that
-            selected both terms, in which both vary and no level is missing that is a point of the
-            grid. Of fewer than 20 there is no interval; without such resamples `n_resamples` is 0.
-            ``size``, by which they are ranked, is the root mean square of what no sum of two
-            effects has, on the same scale: a pair of which both effects are small can be strong,
-            as a share, and matter little.
+            One row per pair of the ten most important terms without a common variable, by
+            decreasing size: ``term``, ``other``, ``strength``, from 0 (additive effects) to 1, on
+            the scale of :meth:`shape` (effects that are additive in log odds are not additive in
+            probabilities). After :meth:`SelectionResult.resample` with ``effects=True``, ``low``
+            and ``high`` are its 2.5th and 97.5th percentiles over the models of the resamples, at
+            the same points and rows, and ``n_resamples`` is their number: those that selected both
+            terms, on which both vary and no level of the grid is absent. Fewer than 20 give no
+            interval; without such resamples `n_resamples` is 0. ``size``, by which pairs are
+            ranked, is the root mean square of the non-additive part, on the same scale: a pair with
+            two small effects may have a large strength, which is a share, and still matter little.
 
         Raises
         ------
@@ -444,31 +440,32 @@ class ReadableFit(Fit):
 
         Notes
         -----
-        The strength is the root of the share of the variance of the pair's partial dependence that
-        no sum of two effects has. It is the statistic H of Friedman and Popescu (2008), equation
-        44, with the best two effects by least squares (Hooker 2007) in place of the partial
-        dependences, over the cells of a 6 x 6 grid with the shares of their rows; so pairs of
-        values that do not occur have no part in it.
+        The strength is the square root of the share of the variance of the pair's partial
+        dependence that is not additive. It is the statistic H of Friedman and Popescu (2008),
+        equation 44, with the least-squares additive effects (Hooker 2007) in place of the partial
+        dependences, over the cells of a 6 x 6 grid weighted by their shares of the rows, so pairs
+        of values that do not occur are ignored.
         """
         return in_library(interaction_table(self), self.design.library)
 
     def neighbours(self, term: str | None = None, most: int = 10) -> Any:
-        """The terms that go together with a term in the data, whether they are selected or not.
+        """The terms most strongly associated with a term in the data, selected or not.
 
         Parameters
         ----------
         term : str, optional
             Any term of the formula; each selected term by default.
         most : int
-            How many to list for each, 1 to 1,000,000.
+            Number of neighbours of each term, 1 to 1,000,000.
 
         Returns
         -------
         frame, in the library of the data
-            One row per pair, the strongest first: ``term``; ``other``; ``measure``; ``association``
-            in [0, 1]; ``selected``, whether the other is. The measure is the absolute rank
-            correlation of two numbers, the correlation ratio of a number and a factor, Cramer's V
-            of two factors; of terms with several columns the strongest of their columns.
+            One row per pair, by decreasing association: ``term``; ``other``; ``measure``;
+            ``association`` in [0, 1]; ``selected``, whether the other term is. The measure is the
+            absolute rank correlation of two numbers, the correlation ratio of a number and a
+            factor, or Cramer's V of two factors; for terms with several columns, the largest over
+            pairs of columns.
 
         Raises
         ------
@@ -479,8 +476,8 @@ class ReadableFit(Fit):
 
         Notes
         -----
-        This is the data's side; ``fit.stability.substitutes`` tells which terms in fact took the
-        place of a selected one.
+        These are associations in the data; ``fit.stability.substitutes`` lists the terms by which
+        a selected term was replaced on resamples.
 
         Examples
         --------
@@ -493,8 +490,7 @@ class ReadableFit(Fit):
         return in_library(neighbour_table(self, term, most), self.design.library)
 
     def describe(self, variables: str | Sequence[str] | None = None) -> Any:
-        """The rows that were used, variable by variable and by their response: what a baseline
-        table ("table 1") shows.
+        """Description of the rows used, by variable and response: a baseline table ("table 1").
 
         Parameters
         ----------
@@ -505,14 +501,15 @@ class ReadableFit(Fit):
         Returns
         -------
         frame, in the library of the data
-            For each variable rows of the kind ``"numbers"`` (one), or ``"level"`` (one for each
-            that occurs), and then of the kind ``"missing"`` (one), each for all rows and for each
-            group of them. ``variable``; ``kind``; ``level``, as text, missing for other kinds;
-            ``group``, missing for all rows, see the notes; ``selected``, whether a selected term
-            reads the variable; ``n_group``, rows of the group (int64); ``n``, those of them that
-            have a known number, the level, or a missing value (int64); ``share``, of a level ``n``
-            as a share of the rows with a known value, else of all rows of the group (float64);
-            ``median``, ``q25`` and ``q75`` of numbers, else missing (float64).
+            For each variable one row of the kind ``"numbers"``, or one of the kind ``"level"`` for
+            each level that occurs, and then one of the kind ``"missing"``, each for all rows and
+            for each group of rows. ``variable``; ``kind``; ``level`` (text; missing for other
+            kinds); ``group`` (missing for all rows; see the notes); ``selected``, whether a
+            selected term uses the variable; ``n_group``, number of rows in the group (int64);
+            ``n``, how many of them have a known number, the level, or a missing value (int64);
+            ``share``, ``n`` as a share of the rows of the group, or, for a level, of those with a
+            known value (float64); ``median``, ``q25`` and ``q75`` of numbers, otherwise missing
+            (float64).
 
         Raises
         ------
@@ -523,15 +520,16 @@ class ReadableFit(Fit):
 
         Notes
         -----
-        *Groups* are the classes of the response (of more than five the four most frequent, and the
-        others together); of numbers and counts thirds, named by their least and largest value,
-        which are not of one size where values repeat; of times ``"event"`` and ``"censored"``.
+        *Groups* are the classes of the response (if there are more than five, the four most
+        frequent and all others combined); for numbers and counts, thirds named by their minimum and
+        maximum, of unequal size if values are tied; for times to an event ``"event"`` and
+        ``"censored"``.
 
-        *Numbers* with at most five different values, all whole, and those that a term takes as a
-        factor are described by level. Quartiles are interpolated as numpy and R do by default.
+        *Numbers* with at most five distinct values, all integers, and those that a term treats as
+        a factor are described by level. Quartiles are interpolated as in numpy and R by default.
 
-        *Weights* that are whole numbers are copies: a row of weight 3 counts as three. Other
-        weights do not count here, nor do rows with a weight of 0 or without a response.
+        *Weights* that are integers are frequencies: a row of weight 3 counts as three. Other
+        weights are ignored here. Rows with weight 0 or without a response are excluded.
 
         Examples
         --------
@@ -555,40 +553,39 @@ class ReadableFit(Fit):
         offset: Sequence[float] | None = None,
         times: float | Sequence[float] | None = None,
     ) -> Any:
-        """Predict from the selected terms: by the forest refitted on them, the sparse forest
-        (``refit=None`` of ControlBurn), or boosted trees (:meth:`refit`).
+        """Predict with the final model: the random forest refitted to the selected terms, the
+        sparse forest (``refit=None`` of ControlBurn), or boosted trees (:meth:`refit`).
 
         Parameters
         ----------
         new : frame or path
-            Must hold the columns behind the selected terms (:attr:`variables`); others are not
-            looked at.
+            Must have the columns behind the selected terms (:attr:`variables`); other columns are
+            ignored.
         type : {"response", "link", "class", "survival", "cumulative_hazard"}
-            The mean (for two classes the probability of the positive one, for more a column with
-            the probability of each; of times until an event the relative risk, in units of the
-            baseline hazard), its linear predictor (log-odds; logarithms of the probabilities, of
-            the mean count or of the relative risk), or the most probable class. Of times also the
-            probability of no event until each of `times`, or the cumulative hazard there:
+            The mean (for two classes the probability of the positive class, for more a column with
+            the probability of each; for times to an event the relative risk, a multiple of the
+            baseline hazard), the linear predictor (log odds; the logarithm of the probabilities, of
+            the mean count or of the relative risk), or the most probable class. For times to an
+            event also the probability of no event until each of `times`, or the cumulative hazard:
             Breslow's baseline hazard [1]_ of the row's stratum times its relative risk.
         offset : sequence of float, optional
-            One value per row, needed if the fit had an array of them. If it had a column, `new`
-            must have that column.
+            One value per row, required if the fit was given an array. If it was given a column,
+            `new` must have that column.
         times : float or sequence of float, optional
-            Different numbers of at least 0, in the unit of the response's times; needed for
-            ``"survival"`` and ``"cumulative_hazard"``, and only there.
+            Distinct non-negative numbers, in the unit of the response; required for ``"survival"``
+            and ``"cumulative_hazard"``, and not allowed otherwise.
 
         Returns
         -------
         series, or frame with a column for each of more than two classes, or for each time
-            Of the length of `new`, in its library, with its index if it has one. Survival and
-            hazards are missing after the last time at which anybody of the row's stratum was under
-            observation in the data of the fit.
+            As long as `new`, in its library, with its index if it has one. Survival and hazards are
+            missing beyond the end of follow-up of the row's stratum in the data of the fit.
 
         Raises
         ------
         OptionError
-            If `type` is not allowed, or ``"class"`` for a response without classes, or `times` are
-            needed and not given, or given and not needed.
+            If `type` is not allowed, or is ``"class"`` for a response without classes, or `times`
+            are required and not given, or given and not allowed.
         NewDataError
             If `new` does not match the data of the fit.
 

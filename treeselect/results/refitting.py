@@ -1,4 +1,4 @@
-"""Other models of the selected terms: trees, linear model, any estimator of scikit-learn."""
+"""Other models of the selected terms: trees, a linear model, any scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-_PREDICTS = "Refitted: predicts with"
+_PREDICTS = "The final model was refitted:"
 
 SELECTED_HERE = (
-    "These p-values and intervals are not valid: the terms were selected on the same rows, so that"
-    " they look better than they are."
+    "These p-values and intervals are not valid: the terms were selected on the same rows, so they"
+    " are anti-conservative."
 )
 
 NOT_VALID = (
@@ -77,7 +77,7 @@ def refit(result: Fit, model: Any, data: ModelData) -> Any:
         if model == "glm":
             return refit_glm(result, data)
         raise OptionError(
-            f"`model` must be one of {listing(MODELS)}, or an estimator of scikit-learn.\n"
+            f"`model` must be one of {listing(MODELS)}, or a scikit-learn estimator.\n"
             f"{found_near(model, MODELS)}"
         )
     return refit_estimator(result, model, data)
@@ -87,8 +87,8 @@ def refit(result: Fit, model: Any, data: ModelData) -> Any:
 def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
     if data.row_weights.groups is None and result.choice.folds.groups_name is not False:
         raise OptionError(
-            f"`refit({model!r})` must know which rows belong together: the fit had"
-            " `fold_groups`, and they are not in the file that the model was loaded from.\n"
+            f"`refit({model!r})` can't be done without the `fold_groups` of the fit, which are not"
+            " in the file that it was loaded from.\n"
             "  Give `data` with their column, or save the fit with `include_data=True`."
         )
     grow = refit_forest if model == "forest" else fit_boosted
@@ -99,11 +99,11 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
         seed=stream_seed(result.seed, "fit"),
         n_threads=workers_for(result.n_jobs).n_threads,
     )
-    before = result.model.note  # said of the model that goes
+    before = result.model.note  # about the model that is replaced
     notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))
     if model != _own_model(result):
-        notes += (f"{_PREDICTS} {fitted.description}; the scores are those of the model before.",)
-    # Effects were those of the model that goes, in its resamples.
+        notes += (f"{_PREDICTS} {fitted.description}. Scores are those of the previous model.",)
+    # Stored effects are those of the model that is replaced.
     return dataclasses.replace(
         result, model=fitted, notes=notes, effect_record=None,
         baseline=baseline_of(data.problem, data.weight, fitted),
@@ -111,13 +111,13 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
 
 
 def _own_model(result: Fit) -> str | None:
-    """What `select()` itself had predict; None is the sparse forest."""
+    """The final model of `select()`; None is the sparse forest."""
     own: str | None = getattr(result.chosen_method, "refit", "forest")
     return own
 
 
 def growing(result: Fit) -> Grow | None:
-    """How the model that predicts is fitted to other rows, where it is not that of the method."""
+    """How to fit the final model to other rows, if it is not the method's own."""
     grown: dict[str, Grow] = {"forest": refit_forest, "boost": fit_boosted}
     own = "sub" if _own_model(result) is None else "forest"
     return None if result.model.stored_as == own else grown.get(result.model.stored_as)
@@ -133,32 +133,33 @@ class GlmFit(Summarised, Tabled):
     Attributes
     ----------
     result : statsmodels results, or CoxFit
-        OLS, WLS, GLM or MNLogit results. Of times coefficients (``params``), their covariance
-        (``cov_params()``), ``llf``, ``aic``, ``bic``, and ``phreg()``: statsmodels' results.
+        OLS, WLS, GLM or MNLogit results. For times to an event coefficients (``params``), their
+        covariance (``cov_params()``), ``llf``, ``aic``, ``bic``, and ``phreg()``, the results of
+        statsmodels.
     n_used, n_dropped : int
-        Rows that were fitted, and rows left out because a selected term is missing there.
+        Complete cases, and rows excluded because a selected term is missing.
     left_out : tuple of str
-        Columns that are sums of others, which have no coefficient of their own.
+        Columns dropped because they are linear combinations of others.
     content : SummaryContent
-        What :meth:`summary` says.
+        Content of :meth:`summary`.
     table : pandas.DataFrame
-        What :meth:`tidy` gives.
+        Content of :meth:`tidy`.
     library : str
-        Library in which tables are given.
+        Library in which tables are returned.
     ratio : str
-        What the exponential of a coefficient is; "" if nothing.
+        What the exponential of a coefficient is, such as an odds ratio; may be empty.
     response : str
-        What is modelled.
     statistics : dict of str to float
-        Of the model as a whole: see :func:`treeselect.models.fit_statistics.fit_statistics`.
+        Of the whole model: see :func:`treeselect.models.fit_statistics.fit_statistics`.
     labels : dict of str to str
-        Of the columns that have one.
+        Labels of the columns that have one.
 
     Notes
     -----
-    The package maketables sets it beside models of pyfixest, statsmodels and others:
-    ``maketables.ETable([fit.refit("glm"), other])``, for Word, LaTeX, Typst and HTML. No stars are
-    drawn there, because the p-values are not valid after a selection on the same rows.
+    The package maketables puts it beside models from pyfixest, statsmodels and others:
+    ``maketables.ETable([fit.refit("glm"), other])``, for Word, LaTeX, Typst and HTML. These tables
+    have no significance stars, because the p-values are not valid after a selection on the same
+    rows.
     """
 
     result: Any
@@ -179,29 +180,29 @@ class GlmFit(Summarised, Tabled):
         Parameters
         ----------
         exponentiate : bool
-            Whether ``estimate``, ``ci_low`` and ``ci_high`` are ratios: hazard ratios of times,
-            odds ratios of classes (of more than two, of the odds against the first), rate ratios of
-            counts. Standard errors and tests stay those of the logarithms.
+            Whether ``estimate``, ``ci_low`` and ``ci_high`` are ratios: hazard ratios for times to
+            an event, odds ratios for classes (relative to the first, if there are more than two),
+            rate ratios for counts. Standard errors and tests remain those of the coefficients.
 
         Returns
         -------
         frame, in the library of the data
             ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``, ``p_value``,
-            ``ci_low``, ``ci_high`` (95%), neither of which is valid after a selection on the same
-            rows. Of more than two classes ``column`` begins with the class that is compared with
-            the first one.
+            ``ci_low``, ``ci_high`` (95%). Tests and intervals are not valid after a selection on
+            the same rows. For more than two classes ``column`` begins with the class that is
+            compared with the first.
 
         Raises
         ------
         OptionError
-            If ratios are asked for of a linear model of numbers.
+            If ratios are requested for a linear model of a numeric response.
         """
         check_flag("exponentiate", exponentiate)
         table = exponentiated(self.table, self.ratio) if exponentiate else self.table
         return in_library(table, self.library)
 
     def summary(self) -> Summary:
-        """Printed summary, as R's ``summary(glm(...))``."""
+        """Printed summary, like R's ``summary(glm(...))``."""
         return Summary(self.content)
 
     def _column(self) -> ModelColumn:
@@ -219,12 +220,12 @@ class GlmFit(Summarised, Tabled):
 
 
 def refit_glm(result: Fit, data: ModelData) -> GlmFit:
-    """Fit the linear model of a selection to all complete rows.
+    """Fit the linear model of a selection to all complete cases.
 
     Raises
     ------
     DataError
-        If there are too few rows, or statsmodels gives up.
+        If there are too few rows, or statsmodels fails.
 
     Warns
     -----
@@ -279,20 +280,20 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
 def fit_terms(
     data: ModelData, terms: Sequence[str]
 ) -> tuple[LinearData, tuple[str, ...], LinearFit]:
-    """The linear model of some terms on all complete rows.
+    """The linear model of some terms on all complete cases.
 
     Returns
     -------
     full : LinearData
-        Of all columns.
+        All columns.
     left_out : tuple of str
-        Columns that are sums of others, which the model is without.
+        Columns dropped because they are linear combinations of others.
     fit : LinearFit
 
     Raises
     ------
     DataError
-        If there are too few rows, or statsmodels gives up.
+        If there are too few rows, or statsmodels fails.
     """
     response = data.response
     full = linear_data(data, terms, np.arange(len(data.weight)))
@@ -303,8 +304,8 @@ def fit_terms(
         fit = dataclasses.replace(
             fit,
             problems=(
-                "Fitted probabilities of 0 or 1: the terms may separate the classes, and then"
-                " estimates are too large without bound.",
+                "Fitted probabilities of 0 or 1: the terms may separate the classes; some estimates"
+                " are then infinite.",
             ),
         )
     return full, left_out, fit
@@ -313,9 +314,9 @@ def fit_terms(
 def group_note(name: str | bool) -> tuple[str, ...]:
     if not name:
         return ()
-    of = f"one {quoted(name)}" if isinstance(name, str) else "one group"
+    of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
     return (
-        f"Standard errors count rows of {of} as independent, and are too small if they are not:"
+        f"Standard errors treat rows of {of} as independent and are too small if they are not;"
         " those of `inference()` are cluster-robust.",
     )
 
@@ -323,8 +324,11 @@ def group_note(name: str | bool) -> tuple[str, ...]:
 def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:
     if not left_out:
         return ()
-    beside = "" if fit.n_events is None else ", or of these and what is constant within a stratum"
-    return (f"Left out, as they are sums of columns before them{beside}: {listing(left_out)}.",)
+    beside = "" if fit.n_events is None else ", or of these and columns constant within strata"
+    return (
+        "Dropped because they are linear combinations of preceding columns"
+        f"{beside}: {listing(left_out)}.",
+    )
 
 
 def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
@@ -332,14 +336,14 @@ def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
     of_events = fit.n_events is not None
     if of_events and not data.row_weights.are_equal:
         notes.append(
-            "Case weights count rows at risk and events, as in R's `coxph`; an event of weight 2 is"
-            " one, not two that tie."
+            "Case weights multiply rows at risk and events, as in R's `coxph`; an event of weight 2"
+            " is one event, not two tied ones."
             + ("" if data.row_weights.are_copies else " They are divided by their mean.")
         )
     elif not data.row_weights.are_copies:
         notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")
     elif (data.weight > 1).any():
-        notes.append("Case weights are copies of rows.")
+        notes.append("Case weights are frequencies: each row counts as so many rows.")
     if data.offset is not None:
         least_squares = fit.model.startswith(("OLS", "WLS"))
         notes.append(

@@ -1,4 +1,4 @@
-"""What a search has exchanged, and which sets are nearly as good: as tables, and in words."""
+"""The exchanges of a search, and the near-equivalent sets: as tables, and in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.algorithms.shared.searched import Trace
 from treeselect.errors import OptionError, quoted
-from treeselect.printing import SmallTable, count_text
+from treeselect.printing import SmallTable, count_text, signed
 from treeselect.resampling.nouns import noun
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _MOST_NAMES = 3
 """Names of units on each side of an exchange of several."""
 
-HEADS = ("Error, %", "s.e.")
-"""Of the numbers beside the words."""
+HEADS = ("Change in error, %", "s.e.")
+"""Of the columns of numbers."""
 
 _NEAREST = 3
-"""Sets nearly as good that the summary shows."""
+"""Near-equivalent sets that the summary shows."""
 
 # --- tables ------------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ def exchange_table(result: Fit) -> pd.DataFrame:
 
 
 def alternative_table(result: Fit) -> pd.DataFrame:
-    """One row per set nearly as good (see ``SelectionResult.alternatives``).
+    """One row per near-equivalent set (see ``SelectionResult.alternatives``).
 
     Raises
     ------
@@ -79,10 +79,10 @@ def alternative_table(result: Fit) -> pd.DataFrame:
 def _trace(result: Fit) -> Trace:
     if result.step.trace is None:
         raise OptionError(
-            "There are no exchanges and no alternatives to show: no search ended with this set.\n"
-            f'  Found: the method {result.method}. The sets of `method="exchange"`, and of any'
-            " other with `refine=True`, have them, unless the backward pass (`prune=True`) or a cut"
-            " to `k` has changed the set."
+            "There are no exchanges or alternatives to show: no exchange search ended with this"
+            f' set.\n  Found: the method {result.method}. `method="exchange"`, or any other method'
+            " with `refine=True`, records them, unless backward elimination (`prune=True`) or a cut"
+            " to `k` changes the set afterwards."
         )
     return result.step.trace
 
@@ -91,12 +91,12 @@ def _trace(result: Fit) -> Trace:
 
 
 def search_tables(result: Fit) -> tuple[SmallTable, ...]:
-    """The exchanges, and the nearest sets, as far as there are any."""
+    """The exchanges, and the nearest sets, if there are any."""
     if result.step.trace is None:
         return ()
     tables = {
-        "Exchanges, in their order": exchange_rows(result),
-        "As good or nearly: the selection with": rival_rows(result, _NEAREST),
+        "Exchanges, in order": exchange_rows(result),
+        "Near-equivalent sets": rival_rows(result, _NEAREST),
     }
     return tuple(SmallTable((head, *HEADS), rows) for head, rows in tables.items() if rows)
 
@@ -104,13 +104,13 @@ def search_tables(result: Fit) -> tuple[SmallTable, ...]:
 def exchange_rows(result: Fit) -> tuple[tuple[str, ...], ...]:
     """Each exchange in words, with the change of the error and its standard error."""
     return tuple(
-        (f"{row['into']} came in for {row['out']}", *_percent(row))
+        (f"{row['into']} replaced {row['out']}", *_percent(row))
         for row in exchange_table(result).to_dict("records")
     )
 
 
 def rival_rows(result: Fit, most: int) -> tuple[tuple[str, ...], ...]:
-    """In what the nearest sets differ from the selection, and in what error."""
+    """How the nearest sets, and their errors, differ from the selection."""
     return tuple(
         (f"{_few(row['into'])} in place of {_few(row['out'])}", *_percent(row))
         for row in alternative_table(result).head(most).to_dict("records")
@@ -118,7 +118,7 @@ def rival_rows(result: Fit, most: int) -> tuple[tuple[str, ...], ...]:
 
 
 def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
-    """How many sets are nearly as good, of how many, and what the numbers beside them are."""
+    """How many sets are near-equivalent, of how many, and what the numbers are."""
     trace = result.step.trace
     if trace is None:
         return []
@@ -127,15 +127,16 @@ def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
         listed = "" if trace.n_rivals <= most else f" {_listed(trace)}"
         said.append(
             f"{_how_many(trace, units)} one standard error above that of the selection.{listed}"
-            " Sets that it did not look at may be as good."
+            " Sets that the search did not evaluate may be as good."
         )
     if trace.exchanges or trace.rivals:
         groups = result.choice.folds.groups_name
-        of_what = f" of {quoted(groups)}" if isinstance(groups, str) else " of rows"
-        over = f"groups{of_what}" if groups else "rows"
+        of_what = f" ({quoted(groups)})" if isinstance(groups, str) else " of rows"
+        over = f"clusters{of_what}" if groups else "rows"
         said.append(
-            "Changes of the out-of-bag error are in % of it. Their standard errors are those over"
-            f" {over} for one set of bags: what other bags would change is not in them."
+            "Changes in error are percentages of the out-of-bag error. Their standard errors"
+            f" describe variation over {over} for one set of bags; variation between sets of bags"
+            " is not included."
         )
     return said
 
@@ -143,21 +144,21 @@ def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
 def _how_many(trace: Trace, units: str) -> str:
     if trace.n_judged == 1:
         return (
-            f"The only other set of {units} that the search judged with all of its trees has an"
+            f"The only other set of {units} that the search evaluated with all its trees has an"
             f" out-of-bag error {'at most' if trace.n_rivals else 'more than'}"
         )
     n = trace.n_rivals
     near = "none has" if n == 0 else f"{n:,} {'has' if n == 1 else 'have'}"
     near = "all have" if n == trace.n_judged else near
     return (
-        f"Of {trace.n_judged:,} other sets of {units} that the search judged with all of its trees,"
+        f"Of {trace.n_judged:,} other sets of {units} that the search evaluated with all its trees,"
         f" {near} an out-of-bag error at most"
     )
 
 
 def _listed(trace: Trace) -> str:
     listed = len(trace.rivals)
-    which = "them all" if listed == trace.n_rivals else f"the best {listed}"
+    which = "them" if listed == trace.n_rivals else f"the best {listed}"
     return f"`.alternatives()` lists {which}."
 
 
@@ -167,6 +168,6 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _percent(row: Mapping[Hashable, Any]) -> tuple[str, str]:
-    """A change with its standard error; never minus nothing."""
+    """A change with its standard error, in percent."""
     change, spread = 100 * row["change"], 100 * row["change_se"]
-    return f"{round(change, 1) + 0.0:+,.1f}", f"{spread:,.1f}"
+    return signed(change, "+,.1f"), f"{spread:,.1f}"

@@ -200,8 +200,7 @@ def selected_term(result: Fit, term: object, argument: str) -> str:
         return term
     selected = f"Selected: {listing(result.selected) or 'nothing'}."
     raise OptionError(
-        f"`{argument}` must be a selected term, whose shape is drawn.\n"
-        f"{found_near(term, result.selected, selected)}"
+        f"`{argument}` must be a selected term.\n{found_near(term, result.selected, selected)}"
     )
 
 
@@ -261,7 +260,7 @@ def _is_missing(part: Numbers | Labels) -> BoolArray:
 
 
 def _without(part: Numbers | Labels, missing: BoolArray) -> Numbers | Labels:
-    """A term with a missing part is missing: no part of it is told."""
+    """A term with a missing part is missing as a whole."""
     if isinstance(part, Numbers):
         return dataclasses.replace(part, values=np.where(missing, np.nan, part.values))
     return dataclasses.replace(part, codes=np.where(missing, -1, part.codes))

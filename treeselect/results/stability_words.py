@@ -1,4 +1,5 @@
-"""What the resamples say, in sentences: which terms came up, which stood in, which sets, pairs."""
+"""What resamples show, in sentences: how often terms were selected, which are interchangeable,
+which sets were selected, and which pairs together."""
 
 from __future__ import annotations
 
@@ -24,23 +25,22 @@ _MOST_PAIRS = 3
 
 
 def recurrence_sentence(groups: Sequence[str], stability: Stability, what: str = "terms") -> str:
-    """How often each selected unit came up again.
+    """How often resamples selected each unit of the fit.
 
     "In 100 bootstrap resamples, sex was always selected; age in 58."
 
     Parameters
     ----------
     groups : sequence of str
-        Selected units, most important first. Of those that are kept nothing is said: they are in
-        each selection by request.
+        Selected units, most important first; those that were forced in are left out.
     stability : Stability
     what : str
-        What they are: "terms", or "units" of several.
+        "terms" or "units".
 
     Returns
     -------
     str
-        "" if there is no unit to speak of.
+        Empty if every selected unit was forced in.
     """
     count = dict(zip(stability.units, stability.selected.sum(axis=0).tolist(), strict=True))
     free = dict(zip(stability.units, stability.assessed.tolist(), strict=True))
@@ -75,40 +75,42 @@ def _clause(names: Sequence[str], what: str) -> str:
 
 
 def place_sentences(stability: Stability) -> list[str]:
-    """Which places units hold in turn, how often each, and how alike they are."""
+    """Which units are interchangeable, how often each was selected, and how associated they are."""
     said = []
     for place in stability.places:
         counted = zip(place.units, place.counts, strict=True)
         names = enumeration([f"{unit} ({count:,})" for unit, count in counted])
         strength = f"{np.floor(place.association * 100 + 1e-9) / 100:.2f}"
-        alike = "their association is" if len(place.units) == 2 else "any two are associated by"
+        pairwise = "association" if len(place.units) == 2 else "all pairwise associations"
         said.append(
-            f"One place is held in turn: exactly one of {names} was selected in"
-            f" {place.exactly_one:,} of {stability.n_resamples:,}; {alike} at least {strength}."
+            f"Interchangeable: exactly one of {names} was selected in {place.exactly_one:,} of"
+            f" {stability.n_resamples:,} resamples ({pairwise} at least {strength})."
         )
     return said
 
 
 def model_sentence(stability: Stability) -> str:
-    """How many sets there are, and how often that of the fit came up."""
+    """How many distinct sets the resamples selected, and how often the set of the fit."""
     n, n_models, own = stability.n_resamples, stability.n_models, stability.same_model
     first = stability.model_table(1).iloc[0]
+    if n_models == 1 and n == 1:
+        return ""
     if n_models == 1:
-        which = "that of the fit" if own else f"not that of the fit but {_set_text(first['terms'])}"
-        return f"All {n:,} selected the same set, {which}." if n > 1 else ""
+        which = "that of the fit" if own else f"not that of the fit: {_set_text(first['terms'])}"
+        return f"All {n:,} resamples selected the same set, {which}."
     most = int(first["count"])
     n_first = int((distinct_sets(stability.selected)[1] == most).sum())
-    text = f"{n_models:,} different sets came up"
+    text = f"The resamples selected {n_models:,} distinct sets"
     if own == most:
-        return f"{text}, that of the fit in {own:,} of {n:,} and no other in more."
+        return f"{text}; the set of the fit in {own:,} of {n:,}, no other set more often."
     if most == 1:
-        return f"{text}, each once, and that of the fit not at all."
+        return f"{text}, each once; the set of the fit is not among them."
     times = f"in {own:,}" if own else "in none"
     if n_first > 1:
-        tied = f"the {n_first:,} most frequent in {most:,} each"
-        return f"{text}, that of the fit {times} of {n:,}, {tied}."
+        tied = f"the {n_first:,} most frequent sets in {most:,} each"
+        return f"{text}; the set of the fit {times} of {n:,}, {tied}."
     return (
-        f"{text}, that of the fit {times} of {n:,}, the most frequent one in {most:,}:"
+        f"{text}; the set of the fit {times} of {n:,}, the most frequent set in {most:,}:"
         f" {_set_text(first['terms'])}."
     )
 
@@ -118,16 +120,15 @@ def _set_text(terms: Sequence[str]) -> str:
 
 
 def has_pairs(stability: Stability) -> bool:
-    """Whether two units that come and go were ever selected together: where there is room for one
-    of them only, pairs tell no more than the frequencies."""
+    """Whether two units that only some resamples selected were ever selected together; otherwise
+    pairs add nothing to the frequencies."""
     count = stability.selected.sum(axis=0)
     varying = (count > 0) & (count < stability.n_resamples)
     return bool((stability.selected[:, varying].sum(axis=1) > 1).any())
 
 
 def pair_sentence(stability: Stability) -> str:
-    """Which pairs came together more or less often than by chance; "" if none did, or none
-    could."""
+    """Which pairs were selected together more or less often than by chance; empty if none was."""
     if not has_pairs(stability):
         return ""
     table = stability.pair_table()
@@ -135,7 +136,7 @@ def pair_sentence(stability: Stability) -> str:
     for sign, how in (("+", "more often"), ("-", "less often")):
         found = table[table["sign"] == sign]
         shown = [
-            f"{row['term']} with {row['other']} ({percent_text(row['together'])}, by chance"
+            f"{row['term']} with {row['other']} ({percent_text(row['together'])}, expected"
             f" {percent_text(row['expected'])})"
             for row in found.head(_MOST_PAIRS).to_dict("records")
         ]
@@ -149,11 +150,11 @@ def pair_sentence(stability: Stability) -> str:
 
 
 def correlated_sentence(fit: Fit) -> str:
-    """The index in which associated units stand for each other; "" where it can't be told soon."""
+    """The stability index that allows for associated units; empty if computing it takes long."""
     index = index_told(fit)
     if not np.isfinite(index):
         return ""
     return (
-        f" With {noun(fit)} standing for each other as far as they are associated (Sechidis and"
-        f" others): {decimal_text(index, 2)}."
+        f" Allowing for associations between {noun(fit)} (Sechidis et al.):"
+        f" {decimal_text(index, 2)}."
     )

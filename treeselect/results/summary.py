@@ -1,4 +1,4 @@
-"""The printed summary: what it says is chosen once, then set as text, LaTeX or HTML."""
+"""The content of the printed summary, which is then set as text, LaTeX, Markdown or HTML."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from treeselect.printing import (
     count_text,
     decimal_form,
     decimal_text,
+    enumeration,
     interval_text,
     percent_text,
     plain_score,
@@ -25,9 +26,9 @@ from treeselect.printing import (
 )
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.labelled import as_shown
-from treeselect.resampling.nouns import kept_of_all, noun
+from treeselect.resampling.nouns import noun, selected_of_all
 from treeselect.results.effects import effect_notes, effect_tables
-from treeselect.results.recurrence import BY_REQUEST, kept_units, undefined_words
+from treeselect.results.recurrence import BY_REQUEST, could_vary, kept_units, undefined_words
 from treeselect.results.searched import search_notes, search_tables
 from treeselect.results.stability_words import (
     correlated_sentence,
@@ -51,7 +52,7 @@ _MOST_NAMES = 12
 
 
 def summarise(result: Fit) -> SummaryContent:
-    """What the summary of a result says, in labels."""
+    """The summary of a result, with labels for names."""
     names = names_note(result.design, result.selected)
     result = as_shown(result)
     columns, rows = _term_table(result)
@@ -66,7 +67,7 @@ def summarise(result: Fit) -> SummaryContent:
 
 
 def names_note(data: ModelData, terms: Sequence[str]) -> tuple[str, ...]:
-    """The names that stand in code, of terms that are shown under a label."""
+    """The names in code of terms that are shown under a label."""
     found = [f"{quoted(name)} is {label}" for name, label in labelled_names(data, terms)]
     if not found:
         return ()
@@ -82,7 +83,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
         ("Family", result.design.response.family_text),
         *follow_up_facts(result.design.response.follow_up),
         ("Method", method_words(result.chosen_method)),
-        ("Kept (k)", f"{kept_of_all(result)}, {result.call.rule}"),
+        ("Selected (k)", f"{selected_of_all(result)}, {result.call.rule}"),
     ]
     facts.append(score_fact(result))
     if result.resampled is not None and (said := verdict(result, result.stability)):
@@ -92,7 +93,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
 
 
 def score_fact(result: Fit) -> tuple[str, str]:
-    """The score of the selection: its name, and what it is, with a word on what it has seen."""
+    """The name of the score, and the score of the selection, with the rows it was computed on."""
     glance = glance_table(result).iloc[0]
     if np.isfinite(glance["cv_score"]):
         score = f"{score_text(glance['cv_score'], glance['cv_se'])}, cross-validated"
@@ -100,20 +101,20 @@ def score_fact(result: Fit) -> tuple[str, str]:
         rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
         score = f"{plain_score(glance['train_score'])} {rows}"
         if result.step.cut_from is not None:
-            score += f", of the {count_text(result.step.cut_from)} {noun(result)} before the cut"
+            score += f", for the {count_text(result.step.cut_from)} {noun(result)} before the cut"
         if is_selected_on_its_rows(result):
-            score += "; the terms were selected on these rows: optimistic"
+            score += f" (optimistic: the {noun(result)} were selected on the same rows)"
     return str(glance["score"]), score
 
 
 def is_selected_on_its_rows(result: Fit) -> bool:
-    """Whether something was chosen, and something left out, by the rows of the training score."""
+    """Whether the rows of the training score chose some units and left out others."""
     kept = int(result.design.arrays.groups.keep.sum())
     return kept < result.k < len(result.step.selected)
 
 
 def method_words(method: Method) -> str:
-    """Its title, and the options that were set otherwise than by default."""
+    """Its title, and the options that differ from their defaults."""
     return f"{method.title}, {options_text(method.changed()) or 'default options'}"
 
 
@@ -127,7 +128,7 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
     selected = tidy[tidy["selected"]]
     grouped = bool((selected["term"] != selected["group"]).any())
     priced = bool((tidy["cost"] != 1).any())
-    resampled = result.resampled is not None
+    resampled = result.resampled is not None and could_vary(result.resampled)
     kept = frozenset() if result.resampled is None else kept_units(result.resampled)
     decided = result.step.decisions is not None
     table = selected.head(MOST_ROWS)
@@ -170,18 +171,18 @@ def _notes(result: Fit) -> tuple[str, ...]:
     notes = []
     n_selected = len(result.selected)
     if n_selected == 0:
-        why = "."
+        why = ""
         if result.scores is not None:
-            why = ": no term improves the cross-validated score enough."
+            why = ": the cross-validated score does not improve enough with any number of terms"
         elif result.step.decisions is not None:
-            why = ": no term tells more than its shuffled copies do."
+            why = ": none was found to be more important than the shuffled copies"
         elif result.chosen_method.tuning_value == OWN:
-            why = f" by {result.chosen_method.name}."
+            why = f" by {result.chosen_method.name}"
         elif result.chosen_method.tuning_value is not None:
-            why = " at this penalty."
-        notes.append(f"Nothing is selected{why}")
+            why = f" at {result.chosen_method.tuning_words}"
+        notes.append(f"No term was selected{why}.")
     if n_selected > MOST_ROWS:
-        notes.append(f"{n_selected - MOST_ROWS:,} more selected terms in `.tidy()`.")
+        notes.append(f"{n_selected - MOST_ROWS:,} more selected terms are listed by `.tidy()`.")
     notes += _purpose_notes(result)
     words = result.design.response.family.score_words
     notes += [words] if words else []
@@ -196,51 +197,52 @@ def _notes(result: Fit) -> tuple[str, ...]:
 
 
 def _optimism_notes(result: Fit) -> list[str]:
-    """Where to find a score that the selection has not seen, if the one above has."""
+    """How to get a score without optimism, if the one above is optimistic."""
     if not 0 < result.k < len(result.step.selected):
         return []
     name = result.design.response.family.score_name
     if result.scores is None:
         return [
-            f"For the {name} of new rows use `performance()`: it repeats the selection inside each"
-            " fold."
+            f"To estimate the {name} on new data, use `performance()`, which repeats the selection"
+            " inside each fold."
         ]
     return [
-        f"The selection was repeated inside each fold, but the same folds chose k: the {name} may"
-        " be slightly optimistic. `performance()` repeats that choice, too."
+        "The selection was repeated inside each fold, but the same folds chose k, so the"
+        f" {name} may be slightly optimistic. `performance()` uses nested cross-validation."
     ]
 
 
 def _purpose_notes(result: Fit) -> list[str]:
-    """What the selection is for, and what it is not; the decisions if the method makes any."""
+    """What kind of selection it is; the decisions if the method makes any."""
     decisions = result.step.decisions
     if decisions is None:
         if not 0 < result.k < len(result.step.selected):
             return []
         return [
-            "Minimal selection: a small set that predicts well, not all relevant terms. A term that"
-            " was left out may be a substitute of one that is in."
+            "Minimal selection: a small set that predicts well, not every relevant term. An"
+            " unselected term may carry much the same information as a selected one."
         ]
     n_rounds = len(decisions.history)
     said = [
-        f"Decisions after {n_rounds} rounds:"
+        f"Decisions after {n_rounds} round{'' if n_rounds == 1 else 's'}:"
         f" {'; '.join(_named(result, d, word) for d, word in WORDS.items())}."
     ]
     if result.choice.k is None:
         return [
-            "All-relevant selection: every term that tells more than its shuffled copies do,"
-            " substitutes of each other included, not the smallest set that predicts as well.",
+            f"All-relevant selection: every {noun(result, 1)} found to be more important than the"
+            " shuffled copies, even if several carry the same information. A smaller set may"
+            " predict as well.",
             *said,
         ]
     return [
-        f"Cut on request from what {result.method} finds relevant: neither all relevant terms nor a"
-        " minimal set that predicts well.",
+        f"k was not left to {result.method}: the selection is neither every relevant"
+        f" {noun(result, 1)} nor a minimal set that predicts well.",
         *said,
     ]
 
 
 def _named(result: Fit, decision: int, word: str) -> str:
-    """How many units have a decision; of those that are not selected the names, too."""
+    """How many units have a decision, with the names of unselected ones."""
     assert result.step.decisions is not None
     units, known = result.step.decisions.are(decision), result.design.arrays.groups
     outside = [known.names[u] for u in np.flatnonzero(units & ~result.step.selected)]
@@ -255,23 +257,23 @@ def _named(result: Fit, decision: int, word: str) -> str:
     n = int(units.sum())
     if not names:
         return f"{n:,} {word}"
-    return f"{n:,} {word} ({'' if len(outside) == n else 'left out: '}{names})"
+    return f"{n:,} {word} ({'' if len(outside) == n else 'not selected: '}{names})"
 
 
 def rows_note(result: Fit) -> str:
-    """How many rows were used, and why the others were not."""
+    """How many rows were used, and why others were excluded."""
     counts = result.design.rows
     rows = f"Rows used: {counts.used:,}."
     if counts.no_response:
         what = result.design.response.parts_text
-        rows += f" Dropped because {what} is missing: {counts.no_response:,}."
+        rows += f" Excluded because {what} is missing: {counts.no_response:,}."
     if counts.no_weight:
-        rows += f" Left out with weight 0: {counts.no_weight:,}."
+        rows += f" Excluded because their weight is 0: {counts.no_weight:,}."
     return rows
 
 
 def stability_notes(result: Fit) -> list[str]:
-    """What came up again, indices, sets, pairs and bounds, in sentences."""
+    """Selection frequencies, indices, sets, pairs and error bounds, in sentences."""
     if result.resampled is None:
         return []
     stability = result.stability
@@ -279,29 +281,33 @@ def stability_notes(result: Fit) -> list[str]:
     if np.isfinite(index):
         form = decimal_form(2)
         between = (
-            f", Monte Carlo interval ({stability.words}) {interval_text(low, high)}"
+            f", 95% Monte Carlo interval {interval_text(low, high)}"
             if format(low, form) != format(high, form)
             else ""
         )
         agree = agreement_note(result, stability)
         text = (
-            f"Stability index (Nogueira): {decimal_text(index, 2)}{between}; 1 is the same"
-            " selection each time, 0 is chance."
+            f"Stability index (Nogueira et al.): {decimal_text(index, 2)}{between}; 1 means"
+            " identical selections, 0 agreement by chance alone."
             f"{f' {agree}' if agree else ''}{correlated_sentence(result)}"
         )
+    elif stability.n_resamples == 1:
+        text = "Stability index (Nogueira et al.): not defined for a single resample."
     else:
         which = undefined_words(stability, noun(result, 1))
         text = (
-            f"Stability index (Nogueira): not defined, as {stability.words} all selected {which}."
+            f"Stability index (Nogueira et al.): not defined, because {stability.words} all"
+            f" selected {which}."
         )
+    varied = could_vary(stability)
     said = [
         _partial_note(stability),
-        recurrence_sentence(result.groups, stability, noun(result)),
+        recurrence_sentence(result.groups, stability, noun(result)) if varied else "",
         *place_sentences(stability),
         outsiders_note(result, stability),
         size_note(result, stability),
         text,
-        model_sentence(stability),
+        model_sentence(stability) if varied else "",
         pair_sentence(stability),
         *_bound_notes(result, stability),
     ]
@@ -309,33 +315,32 @@ def stability_notes(result: Fit) -> list[str]:
 
 
 def _partial_note(stability: Stability) -> str:
-    """That the call was stopped, if it was."""
+    """That the call was stopped early, if it was."""
     if stability.asked is None:
         return ""
     return stopped_note(stability.n_resamples, stability.asked, "resamples")
 
 
 def _bound_notes(result: Fit, stability: Stability) -> list[str]:
-    """What passed the usual threshold and how much of it may be false, where a bound says so."""
+    """Units that reach the usual threshold, and how many of them may be false, if a bound holds."""
     if no_bound(stability) is not None:
         return []
     found, one, more_of = stability.pfer(), noun(result, 1), noun(result)
     resamples = f"the {count_text(stability.n_resamples)} resamples"
-    passed = f"in {percent_text(found.threshold)} of {resamples} or more"
+    passed = f"in at least {percent_text(found.threshold)} of {resamples}"
     if not found.tells:
         n = len(found.units)
         if n == 0:
             return []
         return [
             f"Error bound: with {count_text(found.q)} of {count_text(found.p)} {more_of} on each"
-            f" resample up to {found.bound:.2g} without signal are expected to be selected"
-            f" {passed}, and {n} {'was' if n == 1 else 'were'}: this tells nothing. Fewer {more_of}"
-            " on each (`resample(..., k=)`) lower the bound."
+            f" resample, up to {found.bound:.2g} without signal can be expected to be selected"
+            f" {passed}. Since {n} {'was' if n == 1 else 'were'}, the bound is uninformative."
+            f" Fewer {more_of} on each resample (`resample(..., k=)`) lower it."
         ]
     if not found.units:
-        return [f"No {one} was selected {passed}, so there is none that an error bound speaks of."]
-    first = ", ".join(found.units[:_MOST_NAMES])
-    more = len(found.units) - _MOST_NAMES
+        return [f"No {one} was selected {passed}, so there is nothing to bound."]
+    names = enumeration(found.units, _MOST_NAMES)
     bound = f"{found.bound:.2g}"
     false = (
         f"{bound} {one} without signal is"
@@ -343,6 +348,6 @@ def _bound_notes(result: Fit, stability: Stability) -> list[str]:
         else f"{bound} {more_of} without signal are"
     )
     return [
-        f"Selected {passed}: {first}{f' and {more} more' if more > 0 else ''}. At most {false}"
-        f" expected to pass ({found.paper}; if such {more_of} are exchangeable)."
+        f"Selected {passed}: {names}. At most {false} expected among them"
+        f" ({found.paper}; if such {more_of} are exchangeable)."
     ]

@@ -1,4 +1,4 @@
-"""Is the selection stable? One of four answers, by rules, in one sentence."""
+"""Is the selection stable? One of four verdicts, by fixed rules, in one sentence."""
 
 from __future__ import annotations
 
@@ -20,76 +20,85 @@ FEWEST = 10
 """Resamples below which there is no verdict."""
 
 STEADY = LEAST_SHARE
-"""Frequency from which on a unit is there again."""
+"""A unit is consistently selected if its frequency is at least this."""
 
 HALF = 0.5
-"""Frequency below which it is not."""
+"""A unit is rarely selected if its frequency is below this."""
 
 
 class Answer(Enum):
-    """Would other samples select the same?"""
+    """The verdicts."""
 
     STABLE = auto()
     BUT_FOR_PLACES = auto()
     PARTLY = auto()
     UNSTABLE = auto()
 
-    @property
-    def word(self) -> str:
-        """What the verdict begins with: Stable, Partly stable or Unstable."""
-        return _WORDS[self]
-
 
 _WORDS = {
     Answer.STABLE: "Stable",
-    Answer.BUT_FOR_PLACES: "Stable",
+    Answer.BUT_FOR_PLACES: "Stable up to interchangeable {}s",
     Answer.PARTLY: "Partly stable",
     Answer.UNSTABLE: "Unstable",
 }
+"""What the verdict begins with, about terms or units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How often the units that are not kept were selected again.
+    """How often the units that were not forced in were selected on the resamples.
 
     Attributes
     ----------
     inside, outside : tuple of str
-        Units of the selection, and the others.
+        Selected and unselected units.
+    forced : tuple of str
+        Selected units that were forced in, which are in neither.
     count : dict of str to int
-        In how many resamples each was selected.
+        Number of resamples that selected each unit.
     frequency : dict of str to float
-        In which share of them.
-    holders : frozenset of str
-        Units that hold a place in turn with others (:mod:`treeselect.resampling.places`).
+        Share of the resamples that selected each unit.
+    interchangeable : frozenset of str
+        Units that are interchangeable with others (:mod:`treeselect.resampling.places`).
     """
 
     inside: tuple[str, ...]
     outside: tuple[str, ...]
+    forced: tuple[str, ...]
     count: dict[str, int]
     frequency: dict[str, float]
-    holders: frozenset[str]
+    interchangeable: frozenset[str]
 
     @property
-    def steady(self) -> list[str]:
+    def consistent(self) -> list[str]:
         """Selected units with a frequency of at least 0.8."""
         return [unit for unit in self.inside if at_least(self.frequency[unit], STEADY)]
 
     @property
-    def lost(self) -> list[str]:
-        """Selected units with a frequency below 0.5 that hold no place."""
+    def rare(self) -> list[str]:
+        """Selected units with a frequency below 0.5 that are not interchangeable with others."""
         found = (unit for unit in self.inside if self.frequency[unit] < HALF)
-        return [unit for unit in found if unit not in self.holders]
+        return [unit for unit in found if unit not in self.interchangeable]
 
     @property
     def intruders(self) -> list[str]:
-        """Units outside with a frequency of 0.5 or more that hold no place."""
-        seen = (unit for unit in self.outside if self.count[unit])  # of thousands a few
-        return [
-            unit
-            for unit in seen
-            if at_least(self.frequency[unit], HALF) and unit not in self.holders
-        ]
+        """Unselected units with a frequency of at least 0.5 that are not interchangeable."""
+        return [unit for unit in self._others if at_least(self.frequency[unit], HALF)]
+
+    @property
+    def overtaking(self) -> list[str]:
+        """Unselected units, not interchangeable, that more resamples selected than
+        :attr:`rarest`; the most frequent first."""
+        if not self.inside:
+            return []
+        least = self.count[self.rarest]
+        found = [unit for unit in self._others if self.count[unit] > least]
+        return sorted(found, key=lambda unit: (-self.count[unit], unit))
+
+    @property
+    def _others(self) -> list[str]:
+        """Unselected units that some resample selected and that are not interchangeable."""
+        return [u for u in self.outside if self.count[u] and u not in self.interchangeable]
 
     @property
     def rarest(self) -> str:
@@ -98,41 +107,41 @@ class Standing:
 
     @property
     def answer(self) -> Answer:
-        """The selection is
+        """The verdict on the selection:
 
-        - unstable if half of its units or more are lost, or if of several none is steady and none
-          holds a place;
-        - stable if all are steady, and there are no intruders;
-        - stable but for who holds a place, if those that are not steady hold one, and there are no
-          intruders;
+        - unstable if at least half of its units are rarely selected, or if it has several, none of
+          which is consistently selected or interchangeable;
+        - stable if all its units are consistently selected, and there are no intruders;
+        - stable up to interchangeable units if the others are consistently selected, and there are
+          no intruders;
         - partly stable otherwise.
         """
         n_inside = len(self.inside)
-        has_steady = bool(self.steady) or not self.holders.isdisjoint(self.inside)
-        if 2 * len(self.lost) >= n_inside or (n_inside > 1 and not has_steady):
+        none_again = not self.consistent and self.interchangeable.isdisjoint(self.inside)
+        if 2 * len(self.rare) >= n_inside or (n_inside > 1 and none_again):
             return Answer.UNSTABLE
-        unsteady = set(self.inside) - set(self.steady)
-        if self.intruders or not unsteady <= self.holders:
+        others = set(self.inside) - set(self.consistent)
+        if self.intruders or not others <= self.interchangeable:
             return Answer.PARTLY
-        return Answer.BUT_FOR_PLACES if unsteady else Answer.STABLE
+        return Answer.BUT_FOR_PLACES if others else Answer.STABLE
 
 
 def standing(fit: Fit, stability: Stability) -> Standing:
-    """How often the units of a fit were selected again."""
+    """How often the units of a fit were selected on its resamples."""
     free = dict(zip(stability.units, stability.assessed.tolist(), strict=True))
     inside = tuple(unit for unit in fit.groups if free[unit])
     return Standing(
         inside=inside,
         outside=tuple(unit for unit in free if free[unit] and unit not in inside),
+        forced=tuple(unit for unit in fit.groups if not free[unit]),
         count=dict(zip(stability.units, stability.selected.sum(axis=0).tolist(), strict=True)),
         frequency=dict(zip(stability.units, stability.frequency.tolist(), strict=True)),
-        holders=frozenset(unit for place in stability.places for unit in place.units),
+        interchangeable=frozenset(unit for place in stability.places for unit in place.units),
     )
 
 
 def verdict(fit: Fit, stability: Stability) -> str:
-    """Whether other samples would say the same: a sentence, by the rules of
-    :attr:`Standing.answer`.
+    """How stable the selection is: a sentence, by the rules of :attr:`Standing.answer`.
 
     Parameters
     ----------
@@ -143,80 +152,81 @@ def verdict(fit: Fit, stability: Stability) -> str:
     Returns
     -------
     str
-        Empty if there are less than ten resamples, if nothing is selected that is not kept, or if
-        each resample selected all that it could.
+        Empty if there are fewer than ten resamples, if all selected units were forced in, or if
+        each resample selected every unit that it could.
     """
     units = _judged(fit, stability)
     if units is None:
         return ""
-    one, begin = noun(fit, 1), f"{units.answer.word}{_size_words(fit, stability)}"
+    one = noun(fit, 1)
+    begin = f"{_WORDS[units.answer].format(one)}{_size_words(fit, stability)}"
     match units.answer:
         case Answer.UNSTABLE:
-            many = 2 * len(units.lost) >= len(units.inside)
-            return f"{begin}: {(_of_lost if many else _of_parts)(units, stability, one)}."
+            many = 2 * len(units.rare) >= len(units.inside)
+            return f"{begin}: {(_of_rare if many else _of_parts)(units, stability, one)}."
         case Answer.STABLE:
-            n = len(units.inside)
-            which = units.inside[0] if n == 1 else f"each of the {n} {one}s"
+            which = units.inside[0] if len(units.inside) == 1 else f"each of the {_all(units, one)}"
             return f"{begin}: {which} was selected {_often(stability)}."
         case Answer.BUT_FOR_PLACES:
-            return f"{begin}, but for {_of_places(units, stability, one)}."
+            return f"{begin}: {_of_places(units, stability, one)} was selected {_often(stability)}."
         case Answer.PARTLY:
             return f"{begin}: {_of_parts(units, stability, one)}."
 
 
 def verdict_words(fit: Fit, stability: Stability) -> str:
-    """The verdict in a word or a few, "Stable but for one place"; empty without one."""
+    """The verdict in a few words, "Stable up to interchangeable terms"; empty without one."""
     units = _judged(fit, stability)
-    if units is None:
-        return ""
-    if units.answer is not Answer.BUT_FOR_PLACES:
-        return units.answer.word
-    n = len(stability.places)
-    return f"{units.answer.word} but for {'one place' if n == 1 else f'{n} places'}"
+    return "" if units is None else _WORDS[units.answer].format(noun(fit, 1))
 
 
 def _judged(fit: Fit, stability: Stability) -> Standing | None:
-    """The standing of the units, where it makes a verdict."""
+    """How often the units were selected, if that allows a verdict."""
     units = standing(fit, stability)
     enough = stability.n_resamples >= FEWEST and len(units.inside) > 0
     return units if enough and not each_selected_all(stability) else None
 
 
-def _of_lost(units: Standing, stability: Stability, one: str) -> str:
-    lost, n = units.lost, len(units.inside)
-    which = lost[0] if n == 1 else f"{len(lost)} of {n} {one}s"
-    were = "was" if len(lost) == 1 else "were"
-    never = sum(units.count[unit] == 0 for unit in lost)
-    if never == len(lost):
-        return f"{which} {were} never selected again in {stability.words}"
-    often = f"{which} {were} selected in less than half of {stability.words}"
-    return f"{often}, {never} of them never" if never else often
+def _all(units: Standing, one: str) -> str:
+    """ "4 terms"; "3 terms not forced in", where some were."""
+    return f"{len(units.inside):,} {one}s{' not forced in' if units.forced else ''}"
+
+
+def _of_rare(units: Standing, stability: Stability, one: str) -> str:
+    rare = units.rare
+    which = rare[0] if len(units.inside) == 1 else f"{len(rare):,} of {_all(units, one)}"
+    were = "was" if len(rare) == 1 else "were"
+    never = sum(units.count[unit] == 0 for unit in rare)
+    if never == len(rare):
+        return f"{which} {were} selected in none of {stability.words}"
+    often = f"{which} {were} selected in fewer than half of {stability.words}"
+    return f"{often}, {never:,} of them in none" if never else often
 
 
 def _of_places(units: Standing, stability: Stability, one: str) -> str:
-    n = len(stability.places)
-    held = "who holds one place" if n == 1 else f"who holds {n} places"
-    n_others = len(set(units.inside) - units.holders)
+    """Who was consistently selected: the other units; without any, one unit of each place."""
+    n_others, n = len(set(units.inside) - units.interchangeable), len(stability.places)
+    if n_others == 0 and n == 1:
+        return f"exactly one of {enumeration(stability.places[0].units)}"
     if n_others == 0:
-        return held
-    others = f"the other {one}" if n_others == 1 else f"each of the other {n_others} {one}s"
-    return f"{held}: {others} was selected {_often(stability)}"
+        return f"exactly one {one} of each of {n:,} interchangeable sets"
+    return f"the other {one}" if n_others == 1 else f"each of the other {n_others:,} {one}s"
 
 
 def _of_parts(units: Standing, stability: Stability, one: str) -> str:
-    n, n_steady, rarest = len(units.inside), len(units.steady), units.rarest
+    n, n_again, rarest = len(units.inside), len(units.consistent), units.rarest
     found = f"{units.count[rarest]:,}" if units.count[rarest] else "none"
-    if n == 1:
-        only = f"{rarest} was"
-        said = f"{only} selected {_often(stability)}" if n_steady else f"{only} selected in {found}"
-        said += "" if n_steady else f" of {stability.words}"
+    if n == 1 and not n_again:
+        said = f"{rarest} was selected in {found} of {stability.words}"
+    elif n == 1:
+        said = f"{rarest} was selected {_often(stability)}"
     else:
-        which = f"{n_steady} of {n}" if n_steady else f"none of the {n}"
-        were = "were" if n_steady > 1 else "was"
-        said = f"{which} {one}s {were} selected {_often(stability)}"
-        said += f", the least frequent, {rarest}, in {found}" if n_steady < n else ""
-    if units.intruders:
-        said += f"; {len(units.intruders)} outside the selection in at least half of them"
+        which = f"{n_again:,} of" if n_again else "none of the"
+        were = "were" if n_again > 1 else "was"
+        said = f"{which} {_all(units, one)} {were} selected {_often(stability)}"
+        said += f", the least frequent, {rarest}, in {found}" if n_again < n else ""
+    if n_out := len(units.intruders):
+        these = f"{n_out:,} {one}{'' if n_out == 1 else 's'}"
+        said += f"; {these} outside the selection in at least half of them"
     return said
 
 
@@ -225,7 +235,7 @@ def _often(stability: Stability) -> str:
 
 
 def agreement_note(fit: Fit, stability: Stability) -> str:
-    """Why the index is 1.00 where the verdict is not "stable"; empty elsewhere."""
+    """Why the index is 1.00 although the verdict is not "stable"; otherwise empty."""
     units = _judged(fit, stability)
     if units is None or units.answer is Answer.STABLE or f"{stability.index:.2f}" != "1.00":
         return ""
@@ -233,41 +243,35 @@ def agreement_note(fit: Fit, stability: Stability) -> str:
 
 
 def size_note(fit: Fit, stability: Stability) -> str:
-    """That the size was chosen once; empty where it was given, or is chosen on each resample."""
+    """That k was chosen once; empty if it was given, or is chosen on each resample."""
     if fit.scores is None or not stability.fixed_size:
         return ""
     return (
-        "k was chosen on all rows and not again on the resamples, which can't tell how it varies:"
-        " `performance()` can, fold by fold."
+        "k was chosen on all rows and held fixed on the resamples, which do not show how it varies;"
+        " `performance()` shows k in each fold."
     )
 
 
 def outsiders_note(fit: Fit, stability: Stability) -> str:
-    """Units outside the selection that are more frequent than one inside; those of a place are
-    named with it."""
+    """Unselected units that more resamples selected than the rarest selected one; the sentence
+    about interchangeable units names those."""
     units = standing(fit, stability)
-    if not units.inside:
+    if not (found := units.overtaking):
         return ""
     count, rarest = units.count, units.rarest
-    found = [u for u in units.outside if u not in units.holders and count[u] > count[rarest]]
-    if not found:
-        return ""
-    found.sort(key=lambda unit: (-count[unit], unit))
     names = enumeration([f"{unit} ({count[unit]:,})" for unit in found])
     return (
-        f"Not in the selection, but selected in more of {stability.words} than {rarest}"
-        f" ({count[rarest]:,}), which is: {names}."
+        f"Not selected in the fit, but in more of {stability.words} than {rarest}"
+        f" ({count[rarest]:,}): {names}."
     )
 
 
 def _size_words(fit: Fit, stability: Stability) -> str:
-    """Which sizes the resamples had."""
+    """How many units the resamples selected."""
     if stability.fixed_size:
-        here = f" ({fit.k} in the fit)" if stability.k != fit.k else ""
-        return f", with k fixed at {stability.k}{here}"
+        here = f", {fit.k:,} in the fit" if stability.k != fit.k else ""
+        return f" (k fixed at {stability.k:,}{here})"
     low, high = sizes_of_resamples(stability)
-    return (
-        f", with {low} to {high} {noun(fit)} on each resample"
-        if low < high
-        else f", with k = {low}"
-    )
+    if low < high:
+        return f" ({low:,} to {high:,} {noun(fit)} on each resample)"
+    return f" ({low:,} {noun(fit, low)} on each resample)"

@@ -1,5 +1,4 @@
 """Work on a machine: processes, threads, memory and progress.
 
-In come functions and rows to share out; out come their answers, in order, or an error that says
-what gave way.
+Runs functions on many inputs and returns their results in order, or an error that names the cause.
 """

@@ -1,18 +1,18 @@
-"""Finished pieces of long calls in a folder, from which a call that was stopped goes on.
+"""Finished pieces of long calls in a folder, from which a stopped call resumes.
 
 A file for each piece, ``resample-<32 hexadecimal digits>.json``::
 
     {"format": 1, "key": "<64 digits>", "check": "<64 digits>", "result": ...}
 
-``key`` is the fingerprint of all that the piece depends on: its kind, the data, the method with its
-options, its number and seed, the versions of the package and of the libraries it computes with. Its
-first digits are in the name, so that a call looks for its own files only, and finds those of
-another call with the same pieces. ``check`` is the SHA-256 of the result's text.
+``key`` is a fingerprint of everything on which the piece depends: its kind, the data, the method
+and its options, its number and seed, and the versions of the package and the numerical libraries.
+Its first digits are part of the file name, so that a call reads only its own files and those of
+other calls with the same pieces. ``check`` is the SHA-256 of the result's text.
 
-The folder may be anybody's: nothing in it is code or is run. A file is read if it is an ordinary
-one (no link, no pipe) of bounded size; what is in it must be JSON, of the kind that the piece has,
-or it counts as not there. A file appears whole or not at all, in the place of what had its name:
-links are replaced, not followed.
+The folder may be untrusted: nothing in it is executed. A file is read only if it is a regular file
+(no link, no pipe) of bounded size; its content must be JSON of the form that the piece has, or the
+file is ignored. Files are written atomically and replace an existing name: links are replaced, not
+followed.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ from treeselect.running.warning import warn
 from treeselect.writing import PART, replace_file
 
 FORMAT = 1
-"""Of the files; other ones are not read."""
+"""Version of the file format; other versions are not read."""
 
 _LARGEST = 16 * 2**20
-"""Most bytes of a file."""
+"""Maximum bytes of a file."""
 
 _DIGITS = 32
-"""Of the key that are in a name."""
+"""Digits of the key that are part of a file name."""
 
 _TRIED_AGAIN = (
-    "What is not saved is tried again after each piece; if the call is stopped before, it is lost."
+    "Saving is tried again after each piece; unsaved pieces are lost if the call is stopped."
 )
 
 _NAME = re.compile(rf"([a-z]+)-[0-9a-f]{{{_DIGITS}}}\.json")
 
 _STALE = 3600.0
-"""Seconds after which a file that was being written was left by a process that has gone."""
+"""Seconds after which a partly written file counts as abandoned by a dead process."""
 
 Read = Callable[[int, Any], Any]
-"""From number and what JSON says to a result; raises an error of any kind if it is none."""
+"""From a number and decoded JSON to a result; raises an error of any kind if it is not one."""
 
 
 def read_checkpoint(folder: object) -> Path | None:
-    """The argument as a folder that is there and can be written to; made if it is not there.
+    """The argument as a writable folder, created if it does not exist.
 
     Raises
     ------
@@ -68,12 +68,12 @@ def read_checkpoint(folder: object) -> Path | None:
         return None
     path = file_path(folder, name="checkpoint")
     try:
-        path.mkdir(exist_ok=True)  # not those above it: a slip of the pen would make many
+        path.mkdir(exist_ok=True)  # without parents: a typing error would create many
         if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
             raise PermissionError(None, "It is read-only")
     except OSError as error:
         raise OptionError(
-            "`checkpoint` must be a folder that can be written to.\n"
+            "`checkpoint` must be a writable folder.\n"
             f"  Found: {quoted(str(path))}. {reason(error)}"
         ) from None
     return path
@@ -87,7 +87,7 @@ class Checkpoint:
     ----------
     folder : pathlib.Path
     kind : str
-        Lower-case letters, what the pieces are.
+        Kind of the pieces, in lower-case letters.
     keys : dict of int to str
         Fingerprint of each piece by its number.
     """
@@ -99,13 +99,13 @@ class Checkpoint:
     _was_told: bool = False
 
     def read(self, read: Read) -> dict[int, Any]:
-        """Results by number of the pieces that are there; a warning tells what else is.
+        """Results of the saved pieces by number; other files are listed in a warning.
 
         Warns
         -----
         TreeselectWarning
-            Of files that are damaged, are not those of the package, or are of other calls where
-            none is of this one.
+            If files are damaged or not written by the package, or if all files are from other
+            calls.
         """
         found, damaged = {}, []
         for number, key in self.keys.items():
@@ -115,13 +115,13 @@ class Checkpoint:
                 continue
             except MemoryError:
                 raise
-            except Exception:  # anything can stand in the file of a stranger
+            except Exception:  # an untrusted file can contain anything
                 damaged.append(self._name(key))
         self._tell_ignored(damaged, none_found=not found)
         return found
 
     def save(self, number: int, result: Any) -> None:
-        """Write a piece; if it can't be written, go on and try again with the next.
+        """Write a piece; if that fails, continue and try again with the next piece.
 
         Parameters
         ----------
@@ -132,13 +132,13 @@ class Checkpoint:
         Warns
         -----
         TreeselectWarning
-            At the first that can't be written.
+            The first time that a piece can't be written.
         """
         key = self.keys[number]
         text = _document(key, result)
         if len(text) > _LARGEST:
-            why = f"It takes {len(text):,} bytes, and {_LARGEST:,} are the most."
-            self._tell_unsaved(why, "It is lost if the call is stopped.")
+            why = f"It has {len(text):,} bytes; the maximum is {_LARGEST:,}."
+            self._tell_unsaved(why, "This piece is lost if the call is stopped.")
             return
         self._unsaved[self._name(key)] = text
         try:
@@ -153,9 +153,9 @@ class Checkpoint:
             return
         self._was_told = True
         warn(
-            f"A finished {self.kind} can't be saved in {quoted(str(self.folder))}.\n"
+            f"Can't save a finished {self.kind} in {quoted(str(self.folder))}.\n"
             f"  Found: {why}\n"
-            f"  The call goes on, and its answer will be whole. {then}"
+            f"  The call continues, and its result will be complete. {then}"
         )
 
     def _name(self, key: str) -> str:
@@ -165,21 +165,21 @@ class Checkpoint:
         foreign, others = self._others()
         lines = []
         if damaged:
-            lines.append(f"  Damaged or not readable, and done again: {listing(damaged, 3)}.")
+            lines.append(f"  Damaged or unreadable, and computed again: {listing(damaged, 3)}.")
         if foreign:
             lines.append(f"  Not written by treeselect: {listing(foreign, 3)}.")
         if others and none_found and not damaged:
             lines.append(
-                f"  Of other calls: {others:,} finished {self.kind}{'s' if others > 1 else ''},"
-                " with other data, options, seed or versions."
+                f"  From other calls: {others:,} finished {self.kind}{'s' if others > 1 else ''}"
+                " with different data, options, seed or versions."
             )
         if lines:
-            said = f"Files in {quoted(str(self.folder))}, the folder of `checkpoint`, are not used."
+            said = f"Some files in the `checkpoint` folder {quoted(str(self.folder))} are not used."
             warn("\n".join([said, *lines]))
 
     def _others(self) -> tuple[list[str], int]:
-        """Names of foreign files, and how many are of this kind and of other calls. Removes what
-        processes that were killed have left."""
+        """Names of foreign files, and the number of files of this kind from other calls. Removes
+        partly written files of killed processes."""
         own = {self._name(key) for key in self.keys.values()}
         foreign, others = [], 0
         for name in _names(self.folder):
@@ -218,14 +218,14 @@ def _check(text: str) -> str:
 
 
 def _result(path: Path, key: str) -> Any:
-    """What JSON says in a file of that key.
+    """The decoded result in the file with that key.
 
     Raises
     ------
     FileNotFoundError
-        If nothing is there.
+        If there is no file.
     Exception
-        Of many kinds, if something else is.
+        Of many kinds, if the file contains anything else.
     """
     document = json.loads(_bytes(path).decode("ascii"), parse_constant=_no_constant)
     if document["format"] != FORMAT or document["key"] != key:
@@ -241,8 +241,8 @@ def _no_constant(text: str) -> Any:
 
 
 def _bytes(path: Path) -> bytes:
-    """What an ordinary file of bounded size holds."""
-    # A pipe would keep a call waiting, a link could lead to a device without end.
+    """The content of a regular file of bounded size."""
+    # A pipe could block the call; a link could point to an endless device.
     number = os.open(path, os.O_RDONLY | _BINARY | _NO_LINK | _NO_WAIT)
     with open(number, "rb") as file:
         status = os.fstat(number)

@@ -1,8 +1,7 @@
-"""A number that stands for a piece of work: the same for the same data, options and code.
+"""A number that identifies a piece of work: the same for the same data, options and code.
 
-Values are taken apart to their arrays, numbers and texts, all of which have a part in it. Nothing
-of it depends on where or in what process a value is, so that the next run of a script finds what
-this one did.
+Values are decomposed into arrays, numbers and texts, all of which enter the number. It does not
+depend on memory addresses or the process, so that the next run of a script finds saved work.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from treeselect.arguments.scalars import described
 from treeselect.errors import OptionError, said_by
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "statsmodels", "cvxpy", "highspy")
-"""Other versions of these may give other numbers."""
+"""Libraries whose version may change results."""
 
 
 @cache
 def versions() -> tuple[str, ...]:
-    """What else an answer depends on: the version and all sources of the package, and the versions
-    of the libraries that it computes with."""
+    """The version and all sources of the package, and the versions of the numerical libraries:
+    results also depend on these."""
     package = Path(__file__).resolve().parents[1]
     sources = hashlib.sha256()
     for source in sorted(package.rglob("*.py")):
@@ -43,7 +42,7 @@ def versions() -> tuple[str, ...]:
 
 
 class Fingerprints:
-    """Fingerprints of values, of which arrays and records are read once however often they come."""
+    """Fingerprints of values; repeated arrays and records are read once."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Any, bytes]] = {}
@@ -55,7 +54,7 @@ class Fingerprints:
         Raises
         ------
         OptionError
-            If a part of them can't be taken apart.
+            If a part of a value can't be decomposed.
         """
         return self._tuple("call", values).hex()
 
@@ -70,7 +69,7 @@ class Fingerprints:
         self._open.add(id(value))
         found = self._inside(value)
         self._open.discard(id(value))
-        self._known[id(value)] = value, found  # held, so that nothing else gets its number
+        self._known[id(value)] = value, found  # keep it alive, so that its id is not reused
         return found
 
     def _tuple(self, kind: str, values: Iterable[Any]) -> bytes:
@@ -103,14 +102,14 @@ class Fingerprints:
         return self._object(value)
 
     def _object(self, value: Any) -> bytes:
-        """Anything else, as it would be pickled."""
+        """Any other object, by the parts that pickle would store."""
         try:
             parts = value.__reduce_ex__(4)
-        except Exception as error:  # code of others
+        except Exception as error:  # foreign code
             raise OptionError(
-                "`checkpoint` needs to know what an answer depends on, and can't look into"
-                f" {described(value)}.\n  Found: {said_by(error)}\n"
-                "  Leave it out, or `checkpoint`."
+                "`checkpoint` needs a fingerprint of everything that the result depends on, and"
+                f" can't compute that of {described(value)}.\n  Found: {said_by(error)}\n"
+                "  Remove this object or leave out `checkpoint`."
             ) from error
         if isinstance(parts, str):
             return _digest(b"global", _origin(type(value).__module__, parts))
@@ -120,7 +119,7 @@ class Fingerprints:
         return self._tuple("object", filled[:5])
 
     def _class(self, value: type) -> bytes:
-        """By its name, where its package has a version; else with its code."""
+        """By name if its package has a version; otherwise including its code."""
         name = _origin(value.__module__, value.__qualname__)
         if _has_version(value.__module__):
             return _digest(b"class", name)
@@ -145,11 +144,11 @@ _UNSAID = frozenset(
      "_abc_impl", "__static_attributes__", "__annotations__", "__annotate_func__",
      "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__slots__"]
 )  # fmt: skip
-"""What Python keeps in a class beside what was written there."""
+"""Attributes that Python adds to every class."""
 
 
 def _plain_parts(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """What a class holds, without the wrappers around its functions."""
+    """The attributes of a class, with functions unwrapped."""
     return {name: _unwrapped(part) for name, part in parts.items()}
 
 
@@ -187,18 +186,20 @@ def _simple(value: Any) -> bytes | None:
 def _digest(*parts: Any) -> bytes:
     found = hashlib.sha256()
     for part in parts:
-        found.update(struct.pack("<q", len(part)))  # so that no two lists of parts read alike
+        found.update(
+            struct.pack("<q", len(part))
+        )  # so that different lists of parts give different digests
         found.update(part)
     return found.digest()
 
 
 def _origin(module: str, name: str) -> bytes:
-    """Name, module, and the version of the package that it is from."""
+    """Name, module, and version of its package."""
     return f"{module} {name} {_version(module)}".encode("utf-8", "surrogatepass")
 
 
 def _version(module: str) -> str:
-    """Of the package; of Python for its own modules; empty if there is none."""
+    """Version of the package; that of Python for the standard library; empty if unknown."""
     root = module.partition(".")[0]
     if root in sys.stdlib_module_names:
         return f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -1,5 +1,5 @@
-"""What the machine does to the work: memory that runs out, a process that dies, and work that can't
-be sent to another process."""
+"""Failures of the machine: insufficient memory, processes that die, and work that can't be sent to
+another process."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from typing import Any
 from treeselect.arguments.scalars import described
 from treeselect.errors import OutOfMemoryError, WorkerError, quoted, said_by
 
-_ALONE = "`n_jobs=1` works in this process alone"
+_ALONE = "`n_jobs=1` uses only this process"
 
 
 @contextlib.contextmanager
 def memory_is_told() -> Iterator[None]:
-    """Make an OutOfMemoryError of any other MemoryError; decorates functions, too."""
+    """Turn a MemoryError into an OutOfMemoryError; also usable as a decorator."""
     try:
         yield
     except OutOfMemoryError:
         raise
     except MemoryError as error:
         raise OutOfMemoryError(
-            "The memory of this machine does not suffice for the call.\n"
+            "There is not enough memory for this call.\n"
             f"  Found: {said_by(error)}\n"
-            "  Use fewer rows or terms, smaller forests (`n_trees`, `forests`), or fewer processes"
-            " at a time (`n_jobs`), each of which needs memory of its own."
+            "  Use fewer rows or terms, smaller forests (`n_trees`, `forests`), or fewer parallel"
+            " processes (`n_jobs`), each of which needs additional memory."
         ) from error
 
 
 @contextlib.contextmanager
 def sending_is_told(calls: Mapping[int, tuple[Any, ...]]) -> Iterator[None]:
-    """Make WorkerErrors of what joblib says where processes can't be given `calls`."""
+    """Turn joblib's errors into WorkerErrors if `calls` can't be sent to other processes."""
     try:
         yield
     except (BrokenExecutor, pickle.PicklingError) as error:
@@ -42,12 +42,12 @@ def sending_is_told(calls: Mapping[int, tuple[Any, ...]]) -> Iterator[None]:
 
 
 def worker_died(error: Exception) -> bool:
-    """Whether it says that a process ended before its work was done, and not what the work said.
+    """Whether the error means that a process died, and not that its work raised an error.
 
-    Dask and Ray have errors of their own for it, which are known by where they are from.
+    Dask and Ray have specific errors for it, recognised by their package.
     """
     if isinstance(error, BrokenExecutor):
-        # A function can often be packed here, and not be unpacked there.
+        # Some functions can be pickled here and not unpickled in the worker.
         return "un-serialize" not in str(error)
     return type(error).__module__.partition(".")[0] in ("distributed", "ray")
 
@@ -59,10 +59,10 @@ def _unsendable(calls: Sequence[tuple[Any, ...]], error: Exception) -> WorkerErr
         name, value, why = culprit
         found = f"{described(value)}{f', as {quoted(name)}' if name else ''}: {said_by(why)}"
     return WorkerError(
-        "Other processes can't be given their work: a part of it can't be pickled.\n"
+        "Can't send the work to other processes: a part of it can't be pickled.\n"
         f"  Found: {found}\n"
-        "  A function of yours (`scoring`, a splitter as `folds`, a selector as `method`) must not"
-        " hold open files, locks or the like, and is best defined at the top of a module."
+        "  Your own `scoring`, splitter (`folds`) or selector (`method`) must not hold open files,"
+        " locks or the like, and is best defined at the top of a module."
         f" {_ALONE}."
     )
 
@@ -72,7 +72,7 @@ def _unpicklable(
 ) -> tuple[str, object, Exception] | None:
     """The innermost part that can't be pickled, with its name and why; None if all can.
 
-    `outer` are the identities of what it is in: a list may hold itself.
+    `outer` are the identities of the containers around it: a list may contain itself.
     """
     from joblib.externals.loky.backend.reduction import dumps
 

@@ -1,6 +1,6 @@
-"""Run independent pieces of work: in this process, or wherever joblib is configured to.
+"""Run independent pieces of work in this process or on the backend configured in joblib.
 
-All pieces go through :func:`run_each`. A process that dies loses only what it was working on.
+All pieces go through :func:`run_each`. If a process dies, only its current piece is lost.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Result = TypeVar("Result")
 
 
 MOST_JOBS = 10_000
-"""Most processes that can be asked for."""
+"""Maximum number of processes."""
 
 _TRIES = 2
-"""So often a piece is given to processes that die; then it is done in this one."""
+"""Attempts in other processes before a piece is run in this one."""
 
 
 def check_n_jobs(n_jobs: object) -> int | None:
@@ -41,25 +41,25 @@ def check_n_jobs(n_jobs: object) -> int | None:
     if found is None or found == 0 or abs(found) > MOST_JOBS:
         raise OptionError(
             f"`n_jobs` must be a whole number other than 0, at most {MOST_JOBS:,}, or None.\n"
-            f"  Found: {described(n_jobs)}. -1 means all processors."
+            f"  Found: {described(n_jobs)}. -1 uses all processors."
         )
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Who does the work: the only place that decides on processes and threads.
+    """Processes and threads that do the work, decided only here.
 
-    No answer depends on either.
+    Results depend on neither.
 
     Attributes
     ----------
     n_jobs : int or None
-        Processes for pieces that do not depend on each other, in joblib's meaning; None follows
-        ``joblib.parallel_config``, else all are done in this process.
+        Processes for independent pieces, as in joblib; None follows ``joblib.parallel_config``, and
+        without such a configuration all pieces run in this process.
     n_threads : int
-        Threads of this process, at least 1: all of them work on one fit, and they are shared out
-        among the pieces that are done at the same time.
+        Threads of this process, at least 1: all work on a single fit, or are divided among pieces
+        that run at the same time.
     """
 
     n_jobs: int | None
@@ -67,21 +67,21 @@ class Workers:
 
     @property
     def at_once(self) -> int:
-        """How many pieces are done at the same time."""
+        """Number of pieces that run at the same time."""
         from joblib import effective_n_jobs
 
         return max(1, effective_n_jobs(self.n_jobs))
 
     def share(self) -> int:
-        """Threads for each of the pieces that are done at the same time, at least 1."""
+        """Threads for each of the pieces that run at the same time, at least 1."""
         return max(1, self.n_threads // self.at_once)
 
 
 def workers_for(n_jobs: int | None) -> Workers:
-    """As many threads as processes may be used; where that is open, one for each processor.
+    """As many threads as processes may be used; one for each processor if `n_jobs` is None.
 
-    Processors are those that this process may use, by its affinity and the limits of its container
-    where the system tells them.
+    Only processors available to this process count, given its affinity and the limits of its
+    container if the system reports them.
     """
     from joblib import cpu_count
 
@@ -115,29 +115,29 @@ def run_all(
 def run_each(
     function: Callable[..., Result], calls: Mapping[int, tuple[Any, ...]], workers: Workers
 ) -> Generator[tuple[int, Result], None, None]:
-    """Numbers and results of ``function(*call, n_threads=...)`` as they become ready.
+    """Numbers and results of ``function(*call, n_threads=...)`` as they are completed.
 
     Parameters
     ----------
     function : callable
         Must be importable by name and take all randomness from its arguments.
     calls : dict of int to tuple
-        Begun in their order.
+        Started in this order.
     workers : Workers
         A piece gets its share of the threads.
 
     Raises
     ------
     OutOfMemoryError
-        If the memory does not suffice.
+        If there is not enough memory.
     WorkerError
-        If a process can't be given its work.
+        If the work can't be sent to a process.
 
     Warns
     -----
     TreeselectWarning
-        If a process ends before its work is done. What it may have worked on is tried again, then
-        done in this process.
+        If a process dies. The pieces that it may have been working on are tried again, then run in
+        this process.
     """
     left, tries = dict(calls), Counter[int]()
     with memory_is_told(), sending_is_told(calls):
@@ -152,7 +152,7 @@ def run_each(
                     raise
                 if not tries:
                     _tell_death(error)
-            # Begun in order, so that those at work were the first that are left.
+            # Pieces start in order, so those in progress are the first of those left.
             suspects = list(left)[: workers.at_once]
             tries.update(suspects)
             for number in suspects:
@@ -162,10 +162,10 @@ def run_each(
 
 def _tell_death(error: Exception) -> None:
     warn(
-        "A process that worked for the call ended before its work was done.\n"
+        "A worker process died before it finished.\n"
         f"  Found: {said_by(error)}\n"
-        "  Its work is done again. Most often the system ends processes when memory runs out: use"
-        " fewer at a time (`n_jobs`)."
+        "  Its work is repeated. The usual cause is a lack of memory: use fewer parallel processes"
+        " (`n_jobs`)."
     )
 
 
@@ -181,13 +181,13 @@ def _spread(
         delayed(_call)(caller, function, share, number, *call)
         for number, call in zip(calls, with_shared(list(calls.values())), strict=True)
     ]
-    # Shared with workers as files that each may write to in its own memory: what it can't write to
-    # has another type for numba, which would compile every kernel a second time. One by one, as
-    # a process that dies would take others of its batch with it.
+    # Arrays are shared as copy-on-write files: read-only arrays have a different type in numba,
+    # which would compile every kernel a second time. Batches of one, because a process that dies
+    # loses its whole batch.
     options: dict[str, Any] = {"n_jobs": workers.n_jobs, "mmap_mode": "c", "batch_size": 1}
     try:
         run = Parallel(return_as="generator_unordered", **options)
-    except ValueError:  # backends such as Ray tell results only when all are there
+    except ValueError:  # backends such as Ray return results only when all are complete
         at_once = workers.at_once
         with Parallel(**options) as pool:
             for start in range(0, len(tasks), at_once):
@@ -210,8 +210,8 @@ def _call(
     number: int,
     *call: Any,
 ) -> tuple[int, Result]:
-    """In the process that calls the arrays are its own; in a worker, which may be that of any
-    backend of joblib, they have come from there."""
+    """The calling process uses its arrays as they are; a worker of any joblib backend has received
+    copies."""
     here = os.getpid() == caller
     arguments = [_argument(value, here) for value in call]
     return number, function(*arguments, n_threads=n_threads)
@@ -229,15 +229,15 @@ def _argument(value: Any, here: bool) -> Any:
 class Shared:
     """An argument of several calls.
 
-    Backends that look at each argument by itself, such as Dask, send it to a worker once, and not
-    with each piece. It says what it takes, as Dask goes by that.
+    Backends that examine each argument separately, such as Dask, send it to a worker once instead
+    of with each piece. It reports its size, because Dask's decision depends on it.
     """
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
     def own(self) -> Any:
-        """The value as :func:`writeable` gives it, made once in each process."""
+        """The value as returned by :func:`writeable`, computed once in each process."""
         self.value = writeable(self.value)
         return self.value
 
@@ -246,11 +246,11 @@ class Shared:
 
 
 _ENOUGH = 2_000
-"""From 1,000 bytes on Dask keeps an argument on its workers."""
+"""Dask keeps arguments of at least 1,000 bytes on its workers."""
 
 
 def with_shared(calls: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The calls with one :class:`Shared` in place of each object that several of them hold."""
+    """The calls with a :class:`Shared` in place of each object that several of them contain."""
     times = Counter(id(value) for call in calls for value in call)
     known: dict[int, Any] = {}
 
@@ -276,15 +276,15 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 def writeable(value: Any) -> Any:
-    """The same with arrays that can be written to, copied where they can't.
+    """The value with writable arrays; read-only arrays are copied.
 
-    Kernels are compiled for one form of arrays. Backends such as Dask and Ray give arrays that are
-    shared between workers, which are read-only.
+    Kernels are compiled for writable arrays. Backends such as Dask and Ray share arrays between
+    workers, which makes them read-only.
 
     Parameters
     ----------
     value : object
-        Arrays in tuples, lists and dataclasses are found; anything else is left as it is.
+        Arrays in tuples, lists and dataclasses are found; anything else is unchanged.
     """
     if isinstance(value, np.ndarray):
         return value if value.flags.writeable or value.dtype.hasobject else value.copy()
@@ -292,7 +292,7 @@ def writeable(value: Any) -> Any:
         items = [writeable(item) for item in value]
         if all(a is b for a, b in zip(items, value, strict=True)):
             return value
-        make = getattr(type(value), "_make", type(value))  # named tuples are made another way
+        make = getattr(type(value), "_make", type(value))  # named tuples have another constructor
         return make(items)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         own = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
@@ -302,6 +302,6 @@ def writeable(value: Any) -> Any:
             return value
         twin = copy.copy(value)
         for name, item in changed.items():
-            object.__setattr__(twin, name, item)  # frozen, but nobody else has this one
+            object.__setattr__(twin, name, item)  # frozen, but no one else refers to this copy
         return twin
     return value

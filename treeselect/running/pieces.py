@@ -1,6 +1,6 @@
-"""The pieces of a long call: taken from a folder or done, saved, told, and gathered.
+"""The pieces of a long call: read from a folder or computed, saved, reported, and collected.
 
-What is finished when the user stops the call is a result, where a part can be one.
+If the user stops the call, the finished pieces are the result, where a part can be one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Found = Mapping[int, Any]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A finished piece of a long call, as `on_piece` gets it.
+    """A finished piece of a long call, as passed to `on_piece`.
 
     Attributes
     ----------
@@ -33,16 +33,16 @@ class Piece:
         ``"resample"`` of ``resample()``, ``"fold"`` of ``performance()``, ``"split"`` of
         ``inference()``, ``"pair"`` of ``compare()``: a method in a fold.
     number : int
-        Which one, from 0. They need not become ready in this order.
+        Number of the piece, from 0. Pieces may finish in any order.
     done, total : int
-        How many are finished, with this one, and how many there are.
+        Number of finished pieces, including this one, and of all pieces.
     was_saved : bool
-        Whether it was in the folder of `checkpoint`.
+        Whether it was read from the `checkpoint` folder.
     found : dict
-        What it came to. Of a resample ``"selected"``, a tuple of units; of a fold ``"score"`` and
-        ``"selected"``, the most important first; of a split ``"selected"``, None if the response
-        does not vary in its rows; of a pair ``"method"``, ``"fold"`` (from 1), and tuples ``"k"``
-        (None where a tuning value decides), ``"score"`` and ``"n_selected"``, by size.
+        Its result. For a resample ``"selected"``, a tuple of terms or units; for a fold ``"score"``
+        and ``"selected"``, most important first; for a split ``"selected"``, None if the response
+        does not vary in its rows; for a pair ``"method"``, ``"fold"`` (from 1), and the tuples
+        ``"k"`` (None with a given tuning parameter), ``"score"`` and ``"n_selected"``, by size.
     """
 
     kind: str
@@ -55,26 +55,25 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What the pieces of a call are.
+    """Description of the pieces of a call.
 
     Attributes
     ----------
     name : str
-        Of one, lower-case letters.
+        Singular, in lower-case letters.
     many : str
-        Of several, for people.
+        Plural, for messages.
     label : str
-        Of all of them, for the progress.
+        Label of the progress bar.
     write : callable
-        From a result to what JSON can say.
+        From a result to a value for JSON.
     read : callable
-        ``read(number, said)``, its inverse. Checks everything, as the file may be anybody's; raises
-        an error of any kind.
+        ``read(number, said)``, its inverse. Checks everything, because the file may be untrusted;
+        raises an error of any kind.
     found : callable
         ``found(number, result)``: :attr:`Piece.found`.
     part : callable
-        The finished pieces of a call that was stopped which are a result together; none if there is
-        none.
+        From the finished pieces of a stopped call to those that form a result; empty if none do.
     """
 
     name: str
@@ -88,7 +87,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How pieces are done, which no answer depends on.
+    """How pieces are run; results do not depend on it.
 
     Attributes
     ----------
@@ -98,7 +97,7 @@ class Course:
     checkpoint : pathlib.Path or None
         Folder of finished pieces.
     on_piece : callable or None
-        Is given a :class:`Piece` after each.
+        Called with a :class:`Piece` after each piece.
     """
 
     workers: Workers = ALONE
@@ -108,14 +107,14 @@ class Course:
 
 
 HERE = Course()
-"""In this process, without a word."""
+"""In this process, silently."""
 
 
 def check_on_piece(on_piece: Any) -> Any:
     """The argument; an OptionError unless it can be called or is None."""
     if on_piece is not None and not callable(on_piece):
         raise OptionError(
-            "`on_piece` must be a function of one argument, a finished piece.\n"
+            "`on_piece` must be a function of one argument, the finished piece.\n"
             f"  Found: {described(on_piece)}."
         )
     return on_piece
@@ -124,29 +123,29 @@ def check_on_piece(on_piece: Any) -> Any:
 def run_pieces(
     function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], kind: Kind, course: Course
 ) -> Found:
-    """Results of ``function(*call, n_threads=...)`` by number: of all calls, or of a part of them
-    where the user stopped and a part is a result.
+    """Results of ``function(*call, n_threads=...)`` by number: of all calls, or of some of them if
+    the user stops the call and a part can be a result.
 
     Parameters
     ----------
     function, calls
-        As for ``parallel.run_each``. All that an answer depends on must be in them.
+        As for ``parallel.run_each``. They must contain everything that the result depends on.
     kind : Kind
     course : Course
 
     Raises
     ------
     KeyboardInterrupt
-        If the user stopped and what is finished is no result.
+        If the user stops the call and the finished pieces are not a result.
     OptionError
-        If pieces can't be told from those of other calls.
+        If pieces can't be distinguished from those of other calls.
     OutOfMemoryError, WorkerError
         See ``parallel.run_each``.
 
     Warns
     -----
     TreeselectWarning
-        If the user stopped, a process died, or of the files in the folder.
+        If the user stops the call, a process dies, or files in the folder are not used.
     """
     saved = None if course.checkpoint is None else _checkpoint(function, calls, kind, course)
     found: dict[int, Any] = {}
@@ -192,5 +191,5 @@ def _checkpoint(
 
 
 def stopped_note(n: int, asked: int, name: str) -> str:
-    """What the result of a call says that was stopped."""
-    return f"Partial: stopped after {n:,} of {asked:,} {name}; the result is of these alone."
+    """The note on the result of a stopped call."""
+    return f"Partial: stopped after {n:,} of {asked:,} {name}; the result is based on these alone."

@@ -1,4 +1,4 @@
-"""What is said on standard error while a long call runs."""
+"""Progress of long calls on standard error."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def read_progress(progress: object) -> bool | None:
 def track(
     items: Iterable[Item], label: str, total: int, progress: bool | None, done: int = 0
 ) -> Iterator[Item]:
-    """Pass items on and show how many there have been, and how long the others may take.
+    """Pass items on and show the number finished and the estimated time left.
 
     Parameters
     ----------
     items : iterable
     label : str
-        What is being done.
+        Name of the task.
     total : int
-        Number of items, those included that were there before.
+        Number of items, including those finished before.
     progress : bool or None
-        None shows a bar if standard error is a terminal, False nothing. True always shows
-        something: lines of text, at most one in ten seconds, where there is no terminal.
+        None shows a bar if standard error is a terminal; False shows nothing; True always shows
+        progress, without a terminal as lines of text, at most one every ten seconds.
     done : int
-        Items that were there before, which say nothing of the time that others take.
+        Items finished before, which do not enter the estimate of the time left.
     """
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     if not (is_terminal if progress is None else progress):
@@ -80,7 +80,7 @@ def _with_lines(items: Iterable[Item], label: str, total: int, done: int) -> Ite
 
 
 def _left(seconds: float) -> str:
-    """The time that is left, for people."""
+    """The estimated time left, as text."""
     if seconds < 1:
         return ""
     if seconds < 100:
@@ -97,12 +97,12 @@ def _say(line: str) -> None:
 
 
 _SECONDS = 10.0
-"""Between lines of text."""
+"""Seconds between lines of text."""
 
 
 def announce_compilation(progress: bool | None) -> None:
-    """Say so, once per machine and version, before the kernels are compiled."""
+    """Announce the compilation of the kernels, once per machine and version."""
     from treeselect.engine.cache import kernels_are_compiled
 
     if progress is not False and not kernels_are_compiled():
-        _say("treeselect: compiling its tree kernels for this machine, once (about 10 seconds).")
+        _say("treeselect: compiling tree kernels for this machine (once, about 10 seconds).")

@@ -1,4 +1,4 @@
-"""Warnings that point at the user's line, however deep in the package they come up."""
+"""Warnings that point to the user's line, however deep in the package they arise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _INSIDE = ("treeselect", "contextlib")
 
 
 def warn(text: str) -> None:
-    """Warn with a TreeselectWarning of the line that called the package."""
+    """Issue a TreeselectWarning at the line that called the package."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and _is_inside(frame.f_globals.get("__name__")):
         level, frame = level + 1, frame.f_back

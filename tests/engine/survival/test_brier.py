@@ -42,7 +42,7 @@ def test_without_censoring_it_is_the_mean_square():
 
 def test_rows_that_entered_late_have_no_score():
     y = as_times([1.0, 2.0], [1, 1], [-1.0, 0.5])
-    with pytest.raises(DataError, match="for rows that entered late"):
+    with pytest.raises(DataError, match="with delayed entry"):
         brier_scores(y, np.ones((2, 4)), TIMES, np.ones(2))
     assert y[1, START] == 0.5
     assert np.isfinite(brier_scores(y, np.ones((2, 4)), TIMES, np.array([1.0, 0.0]))).all()

@@ -172,7 +172,7 @@ def test_shapes(names, height):
     effects = np.linspace(height, -height, len(names)).tolist()
     number = list(range(40))
     made = [
-        Curve(names[0], names[1], False, f"probability of {names[2]}",
+        Curve(names[0], names[1], False, f"P({names[3 % len(names)]} = {names[2]})",
               points([*names, "missing"], [None] * (len(names) + 1), [*effects, 0.5]), 3),
         *(
             Curve(names[0], names[1], True, f"linear predictor of {names[2]}",

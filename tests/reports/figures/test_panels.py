@@ -104,7 +104,7 @@ def test_crowded_values_have_an_axis_of_their_own_which_is_said():
     assert max(gaps) - min(gaps) < 0.3
     fares = [0.0, *(value - 1 for value in incomes[1:])]
     (ranks,) = panels([curve([(value, value) for value in fares], term="sqrt(x)")])
-    assert ranks.x_label == "x, scale of ranks"
+    assert ranks.x_label == "x, rank scale"
     assert ranks.rows
     assert {"0", "100"} <= {t.label for t in ranks.x_ticks}
     (linear,) = panels([curve([(float(i), 0.0) for i in range(40)])])
@@ -128,6 +128,6 @@ def test_bands_are_drawn_where_they_are_known():
     assert panel.specks[1].high < panel.specks[1].y < panel.specks[1].low  # upwards is less
     assert panel.specks[2].low is None
     assert min(tick.at for tick in panel.y_ticks) <= panel.specks[1].high
-    assert panel.specks[1].text == "1.0: +1, +0 to +6 (20.0% of the rows)"
+    assert panel.specks[1].text == "1.0: +1, 0 to +6 (20.0% of rows)"
     (plain,) = panels([made])
     assert plain.band == ()

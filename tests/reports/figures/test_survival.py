@@ -75,11 +75,9 @@ def test_numbers_at_risk_are_below_their_ticks_in_rows_of_their_own():
 
 
 def test_values_are_told_to_those_who_do_not_see_them():
-    assert drawn(steps()).groups[0].text == (
-        "75% until 200, 50% until 400; predicted 80% until 200"
-    )
+    assert drawn(steps()).groups[0].text == ("75% at 200, 50% at 400; predicted 80% at 200")
     short = steps(time=(1.0, 2.0, 3.0, 50.0), censored=())
-    assert drawn(short, steps("other")).groups[0].text.startswith("50% until 50;")
+    assert drawn(short, steps("other")).groups[0].text.startswith("50% at 50;")
 
 
 @pytest.mark.parametrize("last", [0.003, 1.0, 57.0, 2659.0, 1e9])

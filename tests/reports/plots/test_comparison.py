@@ -146,7 +146,7 @@ def test_differences_have_their_intervals(four):
     np.testing.assert_allclose(ax.lines[1].get_xdata(orig=False), table["difference"])
     segments = ax.collections[0].get_segments()
     np.testing.assert_allclose([s[:, 0] for s in segments], table[["ci_low", "ci_high"]])
-    assert f"AUC less that of {four.best}" in ax.get_xlabel()
+    assert f"AUC minus AUC of {four.best}" in ax.get_xlabel()
     assert list(ax.lines[0].get_xdata(orig=False)) == [0, 0]
 
 

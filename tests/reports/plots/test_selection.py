@@ -153,7 +153,7 @@ def test_substitutes_show_the_table(copies, cross_validated, mixed):
         "dose ~ signal", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5
     )
     whole = whole.resample(2)
-    with pytest.raises(OptionError, match="There is no substitute to plot"):
+    with pytest.raises(OptionError, match="There are no substitutes to plot"):
         whole.plot("substitutes")
 
 
@@ -236,7 +236,7 @@ def test_the_shape_of_a_number(fitted):
     line = ax.lines[1]
     np.testing.assert_allclose(line.get_xdata(), shape["signal"])
     np.testing.assert_allclose(line.get_ydata(), shape["effect"])
-    assert ax.get_ylabel() == "effect on the probability of True"
+    assert ax.get_ylabel() == "centred effect on P(died = True)"
 
 
 def test_missing_values_stand_apart(mixed):
@@ -249,7 +249,7 @@ def test_missing_values_stand_apart(mixed):
     (lost,) = [line for line in ax.lines if line.get_marker() == "s"]
     assert max(known) < lost.get_xdata()[0] < ax.get_xlim()[1]
     assert lost.get_markerfacecolor() == "white"
-    assert ax.get_ylabel() == "effect on the mean response"
+    assert ax.get_ylabel() == "centred effect on the mean response"
 
 
 def test_the_shape_of_a_factor_and_of_classes(fitted, classes):
@@ -260,7 +260,7 @@ def test_the_shape_of_a_factor_and_of_classes(fitted, classes):
     assert texts(ax.texts)[:3] == [f"{share:.0%}" for share in shape["share"]]
     ax = classes.plot("shape", term="signal")
     assert {t.get_text() for t in ax.get_legend().get_texts()} == {
-        f"probability of {c}" for c in ("low", "middle", "high")
+        f"P(dose = {c})" for c in ("low", "middle", "high")
     }
 
 
@@ -299,7 +299,7 @@ def test_a_long_path_and_many_terms():
         (("shape",), "`term` must be given for 'shape'"),
         (("shape", "sgnal"), "Did you mean `signal`"),
         (("shape", "signal", "colour"), "`other` must be a selected term"),
-        (("shape", "signal", "signal"), "`other` must have another variable"),
+        (("shape", "signal", "signal"), "`other` must use a different variable"),
         (("path", "signal"), "`term` must not be given for 'path'"),
         (("importance", None, "signal"), "`other` must not be given for 'importance'"),
     ],
@@ -315,7 +315,7 @@ def test_terms_of_several_variables_have_no_picture(mixed):
     fit = treeselect.select(
         "dose ~ signal:noise + site", mixed, method="controlburn", seed=1, k=2, forests=1, n_trees=5
     )
-    with pytest.raises(OptionError, match="a picture shows one variable"):
+    with pytest.raises(OptionError, match="a figure shows one variable"):
         fit.plot("shape", term="signal:noise")
 
 
@@ -333,7 +333,7 @@ def test_nothing_or_one_selected(mixed):
     )
     with pytest.raises(OptionError, match="at least two selected terms"):
         one.plot("interactions")
-    with pytest.raises(OptionError, match="need two steps with units"):
+    with pytest.raises(OptionError, match="needs at least two steps with terms"):
         one.plot("importance_path")
 
 
@@ -410,5 +410,5 @@ def test_crowded_values_have_the_axis_of_the_report():
     assert ax.get_xlabel() == "income (log scale)"
     assert "1" in texts(ax.get_xticklabels())
     ax = fit.plot("shape", term="debt")
-    assert ax.get_xlabel() == "debt (scale of ranks)"
+    assert ax.get_xlabel() == "debt (rank scale)"
     np.testing.assert_allclose(ax.lines[1].get_xdata(), fit.shape("debt")["debt"])

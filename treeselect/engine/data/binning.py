@@ -1,8 +1,8 @@
-"""Columns to codes: the only form in which trees see the data.
+"""Columns to codes: the only form of the data that trees use.
 
 Code 0 is "missing". A number's code is one more than the number of edges below it, so that
 ``code <= c`` means ``x <= edges[c - 1]``. A factor's code is one more than the number of its
-level; code 255 of a factor is none of the column's levels, and no split asks for it: a factor of
+level; code 255 of a factor is none of the column's levels, and no split uses it: a factor with
 more levels than codes is several columns of one group, each with its share of the levels. Codes
 are kept twice (2 bytes a cell): by column, for splitting one column and for
 partitioning rows, and eight columns to a 64-bit word, so that one memory access per row feeds
@@ -186,7 +186,7 @@ def bin_columns(
     lengths = {len(column) for column in columns}
     if len(lengths) != 1:
         raise DataError(
-            "There must be at least one column, and all must have as many rows.\n"
+            "There must be at least one column, and all must have the same number of rows.\n"
             f"  Found: {len(columns)} columns, of {sorted(lengths)} rows."
         )
     n_rows = lengths.pop()

@@ -1,5 +1,5 @@
 """Many trees, and what is read from them.
 
-In come data, a target and how trees follow each other; out come trees, and of trees predictions,
+In come data, a target and how trees follow each other; out come trees, and their predictions,
 leaves, importances and partial dependence.
 """

@@ -345,7 +345,7 @@ class _Stages:
         self._eta_oob = self._eta_oob + self._oob_step
 
     def goes_deeper(self) -> bool:
-        """Whether deeper trees than those of the last stage are of use."""
+        """Whether trees should grow deeper than those of the last stage."""
         n_groups = [int((tree.gains > 0).sum()) for tree in self._stage]
         return bool(n_groups) and min(n_groups) <= self.rules.most_groups
 

@@ -1,6 +1,6 @@
-"""Forests cut back: nodes of few rows are not split any more.
+"""Forests cut back: nodes of few rows are no longer split.
 
-How far a forest should grow is told by the rows outside its bags. A tree that is cut back to nodes
+How far a forest should grow is chosen by its out-of-bag error. A tree that is cut back to nodes
 of at least so many rows is the tree that would have grown under that rule with the same draws, so
 one forest, grown as far as it goes, holds those of all sizes: one walk of a row down a tree passes
 the node that would be its leaf for each of them.
@@ -25,7 +25,7 @@ from treeselect.engine.splitting.partition import code_of, goes_left
 
 
 class OutsideSums(NamedTuple):
-    """What the trees that have not seen a row say of it, added up, for each of some sizes.
+    """Sums of the out-of-bag predictions of each row, for each of some sizes.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Forests: trees on bags of the rows, each by itself or one after the other."""
+"""Forests: trees on bootstrap samples of the rows, independent or one after the other."""
 
 from __future__ import annotations
 

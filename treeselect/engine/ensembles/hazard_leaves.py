@@ -18,7 +18,7 @@ from treeselect.engine.random import tree_seeds
 
 
 class HazardTrees(NamedTuple):
-    """Trees of log relative hazards, and what those that have not seen a row say of it.
+    """Trees of log relative hazards, and their out-of-bag predictions.
 
     Attributes
     ----------

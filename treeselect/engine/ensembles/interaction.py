@@ -1,4 +1,4 @@
-"""What the joint effect of two groups has beyond a sum of one of each."""
+"""Interaction of two groups: the part of their joint effect that is not additive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions of each row by the trees that have not seen it."""
+"""Out-of-bag predictions: of each row by the trees whose bootstrap sample does not contain it."""
 
 from __future__ import annotations
 

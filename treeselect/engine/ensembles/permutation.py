@@ -1,4 +1,4 @@
-"""Importance of groups by the rows that a tree has not seen.
+"""Importance of groups from out-of-bag rows.
 
 The mean decrease of impurity of a forest (``nodes.group_gains``) is measured on the rows that the
 splits were fitted to, so that it favours columns with many values. Both measures here use each
@@ -44,7 +44,7 @@ class Importance(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """What predictions of trees are held against.
+    """What predictions of trees are compared with.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def permutation_importance(
     seed: int,
     n_threads: int = 1,
 ) -> Importance:
-    """Loss that a tree gains when a group is permuted among its out-of-bag rows.
+    """Increase of a tree's loss when a group is permuted among its out-of-bag rows.
 
     Breiman (2001), section 10, with the squared error: of the mean, or of the shares of classes
     (Brier's score). All columns of a group are permuted together. A group that a tree does not

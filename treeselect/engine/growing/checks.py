@@ -1,4 +1,4 @@
-"""What the engine is given: refused here, since kernels look at nothing twice."""
+"""Checks of the engine's input, as the kernels check nothing."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def check_data(data: BinnedData) -> None:
     check_array("wide_at", data.wide_at, np.int32, (n_columns,))
     if not np.array_equal(np.sort(data.wide_at[data.wide_at >= 0]), np.arange(n_wide)):
         raise DataError(
-            "`wide_at` must say where each wide column stands in `wide`, -1 for the others.\n"
+            "`wide_at` must hold the place of each wide column in `wide`, -1 for the others.\n"
             f"  Found: {data.wide_at[:8]}."
         )
     largest = np.array([data.column(j).max() for j in range(n_columns)])

@@ -1,4 +1,4 @@
-"""The group lasso: a linear predictor of which whole groups of columns are nothing.
+"""The group lasso: a linear predictor with zero coefficients for whole groups of columns.
 
 Minimises ``mean loss(y, offset + b0 + X b) + lam * sum_g price_g |b_g|`` (Yuan and Lin 2006) by
 proximal Newton steps on a working set of groups.
@@ -87,7 +87,7 @@ class GroupLasso:
         return self._on_groups(fit, self._free(), 0.0)
 
     def dearest(self, first: LinearFit) -> float:
-        """The least penalty at which nothing that has a price enters."""
+        """The least penalty at which no group with a cost enters."""
         priced = (self.price > 0) & (np.diff(self.start) > 0)
         if not priced.any():
             return 0.0

@@ -52,7 +52,7 @@ class Segment(NamedTuple):
 
 
 class Homotopy:
-    """The path, followed as far down as it is asked for.
+    """The path, computed only as far as needed.
 
     Parameters
     ----------

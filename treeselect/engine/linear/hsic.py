@@ -3,7 +3,7 @@
 For kernel matrices K and L of n rows and the centring matrix H the Hilbert-Schmidt independence
 criterion is the inner product ``<H K H, L> = sum_ij K_ij L_ij - 2 n sum_i k_i l_i + n^2 k l``,
 where k_i and l_i are the means of the rows and k and l those of all entries (Gretton, Bousquet,
-Smola and Schoelkopf 2005). Rows that count w_i times have the same with weights, as if they stood
+Smola and Schoelkopf 2005). Rows with weights w_i give the same with weights, as if they stood
 there so often. In blocks of rows it is summed over the blocks (Climente-Gonzalez, Azencott, Kaski
 and Yamada 2019), which takes time and memory in proportion to the number of rows.
 """
@@ -39,7 +39,7 @@ class Kernel(NamedTuple):
 
     @property
     def is_constant(self) -> bool:
-        """Whether all rows are alike to it."""
+        """Whether its entries are the same for all rows."""
         if self.labels is not None and (self.labels != self.labels[0]).any():
             return False
         return bool((self.x == self.x[:, :1]).all())

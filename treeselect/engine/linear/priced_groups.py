@@ -1,4 +1,4 @@
-"""A quadratic model with a price on the norm of each group of coefficients, and its minimum.
+"""A quadratic model with a penalty on the norm of each group of coefficients, and its minimum.
 
 Descent over the groups (Yuan and Lin 2006), each of which is put at its minimum, in turn with
 Newton's steps of those that have coefficients.

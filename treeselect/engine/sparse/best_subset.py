@@ -1,6 +1,6 @@
 """Exactly k groups: the best subset over trees, by outer approximation.
 
-Of all sets of k groups the one whose trees explain most::
+The set of k groups whose trees explain most::
 
     minimise over sets S of at most k groups
         v(S) = min over w >= 0, b of  mean_i L(y_i, F0 + b + (A w)_i) + ridge / 2 * |w| ** 2,
@@ -205,7 +205,7 @@ class _Master:
         )
 
     def propose(self, seconds: float) -> tuple[BoolArray | None, float]:
-        """The set that the cuts think best, None if there was no time, and a lower bound."""
+        """The best set under the cuts, None if time ran out, and a lower bound."""
         self._solver.setOptionValue("time_limit", self._solver.getRunTime() + seconds)
         self._solver.run()
         info, found = self._solver.getInfo(), self._solver.getSolution()

@@ -101,14 +101,14 @@ def sparse_forest(
     ridge: float = 0.0,
     sketch: tuple[int, int] | None = None,
 ) -> SparseForest:
-    """The problem in the form that is solved best: see :class:`SparseForest`; a Gaussian sketch is
-    of the squared error only."""
+    """The problem in the form that is fastest to solve: see :class:`SparseForest`; a Gaussian
+    sketch needs squared error."""
     if isinstance(loss, HingeLoss):
         if ridge > 0 or sketch is not None:
-            raise ValueError("the hinge loss takes neither a ridge nor a Gaussian sketch")
+            raise ValueError("the hinge loss allows neither a ridge penalty nor a Gaussian sketch")
         return HingeForest(columns, loss, y, weight, base, prices)
     if sketch is not None and not loss.is_squared:
-        raise ValueError("a Gaussian sketch is of the squared error only")
+        raise ValueError("a Gaussian sketch needs squared error")
     few = loss.is_squared and columns.n_trees <= _MOST_TREES
     if few or sketch is not None:
         return GramForest(columns, loss, y, weight, base, prices, ridge=ridge, sketch=sketch)

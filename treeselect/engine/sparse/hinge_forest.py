@@ -66,7 +66,7 @@ class HingeForest(SparseForest):
         if found.status != 0:
             raise MethodError(
                 "The linear program of the hinge loss could not be solved.\n"
-                f"  The solver says: {found.message} Give a larger `lam`, or another `loss`."
+                f"  The solver says: {found.message} Use a larger `lam`, or another `loss`."
             )
         weights = np.zeros(self.n_trees)
         weights[trees] = np.maximum(-found.ineqlin.marginals, 0.0)

@@ -1,4 +1,4 @@
-"""The sparse forest as cvxpy states it: the reference, and the way to constraints of a user's own.
+"""The sparse forest as a cvxpy problem: the reference, and the way to user-defined constraints.
 
 The problem is that of ``tree_weights``, of every loss, solved by CLARABEL's interior-point method.
 Its matrix is written out, so that it is for some thousands of rows and some hundreds of trees.
@@ -130,13 +130,13 @@ class ModelledForest(SparseForest):
             status = str(error)
         if status in ("infeasible", "infeasible_inaccurate"):
             raise MethodError(
-                "`constraints` can't be met by any weights of at least 0.\n"
-                f"  Found: the problem is {status}. Loosen one of them."
+                "`constraints` can't be met by any non-negative weights.\n"
+                f"  Found: the problem is {status}. Relax one of them."
             )
         if status not in _SOLVED:
             raise MethodError(
                 f"The sparse-forest problem could not be solved at the penalty {lam:g}.\n"
-                f"  The solver says: {status}. Give fewer trees, a `sketch`, or a larger `lam`."
+                f"  The solver says: {status}. Use fewer trees, a `sketch`, or a larger `lam`."
             )
         found = np.maximum(np.asarray(weights.value, dtype=np.float64), 0.0)
         found[found <= _SMALLEST * found.max(initial=_USUAL)] = 0.0

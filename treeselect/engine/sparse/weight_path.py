@@ -19,7 +19,7 @@ _BISECTIONS = 14
 
 
 def support(solution: WeightedTrees, uses: BoolArray, keep: BoolArray) -> BoolArray:
-    """Groups used by trees with positive weight, and those that are kept, shape (n_groups,).
+    """Groups used by trees with positive weight, and those forced in, shape (n_groups,).
 
     Parameters
     ----------

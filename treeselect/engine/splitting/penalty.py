@@ -1,4 +1,4 @@
-"""What a split pays to open a group that the ensemble has not used yet.
+"""The penalty of a split on a group that the ensemble has not used yet.
 
 A split on column j is worth ``scale[j] * gain - cost[j]`` until its group is open and ``gain``
 afterwards. The gain is the decrease of the tree's criterion per unit of the tree's weight: of the

@@ -1,4 +1,4 @@
-"""Brier scores of predicted survival, with inverse weights for those whose fate is not known."""
+"""Brier scores of predicted survival, with inverse-probability-of-censoring weights."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def brier_scores(
     """
     if (y[weight > 0, START] >= 0).any():
         raise DataError(
-            "Brier scores can't be given for rows that entered late.\n"
+            "Brier scores can't be computed with delayed entry.\n"
             "  Found: rows whose observation began after time 0.\n"
-            "  Concordance takes such rows."
+            "  Concordance allows delayed entry."
         )
     curve = censoring_curve(y, weight) if censoring is None else censoring
     stop = y[:, STOP, np.newaxis]

@@ -157,7 +157,7 @@ def concordance(
 
 def inverse_of_observation(curve: SurvivalCurve, times: FloatArray) -> FloatArray:
     """One over the probability of being still under observation at some times; 0 where that is 0:
-    what nobody could have seen has no weight."""
+    what could not be observed has no weight."""
     seen = curve.at(times)
     return np.divide(1.0, seen, out=np.zeros_like(seen), where=seen > 0)
 

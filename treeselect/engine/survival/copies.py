@@ -1,4 +1,4 @@
-"""Several copies of some rows, which don't know each other.
+"""Several independent copies of some rows.
 
 Each copy has linear predictors of its own; risk sets are those of the rows, which are sorted once.
 """

@@ -1,6 +1,6 @@
 """Cox's partial likelihood: value and derivatives in the linear predictor of each row.
 
-Ties as Efron has them, rows that enter late, strata, weights. A pass takes time in proportion to
+Efron's method for ties, delayed entry, strata, weights. A pass takes time in proportion to
 the number of rows, once they have been sorted.
 
 With weights w, at a time with d deaths D of mean weight m and the rows R at risk, let A_k be the
@@ -320,8 +320,8 @@ class CoxLoss:
 
         if len(y) > _MOST_MODELLED:
             raise MethodError(
-                f"`data` must have at most {_MOST_MODELLED:,} rows where cvxpy solves a Cox model."
-                f"\n  Found: {len(y):,}.\n  Leave out what needs cvxpy, or take a sample of rows."
+                f"`data` must have at most {_MOST_MODELLED:,} rows when cvxpy fits a Cox model."
+                f"\n  Found: {len(y):,}.\n  Avoid options that need cvxpy, or use a sample of rows."
             )
         dies = (y[:, EVENT] > 0) & (share > 0)
         sets = risk_sets(y, dies)

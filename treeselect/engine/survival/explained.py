@@ -1,4 +1,4 @@
-"""What a model explains of times to an event: shares of integrated Brier scores, and of deviance.
+"""What a model of times to an event explains: proportions of the Brier score and the deviance.
 
 Both compare with the model without predictors, of the same strata, and are 0 for it.
 """

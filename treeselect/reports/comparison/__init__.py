@@ -1,5 +1,5 @@
 """Sections of the report on a comparison.
 
-In comes a comparison; each module gathers what one section says, as plain data, for the block of
-``comparison.html.j2`` that shows it; there is no other list of sections.
+Each module gathers the content of one section from a comparison, as plain data, for the block of
+``comparison.html.j2`` of the same name. There is no other list of sections.
 """

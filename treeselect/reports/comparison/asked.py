@@ -1,4 +1,4 @@
-"""What was asked, and of what data."""
+"""Settings of the comparison, and its data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from treeselect.reports.material import ContestMaterial
 
 
 def gather(material: ContestMaterial) -> tuple[tuple[str, str], ...]:
-    """The summary's facts with a row on rows after that on the data."""
+    """The summary's facts, with the numbers of rows after the data."""
     found = material.found
     facts = comparison_facts(found)
     rows = f"{span(found.n_train)} in training, {span(found.n_test)} held out in each fold"

@@ -1,4 +1,4 @@
-"""Three facts below the answer: the best score, what is stable, and on how many rows."""
+"""Three facts below the answer: the best score, the most stable method, and the rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from treeselect.comparison.words import span, units_text
 from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.reports.material import ContestMaterial
 from treeselect.reports.parts import Card
+from treeselect.resampling.nouns import noun_of
 
 if TYPE_CHECKING:
     from treeselect.comparison.record import Contest
@@ -35,20 +36,24 @@ def _stability(material: ContestMaterial) -> Card:
     ranked = material.ranked
     known = ranked[np.isfinite(ranked["stability"])]
     if known.empty:
-        return Card("Stability", "Not defined", ("Every fold selected all units or none.",))
+        return Card(
+            "Stability",
+            "Not defined",
+            (f"Every fold selected all {noun_of(material.found.terms_of_unit, 2)} or none.",),
+        )
     most = known["stability"].max()
     who = known.loc[known["stability"] == most, "method"].tolist()
     head = "Most stable" if len(ranked) > 1 else "Stability"
     details = [f"{enumeration(who)}."] if len(ranked) > 1 else []
     details.append(
-        f"Nogueira's index over {len(material.found.n_test):,} folds: 1 is the same selection each"
-        " time, 0 is chance."
+        f"Nogueira's index over {len(material.found.n_test):,} folds (1: identical selections; 0:"
+        " no better than chance)."
     )
     return Card(head, decimal_text(most, 2), tuple(details))
 
 
 def _data(found: Contest) -> Card:
-    """Rows that were used, by folds, and events."""
+    """Rows in training and held out, and events."""
     rows = f"{span(found.n_train + found.n_test)} rows"
     split = f"{span(found.n_train)} in training, {span(found.n_test)} held out"
     known = found.follow_up

@@ -23,7 +23,7 @@ class DifferenceSection:
 
 
 def gather(material: ContestMaterial) -> DifferenceSection | None:
-    """Differences from the best, the least first; None of one method."""
+    """Differences from the best, smallest first; None for a single method."""
     found = material.found
     if len(found.runs) == 1:
         return None
@@ -46,7 +46,7 @@ def gather(material: ContestMaterial) -> DifferenceSection | None:
     )
     columns = ("Method", "k", "Difference", "95% interval", "p")
     lead = (
-        f"{found.score_name} of each method less that of {found.best}, fold by fold: mean and 95%"
-        " interval. Filled dots are those whose interval leaves out 0."
+        f"{found.score_name} of each method minus {found.score_name} of {found.best}, paired by"
+        " fold: mean and 95% interval. Filled dots: the interval excludes 0."
     )
     return DifferenceSection(lead, figure, Table(columns, rows, max(len(table) - MOST_ROWS, 0)))

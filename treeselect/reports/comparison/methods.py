@@ -1,4 +1,4 @@
-"""The methods, the best scores first."""
+"""The methods, best score first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treeselect.reports.parts import MOST_ROWS, Mark, Table
 
 
 def gather(material: ContestMaterial) -> Table:
-    """The table of the summary."""
+    """The table of the printed summary."""
     columns, rows = comparison_columns(material.found), comparison_rows(material.found)
     return Table(
         columns,
@@ -21,5 +21,5 @@ def gather(material: ContestMaterial) -> Table:
 
 
 def _bars(values: list[float]) -> tuple[Mark | None, ...]:
-    """None where it is not defined."""
+    """Bars; None where stability is undefined."""
     return tuple(Mark(float(np.clip(s, 0.0, 1.0))) if np.isfinite(s) else None for s in values)

@@ -1,4 +1,4 @@
-"""Which names stand behind the labels: those that code needs."""
+"""The names behind the labels, which code needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Score against the number of units."""
+"""Score against the number of terms."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from treeselect.reports.by_size import line_series, table_by_size
 from treeselect.reports.figures.series import SeriesFigure, series_figure
 from treeselect.reports.material import ContestMaterial
 from treeselect.reports.parts import Table
+from treeselect.resampling.nouns import noun_of
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreSection:
-    """Lines over the number of units, how to read them, and their numbers.
+    """Lines over the number of terms, how to read them, and their numbers.
 
     Attributes
     ----------
@@ -34,21 +35,24 @@ class ScoreSection:
 
 
 def gather(material: ContestMaterial) -> ScoreSection:
-    """Scores of each method at each size."""
+    """Score of each method at each size."""
     found, lines = material.found, material.lines
     shown = [
         line_series(line, i, [p.score for p in line.points], [p.error for p in line.points])
         for i, line in enumerate(lines[:MOST_LINES])
     ]
     lead = (
-        f"{found.score_name} on held-out rows, mean over the folds, with one standard error to each"
-        " side; bars stand side by side where sizes are the same. A ring marks the size at which a"
-        " method is compared."
+        f"{found.score_name} on held-out rows: mean over the folds ± one standard error. Bars at"
+        " the same size are drawn side by side. A ring marks the size at which a method is"
+        " compared."
     )
     if any(run.sizes is None for run in found.runs):
-        lead += " A method whose tuning value is given is one point, at its mean number of units."
+        nouns = noun_of(found.terms_of_unit, 2)
+        lead += (
+            f" A method with a given tuning parameter is one point, at its mean number of {nouns}."
+        )
     if any(0 in (run.sizes or ()) for run in found.runs):
-        lead += " Sizes at which no fold selects anything are left out: the constant model."
+        lead += " The constant model, with nothing selected in any fold, is omitted."
     table = table_by_size(found, lines, _cell)
     figure = series_figure(shown, len(lines) - len(shown), bounds=found.score_bounds)
     return ScoreSection(lead, figure, found.score_name, table)

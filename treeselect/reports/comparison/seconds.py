@@ -1,4 +1,4 @@
-"""Time."""
+"""Computing time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from treeselect.reports.parts import MOST_UNITS
 
 
 def gather(material: ContestMaterial) -> BarFigure:
-    """Seconds of one fold, the best methods first."""
+    """Seconds per fold, best methods first."""
     glance = material.ranked
     shown = glance.head(MOST_UNITS)
     return bar_figure(

@@ -24,7 +24,7 @@ class MethodPaper:
 
 @dataclass(frozen=True, slots=True)
 class SoftwareSection:
-    """What the comparison was made with.
+    """Methods and software of the comparison.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Stability against the number of units."""
+"""Stability against the number of terms."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from treeselect.reports.by_size import line_series, table_by_size
 from treeselect.reports.figures.series import SeriesFigure, series_figure
 from treeselect.reports.material import ContestMaterial
 from treeselect.reports.parts import Table
+from treeselect.resampling.nouns import noun_of
 
 
 @dataclass(frozen=True, slots=True)
 class StabilitySection:
-    """Lines over the number of units, how to read them, and their numbers."""
+    """Lines over the number of terms, how to read them, and their numbers."""
 
     lead: str
     figure: SeriesFigure
@@ -24,7 +25,7 @@ class StabilitySection:
 
 
 def gather(material: ContestMaterial) -> StabilitySection | None:
-    """Stability of each method at each size; None where it is not defined anywhere."""
+    """Stability of each method at each size; None if it is undefined everywhere."""
     found, lines = material.found, material.lines
     shown = [
         line_series(line, i, [p.stability for p in line.points], [np.nan] * len(line.points))
@@ -34,8 +35,8 @@ def gather(material: ContestMaterial) -> StabilitySection | None:
     if not shown:
         return None
     lead = (
-        "Nogueira's index over the folds: 1 is the same selection in each, 0 is chance. It is not"
-        " defined where every fold selects all units or none."
+        "Nogueira's index over the folds (1: identical selections; 0: no better than chance). It is"
+        f" undefined where every fold selects all {noun_of(found.terms_of_unit, 2)} or none."
     )
     table = table_by_size(found, lines, lambda row: decimal_text(row["stability"], 2, missing="–"))
     figure = series_figure(

@@ -1,4 +1,4 @@
-"""Which terms each method selected."""
+"""The terms that each method selected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TermMatrix:
     methods : tuple of (str, str)
         Whole names and what fits into the head of a column.
     upright : bool
-        Whether the heads of the columns are turned, as they would not fit side by side.
+        Whether the column heads are rotated, because they would not fit side by side.
     rows : tuple of (str, tuple of Share)
     more : int
         Terms that were left out.
@@ -43,8 +43,8 @@ class TermMatrix:
 
 
 def gather(material: ContestMaterial) -> TermMatrix | None:
-    """Share of the folds in which each method selected each term, where it is compared; None if
-    nothing was selected."""
+    """Share of folds in which each method selected each term, at the size at which it is compared;
+    None if nothing was selected."""
     table, methods = material.found.term_table(), material.ranked["method"].tolist()
     if table.empty:
         return None
@@ -57,8 +57,8 @@ def gather(material: ContestMaterial) -> TermMatrix | None:
     )
     labels = distinct(methods, 11.0)
     lead = (
-        "Share of the folds in which each method selected each term, where the method is compared."
-        " The most frequent terms over all methods are first."
+        "Share of folds in which each method selected each term, at the size at which the method is"
+        " compared. Terms are ordered by their frequency over all methods."
     )
     return TermMatrix(
         lead=lead,

@@ -1,5 +1,5 @@
 """Numbers to positions.
 
-In come values and names; out come frozen records of lengths in pixels, which the macros of
-``figures.svg.j2`` draw. Pure functions, without a package of plotting.
+Turns values and names into frozen records of lengths in pixels, which the macros of
+``figures.svg.j2`` draw. Pure functions, without a plotting package.
 """

@@ -19,6 +19,19 @@ class Tick:
     label: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """Size of a figure and ends of its axes, in pixels, and its horizontal ticks."""
+
+    width: int
+    height: int
+    left: float
+    right: float
+    top: float
+    bottom: float
+    x_ticks: tuple[Tick, ...]
+
+
 def label_room(labels: Sequence[str]) -> float:
     """Where an axis may begin, to the right of the labels of its ticks."""
     return round(max(width(label, TICK) for label in labels) + 14.0)

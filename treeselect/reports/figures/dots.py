@@ -19,7 +19,7 @@ _SHARES = ((0.0, "0%"), (0.25, "25%"), (0.5, "50%"), (0.75, "75%"), (1.0, "100%"
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a dot stands for, and its interval.
+    """A value with its interval.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Value:
     value, low, high : float
     filled : bool
     text : str
-        It in words.
+        The value in words.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A value that others are compared with, and where its label stands."""
+    """A reference value, and the position of its label."""
 
     at: float
     label: str
@@ -63,7 +63,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """Numbers with intervals on a common axis; marks are values that they are compared with."""
+    """Numbers with intervals on a common axis; marks are reference values."""
 
     form: Form
     width: int

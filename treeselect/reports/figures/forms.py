@@ -1,4 +1,4 @@
-"""A figure in two forms: one for a page that is read on a desk or on paper, one for a phone.
+"""A figure in two forms: one for wide screens and paper, one for phones.
 
 Both stand on the page, and the style sheet shows one of them: nothing is scaled until it can't be
 read, and nothing has to be scrolled.

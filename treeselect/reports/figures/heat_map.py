@@ -1,4 +1,4 @@
-"""A number for each pair of names, as a shade and as text: for a desk, and for a phone."""
+"""A number for each pair of names, as a shade and as text, for wide and narrow screens."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DARK = 4
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What a cell says.
+    """Content of a cell.
 
     Attributes
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeselect.reports.figures.axes import Tick
+from treeselect.reports.figures.axes import Frame, Tick
 from treeselect.reports.figures.forms import TICK
 from treeselect.reports.figures.labels import folded, shorten, width
 from treeselect.reports.figures.rows import RowName
@@ -20,15 +20,15 @@ from treeselect.results.curves import Curve
 
 _TOP, _LINE = 44.0, 15.0
 _LONGEST = 13.0
-"""What a line of a level's name may take, in ems: two hold forty characters."""
+"""Maximum width of a line of a level's name, in ems: two lines hold forty characters."""
 
 _SHARES = 44.0
-"""Room for the shares of the rows, on the right."""
+"""Space for the shares of the rows, on the right."""
 
 
 @dataclass(frozen=True, slots=True)
 class LevelDot:
-    """A level: where its effect stands, and the ends of its interval, if resamples tell it."""
+    """A level: the position of its effect, and the ends of its interval if there is one."""
 
     name: RowName
     x: float
@@ -40,24 +40,21 @@ class LevelDot:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class LevelPanel:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelPanel(Frame):
     """The effects of levels.
 
     Attributes
     ----------
-    width, height : int
-    left, right, top, bottom : float
     title, label : str
         Name of the term, whole and shortened.
     scale_label : str
-        What the effect is added to, shortened.
+        The scale of the effect, shortened.
     x_label : str
         The variable, if the term is not just that.
     dots : tuple of LevelDot
     zero : float
-        Where the effect is 0.
-    x_ticks : tuple of Tick
+        Position of effect 0.
     shares_x : float
         Where the shares of the rows end.
     more : int
@@ -67,19 +64,12 @@ class LevelPanel:
     is_number : bool
     """
 
-    width: int
-    height: int
-    left: float
-    right: float
-    top: float
-    bottom: float
     title: str
     label: str
     scale_label: str
     x_label: str
     dots: tuple[LevelDot, ...]
     zero: float
-    x_ticks: tuple[Tick, ...]
     shares_x: float
     more: int
     text: str
@@ -139,7 +129,7 @@ def share_text(share: float) -> str:
 
 
 def _ticks(effects: Effects, left: float, right: float) -> tuple[Tick, ...]:
-    """Those of the scale that have room for their labels, 0 among them."""
+    """The ticks of the scale whose labels fit, including 0."""
     zero = min(range(len(effects.ticks)), key=lambda i: abs(effects.ticks[i]))
     found: Sequence[tuple[float, str]] = []
     for every in range(1, len(effects.ticks) + 1):

@@ -1,4 +1,4 @@
-"""Lines over the sizes of the path, one for each unit."""
+"""Lines along the path, one for each unit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines over the sizes of the path; `marker` is where the chosen number stands."""
+    """Lines along the path; `marker` is the position of the chosen number."""
 
     form: Form
     width: int

@@ -1,4 +1,4 @@
-"""Shapes of terms: small pictures side by side, of numbers as curves, of factors as dots."""
+"""Partial dependence in small panels: curves for numbers, dots for factors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeselect.reports.figures.axes import Tick, label_room, middle_in, nice_ticks, tick_labels
+from treeselect.reports.figures.axes import (
+    Frame,
+    Tick,
+    label_room,
+    middle_in,
+    nice_ticks,
+    tick_labels,
+)
 from treeselect.reports.figures.forms import NAME, TICK
 from treeselect.reports.figures.labels import distinct, shorten, width
 from treeselect.reports.figures.levels import LevelPanel, level_panel
@@ -22,19 +29,19 @@ from treeselect.results.curves import MISSING, Curve, CurvePoint
 
 _TOP, _BOTTOM, _RIGHT = 44.0, 170.0, PANEL - 6.0
 _STRIP = 16.0
-"""Height of the strip below the axis that shows where the rows are."""
+"""Height of the strip below the axis that shows the distribution of the rows."""
 
 _BOLD = 1.15 * NAME
 _LEAST_SLOT = 18.0
-"""Width of the room for missing values, however few."""
+"""Minimum width of the space for missing values."""
 
 _FLAT = 0.1
-"""A curve whose range is less than so much of another's would be a flat line beside it."""
+"""A curve with a smaller share of another curve's range would look flat beside it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speck:
-    """A point of a curve, with the ends of its interval where resamples tell it."""
+    """A point of a curve, with the ends of its interval if there is one."""
 
     x: float
     y: float
@@ -44,45 +51,37 @@ class Speck:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NumberPanel:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberPanel(Frame):
     """The curve of a number.
 
     Attributes
     ----------
-    width, height : int
-    left, right, top, bottom : float
     title, label : str
         Name of the term, whole and shortened.
     scale_label : str
-        What the effect is added to, shortened.
+        The scale of the effect, shortened.
     x_label : str
-        The variable if the term is not just that, and what must be said of its axis.
+        The variable if the term is not just that, and a note on its axis.
     x_label_y : float
     line : str
     band : tuple of str
-        Outlines of what resamples make of the line, where they tell it.
+        Outlines of the intervals around the line.
     specks : tuple of Speck
     radius : float
-        Of the dots of values; so small where there are many that the line hides them.
+        Radius of the dots; so small for many values that the line hides them.
     rows : str
-        Path of the strip below the axis that shows where the rows are.
+        Path of the strip below the axis that shows the distribution of the rows.
     zero : float
-        Where the effect is 0.
+        Position of effect 0.
     missing_from : float or None
-        Where the room for missing values begins.
-    x_ticks, y_ticks : tuple of Tick
+        Where the space for missing values begins.
+    y_ticks : tuple of Tick
     text : str
         The curve in a sentence.
     is_number : bool
     """
 
-    width: int
-    height: int
-    left: float
-    right: float
-    top: float
-    bottom: float
     title: str
     label: str
     scale_label: str
@@ -95,7 +94,6 @@ class NumberPanel:
     rows: str
     zero: float
     missing_from: float | None
-    x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     text: str
     is_number: bool = True
@@ -105,7 +103,7 @@ Panel = NumberPanel | LevelPanel
 
 
 def share_scale(curves: Sequence[Curve]) -> bool:
-    """Whether all curves are seen on one scale: none is a flat line beside another."""
+    """Whether all curves are visible on one scale: none looks flat beside another."""
     ranges = [_range(curve) for curve in curves]
     seen = [extent for extent in ranges if extent > 0]
     return not seen or min(seen) >= _FLAT * max(seen)
@@ -117,7 +115,7 @@ def _range(curve: Curve) -> float:
 
 
 def panels(curves: Sequence[Curve], *, shared: bool = True) -> tuple[Panel, ...]:
-    """Geometry of curves, all to the same scale or each to its own."""
+    """Geometry of curves, on one scale or on separate scales."""
     titles = distinct([curve.term for curve in curves], (PANEL - 4.0) / _BOLD)
     common = effect_scale(curves)
     return tuple(
@@ -196,7 +194,7 @@ def _number_panel(curve: Curve, title: str, effects: Effects) -> NumberPanel:
 
 
 def _slot(curve: Curve, room: float) -> float:
-    """Width of the room for missing values: their share, if there are any."""
+    """Width of the space for missing values: their share, if there are any."""
     share = sum(point.share for point in curve.points if point.value is None)
     total = sum(point.share for point in curve.points) or 1.0
     if all(point.value is not None for point in curve.points):
@@ -209,7 +207,7 @@ def _slot(curve: Curve, room: float) -> float:
 def _axis(
     known: Sequence[CurvePoint], left: float, right: float
 ) -> tuple[tuple[Tick, ...], list[float], str, str]:
-    """Ticks, places of the points, the strip of rows, and what must be said of the axis."""
+    """Ticks, positions of the points, the strip of rows, and a note on the axis."""
     if not known:
         return (), [], "", ""
     values, shares = [p.value or 0.0 for p in known], [p.share for p in known]
@@ -235,7 +233,7 @@ def _strip(places: Sequence[float], shares: Sequence[float]) -> str:
 
 
 def _with_missing(ticks: Sequence[Tick], at: float) -> tuple[Tick, ...]:
-    """Ticks with that of the missing values, for which others make room."""
+    """Ticks including that of missing values; overlapping ones are removed."""
     middle = middle_in(at, MISSING, PANEL)
     begin = middle - width(MISSING, TICK) / 2 - 4
     kept = [tick for tick in ticks if tick.at + width(tick.label, TICK) / 2 <= begin]
@@ -243,7 +241,7 @@ def _with_missing(ticks: Sequence[Tick], at: float) -> tuple[Tick, ...]:
 
 
 def _outlines(specks: Sequence[Speck]) -> tuple[str, ...]:
-    """Around the intervals of neighbours, of as many parts as there are."""
+    """Outlines of the intervals of neighbouring points, one for each contiguous part."""
     parts = []
     for is_known, group in itertools.groupby(specks, key=lambda s: s.low is not None):
         own = list(group)

@@ -1,4 +1,4 @@
-"""Score against the number of units: positions of the path."""
+"""Score against the number of terms: geometry of the path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
-from treeselect.printing import decimal_text
+from treeselect.printing import plain_score
 from treeselect.reports.figures.axes import (
     Axis,
     Tick,
@@ -34,7 +34,7 @@ class PathPoint:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Score against the number of units; `marker` is where the chosen number stands."""
+    """Score against the number of terms; `marker` is the position of the chosen number."""
 
     form: Form
     width: int
@@ -136,4 +136,4 @@ def _path(
 
 
 def _step_text(size: int, score: float, noun: str) -> str:
-    return f"{size:,} {noun}{'' if size == 1 else 's'}: {decimal_text(score, 3)}"
+    return f"{size:,} {noun}{'' if size == 1 else 's'}: {plain_score(score)}"

@@ -1,4 +1,4 @@
-"""What pictures of shapes have in common: the scale of effects, and points in words."""
+"""Shared by panels of partial dependence: the scale of effects, and points in words."""
 
 from __future__ import annotations
 
@@ -6,28 +6,34 @@ from dataclasses import dataclass
 
 from treeselect.printing import significant_text
 from treeselect.reports.figures.labels import ems, shorten
-from treeselect.results.curves import Curve, CurvePoint
+from treeselect.results.curves import Curve, CurvePoint, definite
 
 PANEL = 320
-"""Width of a picture, in pixels: two stand side by side on a desk, one on a phone."""
+"""Width of a panel in pixels: two side by side on wide screens, one on a phone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Round values of the effect, and their labels."""
+    """Ticks of the effect, and their labels."""
 
     ticks: tuple[float, ...]
     labels: tuple[str, ...]
 
     def share(self, effect: float) -> float:
-        """Where an effect stands, from 0 to 1."""
+        """Position of an effect, from 0 to 1."""
         return (effect - self.ticks[0]) / (self.ticks[-1] - self.ticks[0])
 
 
 def short_scale(scale: str, most: float) -> str:
-    """Of a scale too long for so many ems the class is shortened, not what it is."""
-    what, of, label = scale.partition(" of ")
-    return f"{what}{of}{shorten(label, most - sum(map(ems, what + of)))}"
+    """A scale in at most so many ems: if it is too long, the class is shortened first."""
+    if scale.startswith("P("):
+        what, of, label = scale[:-1].partition(" = ")
+        end = ")"
+    else:
+        what, of, label = scale.partition(" of ")
+        end = ""
+    room = most - sum(map(ems, what + of + end))
+    return f"{what}{of}{shorten(label, room)}{end}" if room > 4 else shorten(scale, most)
 
 
 def point_text(point: CurvePoint) -> str:
@@ -38,15 +44,15 @@ def point_text(point: CurvePoint) -> str:
 
     low, high = point.low, point.high
     interval = "" if low is None or high is None else f", {text(low)} to {text(high)}"
-    return f"{point.label}: {text(point.effect)}{interval} ({point.share:.1%} of the rows)"
+    return f"{point.label}: {text(point.effect)}{interval} ({point.share:.1%} of rows)"
 
 
 def curve_sentence(curve: Curve) -> str:
-    """A curve in a sentence, for those who do not see it."""
+    """A curve in a sentence, for readers who can't see it."""
     lowest = min(curve.points, key=lambda p: p.effect)
     highest = max(curve.points, key=lambda p: p.effect)
     return (
-        f"Effect of {curve.term} on the {curve.scale}, about its mean:"
+        f"Centred partial dependence of {definite(curve.scale)} on {curve.term}:"
         f" lowest, {significant_text(lowest.effect, 3, '+')}, at {lowest.label};"
         f" highest, {significant_text(highest.effect, 3, '+')}, at {highest.label}."
     )

@@ -1,4 +1,4 @@
-"""Lines with error bars over the number of units, one for each method."""
+"""Lines with error bars over the number of terms, one for each method."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from treeselect.reports.figures.lines import MOST_MARKS
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values of one method over the number of units.
+    """Values of one method over the number of terms.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class DrawnSeries:
-    """Where a line stands.
+    """Position of a line.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class DrawnSeries:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Lines over the number of units, one for each method."""
+    """Lines over the number of terms, one for each method."""
 
     form: Form
     width: int
@@ -199,7 +199,7 @@ def _room(series: Sequence[Series], unit: float) -> float:
 
 
 def _marked(one: Series) -> list[bool]:
-    """Of a long line some points only, those that are ringed among them."""
+    """Which points of a long line are marked, including ringed ones."""
     every = -(-len(one.sizes) // MOST_MARKS)
     last = len(one.sizes) - 1
     return [(last - j) % every == 0 or ring for j, ring in enumerate(one.ringed)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from treeselect.reports.figures.axes import Tick, nice_ticks, position, tick_labels
+from treeselect.reports.figures.axes import Frame, Tick, nice_ticks, position, tick_labels
 
 _SIDE = 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 306.0, 26.0, 268.0
@@ -16,7 +16,7 @@ SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 class Dots(NamedTuple):
-    """Values with intervals, which are missing where none is known, and what is said of each."""
+    """Values with intervals, which may be missing, and descriptions."""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -36,16 +36,14 @@ class Mark:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class SquareFigure:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SquareFigure(Frame):
     """A square figure.
 
     Attributes
     ----------
-    width, height : int
-    left, right, top, bottom : float
     x_label, y_label : str
-    x_ticks, y_ticks : tuple of Tick
+    y_ticks : tuple of Tick
     guide : tuple of float
         Ends of the line to compare with: x1, y1, x2, y2.
     marks : tuple of Mark
@@ -55,15 +53,8 @@ class SquareFigure:
         What it shows, for those who do not see it.
     """
 
-    width: int
-    height: int
-    left: float
-    right: float
-    top: float
-    bottom: float
     x_label: str
     y_label: str
-    x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     guide: tuple[float, float, float, float]
     marks: tuple[Mark, ...]
@@ -159,7 +150,7 @@ def level_figure(dots: Dots, labels: tuple[str, str]) -> SquareFigure:
 
 
 def _marks(frame: _Frame, dots: Dots) -> tuple[Mark, ...]:
-    """Dots; without an interval where none is known."""
+    """Dots, without an interval where it is unknown."""
     return tuple(
         Mark(
             frame.across(x),

@@ -1,4 +1,4 @@
-"""Curves of survival of groups, with the numbers at risk below."""
+"""Survival curves of groups, with the numbers at risk below."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
-from treeselect.reports.figures.axes import Tick, middle_in, nice_ticks, tick_labels
+from treeselect.reports.figures.axes import Frame, Tick, middle_in, nice_ticks, tick_labels
 from treeselect.reports.figures.forms import NAME, TICK, Figure, Form, in_both_forms
 from treeselect.reports.figures.labels import distinct, shorten, spread, width
 
@@ -20,7 +20,7 @@ _ROW = 22.0
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What is known of the survival of a group.
+    """The survival curve of a group.
 
     Attributes
     ----------
@@ -85,23 +85,16 @@ class DrawnGroup:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Survival:
-    """Curves of survival; `marker` is where the horizon stands."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survival(Frame):
+    """Survival curves; `marker` is the position of the horizon."""
 
     form: Form
-    width: int
-    height: int
-    left: float
-    right: float
-    top: float
-    bottom: float
     groups: tuple[DrawnGroup, ...]
     marker: float
     horizon: str
     horizon_x: float
     x_label: str
-    x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     heading_y: float
 
@@ -122,7 +115,7 @@ def survival_figure(
     time: str,
     horizon: float,
 ) -> SurvivalFigure:
-    """Geometry of curves of survival.
+    """Geometry of survival curves.
 
     Parameters
     ----------
@@ -138,8 +131,7 @@ def survival_figure(
         Where predictions stand beside the curves.
     """
     texts = [
-        f"{_text(group, ticks)}; predicted {group.predicted:.0%} until {horizon:g}"
-        for group in groups
+        f"{_text(group, ticks)}; predicted {group.predicted:.0%} at {horizon:g}" for group in groups
     ]
     said = "; ".join(f"{group.name}: {text}" for group, text in zip(groups, texts, strict=True))
     counts = [[f"{count:,.0f}" for count in own] for own in at_risk]
@@ -215,7 +207,7 @@ def _survival(
 def _every(
     ticks: Sequence[float], counts: Sequence[Sequence[str]], x: Callable[[float], float]
 ) -> int:
-    """Which ticks have room for their numbers: all, every second, or fewer."""
+    """The interval of ticks that leaves room for their numbers: 1, 2 or more."""
     texts = [*tick_labels(ticks), *(count for own in counts for count in own)]
     widest = max(width(text, TICK) for text in texts) + 6
     apart = x(ticks[1]) - x(ticks[0]) if len(ticks) > 1 else widest
@@ -246,7 +238,7 @@ def _censored(group: Steps, x: Callable[[float], float], y: Callable[[float], fl
 def _bands(
     group: Steps, x: Callable[[float], float], y: Callable[[float], float]
 ) -> tuple[str, ...]:
-    """Around the steps of the limits, broken where they are missing."""
+    """Outlines of the confidence bands, interrupted where limits are missing."""
     spans = itertools.pairwise((*map(x, group.time), x(group.time[-1])))
     cells = [
         (start, end, low, high)
@@ -280,5 +272,5 @@ def _text(group: Steps, ticks: Sequence[float]) -> str:
     parts = []
     for tick in known:
         before = [v for at, v in zip(group.time, group.survival, strict=True) if at <= tick]
-        parts.append(f"{before[-1] if before else 1.0:.0%} until {tick:g}")
-    return ", ".join(parts) or f"{group.survival[-1]:.0%} until {group.time[-1]:g}"
+        parts.append(f"{before[-1] if before else 1.0:.0%} at {tick:g}")
+    return ", ".join(parts) or f"{group.survival[-1]:.0%} at {group.time[-1]:g}"

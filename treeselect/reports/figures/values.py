@@ -1,4 +1,4 @@
-"""The axis of a variable's values: linear, of logarithms, or of ranks if a few values would fill
+"""The axis of a variable's values: linear, logarithmic, or of ranks if a few values would fill
 most of it."""
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class ValueAxis:
 
     @property
     def note(self) -> str:
-        """What must be said of the axis."""
-        return {"linear": "", "log": "log scale", "rank": "scale of ranks"}[self.kind]
+        """A note on the axis, empty for a linear one."""
+        return {"linear": "", "log": "log scale", "rank": "rank scale"}[self.kind]
 
     def place(self, value: float) -> float:
         """Where a value stands, from 0 to 1."""
@@ -97,13 +97,16 @@ def _spread(places: Sequence[float], shares: Sequence[float]) -> float:
 
 
 def value_ticks(axis: ValueAxis, room: float) -> list[tuple[float, str]]:
-    """Round values within the range, as many as have room for their labels."""
-    own = _own_values(axis, room)
-    if own:
-        return own
-    if axis.kind == "linear":
-        return _round_values(axis, room)
-    return _sorted_out(axis, room)
+    """Round values within the range, as many as have room for their labels.
+
+    Four digits have no comma: they may be years.
+    """
+    found = _own_values(axis, room)
+    if not found:
+        found = _round_values(axis, room) if axis.kind == "linear" else _sorted_out(axis, room)
+    if all(abs(value) < 10_000 for value, _ in found):  # years
+        found = [(value, label.replace(",", "")) for value, label in found]
+    return found
 
 
 def _own_values(axis: ValueAxis, room: float) -> list[tuple[float, str]]:
@@ -162,7 +165,7 @@ def _sorted_out(axis: ValueAxis, room: float) -> list[tuple[float, str]]:
 
 
 def density(places: Sequence[float], shares: Sequence[float]) -> list[tuple[float, float, float]]:
-    """A strip of bars that shows where the rows are.
+    """A strip of bars that shows the distribution of the rows.
 
     Parameters
     ----------

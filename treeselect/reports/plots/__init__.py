@@ -1,4 +1,4 @@
 """Figures with matplotlib, an optional extra.
 
-In come results and comparisons with their tables; out come axes. Nothing is computed here.
+Draws results and comparisons from their tables on axes. Nothing is computed here.
 """

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from treeselect.arguments.checks import check_choice
 from treeselect.comparison.lines import MOST_LINES, ScoreLine, score_lines
 from treeselect.errors import OptionError, listing
@@ -16,6 +14,7 @@ from treeselect.reports.colours import ACCENT, COLOURS, GRID, SOFT
 from treeselect.reports.figures.axes import Axis, score_axis
 from treeselect.reports.figures.labels import spread
 from treeselect.reports.plots.drawing import (
+    dots,
     error_bars,
     mark,
     name_rows,
@@ -69,14 +68,14 @@ def _scores(found: Contest, ax: Axes | None) -> Axes:
     ax.grid(axis="y", color=GRID)
     ax.set_axisbelow(True)
     ax.set_xlabel(
-        f"selected {noun_of(found.terms_of_unit, 2)} (k); ringed: where the method is compared"
+        f"number of {noun_of(found.terms_of_unit, 2)} (k); ring: size at which a method is compared"
     )
     ax.set_ylabel(plain(f"{found.score_name} on held-out rows"))
     more = len(found.runs) - len(lines)
     if more:
         drawn += ax.plot([], [], " ", label=f"and {more:,} more")
     ax.legend(handles=drawn, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    ax.set_title("Mean over the folds, one standard error to each side", loc="left", fontsize=10)
+    ax.set_title("Mean over the folds ± one standard error", loc="left", fontsize=10)
     return ax
 
 
@@ -121,28 +120,18 @@ def _differences(found: Contest, ax: Axes | None) -> Axes:
     table = found.difference_table().sort_values("difference", ascending=False, kind="stable")
     shown = table.head(_MOST_ROWS)
     ax = new_axes(ax, 6.4, 1.4 + 0.28 * len(shown))
-    rows = np.arange(len(shown))
+    rows = range(len(shown))
     ax.axvline(0.0, color=SOFT, linewidth=1, linestyle="--")
     ax.hlines(rows, shown["ci_low"], shown["ci_high"], color=ACCENT)
-    apart = ((shown["ci_low"] > 0) | (shown["ci_high"] < 0)).to_numpy()
-    for inside, fill in ((True, ACCENT), (False, "white")):
-        own = apart == inside
-        label = "the interval leaves out 0" if inside else "it does not"
-        if own.any():
-            ax.plot(
-                shown["difference"][own],
-                rows[own],
-                "o",
-                color=ACCENT,
-                markerfacecolor=fill,
-                label=label,
-            )
+    apart = (shown["ci_low"] > 0) | (shown["ci_high"] < 0)
+    labels = "interval excludes 0", "interval includes 0"
+    dots(ax, shown["difference"].to_list(), rows, apart.to_list(), labels)
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     name_rows(ax, shown["method"].to_list())
     ax.set_ylim(len(shown) - 0.4, -0.6)
     more = len(table) - len(shown)
     ax.set_xlabel(
-        plain(f"{found.score_name} less that of {found.best}, with 95% intervals")
+        plain(f"{found.score_name} minus {found.score_name} of {found.best}, with 95% intervals")
         + (f"\n(and {more:,} more methods)" if more else "")
     )
     return ax
@@ -156,19 +145,8 @@ def _front(found: Contest, ax: Axes | None) -> Axes:
     axis = score_axis(scores, errors, found.score_bounds)
     score_heights(ax, axis)
     whole_numbers(ax, shown["n_selected"].to_list())
-    for inside, fill in ((True, ACCENT), (False, "white")):
-        rows = shown[shown["front"] == inside]
-        label = "on the front" if inside else "not on it"
-        ax.plot(
-            rows["n_selected"],
-            rows["score"],
-            "o",
-            color=ACCENT,
-            markerfacecolor=fill,
-            markersize=7,
-            label=label,
-            clip_on=False,
-        )
+    sizes, labels = shown["n_selected"].to_list(), ("on the Pareto front", "not on the front")
+    dots(ax, sizes, scores, shown["front"].to_list(), labels)
     below, above = error_bars(scores, errors, axis)
     lows = [score - length for score, length in zip(scores, below, strict=True)]
     highs = [score + length for score, length in zip(scores, above, strict=True)]
@@ -184,9 +162,8 @@ def _front(found: Contest, ax: Axes | None) -> Axes:
     _label_points(ax, names, shown["n_selected"].to_list(), shown["score"].to_list())
     more = len(table) - len(shown)
     ax.set_xlabel(
-        f"selected {noun_of(found.terms_of_unit, 2)}, mean over the folds; stability in brackets\n"
-        "lines: one standard error to each side"
-        + (f"\n(and {more:,} more methods)" if more else "")
+        f"mean number of {noun_of(found.terms_of_unit, 2)} over the folds (stability in brackets)\n"
+        "lines: ± one standard error" + (f"\n(and {more:,} more methods)" if more else "")
     )
     ax.set_ylabel(plain(f"{found.score_name} on held-out rows"))
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)

@@ -1,4 +1,4 @@
-"""What figures share: marks, axes, names, and errors for what can't be drawn."""
+"""Shared by figures: marks, axes, names, and errors for figures that can't be drawn."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.scalars import described
 from treeselect.errors import MissingPackageError, OptionError
+from treeselect.reports.colours import ACCENT
 from treeselect.reports.figures.axes import Axis, count_axis
 from treeselect.reports.figures.labels import distinct
 from treeselect.shown import shown
@@ -18,8 +19,8 @@ _MARKS = "os^D"
 
 
 def mark(number: int, colour: str, *, hollow: bool = False) -> dict[str, Any]:
-    """How the marks of one of eight lines look, as in reports: lines differ in them, too, since
-    colour alone is not seen by everybody, nor printed."""
+    """The marks of one of eight lines, as in reports: lines differ in mark as well as colour, for
+    readers who can't see colours and for print."""
     filled = number < len(_MARKS) and not hollow
     return {
         "marker": _MARKS[number % len(_MARKS)],
@@ -50,7 +51,7 @@ def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
         _, ax = plt.subplots(figsize=(width, height), layout="constrained")
     elif not isinstance(ax, Axes):
         raise OptionError(
-            f"`ax` must be axes of matplotlib, or None.\n  Found: {described(ax)}. Take those of"
+            f"`ax` must be matplotlib Axes or None.\n  Found: {described(ax)}. Create them by"
             " `figure, ax = matplotlib.pyplot.subplots()`."
         )
     ax.spines[["top", "right"]].set_visible(False)
@@ -58,7 +59,7 @@ def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def whole_numbers(ax: Axes, counts: Sequence[float]) -> None:
-    """A horizontal axis of counts, with a whole number at least, and ticks at these only."""
+    """A horizontal axis of counts, with ticks at whole numbers only, at least one."""
     from matplotlib.ticker import MaxNLocator
 
     least, most, _ = count_axis(counts)
@@ -69,25 +70,47 @@ def whole_numbers(ax: Axes, counts: Sequence[float]) -> None:
 
 
 def score_heights(ax: Axes, axis: Axis) -> None:
-    """A vertical axis of scores, which does not leave their bounds.
+    """A vertical axis of scores, within their bounds.
 
-    Axes of the user's that show something already keep it in view; called before drawing.
+    Call it before drawing: what the user's axes already show stays in view.
     """
     ax.set_ylim(*_seen(ax.get_ylim() if ax.has_data() else (), axis.low, axis.high))
 
 
 def _seen(shown: Sequence[float], low: float, high: float) -> tuple[float, float]:
-    """The range, with what is seen already."""
+    """The range, extended by what is already visible."""
     return min([low, *shown]), max([high, *shown])
 
 
 def error_bars(
     values: Sequence[float], errors: Sequence[float], axis: Axis
 ) -> tuple[list[float], list[float]]:
-    """Lengths of error bars to below and above, as far as the axis goes."""
+    """Lengths of error bars downwards and upwards, clipped to the axis."""
     below = [min(e, v - axis.low) for v, e in zip(values, errors, strict=True)]
     above = [min(e, axis.high - v) for v, e in zip(values, errors, strict=True)]
     return below, above
+
+
+def dots(
+    ax: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    filled: Sequence[bool],
+    labels: tuple[str, str],
+) -> None:
+    """Dots, filled and hollow, with a label in the legend for each kind that occurs."""
+    for inside, colour, label in zip((True, False), (ACCENT, "white"), labels, strict=True):
+        own = [i for i, is_filled in enumerate(filled) if is_filled == inside]
+        if own:
+            ax.plot(
+                [x[i] for i in own],
+                [y[i] for i in own],
+                "o",
+                color=ACCENT,
+                markerfacecolor=colour,
+                label=label,
+                clip_on=False,
+            )
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
@@ -98,7 +121,7 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
 
 
 def short_names(names: Sequence[str], most: float) -> list[str]:
-    """Names that fit into so many ems and stay distinct."""
+    """Names shortened to at most `most` ems that stay distinct."""
     return [plain(name) for name in distinct(names, most)]
 
 

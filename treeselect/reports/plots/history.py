@@ -1,4 +1,4 @@
-"""Importances in the rounds of a method that decides by itself."""
+"""Importances over the rounds of a method that tests each unit."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _DECIDED: dict[str, dict[str, Any]] = {
     "tentative": {"color": COLOURS[1], "linewidth": 1.4, "linestyle": "--"},
     "rejected": {"color": FAINT, "linewidth": 0.8},
 }
-_SHADOWS = {"shadow_max": "greatest", "shadow_mean": "mean", "shadow_min": "least"}
+_SHADOWS = ("shadow_max", "shadow_mean", "shadow_min")
 
 
 def history(result: Fit, ax: Axes | None) -> Axes:
-    """Importance in each round, as the authors' package draws it: one line for each unit and for
-    the least, mean and greatest shadow."""
+    """Importance in each round, drawn as in the authors' package: one line for each unit and for
+    the minimum, mean and maximum of the shadows."""
     table = history_table(result)
     values = table.pivot(index="round", columns="term", values="importance")
     decided = dict(zip(table["term"], table["decision"], strict=True))
@@ -43,15 +43,13 @@ def history(result: Fit, ax: Axes | None) -> Axes:
     for column in _SHADOWS:
         line = ax.plot(shadows.index, shadows[column], color=INK, linewidth=0.9, linestyle=":")[0]
         if column == "shadow_max":
-            line.set_label("shadows: least, mean, greatest")
+            line.set_label("shadows: minimum, mean, maximum")
     named = [unit for unit in units if decided[unit] != "rejected"]
     last = {unit: float(values[unit].dropna().iloc[-1]) for unit in named}
     shown = sorted(named, key=lambda unit: -last[unit])[:_MOST_NAMED]
     _name_ends(ax, shown, last, [_DECIDED[decided[unit]]["color"] for unit in shown])
     ax.set_xlabel("round")
-    ax.set_ylabel(
-        "importance" if len(shown) == len(named) else "importance (the largest are named)"
-    )
+    ax.set_ylabel("importance" if len(shown) == len(named) else "importance (largest labelled)")
     whole_numbers(ax, [1, len(values)])
     ax.set_xlim(1 if len(values) > 1 else 0.5, max(len(values), 1.5))
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4)
@@ -61,7 +59,7 @@ def history(result: Fit, ax: Axes | None) -> Axes:
 def _name_ends(
     ax: Axes, names: Sequence[str], ends: Mapping[str, float], colours: Sequence[object]
 ) -> None:
-    """Names to the right of where lines end, apart from each other."""
+    """Names to the right of the ends of lines, without overlap."""
     low, high = ax.get_ylim()
     at = [1000 * (ends[name] - low) / (high - low) for name in names]
     for name, text, place, colour in zip(

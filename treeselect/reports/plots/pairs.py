@@ -23,7 +23,7 @@ _MOST_PAIRS = 10
 
 
 def correlation(result: Fit, ax: Axes | None) -> Axes:
-    """How strongly selected terms go together in the data: a symmetric map with its numbers."""
+    """Associations between selected terms in the data: a symmetric map with numbers."""
     need_terms(result, 2)
     table = association_table(result)
     found = pair_map(result, table, "association")
@@ -53,12 +53,12 @@ def correlation(result: Fit, ax: Axes | None) -> Axes:
 
 
 def interactions(result: Fit, ax: Axes | None) -> Axes:
-    """Sizes of the largest pairs, as the report has them."""
+    """Sizes of the largest interactions, as in the report."""
     need_terms(result, 2)
     table = interaction_table(result)
     if table.empty:
         raise OptionError(
-            "There is nothing to plot: each two of the first ten terms have a variable in common.\n"
+            "There is nothing to plot: any two of the ten most important terms share a variable.\n"
             f"  Selected: {listing(result.selected)}."
         )
     shown = table.head(_MOST_PAIRS)

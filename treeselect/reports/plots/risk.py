@@ -21,7 +21,7 @@ _STROKES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (6, 2, 1.5, 2)))
 
 
 def risk_groups(result: Fit, ax: Axes | None) -> Axes:
-    """Kaplan and Meier's estimate in each group; hollow marks are predictions."""
+    """Kaplan-Meier curve of each group; hollow marks are predictions."""
     found = risk_groups_of(result)
     ax = new_axes(ax, 7.2, 5.0)
     last = max(float(curve.time[-1]) for curve in found.curves)
@@ -32,7 +32,7 @@ def risk_groups(result: Fit, ax: Axes | None) -> Axes:
     ax.set_ylim(0.0, 1.0)
     ax.set_xticks(ticks, tick_labels(ticks))
     ax.set_xlabel(plain(found.time))
-    ax.set_ylabel("share without the event")
+    ax.set_ylabel("event-free share")
     _numbers_at_risk(ax, found, ticks)
     return ax
 

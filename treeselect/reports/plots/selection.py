@@ -44,7 +44,7 @@ def plot(
             if value is not None:
                 raise OptionError(
                     f"`{name}` must not be given for {kind!r}.\n"
-                    f"  Found: {described(value)}. It has a meaning for 'shape' only."
+                    f"  Found: {described(value)}. It applies to 'shape' only."
                 )
     need_matplotlib()
     names = shown_names(result.design)
@@ -69,13 +69,14 @@ def _check_terms(result: Fit, term: str | None, other: str | None) -> None:
         if not has_curve(result, name):
             variables = result.design.spec[name].term.variables
             raise OptionError(
-                f"Can't plot the shape of {quoted(name)}: a picture shows one variable.\n"
+                f"Can't plot the shape of {quoted(name)}: a figure shows one variable.\n"
                 f"  Found: {listing(variables)}. `fit.shape({name!r})` has the numbers."
             )
     behind = {result.design.spec[name].term.variables[0] for name in terms}
     if len(behind) < len(terms):
         raise OptionError(
-            f"`other` must have another variable than `term`.\n  Found: {listing(behind)} for both."
+            f"`other` must use a different variable from `term`.\n  Found: {listing(behind)} for"
+            " both."
         )
 
 

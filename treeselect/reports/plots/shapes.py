@@ -1,4 +1,4 @@
-"""Shapes of terms: curves of one, maps of two."""
+"""Centred partial dependence: curves for one term, maps for two."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treeselect.reports.figures.levels import share_text
 from treeselect.reports.figures.scales import short_scale
 from treeselect.reports.figures.values import FEW, ValueAxis, density, value_axis, value_ticks
 from treeselect.reports.plots.drawing import mark, name_rows, new_axes, plain, short_names
-from treeselect.results.curves import MISSING, Curve, curves
+from treeselect.results.curves import MISSING, Curve, curves, definite, of_all_classes
 from treeselect.results.maps import shape_map
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 _MOST_CLASSES = 6
 _STRIP = 0.06
-"""Height of the strip that shows where the rows are, as a share of that of the axes."""
+"""Height of the strip with the distribution of the rows, as a share of the axes."""
 
 
 def shape(result: Fit, term: str, ax: Axes | None) -> Axes:
-    """The effect of a term with one variable; of many classes one curve for each."""
+    """Partial dependence on a term of one variable, with one curve for each of many classes."""
     drawable = [_drawable(curve) for curve in curves(result, term)[:_MOST_CLASSES]]
     found, unit = [curve for curve, _ in drawable], drawable[0][1]
     first = found[0]
@@ -35,13 +35,13 @@ def shape(result: Fit, term: str, ax: Axes | None) -> Axes:
     ax = new_axes(ax, 6.4 if len(found) == 1 else 8.6, rows)
     more = f" ({first.more:,} rarer levels not shown)" if first.more else ""
     variable = plain(first.variable) + unit + more
-    what = plain(first.scale) if len(found) == 1 else first.scale.partition(" of ")[0]
+    what = plain(definite(first.scale) if len(found) == 1 else of_all_classes(first.scale))
     if first.is_number:
         _numbers(ax, found, variable)
-        ax.set_ylabel(f"effect on the {what}")
+        ax.set_ylabel(f"centred effect on {what}")
     else:
         _levels(ax, found)
-        ax.set_xlabel(f"effect on the {what}{more}")
+        ax.set_xlabel(f"centred effect on {what}{more}")
     if len(found) > 1:  # to the right of the shares of levels
         beside = 1.0 if first.is_number else 1.1
         ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(beside, 1.0))
@@ -50,8 +50,8 @@ def shape(result: Fit, term: str, ax: Axes | None) -> Axes:
 
 
 def _drawable(curve: Curve) -> tuple[Curve, str]:
-    """A curve whose values matplotlib can draw, and their unit in words if they needed one: it
-    takes differences, which of the largest numbers are none."""
+    """A curve whose values matplotlib can draw, and their unit in words if they were rescaled:
+    matplotlib subtracts values, which overflows for the largest numbers."""
     if max((abs(p.value) for p in curve.points if p.value is not None), default=0.0) <= 1e300:
         return curve, ""
     points = tuple(
@@ -159,7 +159,7 @@ def _value_at(axis: ValueAxis, place: float) -> float:
 
 
 def _strip(ax: Axes, axis: ValueAxis, shares: Sequence[float]) -> None:
-    """Grey bars on the axis that show where the rows are."""
+    """Grey bars on the axis that show the distribution of the rows."""
     bars = density([100 * place for place in axis.places], shares)
     ends = [(_value_at(axis, a / 100), _value_at(axis, b / 100)) for a, b, _ in bars]
     ax.bar(
@@ -212,7 +212,7 @@ def _levels(ax: Axes, found: Sequence[Curve]) -> None:
 
 
 def grid(result: Fit, term: str, other: str, ax: Axes | None) -> Axes:
-    """Mean response at each pair of values that occurs."""
+    """Mean response at each pair of values in the data."""
     found = shape_map(result, term, other)
     ax = new_axes(ax, 6.4, 5.2)
     image = ax.imshow(found.means, cmap="viridis", origin="lower", aspect="auto")
@@ -221,6 +221,6 @@ def grid(result: Fit, term: str, other: str, ax: Axes | None) -> Axes:
     ax.set_yticks(range(len(found.y)), short_names(found.y, 8.0))
     ax.set_xlabel(plain(found.x_label))
     ax.set_ylabel(plain(found.y_label))
-    ax.set_title(plain(f"{term} and {other}; grey: pairs that do not occur"), loc="left")
+    ax.set_title(plain(f"{term} and {other}; grey: not in the data"), loc="left")
     ax.figure.colorbar(image, ax=ax, label=plain(found.scale))
     return ax

@@ -1,4 +1,4 @@
-"""Figures over the number of units: the path, and importances along it."""
+"""Figures over the number of terms: the path, and importances along it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _MOST_LINES = 8
 
 
 def path(result: Fit, ax: Axes | None) -> Axes:
-    """Score against the number of units."""
+    """Score against the number of terms."""
     table = path_table(result)
     validated = result.scores is not None
     score = table["cv_score" if validated else "train_score"]
     scored = table["k"][score.notna()]
     if len(scored) < 2:
         raise OptionError(
-            "There is nothing to plot: a path needs two steps with a score.\n"
+            "There is nothing to plot: the path needs at least two steps with a score.\n"
             f"  With a score: {', '.join(f'k = {k}' for k in scored) or 'none'}."
             " `fit.path` has the numbers."
         )
@@ -57,7 +57,7 @@ def path(result: Fit, ax: Axes | None) -> Axes:
         markersize=5,
         capsize=3,
     )
-    if result.scores is not None:  # of all sizes, also of one that no step has
+    if result.scores is not None:  # scores exist for all sizes, also those that no step has
         at = [result.k], [result.scores.mean[result.k]]
     else:
         chosen = (table["k"] == result.k).to_numpy()
@@ -71,13 +71,15 @@ def path(result: Fit, ax: Axes | None) -> Axes:
 
 
 def importance_path(result: Fit, ax: Axes | None) -> Axes:
-    """Importances against the number of units."""
+    """Importances against the number of terms."""
     found = importance_lines(result, _MOST_LINES)
     if not found.sizes:
-        raise OptionError("There is no importance to plot.\n  No step of the path has any unit.")
+        raise OptionError(
+            f"There is no importance to plot.\n  No step of the path selects a {noun(result, 1)}."
+        )
     if len(found.sizes) < 2:
         raise OptionError(
-            "There is nothing to plot: importances along the path need two steps with units.\n"
+            f"There is nothing to plot: the path needs at least two steps with {noun(result)}.\n"
             f'  Found: k = {found.sizes[0]}. `fit.plot("importance")` shows those of the selection.'
         )
     ax = new_axes(ax, 7.2, 4.2)
@@ -129,7 +131,7 @@ def importance_path(result: Fit, ax: Axes | None) -> Axes:
 
 
 def _colour(found: ImportanceLines, i: int) -> str:
-    """That of a selected unit, or of one outside, whose line is dashed."""
+    """Accent for selected units; grey for the others, whose lines are dashed."""
     return ACCENT if found.selected[i] else SOFT
 
 
@@ -137,4 +139,4 @@ def _over_sizes(ax: Axes, result: Fit) -> None:
     ax.axvline(result.k, color=SOFT, linestyle="--", linewidth=1, zorder=0)
     ax.grid(axis="y", color=GRID)
     ax.set_axisbelow(True)
-    ax.set_xlabel(f"selected {noun(result)} (k)")
+    ax.set_xlabel(f"number of {noun(result)} (k)")

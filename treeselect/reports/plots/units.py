@@ -8,7 +8,7 @@ import numpy as np
 
 from treeselect.errors import OptionError, listing
 from treeselect.reports.colours import ACCENT, FAINT, GRID, SOFT
-from treeselect.reports.plots.drawing import name_rows, new_axes
+from treeselect.reports.plots.drawing import dots, name_rows, new_axes
 from treeselect.resampling.nouns import noun
 from treeselect.results.frequencies import selected_first
 from treeselect.results.tables import importances_of
@@ -27,7 +27,7 @@ _MOST_SELECTED = 50
 def need_terms(result: Fit, least: int) -> None:
     """Raise an OptionError if fewer terms are selected than a figure needs."""
     if len(result.selected) < least:
-        words = "a selected term" if least == 1 else "two selected terms"
+        words = "one selected term" if least == 1 else "two selected terms"
         raise OptionError(
             f"There is nothing to plot: this needs at least {words}.\n"
             f"  Selected: {listing(result.selected) or 'nothing'}."
@@ -57,7 +57,7 @@ def terms(result: Fit, ax: Axes | None) -> Axes:
     _frequencies(ax, table)
     n_resamples = result.resampled.n_resamples
     ax.set_xlabel(
-        f"importance; frequency on {n_resamples:,} resamples, with 95% intervals"
+        f"importance; selection frequency over {n_resamples:,} resamples with 95% intervals"
         + (f"\n(and {more:,} more)" if more else "")
     )
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
@@ -86,7 +86,7 @@ def stability(result: Fit, ax: Axes | None) -> Axes:
     ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(table))
     _frequencies(ax, table)
     ax.set_xlabel(
-        f"frequency on {result.stability.n_resamples:,} resamples, with 95% intervals"
+        f"selection frequency over {result.stability.n_resamples:,} resamples with 95% intervals"
         + (f"\n(and {more:,} more)" if more else "")
     )
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
@@ -95,37 +95,33 @@ def stability(result: Fit, ax: Axes | None) -> Axes:
 
 def _frequencies(ax: Axes, table: pd.DataFrame) -> None:
     """Dots with intervals, those of the selection filled."""
-    rows = np.arange(len(table))
+    rows = range(len(table))
     ax.hlines(rows, table["ci_low"], table["ci_high"], color=ACCENT, zorder=1)
-    for inside, fill in ((True, ACCENT), (False, "white")):
-        shown = table["selected"].to_numpy() == inside
-        label = "frequency, selected" if inside else "frequency, not selected"
-        ax.plot(
-            table["frequency"][shown],
-            rows[shown],
-            "o",
-            color=ACCENT,
-            markerfacecolor=fill,
-            label=label,
-            clip_on=False,
-        )
+    labels = "frequency, selected", "frequency, not selected"
+    dots(ax, table["frequency"].to_list(), rows, table["selected"].to_list(), labels)
     name_rows(ax, table["term"].to_list())
     ax.set_xlim(0.0, 1.0)
 
 
 def substitutes(result: Fit, ax: Axes | None) -> Axes:
-    """What stood in for selected units on resamples without them."""
+    """The units that replaced selected units on resamples without them."""
     table = result.stability.substitute_table().head(_MOST_UNITS)
     if table.empty:
         raise OptionError(
-            "There is no substitute to plot.\n"
-            f"  No selected {noun(result, 1)} was missing on resamples that selected another in its"
-            " stead."
+            "There are no substitutes to plot.\n"
+            f"  On no resample was a selected {noun(result, 1)} replaced by another."
         )
     ax = new_axes(ax, 6.8, 1.4 + 0.3 * len(table))
     rows = np.arange(len(table))
     ax.hlines(rows, 0, table["share"], color=GRID)
-    ax.plot(table["share"], rows, "o", color=ACCENT, label="without it", clip_on=False)
+    ax.plot(
+        table["share"],
+        rows,
+        "o",
+        color=ACCENT,
+        label=f"resamples without the {noun(result, 1)}",
+        clip_on=False,
+    )
     beside = table["share_otherwise"].notna()
     if beside.any():
         ax.plot(
@@ -134,7 +130,7 @@ def substitutes(result: Fit, ax: Axes | None) -> Axes:
             "o",
             color=ACCENT,
             markerfacecolor="white",
-            label="with it",
+            label=f"resamples with the {noun(result, 1)}",
             clip_on=False,
         )
     pairs = zip(table["substitute"], table["term"], strict=True)
@@ -147,6 +143,6 @@ def substitutes(result: Fit, ax: Axes | None) -> Axes:
             )
     ax.set_title("association", loc="right", fontsize=9, color=SOFT)
     ax.set_xlim(0.0, 1.0)
-    ax.set_xlabel("share of the resamples that selected the substitute")
+    ax.set_xlabel("share of resamples that selected the substitute")
     ax.legend(frameon=False, loc="best")
     return ax

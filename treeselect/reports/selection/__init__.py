@@ -1,5 +1,5 @@
 """Sections of the report on a selection.
 
-In comes a fit; each module gathers what one section says, as plain data. The block of
-``report.html.j2`` that shows it has the name of the module; there is no other list of sections.
+Each module gathers the content of one section from a fit, as plain data, for the block of
+``report.html.j2`` of the same name. There is no other list of sections.
 """

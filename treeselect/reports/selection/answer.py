@@ -32,11 +32,19 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
     which = f"{n_selected:,} of {n_terms:,} candidate terms"
     if n_selected == n_terms:
         which = _all(n_terms)
-    sentences = [f"{method} selected {which} to predict {response}: {enumeration(fit.selected)}."]
+    sentences = [f"{method} selected {which} to predict {response}: {enumeration(_names(fit))}."]
     if fit.resampled is not None:
         said, *more = _stability(fit, fit.stability)
         sentences = [f"{sentences[0]} {said}".rstrip(), *more]
     return tuple(sentences)
+
+
+def _names(fit: Fit) -> list[str]:
+    """The selected terms; those of `keep=` are marked."""
+    groups = fit.design.arrays.groups
+    units = zip(groups.terms, groups.keep.tolist(), strict=True)
+    kept = {term for terms, is_kept in units if is_kept for term in terms}
+    return [f"{term} (always included)" if term in kept else term for term in fit.selected]
 
 
 def _all(n_terms: int) -> str:

@@ -1,4 +1,4 @@
-"""What was asked, and of what data."""
+"""Settings of the selection, and its data."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from treeselect.reports.selection import cards
 from treeselect.results.summary import score_fact
 
 _SAID = frozenset({"Call", "Method", "Stability", "Seed"})
-"""Facts that the answer has, or what is to be cited: the call with the seed, all options."""
+"""Facts shown in the answer or under the citation: the call with its seed, all options."""
 
 
 def gather(material: FitMaterial) -> tuple[tuple[str, str], ...]:
-    """The summary's facts: those that stand nowhere else on the page, or all of them with a row on
-    rows after that on the data."""
+    """The summary's facts that no other section shows; if `whole`, all of them, with the number of
+    rows after the data."""
     facts = material.summary.facts
     if not material.whole:
         score = score_fact(material.fit) if cards.has_tuning_score(material) else None
@@ -28,5 +28,5 @@ def _rows(material: FitMaterial) -> str:
         what = material.fit.design.response.parts_text
         rows += f"; {counts.no_response:,} dropped because {what} is missing"
     if counts.no_weight:
-        rows += f"; {counts.no_weight:,} left out with weight 0"
+        rows += f"; {counts.no_weight:,} excluded with weight 0"
     return rows

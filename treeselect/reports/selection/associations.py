@@ -1,4 +1,4 @@
-"""How selected and nearly selected units go together in the data."""
+"""Associations between selected and nearly selected units in the data."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _MOST_SAID = 5
 """Pairs in the words of a figure."""
 
 _MOST_CELLS = 20_000_000
-"""Rows times pairs that are measured unasked: about a second."""
+"""Limit on rows times pairs that are measured by default: about a second."""
 
 _MOST_ROWS = 20
-"""Pairs in the table: the map has all of them."""
+"""Pairs in the table; the map has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +90,25 @@ def _said(rows: tuple[tuple[str, ...], ...]) -> str:
 def _lead(fit: Fit, inside: list[bool]) -> str:
     n_selected, n_inside, nouns = len(fit.groups), sum(inside), noun(fit)
     said = (
-        "From 0 to 1: of two numbers the rank correlation without its sign, of a number and a"
-        f" factor the correlation ratio, of two factors Cramer's V; of {nouns} with several columns"
-        f" the strongest. From {LEAST_ASSOCIATION:g} on {nouns} can stand for each other."
+        "Associations range from 0 to 1: absolute rank correlation of two numbers, correlation"
+        " ratio of a number and a factor, Cramér's V of two factors; for"
+        f" {nouns} with several columns, the strongest. From {LEAST_ASSOCIATION:g} upwards, {nouns}"
+        " can count as interchangeable."
     )
     if n_inside < n_selected:
-        return f"{said} Shown are the {n_inside} most important of the {n_selected:,} selected."
+        return (
+            f"{said} The map shows the {n_inside} most important of the {n_selected:,} selected"
+            f" {nouns}."
+        )
     if n_inside == len(inside):
         return said
     if fit.resampled is None:
-        others = "the others are those that the path takes next"
+        others = f"the {nouns} that enter next along the path"
     else:
         others = (
-            "the others are the most frequent ones outside, each in at least"
+            f"the most frequent of the other {nouns}, each selected by at least"
             f" {LEAST_FREQUENCY:.0%} of the resamples"
         )
     if not n_inside:
-        return f"{said} Nothing is selected: {others}."
-    return f"{said} Those that are selected come first, in bold; {others}."
+        return f"{said} No {noun(fit, 1)} is selected; the map shows {others}."
+    return f"{said} Selected {nouns} come first, in bold; then {others}."

@@ -1,4 +1,4 @@
-"""Checks on rows that were held out: are they told apart, and are predictions right on average?"""
+"""Checks on held-out rows: discrimination and calibration."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from treeselect.resampling.held_out import HeldOut
 
 N_GROUPS = 10
-"""Groups of rows of like predictions."""
+"""Groups of rows with similar predictions."""
 
 MOST_CLASSES = 6
-"""Classes with a figure of their own, and in the table of confusion."""
+"""Maximum number of classes with a figure, and in the confusion matrix."""
 
 _CUTOFFS = tuple(step / 10 for step in range(1, 10))
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure with its title, and how to read it, which may be said of an earlier one already."""
+    """A figure with its title, and how to read it, unless an earlier figure says so."""
 
     title: str
     words: str
@@ -66,14 +66,14 @@ class ChecksSection:
     Attributes
     ----------
     lead : str
-        Of what rows they are.
+        The held-out rows.
     shown : tuple of CaptionedTable
-        Tables that stand open.
+        Unfolded tables.
     pictures : tuple of Picture
     sentences : tuple of str
-        What they come to, and what to know of them.
+        Results and caveats.
     folded : tuple of CaptionedTable
-        The numbers of the figures.
+        The numbers in the figures.
     """
 
     lead: str
@@ -84,8 +84,8 @@ class ChecksSection:
 
 
 def gather(material: FitMaterial) -> ChecksSection | None:
-    """Checks of what ``performance()`` has predicted; None if the user gave nothing of it, or of
-    times until an event, whose risk groups are a section of their own."""
+    """Checks of the predictions of ``performance()``; None if the user did not supply it, and for
+    times to an event, whose risk groups are a separate section."""
     if material.performance is None or material.fit.design.response.family.has_times:
         return None
     held, name = material.performance.held_out, material.fit.design.response.name
@@ -105,7 +105,7 @@ def _two_classes(held: HeldOut, name: str) -> ChecksSection:
         curve["false_positive_rate"].to_list(),
         curve["true_positive_rate"].to_list(),
         ("1 − specificity", "sensitivity"),
-        f"The curve, of area {decimal_text(together, 3)}, goes through "
+        f"Area under the curve {decimal_text(together, 3)}; "
         + "; ".join(
             f"sensitivity {row['sensitivity']:.2f} at specificity {row['specificity']:.2f}"
             for row in cutoff_table(held, _CUTOFFS).to_dict("records")
@@ -115,7 +115,7 @@ def _two_classes(held: HeldOut, name: str) -> ChecksSection:
         lead=_rows_words(held),
         shown=(),
         pictures=(
-            Picture("ROC curve", f"Over all cut-offs of the probability of {label}.", roc),
+            Picture("ROC curve", f"Over all cut-offs of P({label}).", roc),
             Picture(
                 "Calibration",
                 _calibration_words(found, label),
@@ -123,15 +123,15 @@ def _two_classes(held: HeldOut, name: str) -> ChecksSection:
             ),
         ),
         sentences=(
-            f"The area under the curve is {decimal_text(together, 3)} for the predictions of all"
-            " folds together; the mean of the folds' own areas, which compare rows of one fold"
-            f" only, is {decimal_text(by_fold, 3)}.",
+            f"The area under the curve is {decimal_text(together, 3)} with the predictions of all"
+            " folds pooled; the mean of the areas within folds, which compare only rows of the same"
+            f" fold, is {decimal_text(by_fold, 3)}.",
             *_recalibration_words(recalibration(held)),
             *_cautions(held),
         ),
         folded=(
-            CaptionedTable(f"Calibration of the probability of {label}", _shares_table(found)),
-            CaptionedTable("What a cut-off of the probability comes to", _cutoffs(held)),
+            CaptionedTable(f"Calibration of P({label})", _shares_table(found)),
+            CaptionedTable(f"Sensitivity and specificity by cut-off of P({label})", _cutoffs(held)),
         ),
     )
 
@@ -145,7 +145,7 @@ def _numbers(held: HeldOut, name: str) -> ChecksSection:
     ]
     left = agreement_figure(
         _dots(found, texts, "observed", "ci_low", "ci_high"),
-        ("mean prediction", f"observed {shorten(name, 15.0)}, mean"),
+        ("mean prediction", f"mean observed {shorten(name, 15.0)}"),
     )
     texts = [
         f"predicted {row['predicted']:,.4g}: residual {row['residual']:,.3g}"
@@ -154,7 +154,7 @@ def _numbers(held: HeldOut, name: str) -> ChecksSection:
     ]
     right = level_figure(
         _dots(found, texts, "residual", "residual_low", "residual_high"),
-        ("mean prediction", "observed less predicted"),
+        ("mean prediction", "observed minus predicted"),
     )
     return ChecksSection(
         lead=_rows_words(held),
@@ -162,19 +162,19 @@ def _numbers(held: HeldOut, name: str) -> ChecksSection:
         pictures=(
             Picture(
                 "Observed against predicted",
-                f"Means of {_groups_words(found)} of rising predictions, with 95% intervals of"
-                " what was observed. Predictions right on average are on the diagonal.",
+                f"Means in {_groups_words(found)} of increasing predictions, with 95% intervals for"
+                " the observed mean. Perfect calibration is the diagonal.",
                 left,
             ),
             Picture(
                 "Residuals",
-                "Means of the same groups; lines go from the 10th to the 90th percentile of the"
-                " residuals in the group.",
+                "Mean residuals of the same groups; lines extend from the 10th to the 90th"
+                " percentile of the residuals in the group.",
                 right,
             ),
         ),
         sentences=(*_recalibration_words(recalibration(held)), *_cautions(held)),
-        folded=(CaptionedTable("Observed and predicted, in groups", _numbers_table(found)),),
+        folded=(CaptionedTable("Observed and predicted means by group", _numbers_table(found)),),
     )
 
 
@@ -193,19 +193,20 @@ def _classes(held: HeldOut, name: str) -> ChecksSection:
     )
     several = len(held.classes) > len(first)
     which = f"the {len(first)} most frequent" if several else "each"
-    shown = [CaptionedTable("What the classes come to, the most probable one taken", _by(by_class))]
+    caption = "Recall, precision and area by class; rows are assigned to their most probable class"
+    shown = [CaptionedTable(caption, _by(by_class))]
     if not several:
-        caption = "Rows by the class that was observed and the most probable one"
+        caption = "Confusion matrix: observed class by most probable class"
         shown.insert(0, CaptionedTable(caption, _confusion(held)))
     return ChecksSection(
-        lead=f"{_rows_words(held)} The figures show the calibration of the probability of {which}"
+        lead=f"{_rows_words(held)} The figures show calibration for {which}"
         f"{' classes' if several else ' class'}.",
         shown=tuple(shown),
         pictures=pictures,
         sentences=(
-            "Recall: share of the rows of a class that are taken for it. Precision: share of the"
-            " rows taken for it that are of it. Area: under the ROC curve of the class against the"
-            " others, for the predictions of all folds together.",
+            "Recall: share of the rows of a class that are assigned to it. Precision: share of the"
+            " rows assigned to a class that belong to it. Area: under the ROC curve of the class"
+            " against the others, with the predictions of all folds pooled.",
             *_cautions(held),
         ),
         folded=(CaptionedTable("Calibration of the classes", _shares_table(found)),),
@@ -218,8 +219,8 @@ def _classes(held: HeldOut, name: str) -> ChecksSection:
 def _rows_words(held: HeldOut) -> str:
     n, folds = held.n_rows, len(set(held.fold.tolist()))
     return (
-        f"Each of {n:,} rows is predicted where it was held out, in {folds:,} folds, by a model"
-        " that was selected and fitted without it."
+        f"Each of {n:,} rows is predicted when held out, in {folds:,} folds, by a model selected"
+        " and fitted without it."
     )
 
 
@@ -230,42 +231,48 @@ def _groups_words(found: pd.DataFrame) -> str:
 
 def _calibration_words(found: pd.DataFrame, what: str) -> str:
     return (
-        f"Shares of {what} in {_groups_words(found)} of rows of rising probability, with 95%"
-        " intervals (Wilson). Predictions right on average are on the diagonal."
+        f"Observed share of {what} in {_groups_words(found)} of increasing predicted probability,"
+        " with 95% Wilson intervals. Perfect calibration is the diagonal."
     )
 
 
 def _recalibration_words(found: Recalibration | None) -> list[str]:
-    """Slope and intercept, as far as they are known, and what they say."""
+    """Slope and intercept, if known, with their interpretation."""
     said = []
     if found is not None and found.slope == found.slope:
         if found.slope_high < 1:
-            meaning = "below 1, so that predictions are too extreme"
+            meaning = ", below 1: predictions are too extreme"
         elif found.slope_low > 1:
-            meaning = "above 1, so that predictions vary too little"
+            meaning = ", above 1: predictions vary too little"
         else:
-            meaning = "the interval includes 1, as of predictions neither too extreme nor too alike"
+            meaning = (
+                "; the interval includes 1, so there is no evidence that predictions are too"
+                " extreme or vary too little"
+            )
         said.append(
             f"Calibration slope {_fixed(found.slope, 2)} ({_fixed(found.slope_low, 2)} to"
-            f" {_fixed(found.slope_high, 2)}) by {found.regression}: {meaning}."
+            f" {_fixed(found.slope_high, 2)}) by {found.regression}{meaning}."
         )
     elif found is not None:
         said.append(
-            "No calibration slope can be told: predictions are all the same, or separate what was"
-            " observed."
+            "The calibration slope could not be estimated: the predictions are all equal or"
+            " separate the outcomes perfectly."
         )
     if found is not None and found.intercept == found.intercept:
         if found.intercept_high < 0:
-            meaning = "below 0, so that predictions are too high on average"
+            meaning = ", below 0: predictions are too high on average"
         elif found.intercept_low > 0:
-            meaning = "above 0, so that predictions are too low on average"
+            meaning = ", above 0: predictions are too low on average"
         else:
-            meaning = "the interval includes 0, as of predictions right on average"
+            meaning = (
+                "; the interval includes 0, so there is no evidence that predictions are too high"
+                " or too low on average"
+            )
         ends = found.intercept, found.intercept_low, found.intercept_high
         at, low, high = (_fixed(end, decimals(max(map(abs, ends)), digits=3)) for end in ends)
         said.append(
-            f"Calibration in the large {at} ({low} to {high}), the intercept with the slope held at"
-            f" 1: {meaning}."
+            f"Calibration in the large (the intercept with the slope fixed at 1) {at} ({low} to"
+            f" {high}){meaning}."
         )
     return said
 
@@ -274,15 +281,15 @@ def _cautions(held: HeldOut) -> list[str]:
     said = []
     if held.times.max() > 1:
         said.append(
-            "Rows that were held out several times share their weight: intervals are those of as"
-            " many rows as there are."
+            "Rows held out several times are down-weighted, so that intervals correspond to the"
+            " actual number of rows."
         )
     if (held.weight != 1).any():
-        said.append("Rows count by their case weights.")
+        said.append("Rows are weighted by their case weights.")
     if held.grouped:
         said.append(
-            "Intervals take rows for independent; where those of a group resemble each other they"
-            " are too narrow."
+            "Intervals assume independent rows; they are too narrow if rows of a cluster resemble"
+            " each other."
         )
     return said
 
@@ -298,12 +305,12 @@ def _calibration(found: pd.DataFrame, label: str) -> SquareFigure:
     ]
     return share_figure(
         _dots(found, texts, "observed", "ci_low", "ci_high"),
-        ("mean probability", f"observed share of {label}"),
+        ("mean predicted probability", f"observed share of {label}"),
     )
 
 
 def _dots(found: pd.DataFrame, texts: list[str], *names: str) -> Dots:
-    """Values and intervals of groups over their mean predictions."""
+    """Values and intervals of groups against their mean predictions."""
     x, y, lows, highs = (found[name].to_list() for name in ("predicted", *names))
     return Dots(x, y, lows, highs, texts)
 
@@ -357,7 +364,7 @@ def _cutoffs(held: HeldOut) -> Table:
         )
         for row in found.to_dict("records")
     )
-    return Table(("Cut-off", "Taken for positive", "Sensitivity", "Specificity"), rows)
+    return Table(("Cut-off", "Classified positive", "Sensitivity", "Specificity"), rows)
 
 
 def _confusion(held: HeldOut) -> Table:
@@ -367,7 +374,7 @@ def _confusion(held: HeldOut) -> Table:
         (str(label), *(f"{count:,.6g}" for count in own))
         for label, own in zip(held.classes, found, strict=True)
     )
-    return Table(("Observed", *(f"taken for {label}" for label in held.classes)), rows)
+    return Table(("Observed", *(f"predicted {label}" for label in held.classes)), rows)
 
 
 def _by(by_class: pd.DataFrame) -> Table:
@@ -385,7 +392,7 @@ def _by(by_class: pd.DataFrame) -> Table:
 
 
 def _fixed(value: float, places: int) -> str:
-    """A number with so many decimals, never a 0 with a sign."""
+    """A number with so many decimals, without a negative zero."""
     return f"{round(value, places) + 0.0:,.{places}f}"
 
 

@@ -1,4 +1,4 @@
-"""What to write of the selection, and what to cite; method, options, software and data."""
+"""The methods paragraph and citations; method, options, software and data."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from treeselect.results.summary import options_text
 
 @dataclass(frozen=True, slots=True)
 class CiteSection:
-    """Words for a paper, and what somebody needs to do it again.
+    """Text for a paper, and what is needed to reproduce the selection.
 
     Attributes
     ----------
     citation : Citation
     bibtex : tuple of str
-        Its lines: pages show the end of a line inside of a text as a character.
+        One entry per line, because pages show a line break inside a text as a character.
     facts : tuple of (str, str)
         Method with all its options, fingerprint of the data, versions, date.
     """

@@ -1,4 +1,4 @@
-"""How much the coefficients of the linear model owe to the selection."""
+"""How selection affects the coefficients of the linear model."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class CoefficientSection:
 
 
 def gather(material: FitMaterial) -> CoefficientSection | None:
-    """The coefficients on the resamples; None if they were not asked for."""
+    """The coefficients on the resamples; None if not given."""
     found = material.coefficients
     if found is None:
         return None
     shown = found.printed.head(MOST_ROWS)
-    model = found.model or "none could be fitted"
+    model = f"Linear model: {found.model}. " if found.model else ""
     lead = (
-        f"The linear model ({model}) of what each resample selected,"
-        f" fitted to {found.n_refitted:,} of {found.resamples}. Response: {found.response}."
+        f"{model}Fitted to {found.n_refitted:,} of {found.resamples}, each time to the terms"
+        f" selected on the resample. Response: {found.response}."
     )
     rows = tuple(cells(row) for row in shown.to_dict("records"))
     return CoefficientSection(lead, Table(HEAD, rows, len(found.table) - len(rows)), found.notes())

@@ -1,4 +1,4 @@
-"""The data: a baseline table by the response, what was left out, rare levels."""
+"""The data: a baseline table by the response, excluded rows and columns, rare levels."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 _MOST_SELECTED, _MOST_OTHERS, _MOST = 30, 20, 40
-"""Variables behind selected terms, others in the folded table, and all of them."""
+"""Most variables in selected terms, in the folded table of others, and in all."""
 
 _MOST_LEVELS = 10
 
 _MOST_CELLS = 5_000_000
-"""Rows times variables that are described unasked: about a second."""
+"""Limit on rows times variables described by default: about a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Variable:
     ----------
     name : str
     cells : tuple of str
-        A text for each column of a number; none of a factor.
+        For a number, a text for each column; empty for a factor.
     rows : tuple of tuple of str
         Levels and missing values: a head and a text for each column.
     """
@@ -52,7 +52,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class BaselineTable:
-    """Variables, what they are, and how many of them were left out."""
+    """Variables with their descriptive statistics, and how many were left out."""
 
     caption: str
     columns: tuple[str, ...]
@@ -62,9 +62,9 @@ class BaselineTable:
 
 @dataclass(frozen=True, slots=True)
 class DataSection:
-    """How to read the tables, the variables behind the selected terms, others, and notes.
+    """How to read the tables, the variables in the selected terms, the others, and notes.
 
-    A table without variables is None.
+    A table with no variables is None.
     """
 
     lead: str
@@ -74,7 +74,7 @@ class DataSection:
 
 
 def gather(material: FitMaterial) -> DataSection | None:
-    """The data in numbers; None without them."""
+    """Descriptive statistics; None without the data."""
     fit = material.fit
     if not fit.design.has_data:
         return None
@@ -90,15 +90,15 @@ def gather(material: FitMaterial) -> DataSection | None:
 
 
 def data_sentences(fit: Fit) -> tuple[str, ...]:
-    """Which rows and columns have no part in the selection, and which levels are rare."""
+    """Rows and columns not used in the selection, and rare levels."""
     word = fit.design.word_for
     rare = [f"{level} of {word(name)} ({n:,})" for name, level, n in rare_levels(fit)]
-    said = [f"Levels in fewer than {FEW_ROWS} rows: {enumeration(rare)}."] if rare else []
+    said = [f"Levels with fewer than {FEW_ROWS} rows: {enumeration(rare)}."] if rare else []
     return (rows_note(fit), *fit.design.notes, *said)
 
 
 def _in_order(fit: Fit) -> Iterable[str]:
-    """Variables behind all terms, those of the terms first that are most nearly selected."""
+    """Variables in all terms, beginning with the terms closest to selection."""
     spec = fit.design.spec
     return dict.fromkeys(v for term in tidy_table(fit)["term"] for v in spec[term].term.variables)
 
@@ -117,18 +117,18 @@ def _table(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> BaselineTa
         for name in names
     )
     by = f", by {fit.design.response.name}" if width > 1 else ""
-    return BaselineTable(f"Variables behind {terms}{by}", columns, variables, n_all - len(names))
+    return BaselineTable(f"Variables in {terms}{by}", columns, variables, n_all - len(names))
 
 
 def _words(fit: Fit, names: Sequence[str]) -> dict[str, str]:
-    """What variables are called; those that have the same label with their names, too."""
+    """Labels of variables; those that share a label get their names added."""
     words = {name: fit.design.word_for(name) for name in names}
     count = Counter(words.values())
     return {name: f"{w} ({name})" if count[w] > 1 else w for name, w in words.items()}
 
 
 def _n_groups(is_first: Sequence[bool]) -> int:
-    """How many cells a line has: it begins where all rows are meant."""
+    """How many cells a line has: each line begins with the cell for all rows."""
     return next((i for i in range(1, len(is_first)) if is_first[i]), len(is_first))
 
 
@@ -138,7 +138,7 @@ def _head(cell: dict[str, Any]) -> str:
 
 
 def _variable(name: str, lines: Sequence[Sequence[dict[str, Any]]]) -> Variable:
-    """Of missing values there is a line where there are any."""
+    """Missing values have a line only where there are any."""
     numbers = [line for line in lines if line[0]["kind"] == NUMBERS]
     rows = tuple(
         (line[0]["level"] if line[0]["kind"] != MISSING else "missing", *map(_counted, line))
@@ -169,7 +169,7 @@ def _short(value: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share; what is neither none nor all is not rounded to it."""
+    """A share; only 0 and 1 are shown as 0% and 100%."""
     if 0 < share < 0.005:
         return "<1%"
     return ">99%" if 0.995 < share < 1 else f"{share:.0%}"
@@ -182,15 +182,15 @@ def _lead(fit: Fit, tables: Sequence[BaselineTable]) -> str:
         if response.classes:
             by = f" Columns are the classes of {response.name}."
         elif response.family.has_times:
-            by = " Columns are the rows that end in an event and those that are censored."
+            by = " Columns separate rows with an event from censored rows."
         else:
-            by = f" Columns are thirds by {response.name}, as far as equal values allow."
+            by = f" Columns are thirds of {response.name}, as nearly equal as ties allow."
     said = (
-        "Of numbers the median with the quartiles in brackets, of levels how many rows have them,"
-        f" with their share of the rows whose value is known, and how many values are missing.{by}"
+        "Numbers: median (lower to upper quartile). Levels: number of rows (share of the rows with"
+        f" a known value). Missing values are counted where there are any.{by}"
     )
     if weights.are_equal:
         return said
     if weights.are_copies:
-        return f"{said} A row counts as often as its weight says."
+        return f"{said} Each row counts as often as its case weight."
     return f"{said} Each row counts once, whatever its weight."

@@ -1,4 +1,4 @@
-"""What a method that decides by itself has decided."""
+"""Decisions of a method that tests each unit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treeselect.results.tables import decision_table
 
 @dataclass(frozen=True, slots=True)
 class DecisionsSection:
-    """What was decided on each unit, and the importances that it was decided by."""
+    """The decision on each unit, and the importances behind it."""
 
     lead: str
     figure: DotFigure
@@ -22,7 +22,7 @@ class DecisionsSection:
 
 
 def gather(material: FitMaterial) -> DecisionsSection | None:
-    """The decisions, None of a method that makes none."""
+    """The decisions; None for a method that makes none."""
     fit = material.fit
     if fit.step.decisions is None:
         return None
@@ -34,7 +34,7 @@ def gather(material: FitMaterial) -> DecisionsSection | None:
         lows=shown["low"].to_list(),
         highs=shown["high"].to_list(),
         filled=[unit in fit.groups for unit in shown["term"]],
-        mark=("greatest shadow", bar),
+        mark=("best shadow", bar),
         more=len(found) - len(shown),
     )
     rows = tuple(
@@ -52,12 +52,12 @@ def gather(material: FitMaterial) -> DecisionsSection | None:
     columns = (one.capitalize(), "Decision", "Hits", "Rounds", "Importance, median", "Middle 90%")
     n_rounds = len(fit.step.decisions.history)
     lead = (
-        f"In each of {n_rounds:,} rounds every {one} that was not yet rejected competed with"
-        " shuffled copies of them all, its shadows; it has a hit where it is more important than"
-        f" the greatest of these. {noun(fit).capitalize()} with more hits than chance gives are"
-        " confirmed, those with fewer rejected, the others tentative. Dots are medians over the"
-        f" rounds in which a {one} took part, filled if it is selected; lines reach from the 5th to"
-        " the 95th percentile."
-        f" The dashed line is the median of the greatest shadows, {decimal_text(bar, 2)}."
+        f"In each of {n_rounds:,} rounds, every {one} not yet rejected competed with shuffled"
+        f" copies of the {noun(fit)}, called shadows. A {one} scores a hit in a round if it is more"
+        f" important than the best shadow. {noun(fit).capitalize()} with more hits than expected by"
+        " chance are confirmed, those with fewer are rejected, and the others are tentative. Dots"
+        f" are medians over the rounds in which the {one} competed, filled if it is selected; lines"
+        " extend from the 5th to the 95th percentile. The dashed line is the median importance of"
+        f" the best shadow, {decimal_text(bar, 2)}."
     )
     return DecisionsSection(lead, figure, Table(columns, rows, max(len(found) - MOST_ROWS, 0)))

@@ -1,4 +1,4 @@
-"""Which way each term goes, how far, and how sure that is."""
+"""The direction, size and uncertainty of the effect of each term."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class EffectSection:
 
 
 def gather(material: FitMaterial) -> EffectSection | None:
-    """Effects of the most important terms; None without the data or kept effects, or where the
-    table of terms has them all."""
+    """Effects of the most important terms; None without the data or stored effects, or where the
+    table of terms already shows them all."""
     fit, found = material.fit, material.effects
     if found is None or material.terms_have_effects:
         return None
@@ -41,8 +41,8 @@ def gather(material: FitMaterial) -> EffectSection | None:
 
 
 def effect_meaning(fit: Fit, found: pd.DataFrame) -> list[str]:
-    """What the effects are, and how to get intervals where none are kept."""
+    """What the effects are, and how to get intervals where none are stored."""
     said = [meaning_of_effects(fit, found)]
     if fit.effect_record is None:
-        said.append("`fit.resample(100, effects=True)` gives intervals.")
+        said.append("`fit.resample(100, effects=True)` adds intervals.")
     return said

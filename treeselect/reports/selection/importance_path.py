@@ -51,11 +51,11 @@ def gather(material: FitMaterial) -> ImportancePath | None:
 
 def _lead(fit: Fit, solid: Sequence[bool]) -> str:
     has_trees = fit.step.ensemble is not None
-    by = "in the weighted trees of" if has_trees else "by the method's own measure at"
+    by = "from its weighted trees" if has_trees else "by the method's importance measure"
     lead = (
-        f"Importance of the {noun(fit)} {by} each step of the path, summing to 1 at each."
-        f" The dashed upright line marks the chosen number, {fit.k:,}."
+        f"Importance of the {noun(fit)} at each step of the path, computed {by} and summing to 1"
+        f" at each step. The dashed vertical line marks the chosen number, {fit.k:,}."
     )
     if not all(solid):
-        lead += f" Dashed lines are {noun(fit)} outside the selection."
+        lead += f" Dashed curves are {noun(fit)} outside the selection."
     return lead

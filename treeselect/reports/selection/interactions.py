@@ -18,14 +18,15 @@ MOST_PAIRS = 10
 
 @dataclass(frozen=True, slots=True)
 class InteractionSection:
-    """Strengths of interactions: what their intervals are, empty without any, and a figure."""
+    """Strengths of interactions: a note on their intervals, empty without any, and a figure."""
 
     note: str
     figure: BarFigure
 
 
 def gather(material: FitMaterial) -> InteractionSection | None:
-    """Strengths of the strongest pairs; None without the data or kept strengths, or a pair."""
+    """Strengths of the strongest pairs; None without a pair, or without data or stored
+    strengths."""
     if not (material.fit.design.has_data or are_kept(material.fit)):
         return None
     table = interaction_table(material.fit)

@@ -1,4 +1,4 @@
-"""Which model has learned something; what it is stands in the sections inside."""
+"""The final model; the sections that follow show its effects, shapes and interactions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treeselect.results.interactions import are_kept
 
 @dataclass(frozen=True, slots=True)
 class LearnedSection:
-    """What the model has learned.
+    """The final model.
 
     Attributes
     ----------
@@ -30,10 +30,10 @@ def gather(material: FitMaterial) -> LearnedSection | None:
     if not fit.selected:
         return None
     return LearnedSection(
-        predicts=f"Predictions are those of {fit.model.description}.",
+        predicts=f"The final model is {fit.model.description}.",
         without_data=""
         if fit.design.has_data
-        else f"Shapes of the terms{'' if are_kept(fit) else ' and their interactions'} need the"
-        " data of the fit, which were not saved with it: `fit.save(path, include_data=True)` keeps"
+        else f"Partial dependence{' needs' if are_kept(fit) else ' and interactions need'} the data"
+        " of the fit, which were not saved with it; `fit.save(path, include_data=True)` includes"
         " them.",
     )

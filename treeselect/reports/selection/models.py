@@ -1,4 +1,4 @@
-"""Which sets the resamples selected."""
+"""The sets that the resamples selected."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def gather(material: FitMaterial) -> ModelSection | None:
         "Resamples",
         "Frequency",
         "Cumulative",
-        "That of the fit",
+        "Same as the fit",
     )
     more = stability.n_models - len(rows)
     lead = (
-        f"How many of {stability.words} selected just these {noun(material.fit)}. That of the fit"
-        " is listed if any did, wherever it stands."
+        f"Number of {stability.words} that selected exactly each set of {noun(material.fit)}. The"
+        " set of the fit is listed if any resample selected it, whatever its rank."
     )
     return ModelSection(lead, Table(columns, rows, more))

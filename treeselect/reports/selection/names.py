@@ -1,4 +1,4 @@
-"""Which names stand behind the labels: those that code needs."""
+"""The names behind the labels, which code needs."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from treeselect.reports.parts import Table, names_table
 
 
 def gather(material: FitMaterial) -> Table | None:
-    """Names and labels, those of selected terms first; None without labels."""
+    """Names and labels, selected terms first; None without labels."""
     return names_table(material.names)

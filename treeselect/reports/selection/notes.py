@@ -1,4 +1,4 @@
-"""What a reader should know of the selection."""
+"""What a reader should know about the selection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from treeselect.results.summary import rows_note, stability_notes
 
 
 def gather(material: FitMaterial) -> tuple[str, ...]:
-    """The summary's notes without those that other sections have."""
+    """The summary's notes that no other section shows."""
     fit = material.fit
     said = cards.gather(material)
     elsewhere = {

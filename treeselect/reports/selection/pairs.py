@@ -1,4 +1,4 @@
-"""Which units the resamples selected together."""
+"""Pairs of units that the resamples selected together."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _SIGNS = {"+": "more often", "-": "less often", "": ""}
 
 @dataclass(frozen=True, slots=True)
 class PairSection:
-    """Co-selection: how to read the map, the map if two of its units vary, and its pairs, without
-    it those of all units."""
+    """Co-selection: how to read the map, the map if two of its units vary, and its pairs; without
+    a map, the pairs of all units."""
 
     lead: str
     figure: Figure[HeatMap] | None
@@ -44,7 +44,8 @@ class PairSection:
 
 
 def gather(material: FitMaterial) -> PairSection | None:
-    """The co-selection of units that came and went; None if no two of them came together."""
+    """Co-selection of the units that only some resamples selected; None if no two of them were
+    selected together."""
     fit, stability = material.fit, material.fit.resampled
     if stability is None or not has_pairs(stability):
         return None
@@ -52,7 +53,7 @@ def gather(material: FitMaterial) -> PairSection | None:
     figure = None
     if len(found.units) > 1:
         inside = [unit in set(fit.groups) for unit in found.units]
-        text = pair_sentence(stability) or "No pair differs from chance."
+        text = pair_sentence(stability) or "No pair deviates detectably from independence."
         figure = heat_map(found.units, inside, _cells(found), text)
         pairs = pairs[pairs["term"].isin(found.units) & pairs["other"].isin(found.units)]
     return PairSection(_lead(fit, stability, figure), figure, _table(pairs, noun(fit, 1)))
@@ -64,7 +65,7 @@ def _cells(found: CoSelection) -> list[list[Pair | None]]:
 
 
 def _cell(found: CoSelection, i: int, j: int) -> Pair:
-    """Below the diagonal and on it what was observed, above it the difference from chance."""
+    """On and below the diagonal the observed share; above it the difference from chance."""
     together = float(found.together[i, j])
     if i >= j:
         return Pair(_points(together), together)
@@ -91,7 +92,7 @@ def _table(pairs: pd.DataFrame, what: str) -> Table:
         .head(_MOST_ROWS)
         .to_numpy()
     )
-    columns = (what.capitalize(), "Other", "Together", "By chance", "Differs")
+    columns = (what.capitalize(), "Other", "Together", "By chance", "Deviation")
     return Table(columns, rows, len(pairs) - len(rows))
 
 
@@ -102,14 +103,16 @@ def _share(share: float) -> str:
 def _lead(fit: Fit, stability: Stability, figure: Figure[HeatMap] | None) -> str:
     nouns = noun(fit)
     kept = sorted(kept_units(stability))
-    said = f"{nouns.capitalize()} that were always or never selected tell nothing and are left out"
-    said += f", {enumeration(kept)} among them, kept by request." if kept else "."
+    said = f"{nouns.capitalize()} that were always or never selected are omitted"
+    if kept:
+        were = "which was" if len(kept) == 1 else "which were"
+        said += f", among them {enumeration(kept)}, {were} always included"
     if figure is None:
-        return f"Of {stability.words}. {said}"
+        return f"Pairs over {stability.words}. {said}."
     return (
-        f"Below the diagonal the share of {stability.words} that selected both of two {nouns}, on"
-        " it the frequency of one, in percent. Above it by how many points two came together more"
-        f" often (+) or less often (–) than independent {nouns} of these frequencies would;"
-        f" shaded where chance hardly explains it (chi-squared test, p < {PAIR_LEVEL:g})."
-        f" Substitutes come together less often. {said}"
+        f"Below the diagonal: share of {stability.words} that selected both {nouns}, in percent."
+        f" On the diagonal: selection frequency of the {noun(fit, 1)}, in percent. Above the"
+        " diagonal: difference from the share expected if the two were selected independently, in"
+        " percentage points, shaded where a chi-squared test of independence gives"
+        f" p < {PAIR_LEVEL:g}. Substitutes are selected together less often than expected. {said}."
     )

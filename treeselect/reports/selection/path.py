@@ -53,20 +53,21 @@ def _notes(fit: Fit) -> tuple[str, ...]:
     marked = f"The dashed line marks the chosen number, {fit.k:,}"
     if fit.step.cut_from is not None:
         marked += (
-            ", which no step of the path has; the training score of the selection is that of the"
-            f" step with {fit.step.cut_from:,} {noun(fit)}, from which it was cut"
+            f". No model with exactly {fit.k:,} {noun(fit, fit.k)} lies on the path: the selection"
+            f" was cut from the step with {fit.step.cut_from:,} {noun(fit)}, whose training score"
+            " it shares"
         )
     return _what_score(fit), f"{marked}."
 
 
 def _without_figure(fit: Fit) -> tuple[str, ...]:
-    """Of a path of one step, or one on which fewer than two steps have a score."""
+    """For a path with one step, or with fewer than two scored steps."""
     if len(fit.steps) > 1:
-        return ("Fewer than two steps of the path have a score, so there is no figure.",)
+        return ("There is no figure because fewer than two steps of the path have a score.",)
     (row,) = path_table(fit).to_dict("records")
-    text = f"The path has one step, of {row['k']:,} {noun(fit, row['k'])}"
+    text = f"The path has one step, with {row['k']:,} {noun(fit, row['k'])}"
     if fit.step.cut_from is not None:
-        text += f", which was cut to {fit.k:,}"
+        text += f", cut to {fit.k:,}"
     score = row["train_score" if fit.scores is None else "cv_score"]
     if not np.isfinite(score):
         return (f"{text}; it has no score.",)
@@ -78,24 +79,24 @@ def _without_figure(fit: Fit) -> tuple[str, ...]:
 
 
 def _what_score(fit: Fit) -> str:
-    """Which rows the scores of the path are of."""
+    """The rows on which the path is scored."""
     score = fit.design.response.family.score_name
     if fit.scores is None:
         first = (
-            f"{score} of the method's own model on its training rows: it tends to rise with"
-            f" every {noun(fit, 1)} and does not tell how well new rows are predicted."
+            f"{score} of the method's model on its training rows. It tends to rise with every"
+            f" added {noun(fit, 1)} and does not measure how well new rows are predicted."
         )
         if fit.chosen_method.tells_out_of_bag:
-            first = f"{score} out of bag, each row predicted by the trees that have not seen it."
+            first = f"Out-of-bag {score}: each row is predicted by the trees not grown on it."
             if is_selected_on_its_rows(fit):
                 first += (
-                    f" The {noun(fit)} were chosen on all rows, so it is optimistic for new ones."
+                    f" The {noun(fit)} were selected on all rows, so it is optimistic for new rows."
                 )
     else:
         first = (
-            f"{score} on held-out rows, mean of {len(fit.scores.scores)} folds, with one"
-            f" standard error to each side. The same folds chose the number of {noun(fit)}, so"
-            " the score at the chosen number can be slightly optimistic."
+            f"{score} on held-out rows: mean of {len(fit.scores.scores)} folds ± one standard"
+            f" error. The same folds chose the number of {noun(fit)}, so the score at the chosen"
+            " number can be slightly optimistic."
         )
     return first
 
@@ -120,7 +121,8 @@ def _table(fit: Fit) -> Table:
     validated = fit.scores is not None
     score = fit.design.response.family.score_name
     tuning = fit.chosen_method.tuning_name
-    columns = [f"{noun(fit).capitalize()} (k)", tuning, f"{score}, training"]
+    rows_of = "out of bag" if fit.chosen_method.tells_out_of_bag else "training"
+    columns = [f"{noun(fit).capitalize()} (k)", tuning, f"{score}, {rows_of}"]
     columns += [f"{score}, cross-validated", "s.e."] if validated else []
     columns += ["Selected"]
     rows = []

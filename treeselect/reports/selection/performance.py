@@ -1,4 +1,4 @@
-"""Performance: folds in which the whole selection was repeated."""
+"""Performance by nested cross-validation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SAID_ABOVE = ("Call",)
 
 @dataclass(frozen=True, slots=True)
 class PerformanceSection:
-    """Scores on rows that had no part in the selection: how, fold by fold, and what it says."""
+    """Scores from nested cross-validation: how, fold by fold, and conclusions."""
 
     lead: str
     facts: tuple[tuple[str, str], ...]
@@ -22,7 +22,7 @@ class PerformanceSection:
 
 
 def gather(material: FitMaterial) -> PerformanceSection | None:
-    """What ``performance()`` found; None if the user gave nothing of it."""
+    """What ``performance()`` found; None if the user did not supply it."""
     found = material.performance
     if found is None:
         return None
@@ -31,8 +31,8 @@ def gather(material: FitMaterial) -> PerformanceSection | None:
         lead=(
             f"{found.score_name}"
             f" {score_text(found.mean, found.standard_error, 'standard error')} on"
-            f" held-out rows, mean of {len(found.scores):,} folds. Nothing that was chosen, neither"
-            " the terms nor their number, was chosen on the rows that it is scored on."
+            f" held-out rows, mean of {len(found.scores):,} folds. The whole selection was repeated"
+            " in each fold: neither the terms nor their number was chosen on the held-out rows."
         ),
         facts=tuple(fact for fact in content.facts if fact[0] not in _SAID_ABOVE),
         table=Table(

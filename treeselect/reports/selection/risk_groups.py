@@ -1,4 +1,4 @@
-"""Rows by the risk that is predicted without them: their curves, and whether predictions agree."""
+"""Groups of rows by held-out predicted risk: Kaplan-Meier curves and calibration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.risk_groups import RiskGroups
 
 _MOST_TICKS = 80
-"""Times of censored rows that one can tell apart on a curve."""
+"""Most censoring times that can be told apart on a curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class RiskSection:
 
 
 def gather(material: FitMaterial) -> RiskSection | None:
-    """Risk groups of times until an event; None without the data or selected terms, or if the rows
+    """Risk groups for right-censored times; None without the data or selected terms, or if the rows
     can't be held out."""
     fit = material.fit
     if not (fit.design.response.family.has_times and fit.design.has_data and fit.selected):
@@ -72,7 +72,7 @@ def risk_section(found: RiskGroups) -> RiskSection:
 
 
 def steps_of(found: RiskGroups) -> tuple[Steps, ...]:
-    """The curves; with their censored rows, if one can tell these apart."""
+    """The curves, with ticks for censored rows if these are few enough to be told apart."""
     shows = all((curve.censored > 0).sum() <= _MOST_TICKS for curve in found.curves)
     return tuple(
         Steps(
@@ -90,16 +90,16 @@ def steps_of(found: RiskGroups) -> tuple[Steps, ...]:
 
 def _lead(found: RiskGroups, has_ticks: bool) -> str:
     said = [
-        "Rows in groups of rising predicted risk, and the share of each that is without the event:"
-        " Kaplan and Meier's estimate, with pointwise 95% intervals as bands and the numbers at"
-        " risk below."
+        "Kaplan-Meier curves for groups of rows of increasing predicted risk, with pointwise 95%"
+        " intervals as bands and the numbers at risk below."
     ]
     if has_ticks:
-        said.append("Small ticks on a curve are rows whose observation ends without the event.")
+        said.append("Small ticks mark censored rows.")
     said.append(
         f"The dashed line is at {found.time} = {found.horizon:g}; hollow marks on it are the mean"
-        " predicted survival of the groups, which a good model puts near the curves."
+        " predicted survival of the groups, which lies near the curves if the model is well"
+        " calibrated."
     )
     if any((start > 0).any() for start, _, _ in found.spans):
-        said.append("Rows enter at different times: numbers at risk may rise before they fall.")
+        said.append("Rows enter at different times, so numbers at risk may rise before they fall.")
     return " ".join(said)

@@ -1,4 +1,4 @@
-"""What the search has exchanged, and which sets are nearly as good."""
+"""The exchanges of the search, and near-equivalent sets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SearchSection:
 
 
 def gather(material: FitMaterial) -> SearchSection | None:
-    """Exchanges and sets nearly as good; None if there was no search, or it has nothing to tell."""
+    """Exchanges and near-equivalent sets; None without a search, or if it found neither."""
     fit = material.fit
     notes = tuple(search_notes(fit, MOST_SETS))
     if fit.step.trace is None or not notes:

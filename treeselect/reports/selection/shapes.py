@@ -1,4 +1,4 @@
-"""How the model's predictions change with each term."""
+"""Centred partial dependence of the model's predictions on each term."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from treeselect.results.curves import (
     CurvePoint,
     CurveRow,
     curve_rows,
+    definite,
     has_curve,
+    of_all_classes,
 )
 from treeselect.results.effects import decimals
 
@@ -25,12 +27,12 @@ if TYPE_CHECKING:
 
 MOST_SHAPES = 6
 MOST_CLASSES = 4
-"""Classes that have a row of pictures each."""
+"""Classes that have a row of panels each."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShapeRow:
-    """Pictures side by side; the title is that of a class, if there are several rows."""
+    """Panels side by side; the title names the class, if there are several rows."""
 
     title: str
     panels: tuple[Panel, ...]
@@ -38,7 +40,7 @@ class ShapeRow:
 
 @dataclass(frozen=True, slots=True)
 class ShapeSection:
-    """Shapes of terms: pictures, how to read them, and their numbers."""
+    """Partial dependence: panels, how to read them, and their numbers."""
 
     lead: str
     rows: tuple[ShapeRow, ...]
@@ -46,7 +48,8 @@ class ShapeSection:
 
 
 def gather(material: FitMaterial) -> ShapeSection | None:
-    """Shapes of the most important terms; None without the data, or terms of one variable."""
+    """Shapes of the most important terms; None without the data, or without a term of a single
+    variable."""
     fit = material.fit
     if not fit.design.has_data:
         return None
@@ -62,7 +65,7 @@ def _all(rows: tuple[CurveRow, ...]) -> list[Curve]:
 
 
 def _pictures(fit: Fit, rows: tuple[CurveRow, ...]) -> tuple[ShapeRow, ...]:
-    """A row of panels for each row of curves, all to the same scale if that shows each."""
+    """A row of panels for each row of curves, on one scale if every curve is visible on it."""
     drawn = iter(panels(_all(rows), shared=share_scale(_all(rows))))
     response = fit.design.response.name
     return tuple(
@@ -79,50 +82,49 @@ def _lead(fit: Fit, rows: tuple[CurveRow, ...], eligible: int) -> str:
     n_terms = len(rows[0].curves)
     what = "the most important terms"
     if eligible == n_terms:
-        what = "each term" if eligible == len(fit.selected) else "each term of one variable"
-    scale = "to the same scale in all pictures"
-    if not share_scale(found):
-        scale = "each picture to a scale of its own, since the effects differ much in size"
-    elif len(found) == 1:
-        scale = ""
+        what = "each term" if eligible == len(fit.selected) else "each term of a single variable"
     sentences = [
-        f"How the {_plain_scale(found)} changes with {what}, the others staying as they are in the"
-        f" data: the effect about its mean{', ' if scale else ''}{scale}."
+        f"Centred partial dependence of {_plain_scale(found)} on {what}: the mean prediction as the"
+        " term varies and the other terms keep their observed values, minus its average."
     ]
+    if not share_scale(found):
+        sentences.append("Scales differ between panels, because the effects differ much in size.")
+    elif len(found) > 1:
+        sentences.append("All panels have the same scale.")
     if any(curve.is_number for curve in found):
-        sentences.append("Grey bars below a curve show where the rows are.")
+        sentences.append("Grey bars below a curve show the distribution of the rows.")
     if fit.design.response.family.has_times:
         sentences.append(DOUBLED)
     n_classes = len(fit.design.response.classes)
     if n_classes > 2:
         sentences.append(
-            "Each class has its row of pictures."
+            "There is one row of panels for each class."
             if len(rows) > 1
-            else f"Of the {n_classes:,} classes the one whose effects vary most is shown:"
-            f" {rows[0].of_class}."
+            else f"Of the {n_classes:,} classes, only the one with the most variable effects is"
+            f" shown: {rows[0].of_class}."
         )
     if any(point.is_missing for curve in found for point in curve.points):
-        sentences.append("Squares are missing values.")
+        sentences.append("Squares show missing values.")
     if any(point.low is not None for curve in found for point in curve.points):
         sentences.append(
-            "Bands and bars go from the 2.5th to the 97.5th percentile of the same effect in the"
-            " models of the resamples that selected the term, point by point."
+            "Bands and bars are pointwise intervals from the 2.5th to the 97.5th percentile of the"
+            " effect in the models of the resamples that selected the term."
         )
     if any(curve.more for curve in found):
-        sentences.append(f"Of factors with more levels the {MOST_LEVELS} most frequent are shown.")
+        sentences.append(
+            f"For factors with more levels, the {MOST_LEVELS} most frequent are shown."
+        )
     return " ".join(sentences)
 
 
 def _plain_scale(found: list[Curve]) -> str:
     scales = {curve.scale for curve in found}
-    if len(scales) == 1:
-        return found[0].scale
-    return "linear predictor" if found[0].scale.startswith("linear") else "probability of a class"
+    return definite(found[0].scale) if len(scales) == 1 else of_all_classes(found[0].scale)
 
 
 def _table(rows: tuple[CurveRow, ...]) -> Table:
-    """All points as rows, the effects to three digits of the largest; of several classes those of
-    each in a column."""
+    """All points as rows, the effects to three digits of the largest, one column for each of
+    several classes."""
     found = _all(rows)
     has_band = any(p.low is not None for curve in found for p in curve.points)
     decimal_places = decimals(max(abs(p.effect) for curve in found for p in curve.points))

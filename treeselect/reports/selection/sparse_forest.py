@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from treeselect.printing import enumeration
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
+from treeselect.resampling.nouns import noun
 from treeselect.results.inside import tree_table, units_without_trees
 
 if TYPE_CHECKING:
@@ -52,16 +53,16 @@ def gather(material: FitMaterial) -> SparseForest | None:
 def _lead(fit: Fit, table: pd.DataFrame) -> str:
     n = len(table)
     lead = (
-        f"The sparse forest has {'one tree' if n == 1 else f'{n:,} trees'}"
-        f"{'' if n == 1 else ', each'} with a weight above 0. A tree's share is how much it moves"
-        " the prediction."
+        f"The sparse forest has {'one tree' if n == 1 else f'{n:,} trees'} with positive weight."
+        " The share of a tree measures how much it changes the prediction."
     )
     if fit.model.in_place_note:
-        lead += f" It decides what is selected and does not predict: {fit.model.in_place_note}."
+        lead += f" The sparse forest selects but does not predict: {fit.model.in_place_note}."
     unused = units_without_trees(fit, table)
     if unused:
         lead += (
-            f" No tree that is left uses {enumeration(unused)}: trees that also use a unit which"
-            " was cut or pruned are left out, and a kept unit may have none."
+            f" None of these trees uses {enumeration(unused)}: trees that also use a {noun(fit, 1)}"
+            f" that was cut or pruned are omitted, and a {noun(fit, 1)} that is always included may"
+            " have none."
         )
     return lead

@@ -1,4 +1,4 @@
-"""Would another sample say the same?"""
+"""Stability: would another sample give the same selection?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StabilitySection:
-    """Stability across resamples: table, how it was assessed, and what it says."""
+    """Stability across resamples: how it was assessed, table, and conclusions."""
 
     lead: str
     table: Table
@@ -40,7 +40,7 @@ def gather(material: FitMaterial) -> StabilitySection | None:
 
 
 def stability_section(stability: Stability, sentences: Sequence[str], one: str) -> StabilitySection:
-    """Table of the selected and the most frequent others, each a term or unit; what they say."""
+    """Table of the selected and the most frequent other terms or units, with sentences."""
     kept = kept_units(stability)
     tidy = stability.table()
     listed = selected_first(tidy, MOST_UNITS, MOST_ROWS).to_dict("records")
@@ -77,14 +77,14 @@ def _lead(stability: Stability, one: str) -> str:
         if low == high
         else f"{low:,} to {high:,} {one}s"
     )
-    drawn = "groups, each with all its rows," if stability.groups_name else "rows"
+    drawn = "clusters" if stability.groups_name else "rows"
     how = {
-        "bootstrap": f"as many {drawn} as there are, drawn with replacement",
-        "subsample": f"half of the {drawn.removesuffix(',')}",
-        "complementary": "the two halves of a split in turn",
+        "bootstrap": f"as many {drawn} as in the data, drawn with replacement",
+        "subsample": f"half of the {drawn}, drawn without replacement",
+        "complementary": f"both halves of random splits of the {drawn}",
     }[stability.scheme]
     return (
-        f"How often each {one} was selected when the selection was repeated on"
-        f" {stability.words} ({how}), {sizes} on each. Filled dots are in the selection and come"
-        " first, hollow ones are not; lines are 95% intervals."
+        f"The selection was repeated on {stability.words} ({how}), with {sizes} selected on each."
+        f" Frequency: share of them that selected the {one}. Filled dots are selected in the fit"
+        " and come first, hollow dots are not; lines are 95% intervals."
     )

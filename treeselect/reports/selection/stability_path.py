@@ -1,4 +1,4 @@
-"""Would another sample say the same of more or fewer terms? And how many may be false?"""
+"""Selection frequencies along the path, and q-values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_LINES = 8
 
 @dataclass(frozen=True, slots=True)
 class StabilityPathSection:
-    """Frequencies by the number selected: figure, how to read it, numbers, and q-values."""
+    """Selection frequencies by number of terms: figure, how to read it, numbers, q-values."""
 
     lead: str
     figure: LineFigure | None
@@ -32,7 +32,7 @@ class StabilityPathSection:
 
 
 def gather(material: FitMaterial) -> StabilityPathSection | None:
-    """Frequencies along the path; None if no resample followed it, or none selected a unit."""
+    """Frequencies along the path; None if the resamples have no paths, or none selects a unit."""
     stability = material.fit.resampled
     if stability is None or stability.along is None:
         return None
@@ -70,29 +70,30 @@ def _q_table(stability: Stability, one: str) -> Table | None:
         )
         for row in found.head(MOST_ROWS).to_dict("records")
     )
-    columns = (one.capitalize(), "Expected false", "q-value", "In the fit")
+    columns = (one.capitalize(), "Expected false positives", "q-value", "Selected")
     return Table(columns, rows, max(len(found) - MOST_ROWS, 0))
 
 
 def _lead(fit: Fit, stability: Stability, lines: PathLines, *, drawn: bool) -> str:
     nouns = noun(fit)
     lead = (
-        f"How often each {noun(fit, 1)} was among the first so many, on the same {stability.words};"
-        f" where a path jumps over a number of {nouns}, the next larger set is cut to it."
+        f"Selection frequency of each {noun(fit, 1)} by number of {nouns} selected, over the same"
+        f" {stability.words}. Where a path skips a number of {nouns}, the next larger set is cut to"
+        " it."
     )
     if not drawn:
         return lead
-    lead += f" The dashed upright line marks the number of {nouns} in the fit, {fit.k:,}."
+    lead += f" The dashed vertical line marks the number of {nouns} in the fit, {fit.k:,}."
     if not all(lines.selected):
-        lead += f" Dashed lines are {nouns} outside the fit."
+        lead += f" Dashed curves are {nouns} outside the selection."
     return lead
 
 
 _Q_LEAD = (
     "Integrated path stability selection (Melikechi, Dunson and Miller 2025) over the first of"
-    " these numbers of {many}: how many {many} without signal to expect if a {one} and all above it"
-    " are taken, and the least false discovery rate at which it is taken. It is assumed that no"
-    " {one} without signal is selected with a greater chance than one drawn at random, which near"
-    " copies of a {one} with signal are; pairs count as at most 25, since they are splits of the"
-    " same rows."
+    " these numbers of {many}: the expected number of false positives if a {one} and all above it"
+    " are selected, and the q-value, the smallest false discovery rate at which the {one} is"
+    " selected. The method assumes that no null {one} is selected with higher probability than a"
+    " {one} drawn at random; near-duplicates of a {one} with signal violate this. At most 25 pairs"
+    " are counted, because all are splits of the same rows."
 )

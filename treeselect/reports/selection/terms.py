@@ -153,8 +153,8 @@ def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
         notes += effect_meaning(fit, effects)
     elif effects is not None and found["selected"].any():
         notes.append(
-            f"Effect: change in the predicted {scale_of_effects(fit)} over the term's step with"
-            " the largest change."
+            f"Effect: predicted change in {scale_of_effects(fit)} over the term's step with the"
+            " largest change."
         )
     return notes
 
