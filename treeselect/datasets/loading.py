@@ -70,7 +70,8 @@ def load(name: str) -> pd.DataFrame:
     Notes
     -----
     The body-fat data may be distributed freely and used for non-commercial purposes; German credit
-    has the licence CC BY 4.0, and the copy of the colon data the MIT licence. ``treeselect/data/README.md`` describes sources and columns.
+    has the licence CC BY 4.0, and the copy of the colon data the MIT licence.
+    ``treeselect/data/README.md`` describes sources and columns.
 
     References
     ----------
