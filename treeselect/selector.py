@@ -40,67 +40,62 @@ Column = str | int
 class TreeSelector(SelectorMixin, BaseEstimator):
     """Scikit-learn transformer that selects columns with :func:`treeselect.select`.
 
-        Each column of X is a term: text and categories are factors, and missing values are allowed.
-        Other arguments are as in :func:`treeselect.select`.
+    Each column of X is a term: text and categories are factors, and missing values are allowed.
+    Arguments that are not explained here are those of :func:`treeselect.select`.
 
-        Parameters
-        ----------
-        method : str or method
-        k : int, "1se", "best" or None
-            Number of columns to select; a group counts as one. As scikit-learn can't distinguish an
-            explicit argument from a default, a method that determines the set itself (such
-            as ``"boruta"``) does so with ``"1se"`` too.
-        method_options : dict, optional
-            Options of the method, for example ``{"gamma": 0.2}``.
-        family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
-            ``"auto"`` treats text, logical values and numbers that are all 0 or 1 as classes. Classes
-            with other numbers need ``"multinomial"`` (or ``"binomial"``). A structured `y` is a
-            survival response (cox).
-        groups : dict of str to list of str or int, optional
-            Columns, by name or number, that are selected together.
-        costs : dict of str or int to float, optional
-            Cost of a column, by name or number, or of a group.
-        keep : list of str or int, str or int, optional
-            Columns, by name or number, or groups that are forced in.
-        folds, repeats, scoring, resamples, n_jobs
-        random_state : int, RandomState or None
-            An int is the ``seed``; a RandomState draws it.
+    Parameters
+    ----------
+    method : str or method
+    k : int, "1se", "best" or None
+        Number of columns to select; a group counts as one. As scikit-learn can't distinguish an
+        explicit argument from a default, a method that finds a set of its own (such as
+        ``"boruta"``) does so with ``"1se"`` too.
+    method_options : dict, optional
+        Options of the method, for example ``{"gamma": 0.2}``.
+    family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
+        ``"auto"`` treats text, logical values and numbers that are all 0 or 1 as classes. Classes
+        with other numbers need ``"multinomial"`` (or ``"binomial"``). A structured `y` is a
+        survival response (cox).
+    groups : dict of str to list of str or int, optional
+        Columns, by name or number, that are selected together.
+    costs : dict of str or int to float, optional
+        Cost of a column, by name or number, or of a group.
+    keep : list of str or int, str or int, optional
+        Columns, by name or number, or groups that are forced in.
+    folds, repeats, scoring, resamples, n_jobs
+    random_state : int, RandomState or None
+        An int is the ``seed``; a RandomState draws it.
 
-        Attributes
-        ----------
-        result_ : SelectionResult
-            The full result, with ``.summary()``, ``.path``, ``.report(...)`` and so on. Its terms are
-            the names of the columns, or ``x0``, ``x1``, ... if X has none.
-    <<<<<<< HEAD
-        feature_importances_ : ndarray of float, shape (n_features_in_,)
-            Importance in the final model (of the whole group for a column of a group); 0 for
-    =======
-        feature_importances_ : ndarray of float, shape (n_features,)
-            Importance in the final model, for a column of a group that of the whole group; 0 for
-    >>>>>>> main
-            columns that are not selected.
-        n_features_in_ : int
-        feature_names_in_ : ndarray of str, shape (n_features,)
-            Present only if X has names.
+    Attributes
+    ----------
+    result_ : SelectionResult
+        The full result, with ``.summary()``, ``.path``, ``.report(...)`` and so on. Its terms are
+        the names of the columns, or ``x0``, ``x1``, ... if X has none.
+    feature_importances_ : ndarray of float, shape (n_features,)
+        Importance in the final model (of the whole group for a column of a group); 0 for
+        columns that are not selected.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, shape (n_features,)
+        Present only if X has names.
 
-        Notes
-        -----
-        ``fit`` takes ``sample_weight``, which count copies of rows if they are whole numbers, and
-        ``fold_groups``. With scikit-learn's metadata routing enabled, both are requested as in
-        ``set_fit_request(sample_weight=True)``. Errors are as in ``select``, and are ValueErrors.
-        A missing response is an error, as in other scikit-learn estimators.
+    Notes
+    -----
+    ``fit`` takes ``sample_weight``, which count copies of rows if they are whole numbers, and
+    ``fold_groups``. With scikit-learn's metadata routing enabled, both are requested as in
+    ``set_fit_request(sample_weight=True)``. Errors are those of ``select``, and are ValueErrors.
+    A missing response is an error, as in other scikit-learn estimators.
 
-        Examples
-        --------
-        >>> import treeselect
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from sklearn.pipeline import make_pipeline
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> X, y = data[["sex", "parch", "sibsp"]], data["survived"]
-        >>> selector = treeselect.TreeSelector(method="importance", k=1, random_state=1)
-        >>> model = make_pipeline(selector, LogisticRegression()).fit(X, y)
-        >>> model[0].get_feature_names_out()
-        array(['sex'], dtype=object)
+    Examples
+    --------
+    >>> import treeselect
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> X, y = data[["sex", "parch", "sibsp"]], data["survived"]
+    >>> selector = treeselect.TreeSelector(method="importance", k=1, random_state=1)
+    >>> model = make_pipeline(selector, LogisticRegression()).fit(X, y)
+    >>> model[0].get_feature_names_out()
+    array(['sex'], dtype=object)
     """
 
     def __init__(
