@@ -95,6 +95,57 @@ def test_the_page_has_calls():
     assert len(calls()) > 60
 
 
+DOCS = PAGE.parent
+FOLDERS = ("", "guides", "methods", "reference")
+APART = ("features.md", "long-runs.md", "survival.md")
+"""Pages with a test of their own."""
+
+
+def blocks(page):
+    return re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def pages():
+    found = [page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.md"))]
+    return [page for page in found if page.name not in APART and blocks(page)]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
+def test_the_code_of_each_page_runs(page, tmp_path, monkeypatch):
+    """From top to bottom, on a fifth of the data that it loads and with small forests."""
+    monkeypatch.chdir(tmp_path)
+    whole, full = treeselect.datasets.load, treeselect.select
+
+    def small(formula, data, *, method=USUAL_METHOD, **arguments):
+        trees = QUICK[method] if method == USUAL_METHOD else {}
+        return full(formula, data, method=method, **(trees | arguments))
+
+    monkeypatch.setattr(treeselect, "select", small)
+    monkeypatch.setattr(
+        treeselect.datasets, "load", lambda name: whole(name)[lambda data: data.index % 5 == 0]
+    )
+    names = {"__name__": "__main__"}
+    for block in blocks(page):
+        exec(block, names)
+    plt.close("all")
+
+
+def test_the_readme_shows_what_is_printed():
+    """Labels and heads of the printed summary, whose numbers can differ with the processor."""
+    page = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```text\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (code,) = blocks(DOCS.parent / "README.md")
+    quick = code.replace("resamples=25", "resamples=10").replace("data,", "data[::4],")
+    names = {"print": lambda summary: None}
+    exec("\n".join(line for line in quick.splitlines() if "report" not in line), names)
+    printed = names["fit"].summary().as_text()
+    labels = re.compile(r"^(?:[A-Z][A-Za-z ()]*:|Term .*)", re.MULTILINE)
+    of_readme = [" ".join(label.split()) for label in labels.findall(shown)]
+    of_fit = [" ".join(label.split()) for label in labels.findall(printed)]
+    assert len(of_readme) > 8
+    assert [label for label in of_readme if label not in of_fit] == []
+
+
 def test_the_page_of_long_runs_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = (PAGE.parent / "guides" / "long-runs.md").read_text(encoding="utf-8")

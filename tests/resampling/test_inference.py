@@ -646,7 +646,7 @@ def test_trees_that_were_fitted_elsewhere_know_all_rows():
     forest = RandomForestRegressor(5, max_depth=2, random_state=0)
     forest.fit(data[["x0", "x1"]], data["y"])
     fit = treeselect.select("y ~ x0 + x1", data, method="controlburn", k=1, seed=1, forest=forest)
-    with pytest.raises(OptionError, match="fitted before"):
+    with pytest.raises(OptionError, match="fitted earlier"):
         fit.inference()
 
 

@@ -192,7 +192,7 @@ def test_resample_refuses_paths_of_trees_that_have_seen_all_rows(data):
     fit = treeselect.select(
         "y ~ a + b + c + d + e + f", data, method="controlburn", forest=forest, k=2, seed=1
     )
-    with pytest.raises(OptionError, match="`path` must be False if the trees were grown before"):
+    with pytest.raises(OptionError, match="`path` must be False if the trees were grown earlier"):
         fit.resample(2, path=True)
     everything = treeselect.select("y ~ a + b", data, method="mrmr", k=2, keep=["a", "b"], seed=1)
     with pytest.raises(OptionError, match="`path` must be False if every candidate is forced in"):

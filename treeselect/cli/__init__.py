@@ -1,4 +1,4 @@
 """The command line.
 
-In come words of a shell; out come text, files and an exit code.
+Input: words of a shell. Output: text, files and an exit code.
 """

@@ -1,5 +1,5 @@
 """Methods side by side.
 
-In come methods, folds and one problem; out come scores, sizes, stability and differences, in tables
+Input: methods, folds and one problem. Output: scores, sizes, stability and differences, in tables
 and words.
 """

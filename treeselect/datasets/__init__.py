@@ -1,6 +1,6 @@
 """Example data: real data sets, and simulated ones with a known answer.
 
-In comes a name or a seed; out come pandas frames, and for simulated data the terms that matter.
+Input: a name or a seed. Output: pandas frames, and for simulated data the terms that matter.
 """
 
 from treeselect.datasets.gbsg2 import load_gbsg2

@@ -1,5 +1,5 @@
 """Terms to coded columns.
 
-In come terms and a frame; out come columns of codes and numbers, units with their costs, response,
+Input: terms and a frame. Output: columns of codes and numbers, units with their costs, response,
 weights and offset: the problem that methods solve.
 """

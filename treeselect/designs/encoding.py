@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 NewLevels = Literal["error", "missing", "other"]
 
 _IDENTIFIER_LEVELS = 10
-"""Text with more levels than this, and than half of its rows, is taken for an identifier."""
+"""Text with more levels than this, and than half of its rows, counts as an identifier."""
 
 _KINDS = {"number": "numbers", "logical": "logical values", "text": "text or categories"}
 

@@ -1,5 +1,5 @@
 """Text to checked terms.
 
-In comes a formula's text; out come records of terms and expressions, and the values of expressions,
+Input: a formula's text. Output: records of terms and expressions, and the values of expressions,
 row by row. `treeselect.formula` is the face of this room.
 """

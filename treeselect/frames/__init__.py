@@ -1,5 +1,5 @@
 """The user's tables and files.
 
-In come pandas, polars and pyarrow tables, CSV, Parquet and Feather files; out come pandas frames
+Input: pandas, polars and pyarrow tables, CSV, Parquet and Feather files. Output: pandas frames
 and columns of numbers or labels, and on the way back tables in the user's library.
 """

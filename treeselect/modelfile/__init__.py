@@ -1,5 +1,5 @@
 """Models in files.
 
-In comes a result or a path; out comes one file of JSON and arrays, or the result again. No code is
+Input: a result or a path. Output: one file of JSON and arrays, or the result again. No code is
 stored, and none is run.
 """

@@ -1,5 +1,5 @@
 """Other samples of the same rows.
 
-In come a problem, a method and folds or resamples; out come the chosen size, scores on rows that
+Input: a problem, a method and folds or resamples. Output: the chosen size, scores on rows that
 were held out, frequencies of selection and bounds on errors.
 """

@@ -1,5 +1,5 @@
 """What a selection has found.
 
-In come a path, a chosen step and a model; out come tables, shapes, trees, a summary and refitted
+Input: a path, a chosen step and a model. Output: tables, shapes, trees, a summary and refitted
 models.
 """

@@ -60,7 +60,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The effect of a term with one variable behind it, about its mean.
+    """The effect of a term with one variable behind it, centred.
 
     Attributes
     ----------

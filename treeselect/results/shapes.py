@@ -1,4 +1,4 @@
-"""Shapes of terms, and of two together: partial dependence of the model that predicts, in words.
+"""Shapes of terms, and of two together: partial dependence of the final model, in words.
 
 Numbers only; figures are made of them by ``plots`` and ``reports``.
 """

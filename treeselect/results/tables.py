@@ -119,7 +119,7 @@ def history_table(result: Fit) -> pd.DataFrame:
 
 
 def decision_table(result: Fit) -> tuple[pd.DataFrame, float]:
-    """One row per unit by falling importance, and the median of the greatest shadows.
+    """One row per unit by falling importance, and the median of the largest shadow importances.
 
     Columns ``term``, ``decision``, ``hits``, ``rounds`` (in which it took part), and ``median``,
     ``low`` and ``high``, the 5th and 95th percentile, of its importance in these.
@@ -138,7 +138,7 @@ def decision_table(result: Fit) -> tuple[pd.DataFrame, float]:
 
 
 def importances_of(result: Fit, units: Sequence[str]) -> list[float]:
-    """Importances of some units in the model that predicts."""
+    """Importances of some units in the final model."""
     found = dict(zip(result.design.arrays.groups.names, result.importance, strict=True))
     return [float(found[unit]) for unit in units]
 

@@ -1,5 +1,5 @@
 """What several methods have in common.
 
-In come problems and options; out come rankings, steps and paths, of which each method makes its
+Input: problems and options. Output: rankings, steps and paths, of which each method makes its
 own.
 """

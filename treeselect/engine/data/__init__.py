@@ -1,5 +1,5 @@
 """What trees are grown on.
 
-In come columns, a response and weights; out come byte codes, moments packed into integers, and
+Input: columns, a response and weights. Output: byte codes, moments packed into integers, and
 targets.
 """

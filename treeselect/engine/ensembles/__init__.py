@@ -1,5 +1,5 @@
 """Many trees, and what is read from them.
 
-In come data, a target and how trees follow each other; out come trees, and their predictions,
+Input: data, a target and how trees follow each other. Output: trees, and their predictions,
 leaves, importances and partial dependence.
 """

@@ -24,7 +24,7 @@ class HazardTrees(NamedTuple):
     ----------
     trees : Trees
     total : ndarray of float64, shape (n_rows,)
-        Sum of the values of a row over the trees that have not seen it.
+        Sum of the values of a row over the trees for which it is out of bag.
     n_trees : ndarray of int64, shape (n_rows,)
         Number of these trees.
     """

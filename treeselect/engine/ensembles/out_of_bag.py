@@ -21,7 +21,7 @@ class OutOfBag(NamedTuple):
     Attributes
     ----------
     prediction : ndarray of float64, shape (n_rows, n_outputs)
-        Mean over the trees that have not seen the row; NaN where all have, or where its weight
+        Mean over the trees for which the row is out of bag; NaN if none, or where its weight
         is 0.
     n_trees : ndarray of int64, shape (n_rows,)
         Number of these trees.

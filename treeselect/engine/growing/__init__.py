@@ -1,4 +1,4 @@
 """One tree.
 
-In come data, a target and rules of growth; out come nodes.
+Input: data, a target and rules of growth. Output: nodes.
 """

@@ -1,5 +1,5 @@
 """Linear models and kernels of the baselines.
 
-In come columns in groups, a response and weights; out come coefficients, along a path of penalties
+Input: columns in groups, a response and weights. Output: coefficients, along a path of penalties
 or at the maximum of the likelihood.
 """

@@ -1,5 +1,5 @@
 """The sparse forest of ControlBurn.
 
-In come trees, their costs and a loss; out come weights of trees, along a path of penalties or for
+Input: trees, their costs and a loss. Output: weights of trees, along a path of penalties or for
 one.
 """

@@ -1,4 +1,4 @@
 """The best split of a node.
 
-In come the rows of a node and the cost of new groups; out come a column, a code and a gain.
+Input: the rows of a node and the cost of new groups. Output: a column, a code and a gain.
 """

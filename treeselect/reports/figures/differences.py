@@ -18,7 +18,7 @@ def difference_figure(
     highs: Sequence[float],
     more: int,
 ) -> DotFigure:
-    """Geometry of differences about a line at 0; a dot is filled if its interval leaves out 0.
+    """Geometry of differences about a line at 0; a dot is filled if its interval excludes 0.
 
     Parameters
     ----------
