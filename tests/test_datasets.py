@@ -50,7 +50,7 @@ def test_each_load_gives_a_new_frame() -> None:
             "iris",
             "`name` must be the name of a data set.\n"
             "  Found: 'iris'. Data sets: `titanic`, `titanic_correlated`, `gbsg2`,"
-            " `bodyfat`, `german_credit`.",
+            " `bodyfat`, `german_credit`, `colon`.",
         ),
     ],
 )
@@ -237,6 +237,24 @@ def test_german_credit_is_the_statlog_version() -> None:
     assert sum(data[name].dtype.kind != "i" for name in data.columns[:-1]) == 13
     assert data["purpose"].nunique() == 10
     assert data["credit_amount"].agg(["min", "max"]).tolist() == [250, 18424]
+
+
+def test_colon_has_the_chips_of_alon_and_others() -> None:
+    data = datasets.load("colon")
+    assert data.shape == (62, 2001)
+    assert data.index.tolist() == list(range(62))
+    assert data.columns[0] == "Hsa_3004"
+    assert data.columns[-1] == "tissue"
+    assert data.columns.is_unique
+    assert data["tissue"].value_counts().to_dict() == {"tumor": 40, "normal": 22}
+    # the first chips alternate, as in the source
+    assert data["tissue"].head(4).tolist() == ["tumor", "normal"] * 2
+    genes = data.drop(columns="tissue")
+    assert not genes.isna().any(axis=None)
+    # intensities of 5.82 to 20903.18; the first cell is 8589.42
+    assert [genes.min(axis=None), genes.max(axis=None)] == [0.765, 4.32]
+    assert data.loc[0, "Hsa_3004"] == 3.934
+    assert genes.T.duplicated().sum() == 9
 
 
 def survival_predictor(data: pd.DataFrame) -> pd.Series:

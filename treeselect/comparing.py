@@ -373,7 +373,7 @@ class Comparison(Summarised, Tabled, Contest):
             first lines of ``report.html.j2`` explain how.
         sections : list of str, optional
             Sections after the answer, in this order, such as ``["methods", "scores"]``; all by
-            default. Their names are those of the blocks of ``templates/comparison.html.j2``. Not
+            default. They are the names of the blocks of ``templates/comparison.html.j2``. Not
             allowed together with `template`.
         digits : int, optional
             As in :meth:`summary`.

@@ -107,15 +107,17 @@ def select(
         number whose cross-validated score is within one standard error of the best score,
         ``"best"`` the number with the best score; both consider at most 30. None leaves the number
         to the tuning parameter of the method, and is implied if that is given. If no set on the
-        path has the size, the next larger one is cut to it. Methods that find a set of their own
-        (``"boruta"`` and some scikit-learn selectors) do so by default; an integer `k` cuts it.
+        path has the size, the next larger one is cut to it. Methods that determine the set
+        themselves (``"boruta"`` and some scikit-learn selectors) do so by default; an integer `k`
+        cuts it.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
         ``"auto"`` treats text, logical values, categories and numbers that are all 0 or 1 as
         classes, two (binomial) or more (multinomial), and other numbers as gaussian; counts need
         ``"poisson"``. The positive class of two is 1, True, the last category, or otherwise the
         second in sorted order. A ``Surv()`` response is cox, with proportional hazards: methods
-        use the partial likelihood (Efron's ties, weights as in R's ``coxph``, risk sets within
-        strata) or its gradients, the martingale residuals; forests split these log-rank scores.
+        use the partial likelihood (Efron's method for ties, weights as in R's ``coxph``, risk sets
+        within strata) or its gradients, the martingale residuals; forests split these log-rank
+        scores.
     weights : str or array of float, shape (n_rows,), optional
         Column or array of case weights, at least 0. A row of weight 0 is ignored. If all weights
         are whole numbers, a weight of 2 stands for two copies of the row. Otherwise weights are

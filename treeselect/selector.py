@@ -72,7 +72,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         The full result, with ``.summary()``, ``.path``, ``.report(...)`` and so on. Its terms are
         the names of the columns, or ``x0``, ``x1``, ... if X has none.
     feature_importances_ : ndarray of float, shape (n_features,)
-        Importance in the final model, for a column of a group that of the whole group; 0 for
+        Importance in the final model (of the whole group for a column of a group); 0 for
         columns that are not selected.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, shape (n_features,)

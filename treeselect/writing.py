@@ -25,7 +25,7 @@ _STANDARD = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}
 
 
 def check_place(path: Path, *, what: str, error: type[Exception] = OptionError) -> None:
-    """Raise if a file can't be written, as far as can be known beforehand.
+    """Raise if a file can't be written, as far as this can be checked in advance.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _opened(path: Path) -> contextlib.AbstractContextManager[IO[bytes]]:
 
 @contextlib.contextmanager
 def _explained(path: Path, what: str, error: type[Exception]) -> Iterator[None]:
-    """Errors of the system as those of the package."""
+    """Turn errors of the system into errors of the package."""
     try:
         yield
     except (OSError, MemoryError) as caught:

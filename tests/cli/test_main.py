@@ -292,9 +292,9 @@ def test_compare_takes_what_select_takes(folder, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("-m", "lasso,lasso"), "`methods` must differ"),
+        (("-m", "lasso,lasso"), "`methods` must be different methods"),
         (("-k", "3,x"), "`k` must be a whole number"),
-        (("-k", "3,3"), "`k` must have each size once"),
+        (("-k", "3,3"), "`k` must list each size once"),
         (("-k", "2se"), "`k` must be one of"),
         (("--folds", "1"), "at least 2"),
         (("--folds", "lots"), "`folds` must be a whole number"),

@@ -154,7 +154,7 @@ def test_the_answer_names_what_is_alike_worse_smallest_and_most_stable():
     )
     assert gathered(found).answer == (
         "Of 3 methods, method0 has the best mean AUC for predicting died on held-out rows: 0.800"
-        " (standard error 0.000), using 4 terms.",
+        " (standard error <0.001), using 4 terms.",
         "By the 95% intervals of the paired differences, method2 does not differ detectably from"
         " it; method1 scores lower.",
         "On the Pareto front of score, number of terms and stability are method0, method2 and"

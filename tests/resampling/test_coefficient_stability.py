@@ -128,7 +128,7 @@ def test_groups_given_to_resample_alone_must_be_given_again(small):
     sites = np.arange(90) // 3
     data = small.assign(site=sites)
     fit = selected_by_aic(small, resamples=0).resample(4, fold_groups=sites)
-    with pytest.raises(OptionError, match=r"`resample\(\)` was given an array of groups"):
+    with pytest.raises(OptionError, match=r"`resample\(\)` was given an array of clusters"):
         fit.coefficient_stability()
     found = fit.coefficient_stability(fold_groups=sites)
     named = selected_by_aic(data, resamples=0).resample(4, fold_groups="site", data=data)

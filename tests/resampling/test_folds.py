@@ -239,7 +239,7 @@ MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
         ({"fold_groups": CLUSTERS // 20}, "at least as many clusters as there are folds, 5"),
         ({"fold_groups": CLUSTERS[:9]}, "one value per row, 400.\n  Found: 9 values"),
         ({"fold_groups": 3}, "`fold_groups` must be the name of a column"),
-        ({"fold_groups": MISSING}, "1 row where it is missing"),
+        ({"fold_groups": MISSING}, "1 row in which it is missing"),
         ({"fold_groups": "sit"}, "named in `fold_groups`.\n  Did you mean `site`"),
         (
             {"fold_groups": CLUSTERS, "folds": KFold(7)},

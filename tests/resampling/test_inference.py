@@ -558,7 +558,7 @@ def test_few_wards():
         fit.inference(fold_groups=np.where(data["ill"], 0, np.arange(120) + 1))
     for groups, said in (
         (np.zeros(120), "must have at least two groups"),
-        (data["ward"].where(data.index > 2), "3 rows where it is missing"),
+        (data["ward"].where(data.index > 2), "3 rows in which it is missing"),
         (np.arange(7), "one value per row, 120"),
         ("ward2", "must be a column of `data`"),
     ):

@@ -67,7 +67,8 @@ class CFS(RefinedMethod):
     expanded by each term outside it. The search ends after five expansions in a row without
     improvement. For each size, the path has the set of highest merit that was evaluated, where the
     best set of each size was expanded as well; sets need not be nested. The tuning parameter of a
-    step is the least mean increase in merit per term from a smaller set, over all sizes so far. The
+    step is the smallest mean increase in merit per added term from any smaller set of the path to
+    its own, or that of an earlier step if smaller. The
     importance of a term is its symmetrical uncertainty with the response. Training scores are those
     of :class:`MRMR`. Constant terms never enter.
 
@@ -273,7 +274,7 @@ class Children:
 
 
 def _least_rises(merits: FloatArray) -> FloatArray:
-    """For sets of increasing size, the least mean increase in merit per unit from a smaller set.
+    """For sets of increasing size, the smallest mean increase in merit per unit from a smaller set.
 
     It is the minimum over all sizes so far; infinite for the first.
     """

@@ -55,10 +55,10 @@ class ControlBurn(Method):
         Independent forests whose trees are pooled, 1 to 1,000. Five made the selection more stable
         than one.
     adaptive : bool
-        Whether the problem is solved twice. In the second solution, the cost of a term is divided
-        by the square root of its importance in the first solution times the share of its gain that
-        holds out of bag in an ordinary forest. Without this correction, trees fit noise terms with
-        many values better than a true binary term.
+        Whether the problem is solved twice. For the second solution, the cost of a term is divided
+        by ``sqrt(importance) * share``: its importance in the first solution, and the share of its
+        gain in an ordinary forest that is confirmed out of bag. Without this correction, trees fit
+        noise terms with many values better than a true binary term.
     tail, tolerance : int, float
         Trees of one depth are added until the last `tail` training losses differ by at most
         `tolerance` times the difference in loss between the null model and a perfect fit. At 200
@@ -130,11 +130,11 @@ class ControlBurn(Method):
         whose removal does not raise the out-of-bag error of a forest by more than its standard
         error.
     refine : bool
-        Whether each set is refined, as in :class:`ExchangeSearch`. Candidates for its place are the
-        first terms of a held-out ranking, a set of the backward pass from more of these or from a
-        larger set of the path, and the refined set of the next smaller size with one more term;
-        then terms are exchanged. A replacement or exchange is made only if it lowers the out-of-bag
-        error of forests on the sets by more than its standard error. At a fixed tuning parameter,
+        Whether each set is refined, as in :class:`ExchangeSearch`. It may be replaced by the first
+        terms of a held-out ranking, by a set from a backward pass that starts from more of these or
+        from a larger set of the path, or by the refined set of the next smaller size with one more
+        term; then terms are exchanged. Every change must lower the out-of-bag error of forests on
+        the sets by more than the standard error of the difference. At a fixed tuning parameter,
         the backward pass and exchanges alternate until nothing changes. Refinement includes
         `prune`, and a path over all sizes ends when three further terms do not lower the error.
 

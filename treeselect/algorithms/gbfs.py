@@ -79,11 +79,10 @@ class GBFS(RefinedMethod):
     min_leaf : int
         Minimum number of rows in a leaf, at least 1.
     newton : bool, optional
-        Whether splits and leaf values are Newton steps instead of mean gradients; fewer trees are
-        then needed, and `mu` is in units of the loss. If None: for counts and right-censored times
-        only, where the gradient is unbounded. For times, only leaf values are Newton steps: splits
-        use mean gradients, as a few rows may have almost no curvature, and `mu` has the units of
-        these gradients.
+        Whether splits and leaf values are Newton steps instead of mean gradients. Newton steps need
+        fewer trees, and `mu` is then in units of the loss. By default they are used for counts and
+        right-censored times, whose gradients are unbounded. For times, splits still use mean
+        gradients, in whose units `mu` is given, because some rows may have almost no curvature.
     charge_each_split : bool
         Whether a term is charged at every split until the first tree that uses it is complete,
         instead of at its first split only.

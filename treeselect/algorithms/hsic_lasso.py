@@ -74,10 +74,10 @@ class HSICLasso(RefinedMethod):
     ``exp(-|x - x'|^2 / (2 d))``, on columns with mean 0 and variance 1. A factor has ``1 / n_c``
     for two rows of the same level c, which n_c rows have, and 0 for others. With several columns,
     these kernels are multiplied, and levels are combined. A missing level is a level. A missing
-    number is set to the median, and rows that differ in which numbers are missing have 0. Classes
-    have the kernel of a factor, numeric and count responses that of a number. With an offset, and
-    for right-censored times, the negative gradient at the null model replaces the response; for
-    times, these are the martingale residuals, within strata.
+    number is set to the median, and the kernel of two rows with different missing numbers is 0.
+    Classes have the kernel of a factor, numeric and count responses that of a number. With an
+    offset, and for right-censored times, the negative gradient at the null model replaces the
+    response; for times, these are the martingale residuals, within strata.
 
     In blocks [2]_, inner products are sums over random blocks of rows; copies of a row that an
     integer weight stands for are in one block. A group (``groups=``) counts as one term. A cost

@@ -219,7 +219,7 @@ def _unknown(name: str) -> Exception:
     selector = _selector_named(name)
     if selector is not None:
         advice += f"\n  Pass scikit-learn's selector as an object: `method={selector}(...)`."
-    return MethodError(f"Can't find the `method` {quoted(name)}.\n  {advice}")
+    return MethodError(f"`method` must be a known method.\n  Found: {quoted(name)}. {advice}")
 
 
 def _selector_named(name: str) -> str | None:

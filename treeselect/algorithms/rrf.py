@@ -128,11 +128,11 @@ class RRF(_RegularisedForest):
         whose removal does not raise the out-of-bag error of a forest by more than its standard
         error.
     refine : bool
-        Whether each set is refined, as in :class:`ExchangeSearch`. Candidates for its place are the
-        first terms of a held-out ranking, a set of the backward pass from more of these or from a
-        larger set of the path, and the refined set of the next smaller size with one more term;
-        then terms are exchanged. A replacement or exchange is made only if it lowers the out-of-bag
-        error of forests on the sets by more than its standard error. At a fixed tuning parameter,
+        Whether each set is refined, as in :class:`ExchangeSearch`. It may be replaced by the first
+        terms of a held-out ranking, by a set from a backward pass that starts from more of these or
+        from a larger set of the path, or by the refined set of the next smaller size with one more
+        term; then terms are exchanged. Every change must lower the out-of-bag error of forests on
+        the sets by more than the standard error of the difference. At a fixed tuning parameter,
         the backward pass and exchanges alternate until nothing changes. Refinement includes
         `prune`, and a path over all sizes ends when three further terms do not lower the error.
 

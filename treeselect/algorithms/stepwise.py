@@ -74,10 +74,10 @@ class Stepwise(RefinedMethod):
     about twice that size. In between, a term leaves if this gives the best set of its size so far.
     For each size, the path has the best set by the criterion. The path ends when nothing is left to
     explain, for example at complete separation; from there on, no set is better than another. The
-    tuning parameter of a step is the largest penalty at which no smaller set of the path is better,
-    the least so far. The importance of a term is its share of the increases in -2 log-likelihood
-    when each term is left out. The final model is a random forest on the selected terms, as for the
-    other methods.
+    tuning parameter of a step is the largest penalty at which no smaller set of the path is better
+    (or that of an earlier step if smaller). The importance of a term is its share of the increases
+    in -2 log-likelihood when each term is left out. The final model is a random forest on the
+    selected terms, as for the other methods.
 
     References
     ----------

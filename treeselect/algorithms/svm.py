@@ -80,10 +80,10 @@ class SVMRFE(RefinedMethod):
     regression with the squared epsilon-insensitive loss. It is fitted to the working response at
     the null model: the response minus its fitted mean, divided by the curvature of the loss, which
     also weights the row (the first step of Fisher scoring). For right-censored times, that
-    difference is the martingale residual of the null model, within strata, and the curvature is the
-    diagonal of that of the partial likelihood. With more columns than rows, the machine is solved
-    in the space of the rows, with the same solution. The training score is the out-of-bag score of
-    a forest of 100 trees on the terms of the step, grown like the final model. A group
+    difference is the martingale residual of the null model, within strata, and the curvature is
+    the diagonal of the partial likelihood's Hessian. With more columns than rows, the machine is
+    solved in the space of the rows, with the same solution. The training score is the out-of-bag
+    score of a forest of 100 trees on the terms of the step, grown like the final model. A group
     (``groups=``) counts as one term.
 
     References

@@ -274,7 +274,7 @@ def run_notes(
     for (label, method), run in zip(contestants, runs, strict=True):
         if method.was_fitted:
             notes.append(
-                f"{label} was fitted beforehand on unknown rows: if held-out rows were among them,"
+                f"{label} was fitted earlier, on unknown rows: if held-out rows were among them,"
                 " its score is optimistic."
             )
         warned = Counter(text for fold in run.folds for text in fold.warnings)

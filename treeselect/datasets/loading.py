@@ -22,12 +22,20 @@ def _read(name: str) -> pd.DataFrame:
     return pd.read_parquet(Path(__file__).parents[1] / "data" / f"{name}.parquet")
 
 
+def _colon() -> pd.DataFrame:
+    """The chips as rows: the file has a row for each gene, in thousandths, which is far smaller."""
+    chips = _read("colon").set_index("gene").rename_axis(index=None).T / 1000
+    tissues = chips.index.str.partition("_").get_level_values(0)
+    return chips.assign(tissue=tissues.to_numpy()).reset_index(drop=True)
+
+
 _LOADERS: dict[str, Callable[[], pd.DataFrame]] = {
     "titanic": passengers,
     "titanic_correlated": lambda: simulate_correlated_titanic().data,
     "gbsg2": load_gbsg2,
     "bodyfat": partial(_read, "bodyfat"),
     "german_credit": partial(_read, "german_credit"),
+    "colon": _colon,
 }
 
 
@@ -46,6 +54,8 @@ def load(name: str) -> pd.DataFrame:
         percentage of body fat ``siri``, as Heinze, Wallisch and Dunkler (2018) prepared them [1]_.
         ``"german_credit"``: 1000 loans, 20 columns, most of them factors, and the response
         ``credit_risk``, ``good`` or ``bad`` [2]_.
+        ``"colon"``: 62 samples of colon tissue, the log10 intensities of 2000 genes, and the
+        response ``tissue``, ``tumor`` or ``normal`` [3]_.
 
     Returns
     -------
@@ -60,13 +70,16 @@ def load(name: str) -> pd.DataFrame:
     Notes
     -----
     The body-fat data may be distributed freely and used for non-commercial purposes; German credit
-    has the licence CC BY 4.0. ``treeselect/data/README.md`` describes sources and columns.
+    has the licence CC BY 4.0, and the copy of the colon data the MIT licence.
+    ``treeselect/data/README.md`` describes sources and columns.
 
     References
     ----------
     .. [1] R. W. Johnson (1996). Fitting percentage of body fat to simple body measurements. Journal
        of Statistics Education 4(1).
     .. [2] H. Hofmann (1994). Statlog (German Credit Data). UCI Machine Learning Repository.
+    .. [3] U. Alon and others (1999). Broad patterns of gene expression revealed by clustering
+       analysis of tumor and normal colon tissues probed by oligonucleotide arrays. PNAS 96.
 
     Examples
     --------

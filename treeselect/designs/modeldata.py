@@ -64,7 +64,7 @@ class ModelData:
     Attributes
     ----------
     arrays : CodedColumns
-        Columns, groups and bins; nothing of pandas. Without rows in a model that was saved
+        Columns, groups and bins, without pandas objects. Without rows in a model that was saved
         without its data.
     spec : DesignSpec
         Encodes new data in the same way.

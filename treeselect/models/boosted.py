@@ -95,7 +95,7 @@ class BoostedModel:
         return self.trees
 
     def own_bins(self, coded: CodedColumns) -> None:
-        """The edges are those of the coded columns."""
+        """Edges of the coded columns."""
         return None
 
     def bin(self, coded: CodedColumns, columns: tuple[NDArray[Any], ...]) -> BinnedData:

@@ -182,6 +182,6 @@ def few_events_notes(fits: Sequence[LinearFit], unit: str = "") -> tuple[str, ..
     return (
         f"{where} {are} {n_events:,} event{'s' if n_events > 1 else ''} for {n_columns:,}"
         f" coefficient{'s' if n_columns > 1 else ''} ({n_events / n_columns:.2g} per coefficient)."
-        f" Below about {_ENOUGH_EVENTS} per coefficient, estimates may be far off and intervals too"
+        f" With fewer than about {_ENOUGH_EVENTS}, estimates can be biased and intervals too"
         " narrow (Peduzzi et al. 1995).",
     )

@@ -70,7 +70,7 @@ class ImportedBins:
         Raises
         ------
         DataError
-            If the number of features differs from that of the forest.
+            If the forest has another number of features.
         """
         if len(columns) != self.n_features or len(groups) != self.n_features:
             raise DataError(

@@ -108,7 +108,7 @@ class WeightedForest:
     @property
     def importance_note(self) -> str:
         """What the importances are shares of."""
-        return "Share of the weighted trees' standard deviations, split by gain within each tree"
+        return "Share of the trees' summed weighted standard deviations, by gain within each tree"
 
     @property
     def in_place_note(self) -> str:

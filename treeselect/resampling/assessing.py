@@ -186,7 +186,7 @@ def sizes_to_follow(
         )
     if method.was_fitted:
         raise OptionError(
-            "`path` must be False if the trees were grown beforehand, perhaps on all rows.\n"
+            "`path` must be False if the trees were grown earlier, perhaps on all rows.\n"
             "  Found: a fitted `forest=`. Select with trees that are grown on each resample."
         )
     if path is True:

@@ -71,8 +71,8 @@ def infer(
     if method.was_fitted:
         raise OptionError(
             "`inference()` must grow the trees on one part of the rows.\n"
-            "  Found: a `forest=` fitted beforehand, perhaps on all of them. Select with trees that"
-            " are grown here."
+            "  Found: a `forest=` fitted earlier, perhaps on all of them. Select with a"
+            " forest that is not yet fitted."
         )
     size = _size(result)
     choice = dataclasses.replace(result.choice, k=size, folds=folds)

@@ -241,8 +241,8 @@ def risk_group_notes(found: RiskGroups) -> tuple[str, ...]:
     return (
         "Risk and survival of the rows of each fold are predicted by a model refitted to the"
         " selected terms on the other rows. Groups are cut at quantiles of the predicted risk.",
-        "The terms were selected on all rows, including those held out here. After selection from"
-        " many terms, the groups are further apart than they would be for new rows.",
+        "The terms were selected on all rows, including those held out here, so the groups are"
+        " further apart than for new rows, above all with many candidate terms.",
         "Relative risk: median of the group relative to the median of all rows. Predicted: mean"
         " predicted survival at the horizon. Observed: Kaplan-Meier estimate with its pointwise 95%"
         " interval.",

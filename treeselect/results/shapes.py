@@ -212,8 +212,8 @@ def output_names(result: Fit) -> list[str]:
 def _points_in_words(
     result: Fit, terms: Sequence[str], sample: Sample, found: Dependence
 ) -> tuple[dict[str, list[Any]], IntArray]:
-    """What the points are told by, and their order: numbers rising, levels in theirs, what is
-    missing last."""
+    """The labels of the points, and their order: numbers ascending, levels in their own order,
+    missing values last."""
     words: dict[str, list[Any]] = {}
     keys: list[FloatArray] = []
     points = np.unravel_index(np.arange(len(found.points)), tuple(found.sizes))
@@ -239,8 +239,8 @@ def _stands_at_its_point(
 
 
 def _axes(result: Fit, term: str, sample: Sample) -> dict[str, Numbers | Labels]:
-    """What the points of a term are told by: the variables behind it, or the term itself where it
-    is a product of numbers."""
+    """The variables that label the points of a term: those behind it, or the term itself if it is
+    a product of numbers."""
     design = result.design
     columns = [j for j, name in enumerate(design.arrays.column_names) if name == term]
     variables = design.spec[term].term.variables

@@ -161,7 +161,7 @@ class Forest(GrownForest):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SingleFeature(GrownForest):
-    """Forests of trees of one term each, which the terms grow in turn: additive models.
+    """Forests of trees of one term each, grown for one term after another: additive models.
 
     They resemble explainable boosting machines (section 3.2.4 of the paper) with trees of depth up
     to four; :meth:`SelectionResult.shape` shows the terms. Exact copies have their own trees, and

@@ -153,7 +153,7 @@ class Keywords:
             option = min(idle)
             raise MethodError(
                 f"`{option}={getattr(self, option)!r}` of ControlBurn has no effect with"
-                f' `forest="{SINGLE}"`, which grows one tree per term in turn.\n'
+                f' `forest="{SINGLE}"`, which grows trees of one term each.\n'
                 "  Leave out one of them."
             )
         if "sketch_kind" in changed and self.sketch is None:

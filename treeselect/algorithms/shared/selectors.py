@@ -35,7 +35,7 @@ SCIKIT_LEARN = Reference(
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Description of a selector; all that a model file stores of it.
+    """Description of a selector, as stored in a model file.
 
     Attributes
     ----------
