@@ -27,6 +27,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
     "sphinx_design",
+    "extensions.links",
     "extensions.mathml",
     "extensions.names",
     "extensions.vignette_pages",
