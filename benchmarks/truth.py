@@ -1,8 +1,10 @@
 """Simulated truth: how much of it each method finds, and what it takes for it by mistake.
 
     python benchmarks/truth.py [--quick] [--jobs 1] [--methods lasso ...] [--cases xor ...]
+                               [--fixed]
 
-Every method at the true number of units, and at ``k="1se"`` by five folds, on
+Every method at the true number of units, and at ``k="1se"`` by five folds (with ``--fixed`` at the
+true number alone, a twentieth of the work: results/truth_fixed), on
 
 friedman    400 rows: Friedman's function of x1 to x5, each of which has a near copy (correlation
             0.98), and 20 columns of noise; numeric response; 5 groups of two are the truth
@@ -63,12 +65,13 @@ def judged(selected, truth):
     return found / len(truth) if truth else np.nan, len(selected) - found
 
 
-def one_seed(case, form, seed, quick):
+def one_seed(case, form, seed, quick, sizes=(None, "1se")):
     """Recall, false picks and CPU seconds at the true number, then by the rule, and its k."""
     frame, truth = CASES[case](seed, 80, n_noise=2) if quick else CASES[case](seed)
-    results = []
+    results, selected = [], np.nan
     with one_thread():
-        for k in (len(truth), "1se"):
+        for size in sizes:
+            k = len(truth) if size is None else size
             if k == 0:
                 results += [np.nan] * 3
                 continue
@@ -78,7 +81,8 @@ def one_seed(case, form, seed, quick):
             )
             seconds = time.process_time() - begin
             results += [*judged(fit.selected, truth), seconds]
-    return *results, fit.k
+            selected = fit.k
+    return *results, selected
 
 
 def line_of(case, form, results):
@@ -91,6 +95,8 @@ def line_of(case, form, results):
         "options": told(form),
         "seeds": len(results),
     }
+    if len(results[0]) < len(names):
+        names = (*names[:3], names[-1])
     for name, values in zip(names, zip(*results, strict=True), strict=True):
         line[name], line[f"{name} s.e."] = mean_and_error(values)
     return line
@@ -104,11 +110,14 @@ def table_of(summary):
     for row in summary.to_dict("records"):
         line = {name: row[name] for name in ("case", "method", "options", "seeds")}
         for rule, text in (("", ", true k"), (", 1se", ", 1se")):
+            if f"recall{rule}" not in row:
+                continue
             for name in ("recall", "false"):
                 key = f"{name}{rule}"
                 line[f"{name}{text}"] = shown(row[key], row[f"{key} s.e."], 2)
             line[f"CPU s{text}"] = shown(row[f"CPU s{rule}"], None, 1)
-        line["k, 1se"] = f"{row['k, 1se']:.1f}"
+        if "recall, 1se" in row:
+            line["k, 1se"] = f"{row['k, 1se']:.1f}"
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -118,24 +127,26 @@ def main():
     parser = arguments(__doc__)
     parser.add_argument("--methods", nargs="*", default=list(FORMS), choices=list(FORMS))
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
+    parser.add_argument("--fixed", action="store_true", help="at the true number of units alone")
     options = parser.parse_args()
+    name, sizes = ("truth_fixed", (None,)) if options.fixed else ("truth", (None, "1se"))
     forms = QUICK if options.quick else options.methods
     cases = QUICK_CASES if options.quick else options.cases
     summary = pd.DataFrame()
     for case in cases:
         for form in forms:
             seeds = range(1 if options.quick else SEEDS[CASES[case]])
-            calls = [(case, form, seed, options.quick) for seed in seeds]
+            calls = [(case, form, seed, options.quick, sizes) for seed in seeds]
             results = run_all(one_seed, calls, options.jobs)
             line = pd.DataFrame([line_of(case, form, results)])
             if options.quick:
                 summary = pd.concat([summary, line], ignore_index=True)
             else:
-                with_earlier("truth", line, by="run", quick=False, folder=options.results)
+                with_earlier(name, line, by="run", quick=False, folder=options.results)
     if not options.quick:
-        summary = pd.read_csv(options.results / "truth.csv")
+        summary = pd.read_csv(options.results / f"{name}.csv")
     write_table(
-        "truth",
+        name,
         table_of(summary),
         "treeselect on simulated truth, means over seeds with their standard errors. Recall: share"
         " of the true groups of which a unit is selected. False: units selected beside these, a"

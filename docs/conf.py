@@ -28,13 +28,18 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "extensions.mathml",
+    "extensions.names",
     "extensions.vignette_pages",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "gallery/*.md", "extensions"]
 nitpicky = True
-# Types of other packages in docstrings are text; names of this package must be links that work.
-nitpick_ignore_regex = [(r"py:.*", r"(?!treeselect\b).*")]
+# Types of other packages, and functions that are not public, are text in docstrings; public names
+# must be links that work.
+nitpick_ignore_regex = [
+    (r"py:.*", r"(?!treeselect\b).*"),
+    (r"py:.*", r"treeselect\.(comparison|models|resampling|running)\..*"),
+]
 # Pages of the table of contents that others are still writing, and links to them.
 suppress_warnings = ["toc.not_readable", "myst.xref_missing"]
 
@@ -47,7 +52,8 @@ autodoc_typehints = "none"
 autosummary_generate = False
 numpydoc_show_class_members = False
 toc_object_entries_show_parents = "hide"
-python_display_short_literal_types = True
+add_module_names = False
+maximum_signature_line_length = 80
 
 html_theme = "furo"
 html_title = "treeselect"

@@ -95,7 +95,7 @@ def test_a_tuning_value_leads_to_one_set_of_any_size(mixed):
     assert len(tidy) == 6
     assert (tidy.loc[tidy["method"] == "all", "n_selected"] > 3).all()
     assert (tidy.loc[tidy["method"] == "strict", "n_selected"] <= 3).all()
-    assert "the set that each method's tuning value leads to" in str(found.summary())
+    assert "the set at each method's given tuning parameter" in str(found.summary())
 
 
 def test_sizes_that_are_asked_for(mixed):
@@ -137,7 +137,7 @@ def test_no_rule_leaves_out_what_is_kept(mixed, rule):
     assert found.curves()["score"].idxmax() == 0
     assert found.glance()[["k", "k_1se"]].to_numpy().tolist() == [[2, 2]]
     assert set(fit.selected) == {"noise", "flag"} == set(found.terms()["term"])
-    assert "of 2 to 3" in str(found.summary())
+    assert "from 2 to 3" in str(found.summary())
 
 
 @pytest.mark.parametrize("k", [np.int64(2), range(2, 4), np.array([3, 2])])
@@ -177,7 +177,7 @@ def test_groups_weights_scoring_and_rows_in_order_of_time(mixed):
 def test_groups_of_rows_stay_together(mixed):
     data = mixed.assign(patient=np.repeat(np.arange(40), 10))
     found = treeselect.compare(FORMULA, data, ["mrmr"], k=2, fold_groups="patient", seed=1)
-    assert "by groups of patient" in found.scheme
+    assert "of whole patient clusters" in found.scheme
     assert not found.terms()["term"].isin(["patient"]).any()
 
 
@@ -248,7 +248,7 @@ def test_the_call_shows_what_is_not_the_default(compared):
         (3, OptionError, "must be a list"),
         ([], OptionError, "at least one method"),
         ({}, OptionError, "at least one method"),
-        ({1: "rrf"}, OptionError, "names that are text"),
+        ({1: "rrf"}, OptionError, "text keys"),
         (["rrf", "rrf"], OptionError, "twice"),
         (["rrf", RRF()], OptionError, "twice"),
         (["rrf", "laso"], MethodError, "Did you mean `lasso`"),

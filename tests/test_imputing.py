@@ -125,7 +125,7 @@ def test_the_call_can_be_typed_again(frames):
     ("given", "error", "said"),
     [
         ({"resamples": 1}, OptionError, "`resamples` must be 0 or at least 2"),
-        ({"least_share": 0}, OptionError, "`least_share` must be a number above 0, at most 1"),
+        ({"least_share": 0}, OptionError, "`least_share` must be a number above 0 and at most 1"),
         ({"data": 1}, MethodError, "`frames` are the data"),
         ({"n_tree": 1}, MethodError, "n_trees"),
         ({"k": 5}, OptionError, "`k` must be"),

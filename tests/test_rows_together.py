@@ -125,12 +125,12 @@ def test_models_from_files_keep_groups_together(sites, tmp_path):
     np.testing.assert_array_equal(whole.refit("forest").predict(sites), expected)
     bare = treeselect.load(fit.save(tmp_path / "bare"))
     np.testing.assert_array_equal(bare.refit("forest", data=sites).predict(sites), expected)
-    with pytest.raises(OptionError, match="must know which rows belong together"):
+    with pytest.raises(OptionError, match="can't be done without the `fold_groups`"):
         bare.refit("forest", data=sites.drop(columns="site"))
 
 
 def test_groups_must_be_known_also_where_no_folds_are_made(sites):
-    with pytest.raises(OptionError, match="1 row where it is missing"):
+    with pytest.raises(OptionError, match="1 row in which it is missing"):
         select(sites, sites["site"].where(sites.index > 0), method="mrmr")
 
 
@@ -212,5 +212,5 @@ def test_blocks_of_a_series_are_not_cut_in_two(sites):
         assert (block[gone] == block[cut.test[0]]).all()
         assert block[cut.train].max() < block[cut.test].min()
     folds = dataclasses.replace(folds, folds=np.arange(len(sites)) % 2)
-    with pytest.raises(OptionError, match="on one side"):
+    with pytest.raises(OptionError, match="must not divide the clusters"):
         split_rows(problem, rows.in_groups(block), folds, 1)

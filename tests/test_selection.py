@@ -234,7 +234,7 @@ def test_tuning_value_decides_in_place_of_k(mixed):
     assert few.k < many.k
     assert few.step.tuning == 0.05
     assert few.resample(3).stability.n_resamples == 3
-    with pytest.raises(OptionError, match="can't decide both"):
+    with pytest.raises(OptionError, match="can't both determine"):
         treeselect.select("died ~ . - dose", mixed, lam=0.05, k=2, **FAST)
     with pytest.raises(OptionError, match="Give `lam`"):
         treeselect.select("died ~ . - dose", mixed, k=None, **FAST)
@@ -264,9 +264,9 @@ def test_method_object_and_published_form(mixed):
         ({"family": "normal"}, OptionError, "`family` must be one of"),
         ({"method": "rff"}, MethodError, "Did you mean `rrf`"),
         ({"method": "contolburn"}, MethodError, "Did you mean `controlburn`"),
-        ({"method": 3}, MethodError, "must be a name or a method"),
+        ({"method": 3}, MethodError, "must be the name of a method"),
         ({"method": "controlburn", "forrests": 3}, MethodError, "Did you mean `forests`"),
-        ({"method": "controlburn", "forest": 3}, MethodError, "one of .*, or a fitted forest of"),
+        ({"method": "controlburn", "forest": 3}, MethodError, "one of .*, or a fitted forest from"),
         (
             {"method": "controlburn", "forests": 0},
             MethodError,

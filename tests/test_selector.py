@@ -242,7 +242,7 @@ def test_nothing_selected_is_a_warning(data):
         ({"groups": {"a": "signal"}}, OptionError, "must list at least one term"),
         ({"groups": ["signal"]}, OptionError, "`groups` must be a dictionary"),
         ({"costs": ["signal"]}, OptionError, "`costs` must be a dictionary"),
-        ({"method": "forest"}, MethodError, "Can't find `forest`, named in `method`"),
+        ({"method": "forest"}, MethodError, "`method` must be a known method"),
         ({"method_options": {"gama": 1}}, MethodError, "no option `gama`"),
         ({"method_options": {"k": 1}}, MethodError, "no option `k`"),
         ({"method_options": 3}, OptionError, "`method_options` must be a dictionary"),

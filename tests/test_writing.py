@@ -410,7 +410,7 @@ def test_what_is_not_there(fit, found, path, tmp_path):
 
 
 def test_what_is_no_model_file(tmp_path, fit, monkeypatch):
-    with pytest.raises(ModelFileError, match="It is no file"):
+    with pytest.raises(ModelFileError, match="It is not a file"):
         treeselect.load(tmp_path)
     fit.save(tmp_path / "m")
     monkeypatch.setattr(Path, "open", failing(system_error(errno.EACCES)))

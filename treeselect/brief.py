@@ -1,4 +1,4 @@
-"""Records on one line: what they hold, without dumping arrays."""
+"""One-line representations of records, with arrays abbreviated."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from treeselect.shown import shown
 
 _MOST = 6
-"""Members of a tuple that are listed."""
+"""Largest tuple that is listed."""
 
 _LONGEST = 60
-"""Characters of a text."""
+"""Longest text, in characters."""
 
 
 def brief(record: Any) -> str:
-    """A dataclass as it prints, arrays by their shape and long parts by their size.
+    """The ``repr`` of a dataclass, with arrays by shape and long parts by size.
 
-    It is set in the body of a class, ``__repr__ = brief``, which keeps the dataclass from making
-    one of its own.
+    Assign it in the body of a class, ``__repr__ = brief``, so that the dataclass does not generate
+    its own.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""``compare()``, and what it returns, with all that can be done with it.
+"""``compare()`` and the comparison that it returns.
 
-Each method is a call of the module that does the work; the file is long for what they document.
+Each method calls the module that does the work; the file is long because of their documentation.
 """
 
 from __future__ import annotations
@@ -82,42 +82,42 @@ def compare(
     checkpoint: str | os.PathLike[str] | None = None,
     on_piece: Callable[[Piece], object] | None = None,
 ) -> Comparison:
-    """Compare methods: score against size, differences, stability over the folds, and time.
+    """Compare methods by held-out score, number of terms, stability over the folds, and time.
 
-    In each fold every method selects on the training rows, along its whole path; each size is
-    refitted and scored on the held-out rows. Folds, seeds and encoded arrays are the same for all
-    methods. A score at k is that of the largest set of at most k units.
+    In each fold, every method computes its selection path on the training rows; the set of each
+    size is refitted and scored on the held-out rows. Folds, seeds and encoded data are the same for
+    all methods. The score at k is that of the largest set of at most k terms.
 
     Parameters
     ----------
     formula, data
         As in :func:`treeselect.select`.
     methods : list of str, method or selector, or dict of str to these
-        Names in ``treeselect.methods()``, objects such as ``RRF(n_trees=50)``, or selectors of
-        scikit-learn such as ``SelectKBest()``; the keys of a dict are the names under which they
-        are told apart. A method whose tuning value is given takes part with the set that it leads
-        to, whatever its size; so does a selector that finds a set of its own size.
+        Names in ``treeselect.methods()``, objects such as ``RRF(n_trees=50)``, or scikit-learn
+        selectors such as ``SelectKBest()``; the keys of a dict name the methods in the comparison.
+        A method with a given tuning parameter is compared at the set that it yields, whatever its
+        size; so is a selector that determines its own number.
     k : int, list of int, "1se" or "best"
-        Where methods are compared. An integer: each at k units at most, with the sizes up to k for
-        the path. ``"1se"`` and ``"best"``: each at its own size by that rule, of at most 30. A
-        list: only these sizes are scored, and each method is compared at its own of them, by the
-        one-standard-error rule.
+        Size at which methods are compared. An integer: at most k terms for every method, with all
+        sizes up to k scored. ``"1se"`` and ``"best"``: each method at its own size by that rule, at
+        most 30. A list: only these sizes are scored, and each method is compared at one of them, by
+        the one-standard-error rule.
     folds, repeats, fold_groups, scoring
-        As in :func:`treeselect.select`: how rows are held out, and the score on them.
+        As in :func:`treeselect.select`: how rows are held out, and how they are scored.
     family, weights, offset, groups, costs, keep, new_levels, trusted, labels
-        As in :func:`treeselect.select`. Costs are refused by methods that have no part for them.
+        As in :func:`treeselect.select`. Methods that cannot use costs refuse them.
     seed : int, optional
-        All randomness, 0 to 2**64 - 1. The scores by size of a method are those of
+        Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
         ``select(..., method, seed=seed).path`` with the same folds.
     n_jobs : int, optional
-        Processes, as joblib counts them, among which pairs of method and fold are shared out; None
-        follows ``joblib.parallel_config``, else this process alone.
+        Number of processes for pairs of method and fold, counted as in joblib; None follows
+        ``joblib.parallel_config``, and otherwise uses this process alone.
     progress : bool, optional
-        Progress and the time left on standard error; None shows them in a terminal only.
+        Show progress and the time left on standard error; None shows them in a terminal only.
     checkpoint : path, optional
-        Folder for what is finished, a file for each pair of method and fold; made if it is not
-        there. The next call on the same data with the same arguments and a `seed` takes what it
-        finds and goes on. See :meth:`SelectionResult.resample`.
+        Folder for finished work, with one file for each pair of method and fold; created if
+        missing. The next call with the same data, arguments and `seed` resumes from there. See
+        :meth:`SelectionResult.resample`.
     on_piece : callable, optional
         Called with a :class:`treeselect.running.pieces.Piece` after each pair of method and fold.
 
@@ -130,18 +130,18 @@ def compare(
     Raises
     ------
     FormulaError
-        If the formula can't be read, names what is not there, or would run code.
+        If the formula can't be read, names unknown columns, or would run code.
     DataError
         If the data can't be used as they are.
     OptionError, MethodError
         If an argument, a method, or one of its options is not allowed.
     OutOfMemoryError, WorkerError
-        If memory runs out, or a process can't be given its work.
+        If memory runs out, or a process ends before its work is done or can't be given it.
 
     Notes
     -----
-    If it is stopped (Ctrl-C), it returns the folds in which all methods are finished, if these are
-    two or more; ``.partial`` is True then, and summary and report say so.
+    If the call is stopped (Ctrl-C), it returns the folds in which all methods are finished,
+    provided that there are two or more. ``.partial`` is then True, and summary and report say so.
 
     Examples
     --------
@@ -160,12 +160,12 @@ def compare(
     )
     if checkpoint is not None and seed is None:
         raise OptionError(
-            "`checkpoint` needs a `seed`: another call draws another one, and would find nothing of"
-            " this one.\n  Found: seed=None."
+            "`checkpoint` needs a `seed`: without one, the next call draws another and can't"
+            " resume.\n  Found: seed=None."
         )
     seed = read_seed(seed)
     if isinstance(methods, Iterator):
-        methods = tuple(methods)  # they are read twice, to run and to be named in the call
+        methods = tuple(methods)  # read twice: to run, and to name them in the call
     contestants = tuple(
         Contestant(label, deciding(method, k)) for label, method in read_methods(methods)
     )
@@ -174,7 +174,7 @@ def compare(
         trusted, labels,
     )  # fmt: skip
     frame = read_data(data)
-    # An integer `k` needs folds here, too: no advice to give one.
+    # Here an integer `k` needs folds too, so errors must not advise one.
     asked = dataclasses.replace(read_folds(folds, repeats, fold_groups, frame), choose=False)
     model_data = prepare(request, frame, labels_in(data))
     rule, sizes = read_sizes(k, model_data.arrays.groups)
@@ -225,10 +225,10 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Summarised, Tabled, Contest):
-    """Methods that selected, were refitted and scored in the same folds.
+    """Methods compared on the same folds.
 
-    Made by :func:`treeselect.compare`. Its attributes are those of
-    :class:`treeselect.comparison.record.Contest`. For the package maketables it is a column of the
+    Returned by :func:`treeselect.compare`. Its attributes are those of
+    :class:`treeselect.comparison.record.Contest`. For the package maketables it is a column of
     differences from the best method: ``maketables.ETable([found])``.
     """
 
@@ -238,82 +238,83 @@ class Comparison(Summarised, Tabled, Contest):
         Returns
         -------
         frame, in the library of the data
-            ``method``; ``repeat`` and ``fold`` in it, from 1; ``k``, missing where a tuning value
-            decides, 0 for the constant model; ``n_selected``, units of the largest set of at most
-            ``k``; ``score`` on the held-out rows; ``seconds`` of the whole path and the refitted
-            model; ``terms``, tuple of terms, most important first.
+            ``method``; ``repeat`` and ``fold`` within it, from 1; ``k``, 0 for the constant model,
+            missing if a tuning parameter determines it; ``n_selected``, number of units in the
+            largest set of at most ``k``; ``score`` on the held-out rows; ``seconds`` for the whole
+            path and the refitted model; ``terms``, tuple of terms, most important first.
         """
         return in_library(self.fold_table(), self.library)
 
     def curves(self) -> Any:
-        """One row for each method and size, over the folds.
+        """One row for each method and size, averaged over the folds.
 
         Returns
         -------
         frame, in the library of the data
             ``method``, ``k``, mean ``n_selected``, mean ``score``, its ``standard_error``,
-            ``stability`` (Nogueira's index over the folds; missing where each selects all or
-            nothing), median ``seconds``, and ``front``: whether no other method and size has a
-            score, number of units and stability of which none is worse and one better.
+            ``stability`` (Nogueira's index over the folds; missing if every fold selects all units
+            or none), median ``seconds``, and ``front``: whether the row is on the Pareto front of
+            score, number of units and stability.
         """
         return in_library(self.curve_table(), self.library)
 
     def glance(self) -> Any:
-        """One row for each method, where it is compared.
+        """One row for each method, at the size at which it is compared.
 
         Returns
         -------
         frame, in the library of the data
-            As :meth:`curves`, with ``k_1se``, the size that the one-standard-error rule chooses,
-            and ``front`` among these rows alone.
+            As :meth:`curves`, with ``k_1se``, the size by the one-standard-error rule; ``front`` is
+            the Pareto front of these rows alone.
         """
         return in_library(self.glance_table(), self.library)
 
     def differences(self, reference: str | None = None, *, k: int | None = None) -> Any:
-        """Scores of the other methods less that of one, paired by fold.
+        """Scores of the other methods minus that of a reference, paired by fold.
 
         Parameters
         ----------
         reference : str, optional
-            A name in :attr:`methods`; the best by default.
+            A name in :attr:`methods`; the best method by default.
         k : int, optional
-            Size at which all are compared; by default each method where the comparison says.
-            Methods whose tuning value decides are as they are.
+            Size at which all methods are compared; by default that of the comparison. It does not
+            apply to methods with a given tuning parameter.
 
         Returns
         -------
         frame, in the library of the data
             ``method``, ``reference``, ``k``, ``k_reference``, mean ``difference``, ``ci_low``,
             ``ci_high`` (95%) and ``p_value`` by the corrected resampled t test (see
-            :func:`treeselect.resampling.paired.paired_difference`). Neither is adjusted for the
-            number of methods, nor for a reference that was chosen for being the best.
+            :func:`treeselect.resampling.paired.paired_difference`). Intervals and p-values are not
+            adjusted for the number of methods, nor for choosing the best one as the reference.
 
         Raises
         ------
         OptionError
-            If there is no such method, or the size was not scored.
+            If the method is unknown, or the size was not scored.
         """
         return in_library(self.difference_table(reference, k), self.library)
 
     def terms(self) -> Any:
-        """In how many folds each method selected each term, where it is compared.
+        """Selection frequency of each term over the folds, by method, at the size compared.
 
         Returns
         -------
         frame, in the library of the data
-            ``method``, ``term``, ``folds`` and ``frequency``, their share; terms that no fold of
-            any method selected are left out. The most frequent terms over all methods first.
+            ``method``, ``term``, ``folds`` that selected it, and ``frequency``, their share. The
+            most frequent terms over all methods come first; terms that were never selected are
+            omitted.
         """
         return in_library(self.term_table(), self.library)
 
     def summary(self, *, digits: int | None = None) -> Summary:
-        """Printed summary; its first line says that the selection was repeated in each fold.
+        """Printed summary.
 
         Parameters
         ----------
         digits : int, optional
-            Decimals of scores and stability indices, with their errors, differences and intervals.
-            From 1 to 10; by default each kind of number has its own.
+            Decimals of scores, stability indices, standard errors, differences and intervals, from
+            1 to 10. By default each kind of number has its own.
 
         Returns
         -------
@@ -333,8 +334,9 @@ class Comparison(Summarised, Tabled, Contest):
         Parameters
         ----------
         kind : {"scores", "differences", "front"}
-            Score against size, with a standard error to each side; differences from the best, with
-            their intervals; score against the number of units, with the stability beside each name.
+            Score against size, plus and minus one standard error; differences from the best, with
+            their intervals; Pareto front: score against the number of units, with the stability
+            beside each name.
         ax : matplotlib.axes.Axes, optional
 
         Returns
@@ -344,9 +346,9 @@ class Comparison(Summarised, Tabled, Contest):
         Raises
         ------
         OptionError
-            If there is no such figure, or but one method where differences are asked for.
+            If the figure is unknown, or differences are requested for a single method.
         MissingPackageError
-            Without matplotlib.
+            If matplotlib is not installed.
         """
         from treeselect.reports.plots.comparison import plot_comparison
 
@@ -360,21 +362,21 @@ class Comparison(Summarised, Tabled, Contest):
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
-        """Write the comparison as one HTML file that needs nothing else.
+        """Write the comparison as a self-contained HTML file.
 
         Parameters
         ----------
         path : path
-            File to write; replaced if it exists, whole or not at all.
+            File to write. An existing file is replaced, completely or not at all.
         template : path, optional
-            A jinja2 template of your own in place of ``comparison.html.j2``, which it may extend or
-            copy; how is said in the first lines of ``report.html.j2``.
+            Your jinja2 template instead of ``comparison.html.j2``, which it may extend or copy; the
+            first lines of ``report.html.j2`` explain how.
         sections : list of str, optional
-            Which sections follow the answer, in this order, such as ``["methods", "scores"]``; all
-            by default. Their names are those of the blocks of ``templates/comparison.html.j2``.
-            Not together with `template`.
+            Sections after the answer, in this order, such as ``["methods", "scores"]``; all by
+            default. They are the names of the blocks of ``templates/comparison.html.j2``. Not
+            allowed together with `template`.
         digits : int, optional
-            As of :meth:`summary`.
+            As in :meth:`summary`.
 
         Returns
         -------
@@ -384,7 +386,7 @@ class Comparison(Summarised, Tabled, Contest):
         Raises
         ------
         OptionError
-            If the file can't be written, there is no such template or section, or the template
+            If the file can't be written, the template or a section is not found, or the template
             can't be rendered.
         """
         from treeselect.printing import chosen_digits
@@ -399,7 +401,7 @@ class Comparison(Summarised, Tabled, Contest):
             raise OptionError("A table of differences needs two methods or more.\n  Found: one.")
         return ModelColumn(
             table=coefficient_frame(self.coefficient_table(), has_tests=True),
-            response=f"{self.score_name} less that of {self.best}",
+            response=f"{self.score_name} minus that of {self.best}",
             statistics={"folds": len(self.n_test)},
             below=("folds",),
             errors="corrected resampled t",

@@ -1,4 +1,4 @@
-"""``select_imputed()``, and what it returns, with all that can be done with it."""
+"""``select_imputed()`` and the selection that it returns."""
 
 from __future__ import annotations
 
@@ -43,11 +43,10 @@ def select_imputed(
     n_jobs: int | None = None,
     **arguments: Any,
 ) -> ImputedSelection:
-    """Select on several imputed copies of the same data, and keep what enough of them select.
+    """Select terms on multiply imputed data: those that enough imputations select.
 
-    :func:`treeselect.select` takes missing values as they are, and needs no imputation. Where a
-    study is analysed on several imputed copies of its data, the selection should not depend on one
-    of them.
+    :func:`treeselect.select` handles missing values directly and needs no imputation. If a study is
+    analysed on several imputed copies of its data, its selection should not depend on one of them.
 
     Parameters
     ----------
@@ -55,51 +54,51 @@ def select_imputed(
         As in :func:`treeselect.select`.
     frames : list of frames or paths
         At least two imputations of the same rows, with the same columns: tables or paths as in
-        :func:`treeselect.select`. The response may be imputed, too; where it is left missing, and
-        the row is not used, it must be so in all frames. Of mice's long format, less its rows with
-        ``.imp`` 0, these are
+        :func:`treeselect.select`. The response may be imputed too; a row whose response stays
+        missing is not used, and it must be missing in all frames. From mice's long format, without
+        its rows with ``.imp`` 0, the frames are
         ``[part.drop(columns=[".imp", ".id"]) for _, part in long.groupby(".imp")]``.
     method, k, n_jobs
         As in :func:`treeselect.select`; a rule for `k` is applied to each frame.
     least_share : float
-        Share of the imputations that must select a term, above 0, at most 1. Half of them or more
-        is rule S2 of [1]_, all of them (1) S3, any of them (``1 / len(frames)``) S1. The paper
-        prefers selection by pooled tests, which trees do not have.
+        Share of the imputations that must select a term, above 0 and at most 1. At least half is
+        rule S2 of [1]_, all (1) is S3, and any (``1 / len(frames)``) is S1. The paper prefers
+        selection by pooled tests, which trees do not have.
     resamples : int
-        Bootstrap resamples of each frame, from 2 to 100,000, to assess stability on; 0 for none.
-        The rows are imputed first and drawn afterwards, other ones in each frame.
+        Number of bootstrap resamples of each frame to assess stability, 2 to 100,000; 0 for none.
+        Rows are imputed first and resampled afterwards, independently in each frame.
     seed : int, optional
-        The same for each frame, so that selections differ by the imputed values alone, and not by
-        the draws of the method; as in :func:`treeselect.select`.
+        Seed as in :func:`treeselect.select`, the same for each frame, so that selections differ
+        because of the imputed values and not because of the random draws of the method.
     **arguments
-        What else :func:`treeselect.select` takes, options of the method included. Arrays with one
-        value per row (`weights`, `offset`, `folds`, `fold_groups`) hold for all frames.
+        Other arguments of :func:`treeselect.select`, including options of the method. Arrays with
+        one value per row (`weights`, `offset`, `folds`, `fold_groups`) apply to all frames.
 
     Returns
     -------
     ImputedSelection
-        ``.selected``, ``.tidy()``, ``.glance()``, ``.pooled()``, ``.summary()``; ``.fits`` has the
-        selection on each frame.
+        ``.selected``, ``.tidy()``, ``.glance()``, ``.pooled()``, ``.summary()``; ``.fits`` holds
+        the selection on each frame.
 
     Raises
     ------
     FormulaError
-        If the formula can't be read, names what is not there, or would run code.
+        If the formula can't be read, names unknown columns, or would run code.
     DataError
         If a frame can't be used as it is, or differs from the first in its number of rows, its
         columns, the kind of a column behind the terms, the family or classes of the response, or
-        the rows that have one.
+        the rows that have a response.
     OptionError, MethodError
         If an argument, the method, or one of its options is not allowed.
     StabilityError
-        If a resample holds only one value of the response.
+        If the response is constant on a resample.
     OutOfMemoryError, WorkerError
         If memory runs out, or a process ends before its work is done or can't be given it.
 
     Notes
     -----
-    A frame where fewer than `k` units enter the path selects these, as it does in
-    :func:`treeselect.select`; the summary tells which one.
+    If fewer than `k` units enter the path on a frame, all of these are selected, as in
+    :func:`treeselect.select`; the summary names the frame.
 
     References
     ----------
@@ -108,8 +107,8 @@ def select_imputed(
 
     Examples
     --------
-    Three imputations of age, each from the known ages of passengers of the same class and sex. (A
-    real imputation also uses the response and the other columns, as mice does.)
+    Three imputations of age, each drawn from the known ages of passengers of the same class and
+    sex. (A proper imputation also uses the response and the other columns, as mice does.)
 
     >>> import numpy as np
     >>> import treeselect
@@ -135,7 +134,7 @@ def select_imputed(
     resamples = check_resamples(resamples)
     seed = read_seed(seed)
     if "data" in arguments:
-        raise MethodError("`data` must not be given.\n  `frames` are the data.")
+        raise MethodError("`data` must not be given: `frames` are the data.\n  Found: `data=`.")
     names = {field.name for field in fields(Request)}
     asked = {name: value for name, value in arguments.items() if name in names}
     n_rows, n_columns = check_alike(Request(formula, **asked), frames)
@@ -145,7 +144,7 @@ def select_imputed(
             fit = select(formula, data, method=method, k=k, seed=seed, n_jobs=n_jobs, **arguments)
             if resamples and fit.k > 0:
                 fit = fit.resample(resamples, seed=stream_seed(seed, "imputation", number))
-                if fit.stability.partial:  # stopped: other frames have none to go with these
+                if fit.stability.partial:  # stopped: the other frames have no resamples
                     raise KeyboardInterrupt
         fits.append(fit)
     text = call_text(
@@ -167,48 +166,50 @@ def _check_share(least_share: object) -> float:
     found = finite(least_share)
     if found is None or not 0 < found <= 1:
         raise OptionError(
-            "`least_share` must be a number above 0, at most 1: the share of the imputations that"
-            f" must select a term.\n  Found: {described(least_share)}."
+            "`least_share` must be a number above 0 and at most 1: the share of the imputations"
+            f" that must select a term.\n  Found: {described(least_share)}."
         )
     return float(found)
 
 
 @dataclass(frozen=True, slots=True)
 class ImputedSelection(Summarised, Imputed):
-    """Selections on imputed frames, and the terms that enough of them selected.
+    """Selection over multiply imputed data: the terms that enough imputations selected.
 
-    Made by :func:`treeselect.select_imputed`. Its attributes are those of
+    Returned by :func:`treeselect.select_imputed`. Its attributes are those of
     :class:`treeselect.imputation.record.Imputed`.
     """
 
     fits: tuple[SelectionResult, ...]
 
     def tidy(self) -> Any:
-        """One row per term, those of the most imputations first.
+        """One row per term, those selected in the most imputations first.
 
         Returns
         -------
         frame, in the library of the data
-            ``term``; ``group``, the unit that it belongs to; ``selected``, by enough imputations;
-            ``imputations`` that selected it, and their ``share``; mean ``importance``, 0 in the
-            others. With resamples ``frequency``, the share of all resamples of all imputations,
-            ``ci_low`` and ``ci_high``, its 95% interval: Wilson's with as many independent
-            resamples as tell as much as those in clusters, the frames (see
-            :func:`treeselect.resampling.agreement.clustered_interval`). An imputation that
-            selected nothing was not resampled, and is not in the frequency.
+            ``term``; ``group``, its unit; ``selected``, whether enough imputations selected it;
+            ``imputations`` that selected it, and their ``share``; mean ``importance``, with 0 for
+            the other imputations. With resamples also ``frequency``, the share of all resamples of
+            all imputations, and ``ci_low`` and ``ci_high``, its 95% interval: Wilson's interval
+            with the effective number of independent resamples, each frame being a cluster (see
+            :func:`treeselect.resampling.agreement.clustered_interval`). An imputation that selected
+            nothing is not resampled, and does not count in the frequency.
         """
         return in_library(self.tidy_table(), self.library)
 
     def glance(self) -> Any:
-        """One row about the whole.
+        """One row for all imputations together.
 
         Returns
         -------
         frame, in the library of the data
-            ``n`` and ``n_dropped`` rows of a frame; ``p`` units; ``imputations``, ``least_share``;
-            ``k`` units that are kept, ``k_min`` and ``k_max`` of a single imputation; ``distinct``
-            sets; ``method``, ``family``; ``index``, Nogueira's of the imputations; ``resamples`` of
-            all of them together, ``resample_index``; ``seed``.
+            ``n`` and ``n_dropped``, rows used and dropped in each frame; ``p``, number of units;
+            ``imputations``, ``least_share``; ``k``, number of units selected by enough imputations;
+            ``k_min`` and ``k_max``, its range in single imputations; ``distinct``, number of
+            different sets; ``method``, ``family``; ``index``, Nogueira's index over the
+            imputations; ``resamples`` of all imputations together, and ``resample_index``, the
+            index over them; ``seed``.
         """
         return in_library(self.glance_table(), self.library)
 
@@ -218,30 +219,29 @@ class ImputedSelection(Summarised, Imputed):
         Returns
         -------
         PooledFit
-            ``.tidy()``, ``.summary()``; ``.results`` has the fit of statsmodels to each frame. The
-            model is that of ``refit("glm")``. Its p-values are not valid, as the terms were
+            ``.tidy()``, ``.summary()``; ``.results`` holds the statsmodels fit to each frame. The
+            model is that of ``refit("glm")``. Its p-values are not valid, because the terms were
             selected on the same rows.
 
         Raises
         ------
         DataError
-            If the linear model can't be fitted to a frame, has other coefficients there (a level
-            that one imputation lacks), or if the frames still lack values, and not in the same
-            rows.
+            If the linear model can't be fitted to a frame or has other coefficients there (a level
+            that one imputation lacks), or if frames have missing values in different rows.
         OptionError
             If statsmodels can't take the weights.
 
         Warns
         -----
         TreeselectWarning
-            If the linear model of a frame did not converge, or its terms separate the classes.
+            If the linear model of a frame does not converge, or its terms separate the classes.
 
         Notes
         -----
         See :func:`treeselect.models.pooling.pool`. Degrees of freedom are those of Barnard and
-        Rubin (1999) for least squares; the other models have normal tests of complete data, and
-        those of Rubin (1987). (R's mice takes the residual degrees of freedom for these, too,
-        unless it is told ``dfcom = Inf``.)
+        Rubin (1999) for least squares. The other models have normal complete-data tests, and the
+        degrees of freedom of Rubin (1987). (R's mice uses the residual degrees of freedom for
+        these too, unless ``dfcom = Inf``.)
         """
         from treeselect.imputation.pooled import pool_glm
 
@@ -253,8 +253,8 @@ class ImputedSelection(Summarised, Imputed):
         Parameters
         ----------
         digits : int, optional
-            Decimals of importances, frequencies and stability indices, with their intervals. From 1
-            to 10; by default each kind of number has its own.
+            Decimals of importances, frequencies, stability indices and intervals, from 1 to 10. By
+            default each kind of number has its own.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""``load()``: a model file to a result."""
+"""``load()``: from a model file to a result."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     ----------
     path : path
     trusted : bool
-        Allow any Python expression in the model's formula. It is never stored: set it only for a
-        file that you wrote yourself from a formula that needed it.
+        Allow any Python expression in the model's formula. This is never stored: set it only for a
+        file that you wrote yourself, with a formula that needs it.
 
     Returns
     -------
     SelectionResult
-        Predicts bit for bit as the one that was saved. Without its data, what needs them takes
-        ``data=`` (:meth:`SelectionResult.resample`).
+        Its predictions are identical to those of the saved result. If the file does not hold the
+        data, methods that need them take ``data=`` (:meth:`SelectionResult.resample`).
 
     Raises
     ------
     ModelFileError
-        If there is no such file or it can't be read, or it is no model file, cut off, damaged,
-        tampered with, or of another version. Nothing in a model file is run.
+        If the file is missing, can't be read, is not a model file, is truncated, damaged or
+        tampered with, or has another version. Nothing in a model file is run.
     FormulaError
-        If its formula does what needs `trusted`.
+        If its formula needs `trusted`.
     OptionError
         If `trusted` is not True or False.
 

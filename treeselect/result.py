@@ -99,8 +99,8 @@ class SelectionResult(ReadableFit):
             If `model` is unknown, does not suit the response, or does not support the weights or
             the offset.
         DataError
-            If the data are required and not given, or are not those of the fit; or if the linear
-            model can't be fitted.
+            If the data are required but not given, or differ from the data of the fit; or if the
+            linear model can't be fitted.
 
         Warns
         -----
@@ -156,17 +156,17 @@ class SelectionResult(ReadableFit):
             Number of random splits, 1 to 10,000. One split gives coefficients with intervals;
             several give one aggregated p-value per term, which depends less on the random split.
         seed : int, optional
-            By default that of the fit.
+            Default: as in the fit.
         gamma_min : float
             Smallest quantile of the p-values used to aggregate several splits, above 0, below 1.
         level : float
             Confidence level of the intervals of one split, above 0 and below 1.
         n_jobs : int, optional
-            By default that of the fit; results do not depend on it.
+            Default: as in the fit. Results do not depend on it.
         fold_groups : str or array, shape (n_rows,), optional
             Column or array of clusters, for example patients or sites: a cluster is wholly in one
             part, the folds that choose `k` and the bags of the method keep it together, and
-            standard errors are cluster-robust. By default those of the fit. A column that is
+            standard errors are cluster-robust (default: as in the fit). A column that is
             neither the fit's nor behind the terms requires `data`.
         checkpoint, on_piece : path, callable, optional
             As in :meth:`resample`; a piece is the selection of a split.
@@ -186,7 +186,7 @@ class SelectionResult(ReadableFit):
         OptionError
             If an argument is not allowed, or a part has too few rows or clusters.
         DataError
-            If the data are required and not given, or are not those of the fit.
+            If the data are required but not given, or differ from the data of the fit.
         OutOfMemoryError, WorkerError
             If memory runs out, or work can't be passed to a process.
 
@@ -303,12 +303,12 @@ class SelectionResult(ReadableFit):
             ``stability.q_values()``; True for the size that q-values use, at least `k`. By default
             the path is not recorded. If it is, `k` is a size on that path.
         seed : int, optional
-            By default that of the fit.
+            Default: as in the fit.
         n_jobs : int, optional
-            By default that of the fit; results do not depend on it.
+            Default: as in the fit. Results do not depend on it.
         fold_groups : str or array, shape (n_rows,), optional
             Column or array of clusters, for example patients or sites: resamples, and the bags of
-            the method, draw whole clusters. By default those of the fit. A column that is neither
+            the method, draw whole clusters (default: as in the fit). A column that is neither
             the fit's nor behind the terms requires `data`.
         effects : bool
             Also fit the final model on each resample, for the intervals of :meth:`effects` and
@@ -341,7 +341,7 @@ class SelectionResult(ReadableFit):
         OptionError
             If an argument is not allowed.
         DataError
-            If the data are required and not given, or are not those of the fit.
+            If the data are required but not given, or differ from the data of the fit.
         StabilityError
             If no term is selected and `k` is not given, or the response is constant on a resample.
         OutOfMemoryError, WorkerError
@@ -406,7 +406,7 @@ class SelectionResult(ReadableFit):
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
     ) -> CoefficientStability:
-        """Fit to each resample the linear model of the terms selected on it.
+        """Refit the linear model on each resample, with the terms selected there.
 
         The table that Heinze, Wallisch and Dunkler [1]_ recommend with every selected model: how
         much of a coefficient, and of its uncertainty, is due to the selection.
@@ -414,7 +414,7 @@ class SelectionResult(ReadableFit):
         Parameters
         ----------
         n_jobs : int, optional
-            By default that of the fit; results do not depend on it.
+            Default: as in the fit. Results do not depend on it.
         fold_groups : array, shape (n_rows,), optional
             The clusters, if :meth:`resample` was given an array of them.
         data : frame or path, optional
@@ -434,7 +434,7 @@ class SelectionResult(ReadableFit):
         OptionError
             If an argument is not allowed, or clusters are required and not given.
         DataError
-            If the data are required and not given, or are not those of the fit.
+            If the data are required but not given, or differ from the data of the fit.
         OutOfMemoryError, WorkerError
             If memory runs out, a process ends prematurely, or work can't be passed to a process.
 
@@ -450,8 +450,8 @@ class SelectionResult(ReadableFit):
         - Quantiles of b over all resamples.
 
         The full model is taken to be unbiased. If it can't be fitted, as with more terms than rows,
-        comparisons with it are missing. Half-samples serve as well as the bootstrap: an estimate
-        from half of the rows is about as far from that from all rows.
+        comparisons with it are missing. Half-samples serve as well as the bootstrap: estimates
+        from half of the rows deviate about as much from the estimates from all rows.
 
         A factor level that is absent from a resample has no coefficient there, and a resample whose
         linear model can't be fitted (separated classes, collinear terms) has none. Both are
@@ -485,7 +485,7 @@ class SelectionResult(ReadableFit):
         return coefficient_stability(self, here, stability, self._workers(n_jobs))
 
     def _workers(self, n_jobs: object) -> Workers:
-        """The requested workers, otherwise those of the fit."""
+        """The requested number of workers, otherwise as in the fit."""
         asked = check_n_jobs(n_jobs)
         return workers_for(self.n_jobs if asked is None else asked)
 
@@ -532,18 +532,18 @@ class SelectionResult(ReadableFit):
         folds, repeats : int, splitter or array of int; int
             The outer folds, given as in :func:`treeselect.select`.
         fold_groups : str or array, shape (n_rows,), optional
-            Clusters that are held out as a whole; by default those of the fit. A column that is
+            Clusters that are held out as a whole; by default as in the fit. A column that is
             neither the fit's nor behind the terms requires `data`. The selection in each fold, as
             in the fit, keeps the fit's own clusters together, if it has any.
         inner_folds : int, splitter or array of int, optional
             Folds of the training rows that choose `k`; by default as in the fit. They, too, keep
             the fit's clusters together.
         scoring : str or callable, optional
-            Score on the held-out rows; by default that of the fit, which also chooses `k`.
+            Score on the held-out rows; by default as in the fit, which also chooses `k`.
         seed : int, optional
-            By default that of the fit.
+            Default: as in the fit.
         n_jobs : int, optional
-            By default that of the fit; results do not depend on it.
+            Default: as in the fit. Results do not depend on it.
         checkpoint, on_piece : path, callable, optional
             As in :meth:`resample`; a piece is a fold.
         data : frame or path, optional
@@ -563,7 +563,7 @@ class SelectionResult(ReadableFit):
         OptionError
             If an argument is not allowed, or the rows can't be split.
         DataError
-            If the data are required and not given, or are not those of the fit.
+            If the data are required but not given, or differ from the data of the fit.
         OutOfMemoryError, WorkerError
             If memory runs out, or work can't be passed to a process.
 
@@ -622,14 +622,14 @@ class SelectionResult(ReadableFit):
             Terms or groups to test; by default all selected ones. An unselected one is instead
             added to the selected ones.
         fold_groups : str or array, shape (n_rows,), optional
-            Clusters that are held out as a whole; by default those of the fit. A column that is
+            Clusters that are held out as a whole; by default as in the fit. A column that is
             neither the fit's nor behind the terms requires `data`.
         scoring : str or callable, optional
-            Score on the held-out rows; by default that of the fit.
+            Score on the held-out rows; by default as in the fit.
         seed : int, optional
-            By default that of the fit.
+            Default: as in the fit.
         n_jobs : int, optional
-            By default that of the fit; results do not depend on it.
+            Default: as in the fit. Results do not depend on it.
         data : frame or path, optional
             The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of float, optional
@@ -646,13 +646,13 @@ class SelectionResult(ReadableFit):
             If an argument is not allowed, no term is selected and `terms` is not given, or the
             rows can't be split.
         DataError
-            If the data are required and not given, or are not those of the fit.
+            If the data are required but not given, or differ from the data of the fit.
         OutOfMemoryError, WorkerError
             If memory runs out, or work can't be passed to a process.
 
         Notes
         -----
-        Intervals and one-sided p-values are those of the corrected resampled t test [2]_. They
+        Intervals and one-sided p-values come from the corrected resampled t test [2]_. They
         ignore the selection: for terms selected from many on the same rows, importances are too
         large and p-values anti-conservative. :meth:`inference` tests on rows that played no part
         in the selection.
@@ -718,12 +718,12 @@ class SelectionResult(ReadableFit):
         folds : int, splitter or array of int
             Folds, given as in :func:`treeselect.select`.
         fold_groups : str or array, shape (n_rows,), optional
-            Clusters that are held out as a whole; by default those of the fit. A column that is
+            Clusters that are held out as a whole; by default as in the fit. A column that is
             neither the fit's nor behind the terms requires `data`.
         seed : int, optional
-            By default that of the fit.
+            Default: as in the fit.
         n_jobs : int, optional
-            By default that of the fit; results do not depend on it.
+            Default: as in the fit. Results do not depend on it.
         data : frame or path, optional
             The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of float, optional
@@ -741,7 +741,7 @@ class SelectionResult(ReadableFit):
             If the response is not a time to an event, an argument is not allowed, or the rows
             can't be split.
         DataError
-            If the data are required and not given, or are not those of the fit.
+            If the data are required but not given, or differ from the data of the fit.
         OutOfMemoryError, WorkerError
             If memory runs out, or work can't be passed to a process.
 
@@ -804,9 +804,9 @@ class SelectionResult(ReadableFit):
         inner_folds : int, splitter or array of int, optional
             Folds of the rows of a subset that choose `k`; by default as in the fit.
         seed : int, optional
-            By default that of the fit.
+            Default: as in the fit.
         n_jobs : int, optional
-            By default that of the fit; results do not depend on it.
+            Default: as in the fit. Results do not depend on it.
         data : frame or path, optional
             The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of float, optional
@@ -822,7 +822,7 @@ class SelectionResult(ReadableFit):
         OptionError
             If an argument is not allowed, the rows can't be split, or a subset is too small.
         DataError
-            If the data are required and not given, or are not those of the fit.
+            If the data are required but not given, or differ from the data of the fit.
         OutOfMemoryError, WorkerError
             If memory runs out, a process ends prematurely, or work can't be passed to a process.
 
@@ -892,9 +892,9 @@ class SelectionResult(ReadableFit):
         Raises
         ------
         OptionError
-            If `performance` is not that of this fit, or weights or an offset do not match `data`.
+            If `performance` belongs to another fit, or weights or an offset do not match `data`.
         DataError
-            If `data` are not those of the fit.
+            If `data` differ from the data of the fit.
 
         Examples
         --------
@@ -903,7 +903,7 @@ class SelectionResult(ReadableFit):
         >>> fit = treeselect.select("survived ~ sex + age", data, method="importance", k=1, seed=1)
         >>> found = fit.citation()
         >>> found.methods.split(". ")[1:3]
-        ['The number of terms was fixed at 1', '1 term was selected: sex']
+        ['The number of terms was fixed at 1', 'The selected term was sex']
         >>> print(found.bibtex.splitlines()[0])
         @manual{treeselect,
         """
@@ -1057,7 +1057,7 @@ class SelectionResult(ReadableFit):
         ------
         OptionError
             If the file can't be written, there is no such template or section or the template
-            can't be rendered, or `performance` or `coefficients` are not those of this fit.
+            can't be rendered, or `performance` or `coefficients` belong to another fit.
         """
         from treeselect.printing import chosen_digits
         from treeselect.reports.pages import write_report

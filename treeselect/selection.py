@@ -1,4 +1,7 @@
-"""``select()``: formula and data to a design, to a method's path, to a result."""
+"""``select()``: from formula and data to a design, a selection path and a result.
+
+The file is long because it documents the arguments of ``select()``.
+"""
 
 from __future__ import annotations
 
@@ -74,146 +77,152 @@ def select(
     progress: bool | None = None,
     **method_options: Any,
 ) -> SelectionResult:
-    """Select the few terms that carry the signal.
+    """Select the terms of a formula that are needed to predict the response.
+
+    `method` orders the candidate terms along a selection path, `k` determines how many of them are
+    selected, and a final model of the selected terms makes the predictions.
 
     Parameters
     ----------
     formula : str
-        R formula: ``"y ~ . - id"``, ``"log(price) ~ C(zip) + age"``. The
-        unit of selection is the term: a factor is kept or dropped whole. Times to an event are
-        ``"Surv(time, event) ~ ."``, or ``"Surv(start, stop, event) ~ ."`` for rows that are under
-        observation after ``start`` up to ``stop``. The event is a truth value or 0 and 1, or is
-        named: ``Surv(time, status == "dead")``, all other levels being censored. ``+ strata(site)``
-        gives each site, or each combination of several columns, a baseline hazard of its own; it
-        is not selected.
+        R formula: ``"y ~ . - id"``, ``"log(price) ~ C(zip) + age"``. Terms are selected, not
+        columns: a factor enters or leaves the model as a whole. Right-censored times are
+        ``"Surv(time, event) ~ ."``; rows under observation after ``start`` and up to ``stop`` are
+        ``"Surv(start, stop, event) ~ ."``. The event is logical, 0 and 1, or a named level: in
+        ``Surv(time, status == "dead")`` all other levels are censored. ``+ strata(site)`` gives
+        each site, or each combination of several columns, its own baseline hazard; strata are not
+        selected.
     data : frame or path
         One row per observation: a pandas, polars (eager or lazy) or pyarrow table, or the path of
-        a ``.csv``, ``.csv.gz``, ``.parquet`` or ``.feather`` file. Tables of the result are given
-        in the same library.
-        Missing values are allowed everywhere; rows are dropped only if the response, or a
-        stratum, is missing.
+        a ``.csv``, ``.csv.gz``, ``.parquet`` or ``.feather`` file. Tables of results are in the
+        same library. Missing values are allowed in all columns; a row is dropped only if its
+        response or stratum is missing.
     method : str, method or selector
         A name in ``treeselect.methods()``: ``"exchange"``, ``"controlburn"``, ``"rrf"``,
-        ``"grrf"``, ``"rboost"``, ``"gbfs"``, and the baselines; an object such as
-        ``ControlBurn(forests=1)``; or a selector of scikit-learn such as ``SelectKBest()``
+        ``"grrf"``, ``"rboost"``, ``"gbfs"`` and the baselines; an object such as
+        ``ControlBurn(forests=1)``; or a scikit-learn selector such as ``SelectKBest()``
         (:class:`treeselect.ForeignSelector` has the options).
     k : int, "1se", "best" or None
-        Number of units to keep: an integer; ``"1se"``, the fewest whose cross-validated score is
-        within one standard error of the best; ``"best"``; or None, where the method's tuning
-        value decides (giving that value implies it). ``"1se"`` and ``"best"`` consider up to 30
-        units. Where the path jumps over a size, the next larger set is cut to it. A method that
-        decides by itself (``"boruta"``), or a selector of scikit-learn that finds a set of its own
-        size, has its way by default, and is cut where `k` is given.
+        Number of terms to select; a group of `groups` counts as one. ``"1se"`` is the smallest
+        number whose cross-validated score is within one standard error of the best score,
+        ``"best"`` the number with the best score; both consider at most 30. None leaves the number
+        to the tuning parameter of the method, and is implied if that is given. If no set on the
+        path has the size, the next larger one is cut to it. Methods that determine the set
+        themselves (``"boruta"`` and some scikit-learn selectors) do so by default; an integer `k`
+        cuts it.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
-        ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
-        classes, two (binomial) or more (multinomial), other numbers for gaussian; counts must be
-        asked for. Of two classes the positive one is 1, True, the last category, else the second
-        in sorted order. ``Surv()`` on the left is cox, proportional hazards: methods reduce the
-        partial likelihood, with Efron's ties, weights as R's ``coxph`` has them, and risk sets
-        within strata, or take its gradients, the martingale residuals, as forests do, which split
-        these log-rank scores; ``docs/extending.md`` says which does what.
+        ``"auto"`` treats text, logical values, categories and numbers that are all 0 or 1 as
+        classes, two (binomial) or more (multinomial), and other numbers as gaussian; counts need
+        ``"poisson"``. The positive class of two is 1, True, the last category, or otherwise the
+        second in sorted order. A ``Surv()`` response is cox, with proportional hazards: methods
+        use the partial likelihood (Efron's method for ties, weights as in R's ``coxph``, risk sets
+        within strata) or its gradients, the martingale residuals; forests split these log-rank
+        scores.
     weights : str or array of float, shape (n_rows,), optional
-        Column or array with case weights, at least 0. A row of weight 0 is as if it were not there.
-        If all are whole numbers a weight of 2 is two copies of the row; otherwise weights are
-        relative, and a row counts once where rows are counted (the least size of a leaf, draws of
-        resamples). Where rows are drawn (bags of trees, folds, resamples) copies go together: in
-        rows of their own some would be in the bag and others out of it, and errors out of bag too
-        good to be true; the standard errors of a search count them as one observation. Methods that
-        draw none give the same answer either way; what transforms in
-        the formula learn (a mean, knots) is learned from the rows without their weights. The column
-        is not among the terms of ``.``.
+        Column or array of case weights, at least 0. A row of weight 0 is ignored. If all weights
+        are whole numbers, a weight of 2 stands for two copies of the row. Otherwise weights are
+        relative, and each row counts once wherever rows are counted (minimum leaf size, draws of
+        resamples). Copies of a row stay together in bootstrap samples of trees, folds and
+        resamples; separated, they would make out-of-bag errors too small. The standard errors of a
+        search count them as one observation. Methods that draw no rows give the same result for
+        weights and for actual copies. Parameters of transforms in the formula (a mean, knots) are
+        estimated without weights. The column is excluded from ``.``.
     offset : str or array of float, shape (n_rows,), optional
-        Column or array with a known part of the linear predictor: it is added, and not selected. On
-        the scale of the link: the response's own for numbers, log-odds for two classes, the
-        logarithm of the exposure for counts, of the relative risk for times; not for more classes.
-        Prediction needs it, too. The column is not among the terms of ``.``.
+        Column or array with a known component of the linear predictor, which is added and not
+        selected. It is on the link scale: the scale of the response if that is gaussian, the log
+        odds for two classes, the log of the exposure for counts, the log hazard for survival; more
+        than two classes have none. Prediction needs it too. The column is excluded from ``.``.
     groups : dict of str to list of str, optional
-        Terms (or variables) that are selected and paid for as one.
+        Terms (or variables) that enter and leave the model together, at one cost.
     costs : dict of str to float, optional
-        Price of a term, variable or group: 0, or from 1e-100 to 1e100; 1 otherwise.
+        Cost of a term, variable or group: 0, or from 1e-100 to 1e100; 1 by default.
     keep : str or list of str, optional
-        Terms, variables or groups that are always in. They count towards `k`.
+        Terms, variables or groups that are forced in. They count towards `k`.
     resamples : int
-        Bootstrap resamples to assess stability on, 2 to 100,000; 0 for none.
+        Number of bootstrap resamples to assess stability, 2 to 100,000; 0 for none.
     folds : int, splitter or array of int, shape (n_rows,)
-        Folds of the cross-validation behind ``"1se"`` and ``"best"``: their number, at least 2,
-        with classes, or events, spread evenly; a splitter of scikit-learn such as
-        ``TimeSeriesSplit()``, which sees the rows that are used (those with a known response and a
-        positive weight), numbered from 0 in their order, and draws by `seed` if its
-        ``random_state`` is None; or the number of
-        each row's fold, negative for rows that are in every training set.
+        Folds of the cross-validation behind ``"1se"`` and ``"best"``: a number of at least 2, with
+        classes or events balanced over the folds; a scikit-learn splitter such as
+        ``TimeSeriesSplit()``; or the fold number of each row, negative for rows that are in every
+        training set. A splitter receives the rows in use (known response, positive weight),
+        numbered from 0 in order, and draws with `seed` if its ``random_state`` is None.
     repeats : int
-        How often to draw a number of `folds`, 1 to 10,000. The standard error is the standard
-        deviation over all folds of all repeats, divided by the root of the number of folds in one:
-        repeats are not independent (Bengio and Grandvalet 2004).
+        Number of repeats of the cross-validation, 1 to 10,000, if `folds` is a number. Repeats are
+        not independent: the standard error is the standard deviation over all folds of all
+        repeats, divided by the square root of the number of folds in one repeat (Bengio and
+        Grandvalet 2004).
     fold_groups : str or array, shape (n_rows,), optional
-        Column or array, for example of patients or sites: rows of one group belong together, and
-        are drawn and held out together everywhere. They are never in the training and the held-out
-        rows of a fold; bags of trees, resamples and ``inference()`` draw whole groups, so that
-        errors out of bag, which the methods and the forest that predicts choose their sizes by, are
-        those of other groups; boosting ends by groups that are held out; standard errors over rows
-        are those of sums over groups. Of a series give blocks of time (months, say): with
-        ``folds=TimeSeriesSplit()`` alone no fold looks ahead, but rows are drawn into bags one by
-        one, and neighbours tell each other. Where such a splitter cuts a block in two, its training
-        rows are left out. Each row that is used must have a group, of which there must be two. The
-        column is not among the terms of ``.``.
+        Column or array that identifies clusters of rows, such as patients or sites. No cluster is
+        ever divided: its rows are never in both the training and the held-out rows of a fold, and
+        bootstrap samples of trees, resamples and ``inference()`` draw whole clusters. Out-of-bag
+        errors, by which the methods and the final forest choose their sizes, are then errors on
+        other clusters; boosting stops by held-out clusters; standard errors over rows are computed
+        from sums over clusters. For time series give blocks of time, such as months.
+        ``folds=TimeSeriesSplit()`` alone prevents folds from using the future, but trees would
+        still draw single rows from a correlated series. If such a splitter divides a block, the
+        training rows of that block are left out. Each row in use needs a cluster, and there must be
+        at least two. The column is excluded from ``.``.
     scoring : str or callable, optional
-        Score on held-out rows, greater is better: the name of a scorer of scikit-learn such as
-        ``"neg_log_loss"``, a scorer made by ``make_scorer``, or ``scorer(y_true, prediction,
-        sample_weight=None)``, where two classes are 0 and 1 (the positive one), more are numbered
-        from 0, and a prediction is the mean or the probability of the positive class, of more
-        classes a column for each. Times to an event are a structured array with the fields
-        ``event`` and ``time`` as scikit-survival has it, and ``start`` and ``stratum`` if the
-        formula has a start or strata; the prediction is the relative risk; concordances of
-        scikit-survival can be given as they are. By name they have ``"harrell_c"``; ``"uno_c"``,
-        concordance weighted by the inverse of the squared probability of being under observation,
-        of the events before the time by which 90% of them are; ``"integrated_brier"``, 1 - IBS /
-        IBS without terms from the first event to that time, Breslow's hazard and the weights those
-        of the training rows (these two need rows without a start); ``"cox_deviance"``, the share of
-        the partial likelihood's deviance that is explained, with risk sets of the scored rows.
-        Weights are passed to functions that take them. None is the family's: R2, AUC, the share of
-        the deviance that is explained, or Harrell's C.
+        Score on held-out rows; greater is better. None is the default of the family: R2, AUC, the
+        proportion of deviance explained, or Harrell's C. Otherwise it is the name of a scikit-learn
+        scorer such as ``"neg_log_loss"``, a scorer made by ``make_scorer``, or a function
+        ``scorer(y_true, prediction, sample_weight=None)``, which receives weights if it accepts
+        them. Two classes are then 0 and 1 (the positive one), more classes are numbered from 0; the
+        prediction is the mean, the probability of the positive class, or one column per class.
+
+        For survival, ``y_true`` is a structured array with the fields ``event`` and ``time``, as in
+        scikit-survival, and with ``start`` and ``stratum`` if the formula has them; the prediction
+        is the relative risk. The concordances of scikit-survival can be given directly. Scores by
+        name are ``"harrell_c"``; ``"uno_c"``, concordance weighted by the inverse squared
+        probability of being under observation, for the events before the time by which 90% of them
+        occur; ``"integrated_brier"``, 1 - IBS / (IBS without terms) from the first event to that
+        time, with Breslow's hazard and the weights estimated from the training rows; and
+        ``"cox_deviance"``, the proportion of the partial-likelihood deviance explained, with risk
+        sets of the scored rows. ``"uno_c"`` and ``"integrated_brier"`` need rows without a start.
     seed : int, optional
-        All randomness, 0 to 2**64 - 1. The same seed gives the same answer for every `n_jobs` and
-        every order of the columns. None draws one, which the summary tells.
+        Seed of all randomness, 0 to 2**64 - 1. The same seed gives the same result for every
+        `n_jobs` and every order of the columns. None draws a seed, which the summary reports.
     n_jobs : int, optional
-        Processes for folds and resamples, as joblib counts them; None follows
-        ``joblib.parallel_config``, else this process alone.
+        Number of processes for folds and resamples, counted as in joblib; None follows
+        ``joblib.parallel_config``, and otherwise uses this process alone.
     new_levels : {"error", "missing", "other"}
-        What `predict` does with labels that are not in `data`.
+        How `predict` treats factor levels that are not in `data`.
     trusted : bool
         Allow any Python expression in the formula. Never set it for a formula from elsewhere.
     labels : dict of str to str, optional
-        What columns are called in summaries, reports, figures and tables for print:
-        ``{"wbc": "White blood cells (10^9/l)"}``. Of a term with several variables the label is
-        made of theirs; a term can have its own: ``{"log(wbc)": "White blood cells, log scale"}``.
-        Names stay names in frames, errors and the formula. None, or empty text, is no label.
-        Labels in the data count where none is given here: those of a pandas frame under
-        ``data.attrs["labels"]`` or ``["variable_labels"]`` (a dictionary), or of ``read_spss``;
-        what pandas keeps of these in a Parquet or Feather file; and the metadata ``label`` of the
-        fields of an Arrow table or file. Of a Stata file give
+        Labels of columns in summaries, reports, figures and tables for print:
+        ``{"wbc": "White blood cells (10^9/l)"}``. The label of a term with several variables is
+        composed of theirs; a term can have its own:
+        ``{"log(wbc)": "White blood cells, log scale"}``. Frames, errors and the formula keep the
+        names. None, or empty text, is no label. Labels in the data are used where none is given
+        here: those of a pandas frame in ``data.attrs["labels"]`` or ``["variable_labels"]`` (a
+        dictionary), also as read by ``read_spss`` or kept by pandas in a Parquet or Feather file,
+        and the metadata ``label`` of the fields of an Arrow table or file. For a Stata file give
         ``labels=pandas.io.stata.StataReader(path).variable_labels()``.
     progress : bool, optional
-        Progress on standard error; None shows it in a terminal only.
+        Show progress on standard error; None shows it in a terminal only.
     **method_options
         Options of the method, for example ``n_trees=200``.
 
     Returns
     -------
     SelectionResult
+        The selected terms are ``.selected``. ``.summary()`` prints the result, ``.report(path)``
+        writes it as a page, ``.predict(new)`` uses the final model. ``.performance()`` gives the
+        score by nested cross-validation, ``.resample(100)`` the stability of the selection.
 
     Raises
     ------
     FormulaError
-        If the formula can't be read, names what is not there, or would run code.
+        If the formula can't be read, names unknown columns, or would run code.
     DataError
         If the data can't be used as they are.
     OptionError, MethodError
         If an argument, the method, or one of its options is not allowed.
+    StabilityError
+        If the response is constant on a resample.
     OutOfMemoryError, WorkerError
-        If memory runs out, or a process can't be given its work.
-    NotBuiltError
-        For what is planned but not in this version.
+        If memory runs out, or a process ends before its work is done or can't be given it.
 
     Examples
     --------
@@ -297,25 +306,26 @@ def select(
 
 
 def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
-    """The rule for the number of units: a number, a rule's name, or None for the tuning value."""
+    """The rule for the number of units: a number, a rule's name, or None (tuning parameter)."""
     if method.tuning_value is not None:
-        if k is None or is_one_of(k, ["1se"]):  # the default gives way to an explicit tuning value
+        if k is None or is_one_of(k, ["1se"]):  # an explicit tuning parameter overrides the default
             return None
         if method.tuning_value == OWN and isinstance(k, str):
             raise OptionError(
-                f"`k={described(k)}` needs sizes to choose from, and {method.name} gives one set,"
-                " of its own size.\n  Give a number, to which the set is cut, or leave `k` out."
+                f"`k={described(k)}` needs several sizes to choose from, and {method.name} finds a"
+                " single set.\n  Give an integer, to which the set is cut, or omit `k`."
             )
         raise OptionError(
-            f"`k` and `{method.tuning_name}` can't decide both.\n"
+            f"`k` and `{method.tuning_name}` can't both determine the number of terms.\n"
             f"  Found: k={described(k)} and {method.tuning_name}={method.tuning_value!r}."
-            " Leave one out."
+            " Omit one of them."
         )
     if k is None:
         way = f"`{method.tuning_name}`, or `k`" if method.tuning_name else "`k`"
         none = "" if method.tuning_name else f" {method.name} has none."
         raise OptionError(
-            f"`k=None` lets the tuning value decide, which must then be given.{none}\n  Give {way}."
+            "`k=None` leaves the number of terms to the tuning parameter, which must then be"
+            f" given.{none}\n  Give {way}."
         )
     if isinstance(k, str):
         check_choice("k", k, ("1se", "best"))
@@ -329,16 +339,16 @@ def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
 def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, decides: bool) -> str:
     """How the number of units was chosen, in words."""
     if choice.k is None:
-        if decides:
-            return f"decided by {method.name} ({method.tuning_words})"
-        own = method.tuning_value == OWN
-        return f"{method.tuning_words}{'' if own else ' (fixed)'}"
+        if method.tuning_value == OWN:
+            return method.tuning_words
+        way = f"chosen by {method.name} ({{}})" if decides else "{} (fixed)"
+        return way.format(method.tuning_words)
     if isinstance(choice.k, int):
         return "k fixed" if found.step.size == choice.k else f"k = {choice.k} requested"
     assert found.scores is not None
     score, done = problem.family.score_name, choice.folds.words(len(found.scores.scores))
     if choice.k == "best":
-        return f"best {score} in {done}"
+        return f"best {score}, {done}"
     best = best_size(scored_sizes(found.scores, problem.groups.keep), found.scores)
     return f"1 s.e. rule, {done} (best {score} at k = {best})"
 

@@ -1,4 +1,4 @@
-"""A selection as a scikit-learn transformer, for pipelines and searches."""
+"""A scikit-learn transformer that selects columns, for pipelines and searches."""
 
 from __future__ import annotations
 
@@ -38,51 +38,52 @@ Column = str | int
 
 
 class TreeSelector(SelectorMixin, BaseEstimator):
-    """Keep the columns that :func:`treeselect.select` selects.
+    """Scikit-learn transformer that selects columns with :func:`treeselect.select`.
 
-    Each column of X is a term: text and categories are factors, missing values stay as they are.
+    Each column of X is a term: text and categories are factors, and missing values are allowed.
     Arguments that are not explained here are those of :func:`treeselect.select`.
 
     Parameters
     ----------
     method : str or method
     k : int, "1se", "best" or None
-        Columns to keep; a group counts as one. Scikit-learn can't tell a default that is typed
-        from one that is not: a method that decides by itself has its way with ``"1se"``, too.
+        Number of columns to select; a group counts as one. As scikit-learn can't distinguish an
+        explicit argument from a default, a method that finds a set of its own (such as
+        ``"boruta"``) does so with ``"1se"`` too.
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
-        ``"auto"`` takes text, truth values and numbers that are only 0 and 1 for classes. Classes
-        that are numbered otherwise need ``"multinomial"`` (or ``"binomial"``). A structured `y` is
-        times to an event (cox).
+        ``"auto"`` treats text, logical values and numbers that are all 0 or 1 as classes. Classes
+        with other numbers need ``"multinomial"`` (or ``"binomial"``). A structured `y` is a
+        survival response (cox).
     groups : dict of str to list of str or int, optional
-        Columns, by name or number, that are selected as one.
+        Columns, by name or number, that are selected together.
     costs : dict of str or int to float, optional
-        Price of a column, by name or number, or of a group.
+        Cost of a column, by name or number, or of a group.
     keep : list of str or int, str or int, optional
-        Columns, by name or number, or groups that are always in.
+        Columns, by name or number, or groups that are forced in.
     folds, repeats, scoring, resamples, n_jobs
     random_state : int, RandomState or None
-        An int is the ``seed``; of a RandomState the seed is drawn.
+        An int is the ``seed``; a RandomState draws it.
 
     Attributes
     ----------
     result_ : SelectionResult
-        With ``.summary()``, ``.path``, ``.report(...)`` and all else. Its terms are the columns'
-        names, or ``x0``, ``x1``, ... if X has none.
-    feature_importances_ : ndarray of float, shape (n_features_in_,)
-        Importance in the model that predicts, of a group that of all its columns together; 0
-        outside the selection.
+        The full result, with ``.summary()``, ``.path``, ``.report(...)`` and so on. Its terms are
+        the names of the columns, or ``x0``, ``x1``, ... if X has none.
+    feature_importances_ : ndarray of float, shape (n_features,)
+        Importance in the final model (of the whole group for a column of a group); 0 for
+        columns that are not selected.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, shape (n_features_in_,)
-        Only if X has names.
+    feature_names_in_ : ndarray of str, shape (n_features,)
+        Present only if X has names.
 
     Notes
     -----
-    ``fit`` takes ``sample_weight``, which are copies of rows if they are whole numbers, and
-    ``fold_groups``; both are routed by ``set_fit_request(sample_weight=True)`` where
-    scikit-learn's metadata routing is enabled. Errors are those of ``select``, and are
-    ValueErrors. Rows with a missing response are refused here, as scikit-learn's estimators do.
+    ``fit`` takes ``sample_weight``, which count copies of rows if they are whole numbers, and
+    ``fold_groups``. With scikit-learn's metadata routing enabled, both are requested as in
+    ``set_fit_request(sample_weight=True)``. Errors are those of ``select``, and are ValueErrors.
+    A missing response is an error, as in other scikit-learn estimators.
 
     Examples
     --------
@@ -140,15 +141,15 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array or frame, shape (n_samples, n_features)
-            Numbers, with NaN where they are missing, or text; a pandas, polars or pyarrow frame may
-            have categories, too.
+            Numbers, with NaN for missing values, or text; a pandas, polars or pyarrow frame may
+            also have categories.
         y : array, shape (n_samples,)
-            For times to an event a structured array as scikit-survival makes it, with one field of
-            truth values, the event, and one of numbers, the time.
+            For survival a structured array as in scikit-survival, with a logical field (the event)
+            and a numeric field (the time).
         sample_weight : array of float, shape (n_samples,), optional
             Case weights, at least 0.
         fold_groups : array, shape (n_samples,), optional
-            Rows of one group stay together in the folds that choose `k`.
+            Clusters of rows, which no fold, bootstrap sample or resample divides.
 
         Returns
         -------
@@ -216,12 +217,12 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         return dict(self.method_options)
 
     def _read(self, X: Any, y: Any) -> pd.DataFrame:
-        """X as a frame of our own whose names are text."""
+        """X as a new frame whose names are text."""
         import pandas as pd
 
         if nw.dependencies.is_into_dataframe(X):
             nameless = isinstance(X, pd.DataFrame) and not all(isinstance(c, str) for c in X)
-            # Read first: our own errors for names that stand more than once say more.
+            # Read first: our errors for duplicate names are more informative.
             frame = read_data(X.set_axis(_numbered(X.shape[1]), axis=1) if nameless else X)
             validate_data(self, X, y, skip_check_array=True)
             return frame.copy(deep=False)
@@ -246,8 +247,8 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         Returns
         -------
         array, shape (n_samples, n_selected)
-            Or a frame, after ``set_output(transform="pandas")`` or ``"polars"``; types of a
-            frame's columns are kept then.
+            A frame after ``set_output(transform="pandas")`` or ``"polars"``, which keeps the types
+            of a frame's columns.
         """
         check_is_fitted(self)
         wanted = _get_output_config("transform", self)["dense"]
@@ -278,15 +279,15 @@ class TreeSelector(SelectorMixin, BaseEstimator):
 
 
 def _read_response(y: Any, estimator: TreeSelector) -> Any:
-    """The response as an array; scikit-learn's own errors where it is missing or infinite."""
+    """The response as an array; scikit-learn's errors if it is missing or infinite."""
     if getattr(getattr(y, "dtype", None), "names", None):
         return _read_times(y)
     shape: tuple[int, ...] = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] > 1:
         raise OptionError(
             f"`y` must have one value per row.\n  Found: the shape {shape}.\n"
-            "  Times to an event are a structured array with the event as truth values and the"
-            " time, as scikit-survival's `Surv.from_arrays(event, time)` makes it."
+            "  For survival give a structured array with a logical event and the time, as from"
+            " scikit-survival's `Surv.from_arrays(event, time)`."
         )
     values = column_or_1d(y, warn=True)
     check_array(values, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
@@ -294,14 +295,14 @@ def _read_response(y: Any, estimator: TreeSelector) -> Any:
 
 
 def _read_times(y: Any) -> Any:
-    """Times to an event of a structured array, whatever the names and order of its fields."""
+    """A survival response from a structured array, whatever the names and order of its fields."""
     kinds = {name: y.dtype[name].kind for name in y.dtype.names}
     if y.ndim != 1 or len(kinds) != 2 or sum(kind == "b" for kind in kinds.values()) != 1:
         found = listing(f"{name}: {y.dtype[name]}" for name in kinds)
         raise OptionError(
-            "`y` must have two fields, the event as truth values and the time as a number, if it is"
-            f" a structured array.\n  Found: {found}, of shape {y.shape}.\n"
-            "  For rows with a start, or strata, use `treeselect.select` with"
+            "`y` must have two fields, a logical event and a numeric time, if it is a structured"
+            f" array.\n  Found: {found}, of shape {y.shape}.\n"
+            "  For start times or strata, use `treeselect.select` with"
             " `Surv(start, stop, event) ~ . + strata(site)`."
         )
     for name in kinds:
@@ -310,7 +311,7 @@ def _read_times(y: Any) -> Any:
 
 
 def _put(known: Any, frame: pd.DataFrame) -> str:
-    """Put the response into the frame, under names that no column has; the left of a formula."""
+    """Add the response to the frame under unused names; the left-hand side of a formula."""
     names = list(frame.columns)
     if not known.dtype.names:
         response = _free_name(names, "y")
@@ -323,14 +324,14 @@ def _put(known: Any, frame: pd.DataFrame) -> str:
 
 
 def _free_name(names: Sequence[str], name: str) -> str:
-    """A name that no column has."""
+    """An unused name."""
     while name in names:
         name += "_"
     return name
 
 
 def _numbered(n: int) -> list[str]:
-    """Names of columns that have none, as ``get_feature_names_out`` gives them."""
+    """Default names of columns, as in ``get_feature_names_out``."""
     return [f"x{j}" for j in range(n)]
 
 
@@ -344,7 +345,7 @@ def _seed(random_state: Any) -> int:
 
 
 def _name(column: Any, names: Sequence[str], argument: str) -> Any:
-    """The name of a column that is given by its number; anything else as it is."""
+    """The name of a column given by its number; anything else unchanged."""
     if whole(column) is None:
         return column
     if not 0 <= column < len(names):

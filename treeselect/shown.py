@@ -1,8 +1,7 @@
-"""User's text as it is shown: nothing in it acts on a terminal, a page or a reader's eye.
+"""Safe display of user text: no effect on a terminal, a page or the order of what is read.
 
-Names of columns, levels, classes, groups and files are anybody's text. Frames that are returned
-hold them as they are; whatever is printed, drawn or written to be read passes through
-:func:`shown`.
+Names of columns, levels, classes, groups and files are arbitrary text. Returned frames contain them
+unchanged; whatever is printed, drawn or written for readers passes through :func:`shown`.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ _ACTS = (
     "\x00-\x1f\x7f-\x9f"  # escape sequences, bells, line ends
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction of writing: reorders what is read
     "\u2028\u2029\ufff9-\ufffb"  # line ends, interlinear notes
-    "\xad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff"  # nothing to be seen
+    "\xad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff"  # invisible
     "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"
     "\ud800-\udfff"  # halves of characters, which no file in UTF-8 can hold
     f"\ufdd0-\ufdef{_NONCHARACTERS}"  # which XML does not allow
 )
-"""Written out rather than asked of `unicodedata`, so that no text depends on Python's version."""
+"""Listed here, not read from `unicodedata`, so that texts do not depend on Python's version."""
 
 _JOINERS = "\u200c\u200d"
 """Scripts of Persia and India, and emoji, need them between their characters; elsewhere they are
@@ -33,7 +32,7 @@ _LETTER = f"[^\x00-\x7f\u2000-\u206f{_ACTS}]"
 HIDDEN = re.compile(
     f"[{_ACTS}]|(?<!{_LETTER})[{_JOINERS}]|[{_JOINERS}](?!{_LETTER})",
 )
-"""A character that is shown escaped."""
+"""A character that is displayed escaped."""
 
 _SAID = re.compile(f"(?!\n)(?:{HIDDEN.pattern})")
 
@@ -41,13 +40,13 @@ _SAID = re.compile(f"(?!\n)(?:{HIDDEN.pattern})")
 def shown(text: str) -> str:
     r"""Text with every control character escaped, as Python's ``repr`` writes it.
 
-    Shown twice is shown once: nothing else changes, backslashes included. A name that literally
-    holds ``\x1b`` therefore reads like one that holds ESC.
+    Applying it twice changes nothing more. Nothing else is changed, not even backslashes: a name
+    that literally contains ``\x1b`` looks like one that contains ESC.
 
     Parameters
     ----------
     text : str
-        Any text that is not our own: a name, a label, a path, a formula.
+        Any text from a user: a name, a label, a path, a formula.
 
     Examples
     --------
@@ -58,12 +57,12 @@ def shown(text: str) -> str:
 
 
 def said(text: str) -> str:
-    """A message of several lines, whose line ends stay; see :func:`shown`."""
+    """A message of several lines: as :func:`shown`, but line ends are kept."""
     return _SAID.sub(_escape, text)
 
 
 def is_broken(text: str) -> bool:
-    """Whether a text holds half a character, which no file, table or page can hold."""
+    """Whether a text has an unpaired surrogate, which no file, table or page can store."""
     return _BROKEN.search(text) is not None
 
 

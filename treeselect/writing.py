@@ -1,8 +1,8 @@
-"""Files that appear whole or not at all: what every writer of the package goes through.
+"""Atomic writing of files, used by every writer of the package.
 
-The bytes go into a file of another name in the same folder, which takes the place of the old one
-once they are on the disk. A full disk or a killed process thus leaves the old file as it was, and
-two processes that write the same file both succeed: the later one stays.
+The bytes go into a temporary file in the same folder, which replaces the old file once they are on
+the disk. A full disk or a killed process thus leaves the old file unchanged, and if two processes
+write the same file, both succeed and the later one wins.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STANDARD = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}
 
 
 def check_place(path: Path, *, what: str, error: type[Exception] = OptionError) -> None:
-    """Raise unless there is a place for a file: what can be known before the work.
+    """Raise if a file can't be written, as far as this can be checked in advance.
 
     Raises
     ------
@@ -45,20 +45,20 @@ def write_file(
     what: str = "file",
     error: type[Exception] = OptionError,
 ) -> Path:
-    """Write a file; it appears whole or not at all.
+    """Write a file atomically.
 
     Parameters
     ----------
     path : pathlib.Path
-        Replaced if it exists, with the mode that it has. Of a link, what it points to. A device, a
-        pipe and an open file of this process (``/dev/stdout``) are written to as they are.
+        An existing file is replaced and keeps its mode; a link is followed. Devices, pipes and open
+        files of this process (``/dev/stdout``) are written to directly.
     content : bytes, str or callable
-        Text is written as UTF-8; half characters, which UTF-8 does not know, as ``\\udc80``. A
-        callable is given the file to write to.
+        Text is encoded as UTF-8, with unpaired surrogates as ``\\udc80``. A callable receives the
+        open file.
     what : str
         What is written, for the message.
     error : type of Exception
-        What is raised.
+        Class of the error.
 
     Returns
     -------
@@ -68,8 +68,8 @@ def write_file(
     Raises
     ------
     OptionError, or `error`
-        If the file can't be written: it is a folder, has no folder, is read-only, the disk is full.
-        The old file is as it was, and no other is left.
+        If the file can't be written: it is a folder, its folder does not exist, it is read-only,
+        the disk is full. The old file is then unchanged, and no temporary file is left.
     """
     with _explained(path, what, error), _opened(path) as file:
         if callable(content):
@@ -82,8 +82,8 @@ def write_file(
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file in a folder that others may write to, too: what stands there under its name is
-    replaced whatever it is, and a link is not followed.
+    """Write a file in a folder that others may write to: whatever has its name is replaced, and a
+    link is not followed.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 PART = re.compile(r"\.treeselect-[0-9a-f]{32}\.part")
-"""Name of a file that is being written; where a process was killed, it is left."""
+"""Name of a temporary file; it remains if the process is killed."""
 
 
 def _opened(path: Path) -> contextlib.AbstractContextManager[IO[bytes]]:
@@ -111,7 +111,7 @@ def _opened(path: Path) -> contextlib.AbstractContextManager[IO[bytes]]:
 
 @contextlib.contextmanager
 def _explained(path: Path, what: str, error: type[Exception]) -> Iterator[None]:
-    """Errors of the system as those of the package."""
+    """Turn errors of the system into errors of the package."""
     try:
         yield
     except (OSError, MemoryError) as caught:

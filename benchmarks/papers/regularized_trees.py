@@ -100,7 +100,7 @@ def one_fold(name, frame, target, replicate, half, n_trees):
     weight = train.astype(np.int64)
     for kind, method in (("RRF", RRF), ("RBoost", RBoost)):
         for n in n_trees:
-            chosen = method(lam=0.5, n_trees=n, criterion="entropy", gain="decrease")
+            chosen = method(lam=0.5, n_trees=n, criterion="entropy", gain="decrease", screen=False)
             (step,) = chosen.path(
                 Task(problem, row_weights(weight), max_size=10**6, seed=replicate)
             )

@@ -159,7 +159,7 @@ def test_by_default_it_decides_by_itself(decided):
 
 def test_the_summary_says_what_was_decided_and_what_for(decided, families):
     text = " ".join(decided.summary().as_text().split())
-    assert "9 of 15 terms, as boruta decides (level = 0.01)" in text
+    assert "9 of 15 terms, chosen by boruta (level = 0.01)" in text
     assert "All-relevant selection" in text
     assert "Minimal" not in text
     assert "9 confirmed" in text
@@ -167,8 +167,8 @@ def test_the_summary_says_what_was_decided_and_what_for(decided, families):
     cut = treeselect.select("y ~ .", families, method="boruta", k=3, seed=1, **FEW)
     assert cut.k == 3
     text = " ".join(cut.summary().as_text().split())
-    assert "Cut on request" in text
-    assert "9 confirmed (left out: r" in text
+    assert "k was not left to boruta" in text
+    assert "9 confirmed (not selected: r" in text
     assert set(cut.tidy().query("decision == 'confirmed'")["term"]) == RELEVANT
 
 
@@ -185,7 +185,7 @@ def test_k_cuts_on_request_alone(decided, families):
     assert asked.chosen_method.level is None
     assert select(k="best", **quick).scores is not None
     assert select(level=0.01).selected == decided.selected
-    with pytest.raises(treeselect.errors.OptionError, match="can't decide both"):
+    with pytest.raises(treeselect.errors.OptionError, match="can't both determine"):
         select(level=0.01, k=3)
 
 
@@ -213,7 +213,7 @@ def test_every_door_has_the_same_default(families, tmp_path, capsys):
     assert cli.main([*asked, "--seed", "1"]) == 0
     assert "All-relevant" in capsys.readouterr().out
     assert cli.main([*asked, "--seed", "1", "-k", "1"]) == 0
-    assert "Cut on request" in capsys.readouterr().out
+    assert "k was not left to boruta" in capsys.readouterr().out
 
 
 def test_decisions_are_those_of_the_published_rule(decided):
@@ -244,7 +244,9 @@ def test_too_few_rounds_leave_everything_open(families):
     fit = treeselect.select("y ~ .", families, method="boruta", seed=1, n_trees=10, max_rounds=2)
     assert set(fit.tidy()["decision"]) == {"tentative"}
     assert fit.selected == ()
-    assert "no term tells more than its shuffled copies" in " ".join(str(fit.summary()).split())
+    assert "none was found to be more important than the shuffled copies" in " ".join(
+        str(fit.summary()).split()
+    )
 
 
 def test_resamples_decide_anew(decided):

@@ -459,9 +459,11 @@ def test_what_can_not_take_part(mixed, method, says):
 
 
 def test_options_that_do_not_go_together(linear):
-    with pytest.raises(OptionError, match="`k='best'` needs sizes to choose from, and SelectFdr"):
+    with pytest.raises(
+        OptionError, match="`k='best'` needs several sizes to choose from, and SelectFdr"
+    ):
         select(linear, SelectFdr(), k="best")
-    with pytest.raises(OptionError, match="can't decide both"):
+    with pytest.raises(OptionError, match="can't both determine"):
         select(linear, SelectKBest(), k=2, columns=3)
     with pytest.raises(OptionError, match="Give `columns`, or `k`"):
         select(linear, SelectKBest(), k=None)

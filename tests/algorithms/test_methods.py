@@ -321,7 +321,7 @@ def test_reports_and_summaries_name_the_method_and_say_what_scores_are(plain, me
     assert METHODS[method].title in report
     out_of_bag = METHODS[method].scores_out_of_bag
     assert ("out of bag" in summary) == out_of_bag
-    assert ("trees that have not seen it" in report) == out_of_bag
+    assert (", out of bag" in report) == out_of_bag
 
 
 @pytest.mark.parametrize("method", ["rrf", "grrf", "rboost", "gbfs"])

@@ -244,7 +244,7 @@ def test_who_has_more_to_fear_has_a_higher_prediction(method):
 @pytest.mark.parametrize(
     ("method", "says"),
     [
-        (treeselect.ControlBurn(loss="hinge"), "needs a response of two classes"),
+        (treeselect.ControlBurn(loss="hinge"), "needs a binary response"),
         (treeselect.ControlBurn(sketch=50, sketch_kind="gaussian"), "needs the squared error"),
         (RRF(criterion="entropy", gain="decrease"), "needs a response with classes"),
     ],

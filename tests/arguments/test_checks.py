@@ -201,7 +201,7 @@ def test_values_are_shown_on_one_short_line():
 ODD = [pd.NA, np.array([1, 2]), [1], {"a"}, 3.5, True, None, pd.DataFrame(), 10**5000, "x" * 1000]
 NAMED = {
     "kind": lambda fit, found, value: fit.plot(value),
-    "shape": lambda fit, found, value: fit.shape(value),
+    "must be a selected term": lambda fit, found, value: fit.shape(value),
     "must be a term of the formula": lambda fit, found, value: fit.neighbours(value or 0),
     "tree": lambda fit, found, value: fit.rules(value),
     "scheme": lambda fit, found, value: fit.resample(3, scheme=value),

@@ -99,7 +99,7 @@ def test_groups_of_rows_and_another_score(run):
         "--scoring", "neg_brier_score",
     )  # fmt: skip
     assert done.returncode == 2
-    assert "`fold_groups` must have at least as many groups as there are folds" in done.stderr
+    assert "`fold_groups` must have at least as many clusters as there are folds" in done.stderr
     done = run(
         "select", "died ~ signal", "data.csv", "-k", "1", "--seed", "3", "--fold-groups", "colour",
         "--scoring", "neg_brier_score",
@@ -114,7 +114,7 @@ def test_performance_is_printed_and_written(run, folder):
         "--performance", "3", "--json", "p.json", "--report", "p.html",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    selection, performance = done.stdout.split("Performance: selection repeated inside each fold")
+    selection, performance = done.stdout.split("Performance: nested cross-validation")
     assert "Selected terms: Group lasso" in selection
     assert "Folds: 3-fold cross-validation" in " ".join(performance.split())
     data = pd.read_csv(folder / "data.csv")
@@ -292,9 +292,9 @@ def test_compare_takes_what_select_takes(folder, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("-m", "lasso,lasso"), "`methods` must differ"),
+        (("-m", "lasso,lasso"), "`methods` must be different methods"),
         (("-k", "3,x"), "`k` must be a whole number"),
-        (("-k", "3,3"), "`k` must have each size once"),
+        (("-k", "3,3"), "`k` must list each size once"),
         (("-k", "2se"), "`k` must be one of"),
         (("--folds", "1"), "at least 2"),
         (("--folds", "lots"), "`folds` must be a whole number"),

@@ -104,6 +104,8 @@ def test_what_prediction_needs_of_it(data):
         given.predict(data, offset=[1.0])
     with pytest.raises(OptionError, match="`offset` must not be given"):
         plain.predict(data, offset=data["z"])
+    with pytest.raises(OptionError, match="reads it from the column `z`"):
+        named.predict(data, offset=data["z"] + 1)
     with pytest.raises(OptionError, match=r"finite and not missing(.|\n)*nan in row 3"):
         named.predict(data.assign(z=[*[0.5] * 3, np.nan, *[0.5] * 596]))
 

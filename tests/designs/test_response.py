@@ -92,7 +92,7 @@ def test_expressions_on_the_left():
         ([1, 2, 3], "binomial", OptionError, 'write `family="multinomial"`'),
         ([1.0, 1e200], "auto", DataError, "at most 1e\\+70 in absolute value"),
         ([1.0, -1e90], "auto", DataError, "at most 1e\\+70 in absolute value"),
-        ([3e-90, -1e-90], "auto", DataError, "must reach 1e-70 in absolute value"),
+        ([3e-90, -1e-90], "auto", DataError, "must reach an absolute value of 1e-70"),
         (["a", "b"], "gaussian", OptionError, "needs a numeric response"),
         ([1, 2.5], "poisson", OptionError, "Found: 2.5 in `y`. To model rates"),
         ([1, -1], "poisson", OptionError, "non-negative whole numbers"),

@@ -131,7 +131,7 @@ def test_groups_costs_and_keep_all_together():
         ({"groups": {"g": "hb"}}, "must list at least one term"),
         ({"groups": ["hb"]}, "must be a dictionary"),
         ({"groups": {"g": ["hb"], "h": ["hb"]}}, "`hb` must be in one group"),
-        ({"groups": {"age": ["hb"]}}, "must not have the name of a term outside it"),
+        ({"groups": {"age": ["hb"]}}, "must not have the same name as a term that is not in it"),
         ({"costs": {"ag": 2}}, "Did you mean `age`"),
         ({"costs": {"age": -1}}, "must be 0, or a number from"),
         ({"costs": {"age": np.nan}}, "must be 0, or a number from"),

@@ -75,10 +75,10 @@ def test_a_level_that_one_imputation_lacks():
     with pytest.raises(DataError) as caught:
         found.pooled()
     assert str(caught.value) == (
-        "The linear model must have the same coefficients in all frames, to be pooled.\n"
+        "Pooling needs the same coefficients of the linear model in all frames.\n"
         "  Found: `site[T.York]` in frame 1 and not in frame 3.\n"
-        "  A level that occurs in some imputations only makes such a difference: join rare levels,"
-        " or take frames in which all levels occur."
+        "  A level that only some imputations contain makes such a difference: combine rare levels,"
+        " or use frames that contain all levels."
     )
 
 
@@ -90,7 +90,7 @@ def test_values_that_are_still_missing():
     frames[1] = frames[1].assign(x=frames[1]["x"].fillna(0.0))
     for order, where in ((frames, (1, 2)), (frames[::-1], (4, 3))):
         found = select_all("number ~ x", order, 1)
-        with pytest.raises(DataError, match=r"must be known in the same rows") as caught:
+        with pytest.raises(DataError, match=r"complete selected terms in the same rows") as caught:
             found.pooled()
         assert "3 rows with a missing value in frame 1, complete in frame" in str(caught.value)
         assert f"complete in frame {where[1]}." in str(caught.value)

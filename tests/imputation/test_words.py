@@ -52,18 +52,21 @@ def test_all_agree_without_resamples(found, snapshot):
 NONE, ONE, TWO = (), ("signal",), ("signal", "copy")
 
 SENTENCES = [
-    ((NONE, NONE, NONE), "Nothing is selected: all 3 imputations selected no term."),
-    ((NONE, NONE, NONE), "No imputation selected anything, so that none was resampled."),
-    ((ONE, NONE, NONE), "Nothing is kept: no term was selected in so many imputations."),
-    ((ONE, NONE, NONE), "Intervals are those of one frame, and hold for no other imputation."),
-    ((ONE, NONE, NONE), "2 of 3 imputations selected nothing, and were not resampled"),
-    ((ONE, TWO, NONE), "3 different sets of terms; 1 imputation selected exactly those"),
+    ((NONE, NONE, NONE), "None of the 3 imputations selected any term."),
+    ((NONE, NONE, NONE), "No imputation selected anything, so none was resampled."),
+    ((ONE, NONE, NONE), "No term was selected in enough imputations."),
+    (
+        (ONE, NONE, NONE),
+        "Intervals are for this frame alone and ignore variation between imputations.",
+    ),
+    ((ONE, NONE, NONE), "2 of 3 imputations selected nothing and were not resampled"),
+    ((ONE, TWO, NONE), "3 different sets of terms; 1 of them selected exactly the final"),
     ((ONE, TWO, NONE), "Each imputation: 1, 2 and 0 of 5 terms"),
     (
         (ONE, TWO, NONE),
-        "of 20 resamples: 10 bootstrap resamples from each imputed frame that selected",
+        "of 20 resamples, 10 bootstrap resamples from each imputed frame with",
     ),
-    ((TWO, ("signal", "site"), ("site", "copy")), "no imputation selected exactly those"),
+    ((TWO, ("signal", "site"), ("site", "copy")), "none of them selected exactly the final"),
     ((TWO, TWO, TWO), "All 3 imputations selected the same terms."),
 ]
 
@@ -78,8 +81,8 @@ def test_all_must_agree(found):
     made = selecting(found, ("signal", "site"), ("signal",), ("signal",), least_share=1.0)
     assert made.selected == ("signal",)
     text = " ".join(made.summary().as_text().split())
-    assert "Kept: 1 of 5 terms, selected in all 3 imputations" in text
-    assert "2 imputations selected exactly those that are kept" in text
+    assert "Selected (k): 1 of 5 terms, selected in all 3 imputations" in text
+    assert "2 of them selected exactly the final set" in text
     assert np.isfinite(made.index)
 
 

@@ -64,7 +64,7 @@ def test_several_splits_have_no_coefficients(fit):
 def test_methods_are_compared_with_the_best(compared):
     table, found = compared.__maketables_coef_table__, compared.differences().iloc[0]
     assert table.index.to_list() == [found["method"]]
-    assert compared.__maketables_depvar__ == f"AUC less that of {compared.best}"
+    assert compared.__maketables_depvar__ == f"AUC minus that of {compared.best}"
     assert table["p"].to_list() == pytest.approx([found["p_value"]], nan_ok=True)
     assert compared.__maketables_stat__("folds") == 3
 

@@ -189,7 +189,7 @@ def test_a_failed_write_leaves_the_old_file(fitted, tmp_path, monkeypatch):
 def test_coefficients_must_be_those_of_the_fit(cross_validated, fitted, tmp_path):
     with pytest.raises(OptionError, match=r"must be what `fit.coefficient_stability\(\)` gives"):
         cross_validated.report(tmp_path / "r.html", coefficients=fitted.stability)
-    with pytest.raises(OptionError, match="`coefficients` must be that of the same fit"):
+    with pytest.raises(OptionError, match="`coefficients` must belong to the same fit"):
         cross_validated.report(tmp_path / "r.html", coefficients=fitted.coefficient_stability())
     assert not list(tmp_path.iterdir())
 
@@ -197,6 +197,6 @@ def test_coefficients_must_be_those_of_the_fit(cross_validated, fitted, tmp_path
 def test_performance_must_be_that_of_the_fit(cross_validated, fitted, tmp_path):
     with pytest.raises(OptionError, match=r"must be what `fit.performance\(\)` gives"):
         cross_validated.report(tmp_path / "r.html", performance=0.9)
-    with pytest.raises(OptionError, match="must be that of the same fit"):
+    with pytest.raises(OptionError, match="must belong to the same fit"):
         cross_validated.report(tmp_path / "r.html", performance=fitted.performance(2))
     assert not list(tmp_path.iterdir())

@@ -175,11 +175,11 @@ def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypat
 def test_a_section_that_is_chosen_is_printed(fixed):
     page = page_of(fixed)
     assert 'class="sub unprinted" aria-labelledby="sparse-forest"' in page
-    assert "not printed: Importance along the path; The sparse forest; folded tables" in page
+    assert "in the file: Importance along the path; The sparse forest; folded tables" in page
     chosen = gather(fixed, written="now", versions={}, sections=("sparse_forest",))
     page = render(chosen, sections=("sparse_forest",))
     assert 'class="sub" aria-labelledby="sparse-forest"' in page
-    assert "not printed" not in page
+    assert "Not printed" not in page
 
 
 def test_what_is_kept_by_request_is_not_called_stable(fixed):
@@ -266,7 +266,7 @@ def test_the_search_has_a_section_of_its_own(fitted, snapshot):
     assert section[: section.index("</section>")] == snapshot
     assert page.count("`.alternatives()`") == 0
     assert page.count("evaluated with all its trees") == 1
-    assert page.count("variation between sets of bags") == 1
+    assert page.count("given the bootstrap samples of the trees") == 1
 
 
 def test_a_search_that_has_nothing_to_tell_has_no_section(fitted):
@@ -383,7 +383,7 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
     assert f"The final model is the sparse forest of {len(fit.trees())} weighted" in page
     assert "does not predict" not in page
     assert "random forest of" not in page
-    assert "Importance: share of the weighted trees&#39; standard deviations" in page
+    assert "Importance: share of the trees&#39; summed weighted standard deviations" in page
     assert "Centred partial dependence of the linear predictor on each term" in page
 
 
@@ -479,7 +479,7 @@ def test_groups_and_costs_are_shown(mixed):
     assert '<th scope="col">Group</th>' in page
     assert "<td>lab</td>" in page
     assert "<td>7</td>" in page
-    assert "terms of a group show that of the group" in page
+    assert "terms of a group show the value of the group" in page
 
 
 def test_every_resample_the_same_is_said(mixed):

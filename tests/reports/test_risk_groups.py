@@ -101,7 +101,7 @@ def test_numbers_on_the_page_are_those_of_risk_groups(fit, page):
         )
         assert cells in section
         assert f"{row['predicted']:.3f}</td>" in section
-    assert "selected on all rows, those that are held out here included" in section
+    assert "selected on all rows, including those held out here" in section
     assert section.count("<title id=") == section.count("<desc id=") == 1
     assert section.count('role="img"') == 2  # for a desk and for a phone
     assert section.count("<details>") == 1

@@ -112,7 +112,7 @@ def test_weights_offset_and_groups_go_along(small):
         fold_groups="site", resamples=4,
     )  # fmt: skip
     found = fit.coefficient_stability()
-    assert "whole groups of site" in found.resamples
+    assert "whole site clusters" in found.resamples
     once = found.table.set_index("column")["full_estimate"]
     twice = data.loc[data.index.repeat(data["times"])]
     expected = smf.poisson("visits ~ a + c", twice, offset=twice["log_time"]).fit(disp=False)
@@ -128,7 +128,7 @@ def test_groups_given_to_resample_alone_must_be_given_again(small):
     sites = np.arange(90) // 3
     data = small.assign(site=sites)
     fit = selected_by_aic(small, resamples=0).resample(4, fold_groups=sites)
-    with pytest.raises(OptionError, match=r"`resample\(\)` was given an array of groups"):
+    with pytest.raises(OptionError, match=r"`resample\(\)` was given an array of clusters"):
         fit.coefficient_stability()
     found = fit.coefficient_stability(fold_groups=sites)
     named = selected_by_aic(data, resamples=0).resample(4, fold_groups="site", data=data)
@@ -163,7 +163,7 @@ def test_more_terms_than_rows_have_no_full_model():
     assert found.table["rmsd_ratio"].isna().all()
     assert found.table["median"].notna().all()
     text = " ".join(str(found.summary()).split())
-    assert "can't be fitted: There are 30 terms for 20 rows." in text
+    assert "could not be fitted: There are 30 terms for 20 rows." in text
     assert "RMSD ratio:" not in text
 
 
@@ -180,7 +180,7 @@ def test_separated_classes_are_counted_and_not_taken_for_0():
     assert "separate the classes" in why
     assert n == 12 - found.n_refitted
     assert (found.table["n"] == found.n_refitted).all()
-    assert f"Resamples without a linear model, {n}: {why}" in found.notes()
+    assert f"Resamples without a linear model ({n}): {why}" in found.notes()
 
 
 def test_a_level_that_a_resample_does_not_hold_is_missing_there():
@@ -195,7 +195,7 @@ def test_a_level_that_a_resample_does_not_hold_is_missing_there():
     # Without its only row the level that all are compared with is gone: no coefficient means
     # the same there.
     assert 0 < fit.n_refitted < 20
-    assert fit.failures[0][0] == "Columns of the resample are sums of others."
+    assert fit.failures[0][0] == "Columns of the resample are collinear."
     late = data.assign(ward=data["ward"].replace({"first": "zero"}))
     fit = treeselect.select(
         "y ~ ward", late, method="lasso", k=1, seed=1, resamples=20
@@ -258,7 +258,7 @@ def test_rows_that_models_leave_out_are_told(small):
     found = fit.coefficient_stability()
     assert found.n_dropped == 7
     said = " ".join(found.summary().as_text().split())
-    assert "where one of its terms is missing, that of all terms 7:" in said
+    assert "in which one of its terms is missing, the full model 7." in said
     full = smf.ols("y ~ a + c", data).fit()
     table = found.tidy().set_index("column")
     np.testing.assert_allclose(table.loc["c", "full_estimate"], full.params["c"])

@@ -90,7 +90,7 @@ def test_whole_groups_are_held_out(fit, data):
     found = fit.conditional_importance(
         3, terms="site", fold_groups="patient", data=data, scoring="neg_mean_absolute_error"
     )
-    assert found.scheme == "3-fold cross-validation repeated 5 times by groups of patient"
+    assert found.scheme == "3-fold cross-validation of whole patient clusters repeated 5 times"
     assert found.score.max() < 0
     assert "pair" not in repr(found)
 
@@ -107,7 +107,7 @@ def test_what_is_not_allowed(fit, data):
     with pytest.raises(OptionError, match="`terms` must name at least one"):
         fit.conditional_importance(terms=[])
     empty = treeselect.select("y ~ noise", data, method="lasso", lam=1e9)
-    with pytest.raises(OptionError, match="`terms` must be given, as nothing is selected"):
+    with pytest.raises(OptionError, match="`terms` must be given because nothing is selected"):
         empty.conditional_importance()
 
 

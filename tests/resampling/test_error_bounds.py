@@ -162,7 +162,7 @@ def test_pfer_by_hand():
     assert found.bound == pytest.approx(2**2 / (0.2 * 4))
     assert found.units == ("x1", "x2")
     assert found.threshold == 0.6
-    assert str(found).startswith("Nothing is told of the 2 units with frequency 0.6 or more: the")
+    assert str(found).startswith("The bound is uninformative: up to 5 false selections are")
     assert not found.tells
 
 
@@ -171,20 +171,20 @@ def test_a_bound_is_compared_with_what_passed():
     selected[:, :4] = True
     told = made(selected, "subsample").pfer(0.75)
     assert told.tells
-    assert str(told).startswith("At most 0.08 false among the 4 units with freq")
+    assert str(told).startswith("At most 0.08 false selections expected among 4 terms")
     alone = made(selected[:, :5], "subsample").pfer(0.75)
     assert not alone.tells
-    assert "allows each of them to be false" in str(alone)
+    assert "up to 6.4 false selections are expected" in str(alone)
     none = made(guesses(40, 2, 10), "subsample").pfer(0.95)
     assert none.units == ()
     assert none.tells
-    assert str(none).startswith("No unit has frequency 0.95 or more; bound 0.111 (expected number")
+    assert str(none).startswith("No term with selection frequency 0.95 or more; the bound on")
 
 
 @pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
 @pytest.mark.parametrize("kept", [0, 1])
 def test_the_way_out_of_a_bound_that_no_threshold_holds_works(assumption, kept):
-    with pytest.raises(StabilityError, match="No threshold holds") as caught:
+    with pytest.raises(StabilityError, match="No threshold gives") as caught:
         made(guesses(20, 7, 20), kept=kept).threshold(0.09, assumption)
     k = int(
         re.search(r"`fit.resample\(20, scheme=\"complementary\", k=(\d+)\)`", str(caught.value))[1]
@@ -193,12 +193,12 @@ def test_the_way_out_of_a_bound_that_no_threshold_holds_works(assumption, kept):
     found = made(guesses(20, k, 20), kept=kept)
     assert found.pfer(found.threshold(0.09, assumption), assumption).bound <= 0.09
     more = made(guesses(20, k + 1, 20), kept=kept)
-    with pytest.raises(StabilityError, match="No threshold holds"):
+    with pytest.raises(StabilityError, match="No threshold gives"):
         more.threshold(0.09, assumption)
 
 
 def test_the_way_out_where_even_one_unit_is_too_many():
-    with pytest.raises(StabilityError, match="No number of units does") as caught:
+    with pytest.raises(StabilityError, match="Even one on each resample needs") as caught:
         made(guesses(7, 3, 10)).threshold(0.01)
     pfer = float(re.search(r"`pfer=([\d.]+)`", str(caught.value))[1])
     assert made(guesses(7, 1, 10)).threshold(pfer) == 1.0
@@ -235,7 +235,7 @@ def test_threshold_of_r():
 
 def test_bootstrap_has_no_bound():
     with pytest.raises(
-        StabilityError, match=r'half the rows.\n  Use `fit.resample\(100, scheme="c'
+        StabilityError, match=r'bootstrap resamples.\n  Use `fit.resample\(100, scheme="c'
     ):
         made(guesses(5, 2, 10), "bootstrap").pfer()
 
@@ -244,7 +244,7 @@ def test_bootstrap_has_no_bound():
 def test_stronger_assumptions_need_whole_pairs(assumption):
     with pytest.raises(StabilityError, match="complementary pairs only"):
         made(guesses(5, 2, 10), "subsample").pfer(0.8, assumption)
-    with pytest.raises(StabilityError, match="whole pairs"):
+    with pytest.raises(StabilityError, match="complete pairs"):
         made(guesses(5, 2, 11)).threshold(1, assumption)
 
 
@@ -252,19 +252,19 @@ def test_a_tuning_value_has_no_bound_in_files_either(mixed, tmp_path):
     fit = treeselect.select("dose ~ . - died", mixed, method="rrf", lam=0.9, n_trees=10, seed=1)
     free = fit.resample(8, scheme="complementary").stability
     assert len(set(free.selected.sum(axis=1))) > 1
-    with pytest.raises(StabilityError, match="the tuning value decides"):
+    with pytest.raises(StabilityError, match="a tuning parameter determines"):
         free.pfer()
     fixed = fit.resample(8, scheme="complementary", k=2)
     assert fixed.stability.pfer().q == 2
     loaded = treeselect.load(fit.resample(8, scheme="complementary").save(tmp_path / "free"))
-    with pytest.raises(StabilityError, match="the tuning value decides"):
+    with pytest.raises(StabilityError, match="a tuning parameter determines"):
         loaded.stability.pfer()
     loaded = treeselect.load(fixed.save(tmp_path / "fixed"))
     assert loaded.stability.pfer() == fixed.stability.pfer()
 
 
 def test_kept_units_alone_have_no_bound():
-    with pytest.raises(StabilityError, match="only kept units"):
+    with pytest.raises(StabilityError, match="every selected term is forced in"):
         made([[1, 0, 0]] * 4, kept=1).pfer()
 
 
@@ -282,7 +282,7 @@ def test_bounds_that_can_not_be_asked_for(pfer):
 
 def test_a_bound_that_no_threshold_holds():
     with pytest.raises(
-        StabilityError, match=r"No threshold holds the bound to 0.1: at 1 it is 0.8"
+        StabilityError, match=r"No threshold gives a bound of at most 0.1: at threshold 1 it is 0.8"
     ):
         made(guesses(5, 2, 10)).threshold(0.1)
 
@@ -293,9 +293,9 @@ def test_assumptions_are_checked():
 
 
 def test_too_many_units_for_a_shape():
-    with pytest.raises(OptionError, match="at most 5 of 9 units"):
+    with pytest.raises(OptionError, match="at most 5 selected of 9"):
         made(guesses(9, 6, 10)).pfer(0.8, "unimodal")
-    with pytest.raises(OptionError, match="at most 4 of 9 units"):
+    with pytest.raises(OptionError, match="at most 4 selected of 9"):
         made(guesses(9, 5, 10)).pfer(0.8, "r-concave")
 
 
@@ -323,10 +323,10 @@ def test_few_pairs():
 
 def test_summary_says_what_passed_where_a_bound_holds(fitted):
     bootstrap = str(fitted.summary())
-    assert "are expected to pass" not in bootstrap
+    assert "without signal" not in bootstrap
     many = fitted.resample(10, scheme="complementary")
     assert not many.stability.pfer().tells
-    assert "this tells nothing" in " ".join(str(many.summary()).split())
+    assert "the bound is uninformative" in " ".join(str(many.summary()).split())
     drawn = np.tile([unit == fitted.groups[0] for unit in many.stability.units], (10, 1))
     pairs = dataclasses.replace(
         many, resampled=dataclasses.replace(many.resampled, selected=drawn, k=1)
@@ -334,8 +334,9 @@ def test_summary_says_what_passed_where_a_bound_holds(fitted):
     found = pairs.stability.pfer()
     text = " ".join(str(pairs.summary()).split())
     assert found.units
-    assert f"Selected in 75% of the 10 resamples or more: {', '.join(found.units)}. At most" in text
-    assert f"At most {found.bound:.2g} terms without signal are expected to pass" in text
+    named = ", ".join(found.units)
+    assert f"Selected in at least 75% of the 10 resamples: {named}. At most" in text
+    assert f"At most {found.bound:.2g} terms without signal are expected among them" in text
 
 
 def test_constant_terms_are_none_to_select_from():

@@ -177,10 +177,10 @@ def test_the_column_of_the_groups_is_hidden_from_the_dot(mixed):
     data = mixed[["died", "signal", "noise"]].assign(ward=[f"w{c}" for c in CLUSTERS])
     fit = treeselect.select("died ~ .", data, fold_groups="ward", repeats=2, **QUICK)
     assert "ward" not in fit.tidy()["term"].tolist()
-    assert "repeated 2 times by groups of ward" in fit.call.rule
+    assert "of whole ward clusters repeated 2 times" in fit.call.rule
     assert fit.scores.repeats == 2
     assert len(fit.scores.scores) == 10
-    assert "rows of each `ward` together" in fit.summary().as_text().replace("\n  ", " ")
+    assert "Rows with the same `ward` stay together" in fit.summary().as_text().replace("\n  ", " ")
     array = treeselect.select("died ~ . - ward", data, fold_groups=CLUSTERS, repeats=2, **QUICK)
     assert np.array_equal(array.scores.scores, fit.scores.scores)
 
@@ -220,11 +220,11 @@ MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
     ("arguments", "said"),
     [
         ({"folds": 1}, "`folds` must be a whole number, at least 2"),
-        ({"folds": "five"}, "`folds` must be .* a splitter of scikit-learn, or an array"),
+        ({"folds": "five"}, "`folds` must be .* a scikit-learn splitter, or an array"),
         ({"folds": KFold}, "`folds` must be"),
         ({"folds": np.zeros(3)}, r"array of shape \(3,\) for 400 rows"),
         ({"folds": np.full(N, 0.5)}, "0.5, which is not a whole number"),
-        ({"folds": ["a"] * N}, "list of other things"),
+        ({"folds": ["a"] * N}, "list of non-numbers"),
         ({"folds": np.zeros(N)}, "`folds` must give at least two folds.\n  Found: 1"),
         ({"folds": N + 1}, "`folds` must be at most the number of rows, 400"),
         ({"folds": KFold(N + 1)}, "`folds` must be a splitter that can split the 400 rows"),
@@ -236,12 +236,15 @@ MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
         ({"repeats": 0}, "`repeats` must be a whole number, at least 1"),
         ({"folds": KFold(3), "repeats": 2}, "`repeats` needs a number of folds"),
         ({"fold_groups": np.zeros(N)}, "`fold_groups` must have at least two groups"),
-        ({"fold_groups": CLUSTERS // 20}, "at least as many groups as there are folds, 5"),
+        ({"fold_groups": CLUSTERS // 20}, "at least as many clusters as there are folds, 5"),
         ({"fold_groups": CLUSTERS[:9]}, "one value per row, 400.\n  Found: 9 values"),
         ({"fold_groups": 3}, "`fold_groups` must be the name of a column"),
-        ({"fold_groups": MISSING}, "1 row where it is missing"),
+        ({"fold_groups": MISSING}, "1 row in which it is missing"),
         ({"fold_groups": "sit"}, "named in `fold_groups`.\n  Did you mean `site`"),
-        ({"fold_groups": CLUSTERS, "folds": KFold(7)}, "one side.\n.*Give a number of folds"),
+        (
+            {"fold_groups": CLUSTERS, "folds": KFold(7)},
+            "divide the clusters.*\n.*Give a number of folds",
+        ),
     ],
 )
 def test_what_can_not_be_split(mixed, arguments, said):

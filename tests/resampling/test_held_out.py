@@ -200,7 +200,9 @@ def test_counts_have_a_slope_on_the_scale_of_logarithms(sick):
     assert line.regression == "Poisson regression on the log of the predictions"
     never = dataclasses.replace(sick.held_out, predicted=np.maximum(sick.held_out.predicted - 1, 0))
     assert np.isfinite(recalibration(never).slope)
-    with pytest.raises(OptionError, match=r"(?s)`confusion\(\)` needs .* `calibration\(\)` looks"):
+    with pytest.raises(
+        OptionError, match=r"(?s)`confusion\(\)` needs .* `calibration\(\)` also takes"
+    ):
         sick.confusion()
 
 

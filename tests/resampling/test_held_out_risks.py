@@ -99,5 +99,5 @@ def test_arguments_are_checked(fit, given, said):
 
 
 def test_other_responses_have_no_risk_groups(fitted):
-    with pytest.raises(OptionError, match="need times until an event as response"):
+    with pytest.raises(OptionError, match="need a survival response"):
         fitted.risk_groups()

@@ -95,9 +95,9 @@ def test_one_split_is_least_squares_on_the_rows_that_were_not_selected_on(strong
     interval = expected.conf_int(0.1).to_numpy()
     np.testing.assert_allclose(table[["ci_low", "ci_high"]].to_numpy(), interval)
     text = found.summary().as_text()
-    assert "60 rows to select on, 90 to fit on" in text
+    assert "60 rows for selection, 90 for testing" in text
     assert "90% interval" in text
-    assert "Valid for the submodel" in text
+    assert "valid for this submodel" in " ".join(text.split())
 
 
 def test_selection_is_that_of_the_first_part_alone(strong):
@@ -487,13 +487,13 @@ def test_the_summary_tells_of_groups():
     data = wards(9, n_groups=80)
     fit = treeselect.select("y ~ .", data, k=2, fold_groups="ward", seed=1, **LASSO)
     text = " ".join(str(fit.inference(0.3).summary()).split())
-    assert "24 groups of `ward` (120 rows) to select on, 56 (280) to fit on" in text
-    assert "cluster-robust, 56 groups of `ward`, 55 degrees of freedom" in text
-    assert "All rows of each `ward` are in one part" in text
+    assert "24 `ward` clusters (120 rows) for selection, 56 (280) for testing" in text
+    assert "cluster-robust, 56 `ward` clusters, 55 degrees of freedom" in text
+    assert "All rows of each `ward` cluster are in the same part" in text
     assert "p-values may be too small" not in text
     text = " ".join(str(fit.inference(0.7, repeats=2).summary()).split())
-    assert "56 groups of `ward` (about 280 rows) to select on, 24 (120) to fit on" in text
-    assert "with 24 to fit on, p-values may be too small" in text
+    assert "56 `ward` clusters (about 280 rows) for selection, 24 (120) for testing" in text
+    assert "with 24 for testing, p-values may be too small" in text
     text = " ".join(str(fit.refit("glm").summary()).split())
     assert "treat rows of the same `ward` as independent" in text
 
@@ -548,17 +548,17 @@ def test_few_wards():
     assert said in " ".join(str(found.summary()).split())
     assert fit.inference(0.4).n_failed == 0
     fit = treeselect.select("y ~ n0 + x", data, seed=1, fold_groups="ward", **LASSO)
-    with pytest.raises(OptionError, match=r"enough groups to select on in folds(.|\n)*Found: 4"):
+    with pytest.raises(OptionError, match=r"enough clusters for selection in folds(.|\n)*Found: 4"):
         fit.inference(0.3)
     data["ill"] = data["ward"].isin(["w1", "w2"])
     fit = treeselect.select("ill ~ n0 + x", data, k=1, seed=1, fold_groups="ward", **LASSO)
     found = fit.inference()  # each part gets one of the two
-    assert "6 groups of `ward` (60 rows) to select on, 6 (60)" in str(found.summary())
-    with pytest.raises(OptionError, match=r"at least 2 rows of each class .*, in whole groups"):
+    assert "6 `ward` clusters (60 rows) for selection, 6 (60)" in str(found.summary())
+    with pytest.raises(OptionError, match=r"at least 2 rows of each class .*, in whole clusters"):
         fit.inference(fold_groups=np.where(data["ill"], 0, np.arange(120) + 1))
     for groups, said in (
         (np.zeros(120), "must have at least two groups"),
-        (data["ward"].where(data.index > 2), "3 rows where it is missing"),
+        (data["ward"].where(data.index > 2), "3 rows in which it is missing"),
         (np.arange(7), "one value per row, 120"),
         ("ward2", "must be a column of `data`"),
     ):
@@ -579,11 +579,11 @@ def test_splits_without_a_linear_model_count_as_1_and_are_counted(strong):
     assert (found.tidy()["tested"] == 0).all()
     text = " ".join(str(found.summary()).split())
     assert "3, of which 3 failed" in text
-    assert "3 splits without a linear model, p = 1 for its terms: Columns of `x0`" in text
+    assert "No linear model in 3 of 3 splits, so p = 1 for the terms: Columns of `x0`" in text
     one = fit.inference()
     assert one.tidy()["p_value"].tolist() == [1.0, 1.0, 1.0]
     assert one.tidy()["estimate"].isna().all()
-    assert "The split without a linear model" in " ".join(str(one.summary()).split())
+    assert "No linear model, so p = 1 for the terms" in " ".join(str(one.summary()).split())
 
 
 def test_columns_that_are_sums_within_a_term_do_no_harm(mixed):
@@ -625,8 +625,8 @@ def test_an_empty_selection_has_an_intercept_only():
         ({"gamma_min": 1}, "`gamma_min` must be"),
         ({"level": 95}, "`level` must be"),
         ({"n_jobs": 0}, "`n_jobs` must be"),
-        ({"split": 0.02}, "`split` must leave at least 10 rows to select on"),
-        ({"split": 0.98}, "`split` must leave at least 10 rows to fit on"),
+        ({"split": 0.02}, "`split` must leave at least 10 rows for selection"),
+        ({"split": 0.98}, "`split` must leave at least 10 rows for testing"),
     ],
 )
 def test_arguments_that_are_not_allowed(strong, arguments, said):
@@ -637,7 +637,7 @@ def test_arguments_that_are_not_allowed(strong, arguments, said):
 def test_each_class_needs_rows_in_both_parts():
     data = numbers(2).assign(ill=np.arange(150) < 3)
     fit = treeselect.select("ill ~ x0 + x1", data, k=1, seed=1, **QUICK)
-    with pytest.raises(OptionError, match="at least 2 rows of each class to fit on"):
+    with pytest.raises(OptionError, match="at least 2 rows of each class for testing"):
         fit.inference()
 
 
@@ -663,7 +663,7 @@ def test_both_parts_have_the_same_share_of_the_events(n_events):
 
 def test_parts_with_few_events_are_refused():
     choice = Choice(1, Folds(5, 1, False))
-    said = "at least 5 rows with an event to select on.\n.*Found: 4, .* of 8 events"
+    said = "at least 5 rows with an event for selection.\n.*Found: 4, .* of 8 events"
     with pytest.raises(OptionError, match=said):
         draw_parts(timed(8), row_weights(np.ones(80)), 0.5, choice, [1])
     (parts,) = draw_parts(timed(10), row_weights(np.ones(80)), 0.5, choice, [1])

@@ -46,9 +46,9 @@ def test_the_table_and_its_words_by_hand():
     assert table["stability"][0] == stability_index(np.array([[1, 0], [0, 1]], dtype=bool))[0]
     assert table["stability"][1] == 1.0
     assert found.words.startswith(
-        "From 50 to 100 training rows the mean R2 on held-out rows changed by +0.200 (95% interval"
+        "From 50 to 100 training rows, the mean R2 on held-out rows changed by +0.200 (95% interval"
     )
-    assert "from -1.00 to 1.00; larger parts have more rows in common" in found.words
+    assert "from -1.00 to 1.00; larger training sets share more rows" in found.words
 
 
 def test_an_index_that_stays_is_not_said_to_change():
@@ -58,14 +58,14 @@ def test_an_index_that_stays_is_not_said_to_change():
 
 def test_one_share_is_said_without_a_difference():
     found = curve([[0.2, 0.4]], [[[1, 0, 1], [0, 1, 1]]], (0.5,))
-    assert found.words == "With 50 training rows the mean R2 on held-out rows is 0.300."
+    assert found.words == "With 50 training rows, the mean R2 on held-out rows is 0.300."
 
 
 def test_one_fold_has_neither_interval_nor_index():
     found = curve([[0.2], [0.5]], [[[1, 0, 1]], [[1, 0, 1]]], (0.5, 1.0))
     assert found.tidy()["stability"].isna().all()
     assert found.words == (
-        "From 50 to 100 training rows the mean R2 on held-out rows changed by +0.300, to 0.500."
+        "From 50 to 100 training rows, the mean R2 on held-out rows changed by +0.300, to 0.500."
     )
 
 
@@ -115,7 +115,7 @@ def test_parts_are_within_larger_ones(fit):
     "shares", [[], [0.5, 0.5], [1, 0.5], [0, 1], [0.5, 1.1], "half", 0.5, [None], [np.nan], None]
 )
 def test_shares_must_rise(fit, shares):
-    with pytest.raises(OptionError, match="`shares` must be rising numbers"):
+    with pytest.raises(OptionError, match="`shares` must be increasing numbers"):
         fit.learning_curve(shares)
 
 
@@ -126,6 +126,6 @@ def test_a_part_needs_rows(fit):
 
 def test_what_chooses_k_inside_a_part_may_have_too_few_rows(data):
     fit = treeselect.select("y ~ a + b", data, method="mrmr", k="best", folds=10, seed=1)
-    with pytest.raises(OptionError, match="`inner_folds` says how"):
+    with pytest.raises(OptionError, match="`inner_folds` sets how"):
         fit.learning_curve([0.1, 1], 3)
     assert fit.learning_curve([0.4], 3, inner_folds=2).scores.shape == (1, 3)

@@ -72,13 +72,13 @@ def test_tables(measured, cross_validated):
 
 def test_summary(measured, cross_validated):
     text = measured.summary().as_text()
-    assert "selection repeated inside each fold" in text.splitlines()[0]
+    assert "nested cross-validation" in text.splitlines()[0]
     joined = " ".join(text.split())
-    assert "1 s.e. rule by R2, 3-fold cross-validation inside each fold" in joined
+    assert "1 s.e. rule on R2, 3-fold cross-validation within each training set" in joined
     assert f"R2: {measured.mean:.3f} (s.e. {measured.standard_error:.3f})" in joined
     best = cross_validated.path.set_index("k").loc[cross_validated.k, "cv_score"]
-    assert f"has R2 {best:.3f} at k = {cross_validated.k}, from folds that also chose k" in joined
-    assert "selection repeated inside each fold" in repr(measured)
+    assert f"R2 of the fit at k = {cross_validated.k}: {best:.3f}, from the folds that" in joined
+    assert "nested cross-validation" in repr(measured)
     assert max(map(len, text.splitlines())) <= 88
 
 
@@ -165,7 +165,7 @@ def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
     fit = treeselect.select("died ~ signal + noise", data, fold_groups="ward", seed=1, **QUICK)
     monkeypatch.setattr(MRMR, "path", recorded)
     found = fit.performance(folds=2)
-    assert "by groups of ward" in found.scheme
+    assert "of whole ward clusters" in found.scheme
     assert len(seen) == 2 * (5 + 1)
     for rows in seen:
         inside = {CLUSTERS[row] for row in rows}
@@ -199,7 +199,7 @@ def test_another_score_outside(mixed):
     assert own.score_name == "AUC"
     assert other.score_name == "neg_brier_score"
     assert (other.scores < 0).all()
-    assert "1 s.e. rule by AUC" in " ".join(other.summary().as_text().split())
+    assert "1 s.e. rule on AUC" in " ".join(other.summary().as_text().split())
 
 
 def test_a_tuning_value_and_a_number_of_units_are_kept(mixed):
@@ -269,8 +269,8 @@ def test_inner_folds_keep_the_groups_of_the_fit_whatever_the_outer_ones(mixed, t
         "died ~ signal + noise", data, folds=3, fold_groups="ward", seed=1, **QUICK
     )
     expected = fit.performance(2, fold_groups="hospital", data=data)
-    assert "by groups of hospital" in expected.scheme
-    assert "by groups of ward inside each fold" in expected.rule
+    assert "of whole hospital clusters" in expected.scheme
+    assert "of whole ward clusters within each training set" in expected.rule
     again = saved(fit, tmp_path)
     assert same(again.performance(2, fold_groups="hospital", data=data), expected)
 

@@ -152,8 +152,8 @@ def test_lines_of_a_figure_begin_with_the_fit(found):
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        ({"along": None}, {}, "Can't tell q-values without the paths of the resamples"),
-        ({"scheme": "bootstrap"}, {}, "Q-values need complementary pairs"),
+        ({"along": None}, {}, "Can't compute q-values without the selection paths"),
+        ({"scheme": "bootstrap"}, {}, "Q-values need complete complementary pairs"),
         ({}, {"power": 4}, "`power` must be 1, 2 or 3"),
         ({}, {"power": True}, "`power` must be 1, 2 or 3"),
         ({}, {"power": None}, "`power` must be 1, 2 or 3"),
@@ -169,12 +169,12 @@ def test_q_values_refuse(found, change, options, message):
 
 def test_q_values_refuse_half_a_pair(found):
     odd = dataclasses.replace(found, selected=found.selected[:3])
-    with pytest.raises(StabilityError, match="whole ones"):
+    with pytest.raises(StabilityError, match="complete complementary pairs"):
         odd.q_values()
 
 
 def test_a_path_needs_resamples_that_followed_it(found):
-    with pytest.raises(StabilityError, match="without the paths") as error:
+    with pytest.raises(StabilityError, match="without the selection paths") as error:
         dataclasses.replace(found, along=None).path()
     assert "complementary" not in str(error.value)  # any resamples serve
 
@@ -192,10 +192,10 @@ def test_resample_refuses_paths_of_trees_that_have_seen_all_rows(data):
     fit = treeselect.select(
         "y ~ a + b + c + d + e + f", data, method="controlburn", forest=forest, k=2, seed=1
     )
-    with pytest.raises(OptionError, match="`path` must be False where the trees were grown before"):
+    with pytest.raises(OptionError, match="`path` must be False if the trees were grown before"):
         fit.resample(2, path=True)
     everything = treeselect.select("y ~ a + b", data, method="mrmr", k=2, keep=["a", "b"], seed=1)
-    with pytest.raises(OptionError, match="`path` must be False where all units are kept"):
+    with pytest.raises(OptionError, match="`path` must be False if every candidate is forced in"):
         everything.resample(2, path=True)
 
 

@@ -56,5 +56,5 @@ def test_types_are_the_same_for_whole_times(found):
 
 @pytest.mark.parametrize("times", [[], [-1], "ab", None, [np.nan], [[1]], 3])
 def test_times_are_checked(found, times):
-    with pytest.raises(OptionError, match="`times` must be numbers of at least 0"):
+    with pytest.raises(OptionError, match="`times` must be one or more numbers of at least 0"):
         found.at(times)

@@ -216,7 +216,7 @@ def test_too_few_rows_of_a_class_is_said(mixed):
     fit = treeselect.select(
         "died ~ signal + noise", rare, method="controlburn", k=1, seed=1, forests=1, n_trees=5
     )
-    with pytest.raises(StabilityError, match="only one value of the response"):
+    with pytest.raises(StabilityError, match="constant response"):
         fit.resample(20)
 
 
@@ -292,9 +292,9 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
         (
             "bootstrap",
             "bootstrap resamples",
-            "as many groups, each with all its rows, as there are, drawn",
+            "as many clusters as in the data, drawn with replacement",
         ),
-        ("subsample", "subsamples", "half of the groups, each with all its rows)"),
+        ("subsample", "subsamples", "half of the clusters, drawn without replacement"),
     ):
         found = fit.resample(4, scheme=scheme)
         text = " ".join(found.summary().as_text().split())
@@ -334,11 +334,11 @@ def test_groups_that_can_not_be_drawn(wards):
         fit.resample(4, fold_groups="ward")
     with pytest.raises(OptionError, match="must have at least two groups"):
         fit.resample(4, fold_groups=np.zeros(400))
-    with pytest.raises(OptionError, match="3 rows where it is missing"):
+    with pytest.raises(OptionError, match="3 rows in which it is missing"):
         fit.resample(4, fold_groups=wards["ward"].where(wards.index > 2))
     with pytest.raises(OptionError, match="one value per row, 400"):
         fit.resample(4, fold_groups=np.arange(7))
     two = wards.assign(y=wards["ward"] == "w0")
     alone = treeselect.select("y ~ gene + n0", two, method="lasso", k=1, seed=1, fold_groups="ward")
-    with pytest.raises(StabilityError, match="too few groups with rows of a class"):
+    with pytest.raises(StabilityError, match="too few clusters with one of its values"):
         alone.resample(30)

@@ -137,7 +137,7 @@ def test_names_can_not_act(mixed):
 def test_performance_is_that_of_the_fit(two, cross_validated):
     with pytest.raises(OptionError, match=r"`performance` must be what `fit.performance\(\)`"):
         two.citation(3)
-    with pytest.raises(OptionError, match="`performance` must be that of the same fit"):
+    with pytest.raises(OptionError, match="`performance` must belong to the same fit"):
         two.citation(cross_validated.performance(2))
 
 

@@ -81,5 +81,5 @@ def test_times_are_checked(fit, data, kind, times, said):
 
 
 def test_other_responses_have_no_hazard(fitted, mixed):
-    with pytest.raises(OptionError, match="needs times until an event as response"):
+    with pytest.raises(OptionError, match="needs a time-to-event response"):
         fitted.predict(mixed, type="survival", times=1)

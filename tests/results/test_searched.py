@@ -98,7 +98,7 @@ def test_latex_and_html_have_the_tables(made):
             (),
             {"n_judged": 0},
             1,
-            "Changes in error are percentages of the out-of-bag error",
+            "Changes in error are relative changes in out-of-bag error",
         ),
     ],
 )

@@ -114,24 +114,24 @@ def test_many_terms_stay_short():
 def test_sets_in_words():
     own = stability_of(AGE_OR_HEIGHT, ["age", "sex"])
     assert model_sentence(own) == (
-        "The resamples selected 3 distinct sets; the set of the fit in 58 of 100, no other set"
-        " more often."
+        "The resamples selected 3 distinct sets; the set of the fit was the most frequent"
+        " (58 of 100)."
     )
     other = stability_of(AGE_OR_HEIGHT, ["height", "sex"])
     assert model_sentence(other) == (
-        "The resamples selected 3 distinct sets; the set of the fit in 31 of 100, the most"
-        " frequent set in 58: sex and age."
+        "The resamples selected 3 distinct sets: the set of the fit in 31 of 100, the most"
+        " frequent set in 58 (sex and age)."
     )
     never = stability_of(AGE_OR_HEIGHT, ["height"])
     assert "the set of the fit in none of 100, the most" in model_sentence(never)
     same = stability_of(rows(("101", 20)), ["age", "sex"])
-    assert model_sentence(same) == "All 20 resamples selected the same set, that of the fit."
+    assert model_sentence(same) == "All 20 resamples selected the same set, as in the fit."
     same = stability_of(rows(("101", 20)), ["height"])
     assert model_sentence(same) == (
-        "All 20 resamples selected the same set, not that of the fit: age and sex."
+        "All 20 resamples selected the same set, not as in the fit: age and sex."
     )
     nothing = stability_of(rows(("000", 15), ("100", 5)), ["age"])
-    assert model_sentence(nothing).endswith("in 15: the empty set.")
+    assert model_sentence(nothing).endswith("in 15 (the empty set).")
     assert model_sentence(stability_of([[True, False]], ["age"])) == ""
 
 
@@ -140,9 +140,11 @@ def test_ties_among_the_most_frequent_sets():
     assert model_sentence(each) == (
         "The resamples selected 3 distinct sets, each once; the set of the fit is not among them."
     )
+    among = stability_of(rows(("101", 4), ("011", 4), ("001", 2)), ["age", "sex"])
+    assert model_sentence(among).endswith("set of the fit was among the most frequent (4 of 10).")
     tied = stability_of(rows(("101", 4), ("011", 4), ("001", 2)), ["sex"])
     assert model_sentence(tied) == (
-        "The resamples selected 3 distinct sets; the set of the fit in 2 of 10, the 2 most"
+        "The resamples selected 3 distinct sets: the set of the fit in 2 of 10, the 2 most"
         " frequent sets in 4 each."
     )
 
@@ -157,12 +159,12 @@ def test_pairs_are_not_told_where_there_is_room_for_one():
 def test_pairs_in_words():
     stability = stability_of(rows(("110", 50), ("001", 50)), ["age"])
     assert pair_sentence(stability) == (
-        "Selected together more often than by chance: age with height (50%, expected 25%); less"
-        " often than by chance: age with sex (0%, expected 25%), height with sex (0%, expected"
-        " 25%) (chi-squared test, p < 0.01 each)."
+        "By chi-squared tests (p < 0.01 each), selected together more often than by chance: age"
+        " with height (50%, expected 25%); less often than by chance: age with sex (0%, expected"
+        " 25%), height with sex (0%, expected 25%)."
     )
     blocks = np.repeat(np.arange(100)[:, np.newaxis] < 50, 5, axis=1)
-    assert "and 7 more pairs (chi-squared" in pair_sentence(stability_of(blocks, ["age"]))
+    assert pair_sentence(stability_of(blocks, ["age"])).endswith(" and 7 more pairs.")
     assert pair_sentence(stability_of(rows(("101", 20)), ["age"])) == ""
 
 

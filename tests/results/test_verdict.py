@@ -108,7 +108,7 @@ def test_unstable(fit):
         "Unstable (k fixed at 2): 1 of 2 terms was selected in none of 100 bootstrap resamples."
     )
     assert outsiders_note(never, never.stability) == (
-        "Not selected in the fit, but in more of 100 bootstrap resamples than b (0): d (50) and"
+        "Not in the fit, but selected in more of 100 bootstrap resamples than b (0): d (50) and"
         " e (50)."
     )
     seldom = drawn(fit, ("01010", 40), ("00011", 60), k=3)
@@ -198,7 +198,7 @@ def test_that_k_was_chosen_once_is_said(mixed):
     options = {"method": "importance", "seed": 1, "n_trees": 5}
     chosen = treeselect.select("dose ~ signal + site + noise", mixed, folds=3, **options)
     chosen = chosen.resample(2)
-    assert "chosen on all rows and held fixed" in size_note(chosen, chosen.stability)
+    assert "chosen on all rows and then fixed" in size_note(chosen, chosen.stability)
     asked = treeselect.select("dose ~ signal + site", mixed, k=1, **options).resample(2)
     assert size_note(asked, asked.stability) == ""
 

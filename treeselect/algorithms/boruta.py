@@ -31,10 +31,10 @@ from treeselect.engine.rounding import levels
 from treeselect.engine.splitting.candidates import can_split
 
 _LEAST_SHADOWS = 5
-"""Shadows there are at least, as in the authors' package, as far as there are units."""
+"""Least number of shadows, as in the authors' package, if there are as many units."""
 
 _LEVEL = 0.01
-"""Level at which units are decided in the rounds, unless one is given."""
+"""Level of the tests, unless one is given."""
 
 _LEAST_SPREAD = 1e-12
 
@@ -135,7 +135,7 @@ class Boruta(RankingForest):
         check_choice(self, "correction", ("bonferroni", "bh"))
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units by rising p-values (see ``Method.path``)."""
+        """Path of selected units by increasing p-value (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         n = len(groups.names)
@@ -174,7 +174,7 @@ class Boruta(RankingForest):
         level = self.level or _LEVEL
         hits, total, seen = np.zeros((3, n))
         is_used = np.zeros(n, dtype=bool)
-        # What can't split is no hypothesis, and counts in no threshold.
+        # Units that can't split are not tested and do not count in the correction.
         decision = np.where(able, TENTATIVE, REJECTED)
         n_able = int(able.sum())
         history: list[FloatArray] = []
@@ -182,7 +182,7 @@ class Boruta(RankingForest):
         while len(history) < self.max_rounds and (decision == TENTATIVE).any():
             left = decision != REJECTED
             score, cast = self._round(task.seeded("round", len(history)), able, left)
-            # What no tree splits on is as good as nothing.
+            # A unit on which no tree splits has importance 0.
             real, shadow = np.nan_to_num(score[:n]), np.nan_to_num(score[n:])[cast]
             best_shadow = max(float(shadow.max()), 0.0)
             history.append(np.where(left, real, np.nan))
@@ -201,8 +201,10 @@ class Boruta(RankingForest):
         )  # fmt: skip
 
     def _round(self, task: Task, able: BoolArray, left: BoolArray) -> tuple[FloatArray, BoolArray]:
-        """Importance of the units that are left and then of the shadows, NaN of those that no tree
-        splits on, shape (2 * n_groups,); and which units have a shadow."""
+        """Importance of the remaining units and of the shadows, and which units have a shadow.
+
+        The importances have shape (2 * n_groups,), and are NaN for units that no tree splits on.
+        """
         shadows = left.copy()
         shadows[np.flatnonzero(able & ~left)[: max(_LEAST_SHADOWS - int(left.sum()), 0)]] = True
         both = with_shadows(task.problem, task.weights, task.seed)
@@ -211,29 +213,29 @@ class Boruta(RankingForest):
         importance = np.where(np.isfinite(found.importance), found.importance, np.nan)
         if self.kind == "mdi":
             return importance, shadows
-        # Where all trees agree, as where a unit is hardly used, there is next to no spread.
+        # If all trees agree, for example on a unit that is hardly used, the spread is almost 0.
         return importance / np.maximum(found.standard_error, _LEAST_SPREAD), shadows
 
 
 def _with(decisions: Decisions, path: Sequence[Step]) -> tuple[Step, ...]:
-    """Steps that know what was decided."""
+    """Steps with the decisions."""
     return tuple(dataclasses.replace(step, decisions=decisions) for step in path)
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """What the rounds tell of each unit.
+    """Results of the rounds for each unit.
 
     Attributes
     ----------
     hits : ndarray of float, shape (n_groups,)
-        Rounds in which the unit was better than all shadows.
+        Rounds in which the unit exceeded all shadows.
     importance : ndarray of float, shape (n_groups,)
-        Mean over the rounds in which the unit was there.
+        Mean over the rounds before rejection.
     is_used : ndarray of bool, shape (n_groups,)
         Whether any tree splits on the unit.
     decision, history, shadows : ndarray
-        As of :class:`Decisions`, by Bonferroni alone.
+        As in :class:`Decisions`, by Bonferroni's correction alone.
     """
 
     hits: FloatArray
@@ -249,19 +251,19 @@ class Contest:
         return len(self.history)
 
     def decisions(self, p_values: FloatArray, level: float) -> Decisions:
-        """The decisions, with what passes by its adjusted p-value when the rounds end."""
+        """The decisions, including units confirmed by their adjusted p-values at the end."""
         passed = np.where(p_values <= level, CONFIRMED, self.decision).astype(np.int64)
         return Decisions(passed, self.history, self.shadows)
 
     @property
     def p_values(self) -> FloatArray:
-        """Probability of so many heads, or more, of a fair coin; not adjusted."""
+        """Unadjusted probability of at least as many heads of a fair coin."""
         return _tail(self.hits, self.n_rounds)
 
 
 def _tail(hits: FloatArray, n_rounds: int) -> FloatArray:
-    """Probability of so many heads, or more, of a fair coin."""
-    # Loaded here: every method is known once one is used, and most need no statistics.
+    """Probability of at least so many heads of a fair coin."""
+    # Imported here: all methods are loaded together, and most do not need scipy.stats.
     from scipy.stats import binom
 
     return np.asarray(binom.sf(hits - 1, n_rounds, 0.5))
@@ -278,11 +280,12 @@ def adjusted(p_values: FloatArray, correction: Correction) -> FloatArray:
 
 
 def with_shadows(problem: Problem, weights: RowWeights, seed: int) -> Problem:
-    """The problem with a shuffled copy of each unit behind all units.
+    """The problem with a shuffled copy of each unit after all units.
 
-    The rows with weight are shuffled, for all columns of a unit alike. A unit's shuffling depends
-    on the seed and the unit's key alone. Groups of rows are shuffled, and rows within them: a copy
-    of what is the same for all rows of a group tells groups apart as well as the unit does.
+    Rows with positive weight are shuffled, all columns of a unit together. The shuffling of a unit
+    depends only on the seed and the unit's key. Clusters are shuffled, and rows within them,
+    because a copy that stayed constant within clusters would identify them as well as the unit
+    does.
     """
     groups, n = problem.groups, len(problem.groups.names)
     both = FeatureGroups(
@@ -299,7 +302,7 @@ def with_shadows(problem: Problem, weights: RowWeights, seed: int) -> Problem:
 
 
 def _shuffled(weights: RowWeights, seed: int) -> IntArray:
-    """All rows, those with weight in another order, in which rows of a group stay neighbours."""
+    """All rows, with the weighted ones shuffled so that rows of a cluster stay adjacent."""
     rows, groups, rng = weights.rows, weights.blocks, np.random.default_rng(seed)
     order, there, here = np.arange(len(weights)), rows, rng.permutation(rows)
     if groups is not None:
@@ -311,7 +314,7 @@ def _shuffled(weights: RowWeights, seed: int) -> IntArray:
 
 
 def _shadowed(data: BinnedData, orders: Sequence[IntArray]) -> BinnedData:
-    """The columns and behind them the same ones, the rows of each group in the order given."""
+    """The columns, followed by the same columns with the rows of each group in the given order."""
     shadow = np.array([c[orders[g]] for c, g in zip(data.codes, data.group_of, strict=True)])
     codes = np.concatenate([data.codes, shadow.astype(np.uint8)])
     of_wide = data.group_of[data.wide_at >= 0]

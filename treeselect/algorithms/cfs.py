@@ -25,7 +25,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling
 
 _PATIENCE = 5
-"""Expansions in a row that better nothing, after which the search of the thesis ends."""
+"""Expansions without improvement after which the search ends, as in the thesis."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,8 @@ class CFS(RefinedMethod):
     expanded by each term outside it. The search ends after five expansions in a row without
     improvement. For each size, the path has the set of highest merit that was evaluated, where the
     best set of each size was expanded as well; sets need not be nested. The tuning parameter of a
-    step is the least mean increase in merit per term from a smaller set, over all sizes so far. The
+    step is the smallest mean increase in merit per added term from any smaller set of the path to
+    its own, or that of an earlier step if smaller. The
     importance of a term is its symmetrical uncertainty with the response. Training scores are those
     of :class:`MRMR`. Constant terms never enter.
 
@@ -113,7 +114,7 @@ class CFS(RefinedMethod):
         check_integer(self, "n_bins", least=2, most=100)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the best sets by their size (see ``Method.path``)."""
+        """Path of the best sets by size (see ``Method.path``)."""
         problem, seed = task.problem, task.seed
         refuse_costs(self, problem.groups)
         n = len(problem.groups.names)
@@ -136,21 +137,21 @@ class CFS(RefinedMethod):
 
 @dataclass(frozen=True, slots=True)
 class UnitSet:
-    """Some units, in rising order, and their merit."""
+    """A set of units, in increasing order, and its merit."""
 
     units: tuple[int, ...]
     merit: float
 
 
 class MeritSearch:
-    """Best-first search for sets of a high merit.
+    """Best-first search for sets of high merit.
 
     Parameters
     ----------
     units : Uncertainties
     groups : FeatureGroups
     seed : int
-        Of the order in which ties are won.
+        Seed of the order of ties.
     gain : float
         What each unit must add to the merit.
 
@@ -172,11 +173,11 @@ class MeritSearch:
         self._search()
 
     def best(self) -> UnitSet:
-        """The best set that was seen, less what its units must add; of equal ones the smallest."""
+        """The best set found, by merit minus `gain` for each unit; the smallest of equal ones."""
         return max((self._best[size] for size in sorted(self._best)), key=self._value)
 
     def of_each_size(self, most: int) -> list[UnitSet]:
-        """Of each size the best set that was seen, where each of these was extended, too."""
+        """The best set found of each size, where each of these was expanded as well."""
         for size in range(len(self._start.units), most):
             if size in self._best:
                 self._expand(self._best[size])
@@ -203,7 +204,7 @@ class MeritSearch:
                 found = None if siblings[i].units in seen else siblings[i]
 
     def _expand(self, found: UnitSet) -> Children:
-        """The sets with one unit more; the best of them is remembered."""
+        """The sets with one more unit; the best of them is recorded."""
         merits = self._merits(found.units)
         order = falling(merits, self._ranks)
         children = Children(found.units, order[merits[order] > -np.inf], merits)
@@ -215,7 +216,7 @@ class MeritSearch:
         return children
 
     def _merits(self, units: tuple[int, ...]) -> FloatArray:
-        """Merit of the set with each further unit, minus infinity for those that can't come in."""
+        """Merit of the set plus each further unit, minus infinity for units that can't enter."""
         inside, size = list(units), len(units) + 1
         redundancy = np.zeros(len(self.relevance))
         for g in inside:
@@ -224,7 +225,7 @@ class MeritSearch:
         merits = (self.relevance[inside].sum() + self.relevance) / np.sqrt(size + pairs)
         can_enter = self._can_enter.copy()
         can_enter[inside] = False
-        # Rounding must not tell apart what is equal: ties go by the ranks.
+        # Rounding must not break ties: they are broken by rank.
         return np.where(can_enter, np.round(merits, 12), -np.inf)
 
     def _merit(self, units: tuple[int, ...]) -> float:
@@ -248,14 +249,14 @@ class MeritSearch:
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """The sets with one unit more than another, the best first.
+    """The sets with one unit more than another set, best first.
 
     Attributes
     ----------
     parent : tuple of int
         Units of the other set.
     order : ndarray of int64, shape (n_children,)
-        Units that come in.
+        Units that enter.
     merits : ndarray of float, shape (n_groups,)
         Merit of the set with each unit.
     """
@@ -273,8 +274,10 @@ class Children:
 
 
 def _least_rises(merits: FloatArray) -> FloatArray:
-    """For sets of rising size the least mean rise of the merit, for each unit, from a smaller one,
-    over all sets so far; infinite for the first."""
+    """For sets of increasing size, the smallest mean increase in merit per unit from a smaller set.
+
+    It is the minimum over all sizes so far; infinite for the first.
+    """
     rises = [np.inf]
     for size in range(1, len(merits)):
         from_each = (merits[size] - merits[:size]) / np.arange(size, 0, -1)

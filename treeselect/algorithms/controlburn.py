@@ -30,120 +30,126 @@ _FOREST, _SOLVER = Forest(), Penalty()
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ControlBurn(Method):
-    """Sparse forests by a non-negative lasso over trees.
+    """ControlBurn: sparse forests by a non-negative lasso over trees.
 
-    A forest of trees of growing depth is grown by bag-boosting; a lasso gives each tree a weight
-    of at least 0, where a tree costs as much as the units it uses; what the trees with positive
-    weight use is selected.
+    Bag-boosting grows a forest of trees of increasing depth. A lasso then gives each tree a weight
+    of at least 0, where a tree costs as much as the terms that it uses. The terms used by trees
+    with positive weight are selected.
 
-    Two objects say what is done: `forest`, where the trees come from, and `solver`, how some of
-    them are chosen. Each has the options that go together, and no others. All other parameters are
-    keywords for the options of these two: a keyword changes that option of the object, and one that
-    the object does not have is refused.
+    Two objects describe the procedure: `forest` says where the trees come from, and `solver` how
+    some of them are chosen. Each has only the options that belong together. All other parameters
+    are keywords for the options of these two objects. A keyword changes that option of the object;
+    a keyword that the object does not have is an error.
 
     Parameters
     ----------
     solver : Penalty, Hinge, Constraints or BestSubset
-        How trees are chosen, on which rows, and what then predicts: along a falling penalty
-        (:class:`Penalty`, the default), with the hinge loss (:class:`Hinge`) or under constraints
-        of one's own (:class:`Constraints`); or the best set of each size (:class:`BestSubset`).
+        How trees are chosen, on which rows, and what the final model is: along a decreasing penalty
+        (:class:`Penalty`, the default), with the hinge loss (:class:`Hinge`), under user-defined
+        constraints (:class:`Constraints`), or as the best subset of each size
+        (:class:`BestSubset`).
     lam : float, optional
-        Penalty of problem (2) of the paper, positive, in units of the mean loss (log loss, or half
-        the squared error) per unit of tree weight and price. None: the number of units decides.
+        Penalty of problem (2) of [1]_, positive, in units of the mean loss (log loss, or half the
+        squared error) per unit of tree weight and cost. If None, `k` decides.
     forests : int
-        Independent forests whose trees are pooled, 1 to 1,000. Five made the choice more stable
+        Independent forests whose trees are pooled, 1 to 1,000. Five made the selection more stable
         than one.
     adaptive : bool
-        Solve twice, the second time with each unit's price divided by the square root of its
-        importance in the first solution, times the share of its gain that holds outside the bags
-        of an ordinary forest: trees fit noise of many values better than a true binary term.
+        Whether the problem is solved twice. For the second solution, the cost of a term is divided
+        by ``sqrt(importance) * share``: its importance in the first solution, and the share of its
+        gain in an ordinary forest that is confirmed out of bag. Without this correction, trees fit
+        noise terms with many values better than a true binary term.
     tail, tolerance : int, float
         Trees of one depth are added until the last `tail` training losses differ by at most
-        `tolerance` times the loss of the constant model above that of a perfect fit, or there are
-        200 of them, of which a ``TreeselectWarning`` tells.
+        `tolerance` times the difference in loss between the null model and a perfect fit. At 200
+        trees of one depth, growth stops with a ``TreeselectWarning``.
     min_trees : int
-        Least number of trees of each depth, 1 to 10,000.
+        Minimum number of trees of each depth, 1 to 10,000.
     max_depth : int, optional
-        Greatest depth, 1 to 16. None: as deep as the out-of-bag loss goes on falling. Either way
-        depth ends where every tree uses more than ten units, and more than are asked for: such
-        trees could not be part of the selection.
+        Maximum depth, 1 to 16. If None, depth increases as long as the out-of-bag loss falls. In
+        either case, depth stops increasing once every tree uses more than ten terms and more than
+        the requested number, since such trees could not be part of the selection.
     forest : Forest, SingleFeature, str or fitted model
-        Where the trees come from: :class:`Forest`, or by the name of its kind ``"bag-boosting"``
+        Where the trees come from. :class:`Forest`, or its kind by name: ``"bag-boosting"``
         (Algorithm 2), ``"bagging"`` (Algorithm 1) or ``"double bag-boosting"`` (as in the authors'
-        software); :class:`SingleFeature`, or ``"single-feature"``, trees of one unit each. Or a
-        forest or gradient boosting of scikit-learn or LightGBM, fitted on a data frame of the
-        formula's terms, all of them numbers, and on the same response with its classes in the same
-        order; its trees are taken as they are, and not grown again in resamples and folds, which
-        therefore assess the choice among them alone.
+        software). :class:`SingleFeature`, or ``"single-feature"``: trees of one term each. Or a
+        forest or gradient boosting model of scikit-learn or LightGBM, fitted to a data frame of the
+        formula's terms, all numeric, and to the same response with its classes in the same order.
+        The trees of a fitted model are not regrown in resamples and folds, which therefore assess
+        only the choice among them.
     loss : {"family", "hinge"}
-        Loss of the sparse-forest problem: that of the family (squared error, log loss of two or
-        more classes, Poisson, Cox's partial likelihood), or for two classes the hinge loss, whose
-        margins are no probabilities: a forest must predict. It is a linear program, fast for up to
-        some thousands of rows; with more, take a `sketch`.
+        Loss of the sparse-forest problem. ``"family"``: squared error, log loss of two or more
+        classes, Poisson loss or Cox's partial likelihood. ``"hinge"``, for two classes: the hinge
+        loss, whose margins are not probabilities, so that the final model must be a refitted
+        forest. It is a linear program, fast for up to some thousands of rows; with more, use
+        `sketch`.
     ridge : float
-        Ridge penalty on the weights of the trees, at least 0 (section 6.2): with it trees on
-        correlated units share the weight instead of one taking all.
+        Ridge penalty on the weights of the trees, at least 0 (section 6.2). With it, trees on
+        correlated terms share the weight instead of one tree taking all of it.
     constraints : callable, optional
-        Constraints of one's own on the weights, through cvxpy: from ``weights`` to a sequence of
-        cvxpy constraints, where ``weights["age"]`` is the sum of the weights of the trees that use
-        the unit `age` and ``weights.trees`` are all of them, for example ``lambda weights:
-        [weights["mri"] <= 0.5 * weights["age"]]``. An interior-point method then solves the
-        problem, slower by orders of magnitude: take ``forests=1``, or a `sketch`.
+        User-defined constraints on the weights, through cvxpy: a function from ``weights`` to a
+        sequence of cvxpy constraints. ``weights["age"]`` is the sum of the weights of the trees
+        that use the term `age`, and ``weights.trees`` is the vector of all weights, for example
+        ``lambda weights: [weights["mri"] <= 0.5 * weights["age"]]``. The problem is then solved by
+        an interior-point method, which is slower by orders of magnitude: use ``forests=1`` or
+        `sketch`.
     best_subset : bool
-        Of all sets of a size the one whose trees have the least loss, by a mixed-integer program,
-        in place of the path of the penalty, whose sets are where the search begins. It has a
-        ridge, by default of a hundredth of the constant model's loss, and no prices. What is
-        found by then may differ between runs if the time is over.
+        Whether, for each size, the set of terms whose trees have the least loss is found by a
+        mixed-integer program, which starts from the sets of the penalty path. It has a ridge
+        penalty, by default a hundredth of the null model's loss, and takes no costs. If a search
+        exceeds `time_limit`, results may differ between runs.
     time_limit : float
         Seconds that the search for the best subset of one size may take (in each fold and
-        resample), above 0; then the best one so far is taken, and the summary tells its optimality
-        gap.
+        resample), above 0. Then the best subset so far is used, and the summary gives its
+        optimality gap.
     sketch : int, optional
-        Rows of a sketch on which the sparse-forest problem is solved, 2 to 1,000,000 (section
-        3.3.3). None: all rows.
+        Number of rows of a sketch on which the sparse-forest problem is solved, 2 to 1,000,000
+        (section 3.3.3). If None: all rows.
     sketch_kind : {"rows", "gaussian"}
-        A sample of the rows, or Gaussian combinations of them, which the squared error alone can
-        have (problem 3).
+        ``"rows"``: a sample of the rows. ``"gaussian"``: Gaussian combinations of the rows, for the
+        squared error only (problem 3).
     max_features : float
-        Share of the units that each split chooses from at random, above 0, at most 1. One half is
-        steadier and a little better on ordinary data (``benchmarks/papers/controlburn_pmlb.py``),
-        but brings in near copies, which all of them keep apart (``controlburn_chess.py``).
+        Share of the terms from which each split chooses at random, above 0, at most 1. A share of
+        0.5 was more stable and slightly more accurate on ordinary data
+        (``benchmarks/papers/controlburn_pmlb.py``), but admits near-duplicate terms, which a share
+        of 1 keeps out (``benchmarks/papers/controlburn_chess.py``).
     tree_cost : float
-        What the first split of each tree on a unit of price 1 costs, at least 0, as a share of the
-        mean squared gradient at the constant model (of the variance, for numbers): trees use fewer
-        units (feature-sparse trees, section 3.2.4). 0 by default: the lasso has trees pay for what
-        they use anyway.
+        Cost of the first split of each tree on a term of cost 1, at least 0, as a share of the mean
+        squared gradient at the null model (for numeric responses, of the variance). Trees then use
+        fewer terms (feature-sparse trees, section 3.2.4). The default is 0, as the lasso already
+        charges trees for the terms they use.
     refit : {"forest", None}
-        What predicts: a forest refitted on the selected terms, or, with None, the sparse forest
-        itself, trees and weights (problem 2). Its penalty is that of the path at which the units
-        are in: with few units it draws predictions towards the mean, with many hardly, and
-        cross-validation then chooses penalty and units together.
+        Final model. ``"forest"``: a random forest refitted to the selected terms. None: the sparse
+        forest itself, with its trees and weights (problem 2), at the penalty of its step on the
+        path. With few terms this penalty shrinks predictions towards the mean, with many hardly,
+        and cross-validation then chooses the penalty and the number of terms together.
     n_trees : int
-        Trees of the refitted forest.
+        Trees of the refitted forest, 1 to 1,000,000.
     prune : bool
-        Whether units are dropped from each selection, of up to 30 units, whose removal does not
-        raise the out-of-bag error of a forest by more than its standard error.
+        Whether a backward pass is applied to each selection of at most 30 terms. It drops terms
+        whose removal does not raise the out-of-bag error of a forest by more than its standard
+        error.
     refine : bool
-        Whether each set is refined at the end, as in :class:`ExchangeSearch`: it gives way to the
-        first units of a held-out ranking, to a set of the backward pass from more of these or from
-        a larger set of the path, or to the refined set of one unit fewer with another one, and then
-        to exchanges of one unit for another, wherever the out-of-bag error of forests on the sets
-        falls by more than its standard error.
-        At a fixed tuning value units that are not missed go, and others are exchanged, until
-        nothing changes. It contains `prune`, and a path of all sizes ends where three further units
-        do not help.
+        Whether each set is refined, as in :class:`ExchangeSearch`. It may be replaced by the first
+        terms of a held-out ranking, by a set from a backward pass that starts from more of these or
+        from a larger set of the path, or by the refined set of the next smaller size with one more
+        term; then terms are exchanged. Every change must lower the out-of-bag error of forests on
+        the sets by more than the standard error of the difference. At a fixed tuning parameter,
+        the backward pass and exchanges alternate until nothing changes. Refinement includes
+        `prune`, and a path over all sizes ends when three further terms do not lower the error.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, or two keywords do not go together.
+        If an option is out of range, or if two keywords can't be combined.
     TypeError
-        If there is no such keyword.
+        If a keyword is unknown.
 
     Notes
     -----
-    Growing is Algorithm 2 of [1]_ (incremental depth bag-boosting with its out-of-bag stop). The
-    defaults pool five forests and use adaptive prices; :meth:`published` gives the paper's form.
+    Trees are grown by Algorithm 2 of [1]_ (incremental depth bag-boosting, stopped out of bag). The
+    defaults differ from the paper in pooling five forests and in adaptive costs; :meth:`published`
+    gives the paper's form. A group (``groups=``) counts as one term.
 
     References
     ----------
@@ -161,7 +167,7 @@ class ControlBurn(Method):
     >>> ControlBurn(solver=BestSubset(), lam=0.1)
     Traceback (most recent call last):
     treeselect.errors.MethodError: ControlBurn can't have `best_subset=True` and `lam=0.1` together.
-      One counts units, the other prices them.
+      One fixes the number of terms; the other penalises it.
     """
 
     forest: GrownForest | FittedForest = _FOREST
@@ -199,67 +205,68 @@ class ControlBurn(Method):
         object.__setattr__(self, "solver", chosen)
 
     def __getattr__(self, name: str) -> Any:
-        """What a keyword says, also where an object said it."""
+        """The value of a keyword, also where an object set it."""
         if name in DEFAULTS and name != "forest":
             return (DEFAULTS | self.forest.keywords() | self.solver.keywords())[name]
         raise AttributeError(f"ControlBurn has no attribute {name!r}")
 
     def __repr__(self) -> str:
-        """The call that makes it, in keywords, without what is the default."""
+        """The call that creates it, in keywords, without defaults."""
         return self.text
 
     @classmethod
     def published(cls) -> ControlBurn:
-        """The paper's form: one forest, all units tried at each split, no adaptive prices,
-        convergence by the tail alone."""
+        """The form of the paper: one forest, all terms tried at each split, no adaptive costs,
+        convergence by the tail alone.
+        """
         return cls(forest=Forest(forests=1, min_trees=1), solver=Penalty(adaptive=False))
 
     # --- what it is ---
 
     @property
     def reads_columns(self) -> bool:
-        """Whether the trees of another library are to find their rows."""
+        """Whether rows must be passed to the trees of another library."""
         return self.forest.was_fitted
 
     @property
     def was_fitted(self) -> bool:
-        """Whether the trees are those of a forest that was there before."""
+        """Whether the trees come from a fitted model."""
         return self.forest.was_fitted
 
     @property
     def note(self) -> str | None:
-        """What a reader should know of a forest that was there before."""
+        """What a reader should know about trees that come from a fitted model."""
         return self.forest.note
 
     @property
     def tuning_value(self) -> float | None:
-        """The fixed penalty, None for the whole path."""
+        """The fixed penalty, or None for the whole path."""
         return self.solver.tuning_value
 
     @property
     def tells_out_of_bag(self) -> bool:
-        """Whether the training scores are out of bag: those of refined sets are."""
+        """Whether training scores are out of bag, as they are for refined sets."""
         return self.solver.refine
 
     @property
     def why_left_out(self) -> str:
-        """Why units never enter the path: half a sentence."""
+        """Why terms never enter the path, as a clause."""
         return self.left_out + (NO_FURTHER if self.solver.refine else "")
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:
-        """Keywords and what they are by default."""
+        """Keywords and their defaults."""
         return dict(DEFAULTS)
 
     def options(self) -> dict[str, Any]:
-        """All options as keywords; a fitted forest by its type."""
+        """All options as keywords, with a fitted model by its type."""
         said = DEFAULTS | self.forest.words() | self.solver.words()
         return {name: value for name, value in said.items() if name not in self.forest.idle}
 
     # --- what it does ---
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling penalty (see ``Method.path``)."""
+        """Path of selected terms along a decreasing penalty (see ``Method.path``)."""
         self.solver.check(task.problem)
         _check_weight(task)
         pool, warning = self.forest.pool(task)
@@ -270,12 +277,11 @@ class ControlBurn(Method):
 
     @property
     def predicts_any_set(self) -> bool:
-        """Whether a forest is refitted: the sparse forest is that of a step."""
+        """Whether a forest is refitted; a sparse forest belongs to its step."""
         return self.solver.refit_trees is not None
 
     def final_model(self, task: Task, step: Step) -> Model:
-        """Forest on the selected units (paper, section 3.1: the final step), or the sparse forest
-        of the step."""
+        """A random forest on the selected terms (section 3.1 of the paper), or the sparse one."""
         n_trees = self.solver.refit_trees
         if n_trees is not None:
             return refit_forest(
@@ -290,9 +296,11 @@ class ControlBurn(Method):
         return dataclasses.replace(own, groups=step.selected)
 
     def _solved_again(self, task: Task, step: Step) -> WeightedForest:
-        """The sparse forest of a set that is not one of its path: trees are grown again, and those
-        that use nothing else solve a problem of their own, with prices of their own, at the same
-        penalty."""
+        """The sparse forest of a set that is not on its path.
+
+        Trees are grown again, and those that use no other terms are weighted in a problem of their
+        own, with its own adaptive costs, at the same penalty.
+        """
         pool, _ = self.forest.pool(task)
         with one_thread():
             inside = pool.within(step.selected)

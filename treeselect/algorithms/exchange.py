@@ -1,4 +1,4 @@
-"""Exchange search: units that are in for units that are not, as long as held-out rows say so."""
+"""Exchange search: selected for unselected terms, as long as the out-of-bag error falls."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from treeselect.algorithms.shared.task import Task
 class ExchangeSearch(Method):
     """Exchange search: swap terms as long as the out-of-bag error falls.
 
-    Methods that follow a path seldom drop a term once it has entered. Exchange search treats each
-    size on its own: it starts from the terms with the largest held-out gain in a forest of all
-    terms, and exchanges selected for unselected terms as long as the out-of-bag error falls by more
-    than a margin.
+    Methods that follow a path seldom drop a term once it has entered. At each size, exchange search
+    starts from the terms with the largest held-out gain in a forest of all terms or, if that is
+    better, from the set of the next smaller size with one more term. It then exchanges selected for
+    unselected terms as long as the out-of-bag error falls by more than a margin.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class ExchangeSearch(Method):
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is out of range.
 
     Notes
     -----
@@ -117,7 +117,7 @@ class ExchangeSearch(Method):
         check_number(self, "margin", least=0.0)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units, a step for each size (see ``Method.path``)."""
+        """Path of selected units, one step per size (see ``Method.path``)."""
         search = Search(task, n_trees=self.n_trees, margin=self.margin)
         start = Found(search.first(int(task.problem.groups.keep.sum())))
         if self.left is not None:
@@ -143,6 +143,6 @@ class ExchangeSearch(Method):
         selected, predict = found.selected, search.judge.prediction
         score = score_outside(task, selected, lambda: predict(selected))
         step = ranked_step(tuning, selected, search.worth(selected), score)
-        if not task.problem.wants_scores:  # in a fold, where nobody reads it
+        if not task.problem.wants_scores:  # not used in folds
             return step
         return dataclasses.replace(step, trace=search.trace(found))

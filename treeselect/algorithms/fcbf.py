@@ -130,8 +130,9 @@ class FCBF(RefinedMethod):
 def predominant(
     units: Uncertainties, relevance: FloatArray, ranking: IntArray, keep: BoolArray, most: int
 ) -> IntArray:
-    """The kept units and then the first predominant ones, no more than are wanted (the listing of
-    the paper, which looks at pairs only as they are needed).
+    """The units forced in, then the first predominant units, up to the number wanted.
+
+    This is the listing of the paper, except that pairs are evaluated only as needed.
 
     Parameters
     ----------
@@ -139,10 +140,10 @@ def predominant(
     relevance : ndarray of float, shape (n_groups,)
         Symmetrical uncertainty with the response.
     ranking : ndarray of int64
-        The units that are relevant, and the kept ones, by falling relevance.
+        Relevant units and those forced in, by decreasing relevance.
     keep : ndarray of bool, shape (n_groups,)
     most : int
-        How many are wanted that are not kept.
+        Number of units wanted besides those forced in.
     """
     found: list[int] = []
     left = ranking

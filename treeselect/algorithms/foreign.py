@@ -39,7 +39,7 @@ from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError, listing
 
 IN_FILES = "selector"
-"""Name of all selectors of others in model files, whatever they are called."""
+"""Name of all selectors in model files."""
 
 _WHOLE = 1e-9
 """How far the ratio of two weights may be from a whole number, relative to it."""
@@ -74,7 +74,9 @@ class ForeignSelector(RefinedMethod):
         If an option is out of range; if the selector can't be fitted, with its own message; or if
         there are `costs`, an offset with classes or counts, or weights that it can't use.
 
-    Notes ----- The selector is fitted to the columns of the rows with positive weight. Missing
+    Notes
+    -----
+    The selector is fitted to the columns of the rows with positive weight. Missing
     numbers are set to the median, with an indicator; a factor has an indicator for each level,
     missing included; constant columns are dropped. The order of terms is drawn from the seed, so
     that exact copies are not favoured by their position. The response is passed as class numbers
@@ -143,7 +145,7 @@ class ForeignSelector(RefinedMethod):
             )
 
     def __repr__(self) -> str:
-        """The call that makes it, without what is the default."""
+        """The call that creates it, without defaults."""
         lost = isinstance(self.selector, Words)
         changed = self.changed() | {"selector": self.words.text if lost else text_of(self.selector)}
         first = changed.pop("selector")
@@ -154,7 +156,7 @@ class ForeignSelector(RefinedMethod):
 
     @property
     def words(self) -> Words:
-        """What people are told of the selector."""
+        """Description of the selector."""
         return self.selector if isinstance(self.selector, Words) else words_of(self.selector)
 
     @property
@@ -169,17 +171,17 @@ class ForeignSelector(RefinedMethod):
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """That of scikit-learn, if it is from there."""
+        """That of scikit-learn, for its selectors."""
         return self.words.references
 
     @property
     def paper(self) -> str:
-        """That of scikit-learn, or where it comes from."""
+        """The reference of scikit-learn, or the name of the selector and its package."""
         return self.words.paper
 
     @property
     def note(self) -> str:
-        """How the selector saw the terms."""
+        """How terms were passed to the selector."""
         scale = "all columns standardised" if self.standardise else "no column standardised"
         return (
             f"{self.name} was fitted to coded columns: missing numbers set to the median, with an"
@@ -196,7 +198,7 @@ class ForeignSelector(RefinedMethod):
         return self.columns
 
     def options(self) -> dict[str, Any]:
-        """All options by name; the selector as the call that makes it, and all its parameters."""
+        """All options by name: the call that creates the selector, and all its parameters."""
         words = self.words
         return {
             "selector": words.text,
@@ -208,7 +210,7 @@ class ForeignSelector(RefinedMethod):
         return {name: getattr(self, name) for name in ("columns", "standardise", "prune", "refine")}
 
     def giving_way(self, k: object) -> ForeignSelector:
-        """The same for a choice of `k`: a set of its own size gives way to a number."""
+        """The same if `k` is a number: a set of the selector's own size gives way to it."""
         gives_way = self.columns == "auto" and self.tuning_value == OWN
         is_number = isinstance(k, int | np.integer)
         return dataclasses.replace(self, columns=None) if gives_way and is_number else self
@@ -220,12 +222,12 @@ class ForeignSelector(RefinedMethod):
 
     @property
     def text(self) -> str:
-        """The call that makes it, without what is the default."""
+        """The call that creates it, without defaults."""
         return repr(self)
 
     @property
     def label(self) -> str:
-        """The call that makes the selector, and options that are not the default."""
+        """The call that creates the selector, and changed options."""
         changed = self.changed()
         whole = changed.pop("selector")
         return ", ".join([str(whole), *(f"{name}={value!r}" for name, value in changed.items())])
@@ -238,7 +240,7 @@ class ForeignSelector(RefinedMethod):
 
     @classmethod
     def lost(cls, record: Mapping[str, Any]) -> ForeignSelector:
-        """The method of a model file, which has no selector any more."""
+        """The method of a model file, which stores no selector."""
         words = Words(**{name: str(value) for name, value in record["selector"].items()})
         return cls(**dict(record) | {"selector": words})
 
@@ -276,7 +278,7 @@ class ForeignSelector(RefinedMethod):
                 f"  It was {self.words.text}. Fit again with it as `method`."
             )
         refuse_costs(self.selector, problem.groups)
-        # What is left of numbers, and of times, has the offset in it.
+        # The residuals of numbers, and of survival times, include the offset.
         takes_it = problem.family.loss.is_squared or problem.family.has_times
         if problem.offset is not None and not takes_it:
             raise MethodError(
@@ -287,7 +289,7 @@ class ForeignSelector(RefinedMethod):
     def _columns(self, task: Task) -> LinearColumns:
         problem = task.problem
         assert problem.columns is not None
-        # Of copies the first one wins: an order drawn by the seed lets them take turns.
+        # Of exact copies, the first wins; the order is drawn by the seed.
         order = np.argsort(problem.groups.ranks(task.seed))
         return linear_columns(problem.columns, task.weight, order, standardise=self.standardise)
 
@@ -314,7 +316,7 @@ class ForeignSelector(RefinedMethod):
         )
 
     def _copies(self, weights: RowWeights) -> tuple[Any, FloatArray | None]:
-        """How often to repeat each row, and what to pass as ``sample_weight``."""
+        """How often each row is repeated, and the ``sample_weight``."""
         weight = weights.values
         if (weight == weight[0]).all() and (weight[0] == 1 or not weights.are_copies):
             return None, None
@@ -340,7 +342,7 @@ class ForeignSelector(RefinedMethod):
         longest: int,
         every_size: bool,
     ) -> list[Support]:
-        """What the selector takes, from few columns to many; first nothing, if sizes decide."""
+        """Selected columns, from few to many; first none, if sizes decide."""
         n = columns.x.shape[1]
         nothing = Support(np.zeros(n, dtype=bool), np.zeros(n))
         parameter, tuning = self.words.size, self.tuning_value
@@ -371,12 +373,12 @@ class ForeignSelector(RefinedMethod):
 
 
 def foreign_selector(selector: Any) -> ForeignSelector:
-    """The method that a selector is; of a copy of it.
+    """The method for a copy of a selector.
 
     Raises
     ------
     MethodError
-        If it is none.
+        If it is not a selector.
     """
     if not looks_like_selector(selector):
         raise not_a_method(selector)
@@ -386,7 +388,8 @@ def foreign_selector(selector: Any) -> ForeignSelector:
 def _of_units(
     support: Support, columns: LinearColumns, keep: BoolArray
 ) -> tuple[BoolArray, FloatArray]:
-    """Units that have any of the columns, or are kept, and the sum of what each has in them."""
+    """Units with any selected column, or forced in, and the sum of the importances of their
+    columns."""
     unit = np.repeat(columns.order, np.diff(columns.start))
     worth = np.bincount(unit, support.worth, len(keep)).astype(np.float64)
     taken = np.bincount(unit, support.taken, len(keep)) > 0

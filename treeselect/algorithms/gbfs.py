@@ -39,17 +39,17 @@ from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
 
 _MOST_TREES = 2000
 _PATIENCE = 50
-"""Rounds without a lower loss on the validation rows after which boosting ends."""
+"""Rounds without a lower validation loss after which boosting ends."""
 
 _FEW_ROWS = 2000
-"""Up to so many rows the losses of five splits are averaged, as in the paper; one is enough for
-more."""
+"""Most rows for which the losses of five splits are averaged, as in the paper; for more rows, one
+split is enough."""
 
 _DEPTHS = (2, 4, 6)
-"""Depths that validation chooses from."""
+"""Depths from which validation chooses."""
 
 _DECADES = 4.0
-"""Powers of ten that the path goes down from the price at which nothing enters, before it is 0."""
+"""Powers of ten from the cost at which nothing enters down to the least one above 0."""
 
 Discounts = tuple[tuple[str, str, float], ...]
 
@@ -79,11 +79,10 @@ class GBFS(RefinedMethod):
     min_leaf : int
         Minimum number of rows in a leaf, at least 1.
     newton : bool, optional
-        Whether splits and leaf values are Newton steps instead of mean gradients; fewer trees are
-        then needed, and `mu` is in units of the loss. If None: for counts and right-censored times
-        only, where the gradient is unbounded. For times, only leaf values are Newton steps: splits
-        use mean gradients, as a few rows may have almost no curvature, and `mu` has the units of
-        these gradients.
+        Whether splits and leaf values are Newton steps instead of mean gradients. Newton steps need
+        fewer trees, and `mu` is then in units of the loss. By default they are used for counts and
+        right-censored times, whose gradients are unbounded. For times, splits still use mean
+        gradients, in whose units `mu` is given, because some rows may have almost no curvature.
     charge_each_split : bool
         Whether a term is charged at every split until the first tree that uses it is complete,
         instead of at its first split only.
@@ -104,7 +103,9 @@ class GBFS(RefinedMethod):
     MethodError
         If an option is out of range, or if `discounts` names an unknown term.
 
-    Notes ----- Algorithm 1 of [1]_. For right-censored times, the loss is minus the log partial
+    Notes
+    -----
+    Algorithm 1 of [1]_. For right-censored times, the loss is minus the log partial
     likelihood (Cox, with Efron ties, weights, late entry and strata), whose negative gradients are
     the martingale residuals. The path starts at the value of `mu` at which no term enters. A cost
     shared by several terms is charged to each of them. A group (``groups=``) counts as one term.
@@ -160,8 +161,8 @@ class GBFS(RefinedMethod):
         object.__setattr__(self, "discounts", _read_discounts(self.discounts))
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling price (see ``Method.path``)."""
-        # One ensemble shares the columns of each tree between threads, many have one each.
+        """Path of selected units along a decreasing cost (see ``Method.path``)."""
+        # With one ensemble, threads share the columns of each tree; with many, each has one.
         alone = task if self.mu is not None else dataclasses.replace(task, n_threads=1)
         ensembles = Ensembles(self, alone)
         fixed = None if self.mu is None else ensembles.step(self.mu)
@@ -174,7 +175,7 @@ class GBFS(RefinedMethod):
 
 
 class Ensembles:
-    """Boosted ensembles of one problem at any price."""
+    """Boosted ensembles of one problem at any value of `mu`."""
 
     def __init__(self, method: GBFS, task: Task) -> None:
         problem, seed = task.problem, task.seed
@@ -191,8 +192,8 @@ class Ensembles:
         self._discounts = _numbered(method, groups.names)
 
     def dearest_price(self) -> float:
-        """The price at which nothing enters: the best gain of a first split, relative to the unit's
-        own price, in units of `mu`."""
+        """The value of `mu` at which nothing enters: the best gain of a first split, relative to
+        the unit's own cost."""
         priced = self._prices > 0
         if not priced.any():
             return 1.0
@@ -208,14 +209,14 @@ class Ensembles:
         return float(worth.max()) / 2 * (1 + 1e-9) or 1.0
 
     def grow(self, mu: float) -> BoostedTrees:
-        """The ensemble at a price."""
+        """The ensemble at a value of `mu`."""
         depth, n_trees = self._sizes(mu)
         rules = Boosting(n_trees, self._method.learning_rate, self._growth(depth))
         is_open = self._problem.groups.keep.copy()
         return self._boost(rules, self._penalty(mu), is_open, _ends_without_split)
 
     def step(self, mu: float) -> Step:
-        """The path's step at a price."""
+        """The step of the path at a value of `mu`."""
         problem = self._problem
         found = self.grow(mu)
         gains = group_gains(found.trees, problem.data).sum(axis=0)
@@ -226,7 +227,7 @@ class Ensembles:
         return step_of_gains(mu, gains, problem.groups.keep, score)
 
     def _penalty(self, mu: float) -> SplitPenalty:
-        # The engine's gain is the decrease of the squared error, twice what the price is set by.
+        # The engine's gain is the decrease in squared error, twice the unit of `mu`.
         ids = self._problem.groups.ids
         return SplitPenalty(
             np.ones(len(ids)), 2 * mu * self._prices[ids], discounts=self._discounts
@@ -254,7 +255,7 @@ class Ensembles:
         )  # fmt: skip
 
     def _sizes(self, mu: float) -> tuple[int, int]:
-        """Depth and number of rounds, by validation where they are not given."""
+        """Depth and number of rounds, by validation unless given."""
         depth, n_trees = self._method.max_depth, self._method.n_trees
         if depth is not None and n_trees is not None:
             return depth, n_trees
@@ -264,7 +265,7 @@ class Ensembles:
         return depths[best], n_trees or found[best][1]
 
     def _validate(self, mu: float, depth: int, n_trees: int) -> tuple[float, int]:
-        """Least mean loss on rows that are held out, and after how many rounds."""
+        """Least mean loss on held-out rows, and its number of rounds."""
         n_splits = 5 if self._weights.n_units <= _FEW_ROWS else 1
         curves = [self._curve(mu, depth, n_trees, split) for split in range(n_splits)]
         length = min(len(curve) for curve in curves)
@@ -272,7 +273,7 @@ class Ensembles:
         return float(mean.min()), max(first_smallest(mean), 1)
 
     def _curve(self, mu: float, depth: int, n_trees: int, split: int) -> list[float]:
-        """Loss on the rows of one split that are held out, from the constant model on."""
+        """Loss on the held-out rows of one split, from the null model on."""
         problem, method = self._problem, self._method
         seed = stream_seed(self._seed, "validation", split)
         train, held_out = hold_rows_out(problem, self._weights, seed)
@@ -287,7 +288,7 @@ class Ensembles:
 
 
 class _Judge:
-    """Follows the loss on rows that are held out, and ends the boosting when it stops falling."""
+    """Follows the loss on held-out rows, and ends boosting when it stops falling."""
 
     def __init__(
         self, problem: Problem, weight: WeightArray, base: FloatArray, rows: IntArray
@@ -312,7 +313,7 @@ class _Judge:
 
 
 def _ends_without_split(number: int, eta: FloatArray, trees: Sequence[Trees]) -> bool:
-    """Whether no tree of the round was split: neither will those of the next rounds."""
+    """Whether no tree of the round was split; then no later tree will be."""
     return all(len(tree.nodes.column) == tree.n_trees for tree in trees)
 
 

@@ -26,19 +26,19 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 
 _MOST_ROWS = 1000
-"""Rows that are all compared with each other, unless blocks are asked for."""
+"""Most rows that are all compared with each other, unless `block_size` is given."""
 
 _USUAL_BLOCK = 100
-"""Rows of a block where there are more."""
+"""Rows of a block, where there are more."""
 
 _AT_ONCE = 64
-"""Units whose kernels are held against the response's together."""
+"""Units whose kernels are compared with the response's at a time."""
 
 _FIRST_UNITS = 512
-"""Units between which inner products are taken at first: most never matter."""
+"""Units whose inner products are computed first; most others never matter."""
 
 _NEAR_END = 0.1
-"""Where in a segment of the path its solution is looked at, from its end."""
+"""Position of a step within its segment of the path, from the end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +74,10 @@ class HSICLasso(RefinedMethod):
     ``exp(-|x - x'|^2 / (2 d))``, on columns with mean 0 and variance 1. A factor has ``1 / n_c``
     for two rows of the same level c, which n_c rows have, and 0 for others. With several columns,
     these kernels are multiplied, and levels are combined. A missing level is a level. A missing
-    number is set to the median, and rows that differ in which numbers are missing have 0. Classes
-    have the kernel of a factor, numeric and count responses that of a number. With an offset, and
-    for right-censored times, the negative gradient at the null model replaces the response; for
-    times, these are the martingale residuals, within strata.
+    number is set to the median, and the kernel of two rows with different missing numbers is 0.
+    Classes have the kernel of a factor, numeric and count responses that of a number. With an
+    offset, and for right-censored times, the negative gradient at the null model replaces the
+    response; for times, these are the martingale residuals, within strata.
 
     In blocks [2]_, inner products are sums over random blocks of rows; copies of a row that an
     integer weight stands for are in one block. A group (``groups=``) counts as one term. A cost
@@ -131,7 +131,7 @@ class HSICLasso(RefinedMethod):
         check_integer(self, "n_shuffles", least=1, limit=10_000)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling penalty (see ``Method.path``)."""
+        """Path of selected units along a decreasing penalty (see ``Method.path``)."""
         keep = task.problem.groups.keep
 
         def step_at(lam: float, weights: FloatArray) -> Step:
@@ -165,14 +165,14 @@ class KernelFits:
     Parameters
     ----------
     task : Task
-        Ties are won by its seed.
+        Its seed breaks ties.
     blocks : Blocks
-        Of the rows with weight.
+        Blocks of the rows with positive weight.
 
     Attributes
     ----------
     relevance : ndarray of float, shape (n_groups,)
-        Inner product of each unit's kernel matrix with the response's, both centred and of norm 1.
+        Inner product of the kernel matrices of each unit and the response, centred and of norm 1.
     """
 
     def __init__(self, task: Task, blocks: Blocks) -> None:
@@ -187,7 +187,7 @@ class KernelFits:
         self._prices = np.where(groups.keep, 0.0, groups.costs)
         response = response_kernel(problem, weight, rows, mass)
         self.relevance, self._norms = self._against(response)
-        # No inner product is below 0: no unit enters at a higher penalty than it would alone.
+        # Inner products are non-negative: no unit enters at a higher penalty than it would alone.
         free = self._prices == 0
         alone = np.where(free, np.inf, self.relevance / np.where(free, 1.0, self._prices))
         self._alone = np.where(self.relevance > 0, alone, 0.0)
@@ -206,7 +206,8 @@ class KernelFits:
         return self._spread(self._homotopy(able).at(lam))
 
     def path(self, most: int) -> list[tuple[float, FloatArray]]:
-        """Penalties and solutions until more than `most` units are in: of each size the first."""
+        """Penalties and solutions until more than `most` units are selected: the first of each
+        size."""
         n_units = min(_FIRST_UNITS, len(self._order))
         while True:
             found = self._path(self._homotopy(n_units), most)
@@ -239,7 +240,7 @@ class KernelFits:
         return int(((weights > 0) | self._keep).sum())
 
     def _homotopy(self, n_units: int) -> Homotopy:
-        """The exact path of those units that could enter first."""
+        """The exact path of the units that could enter first."""
         units = self._order[:n_units]
         return Homotopy(self.gram(units), self.relevance[units], self._prices[units])
 
@@ -250,7 +251,7 @@ class KernelFits:
         return found
 
     def _against(self, response: Kernel) -> tuple[FloatArray, FloatArray]:
-        """Relevance of each unit, and the norm of its centred matrix, 1 for a constant one."""
+        """Relevance of each unit, and the norm of its centred matrix, 1 for constants."""
         relevance, norms = np.zeros(len(self._kernels)), np.ones(len(self._kernels))
         varying = [g for g, kernel in enumerate(self._kernels) if not kernel.is_constant]
         for first in range(0, 0 if response.is_constant else len(varying), _AT_ONCE):
@@ -264,16 +265,16 @@ class KernelFits:
 
 
 def unit_kernel(coded: CodedColumns, group: int, rows: IntArray, mass: FloatArray) -> Kernel:
-    """The kernel of a unit, from its columns taken together.
+    """The kernel of a unit, from its columns jointly.
 
     Parameters
     ----------
     coded : CodedColumns
     group : int
     rows : ndarray of int64
-        The rows with weight.
+        The rows with positive weight.
     mass : ndarray of float, shape (n_used_rows,)
-        How often each counts.
+        Mass of each row.
     """
     share = mass / mass.sum()
     numbers, missing, codes = [], [], []
@@ -296,7 +297,7 @@ def unit_kernel(coded: CodedColumns, group: int, rows: IntArray, mass: FloatArra
 def response_kernel(
     problem: Problem, weight: WeightArray, rows: IntArray, mass: FloatArray
 ) -> Kernel:
-    """The kernel of the response, or of the negative gradient at the constant model."""
+    """The kernel of the response, or of the negative gradient at the null model."""
     if problem.splits_classes:
         labels = joint_cells([problem.y[rows].astype(np.int64)], len(rows))
         return Kernel(np.empty((0, len(rows))), labels, _scale(labels, mass))
@@ -306,5 +307,5 @@ def response_kernel(
 
 
 def _scale(labels: IntArray, mass: FloatArray) -> FloatArray:
-    """Root of one by the number of rows of each row's level."""
+    """One over the square root of the number of rows with each row's level."""
     return np.asarray(1 / np.sqrt(np.bincount(labels, mass)[labels]))

@@ -1,4 +1,4 @@
-"""The importances of a random forest: the baseline that most people use."""
+"""Random forest importance: the baseline in widest use."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class ForestImportance(RankingForest):
         check_number(self, "threshold", most=1.0, optional=True)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling threshold (see ``Method.path``)."""
+        """Path of selected units along a decreasing threshold (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         n = len(groups.names)

@@ -1,4 +1,4 @@
-"""The group lasso over terms: the baseline that is linear."""
+"""The group lasso over terms: the linear baseline."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from treeselect.engine.linear.group_lasso import GroupLasso, LinearFit
 from treeselect.engine.row_losses import explicable
 
 _GRID = 10.0 ** -np.linspace(0, 4, 101)
-"""Penalties of the path, relative to the one at which nothing enters."""
+"""Penalties of the path, relative to that at which nothing enters."""
 
 _HALVINGS = 6
-"""How often the gap between two penalties is halved to find sizes between theirs."""
+"""Bisections between two penalties to find sizes between theirs."""
 
 _FITTED = 1e-3
-"""Share of the constant model's loss at which the path ends, since all is explained."""
+"""Share of the null model's loss at which the path ends, as nothing is left to explain."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,7 @@ class Lasso(RefinedMethod):
         check_number(self, "lam", above=0.0, optional=True)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling penalty (see ``Method.path``)."""
+        """Path of selected units along a decreasing penalty (see ``Method.path``)."""
         with one_thread():
             fits = LassoFits(task)
             if self.lam is not None:
@@ -129,7 +129,7 @@ class LassoFits:
         self._problem = problem
         rows = np.flatnonzero(weight > 0)
         self._weight = weight[rows]
-        # Of copies the first one takes all: the order in which ties are won.
+        # Of exact copies, the first takes the whole coefficient: this order breaks ties.
         order = np.argsort(problem.groups.ranks(task.seed))
         self._columns: LinearColumns = linear_columns(problem.columns, weight, order)
         prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)[order]
@@ -149,7 +149,7 @@ class LassoFits:
         return self._step(lam, self._solver.solve(lam, self._first))
 
     def path(self, most: int, least: int) -> list[Step]:
-        """Steps until more than `most` units are in, with sizes from `least` on looked for."""
+        """Steps until more than `most` units are selected, with sizes from `least` on."""
         top = self._solver.dearest(self._first)
         before = (top, self._first, self._step(np.inf, self._first))
         steps = [before[2]]
@@ -173,7 +173,7 @@ class LassoFits:
         most: int,
         halvings: int,
     ) -> list[Step]:
-        """Steps between two of them, if sizes between theirs are wanted."""
+        """Steps between two steps, if sizes between theirs are wanted."""
         first, last = max(before[2].size + 1, least), min(after[2].size - 1, most)
         if halvings == 0 or first > last:
             return []
@@ -198,7 +198,7 @@ class LassoFits:
         return ranked_step(tuning, selected, worth, score)
 
     def _spreads(self, fit: LinearFit) -> FloatArray:
-        """Standard deviation of each unit's part of the linear predictor, in the units' order."""
+        """Standard deviation of each unit's contribution to the linear predictor."""
         start, found = self._columns.start, np.zeros(len(self._columns.order))
         for i in np.flatnonzero(self._solver.norms(fit)):
             part = self._columns.x[:, start[i] : start[i + 1]] @ fit.coef[start[i] : start[i + 1]]
@@ -213,8 +213,11 @@ class LassoFits:
 
 
 def _last_of_each_set(steps: Sequence[Step]) -> list[Step]:
-    """Of neighbours with the same set the last one: what has entered has had room to gain weight.
-    The penalty of the first step, at which nothing that has a price is in, stays infinite."""
+    """The last of consecutive steps with the same set, where new coefficients have had room to
+    grow.
+
+    The penalty of the first step, at which no unit with a cost has entered, stays infinite.
+    """
     changes = [not np.array_equal(a.selected, b.selected) for a, b in pairwise(steps)]
     lasts = [step for step, changed in zip(steps[1:-1], changes[1:], strict=True) if changed]
     return [steps[0], *lasts, *steps[1:][-1:]]

@@ -1,4 +1,4 @@
-"""What is left of a method in a model file where its own code is not."""
+"""Stand-in for a method whose code is missing when a model file is loaded."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _PLAIN = (str, int, float, bool, type(None))
 
 @dataclass(frozen=True)
 class LostMethod(Method):
-    """A method whose code is not here: it tells what it was, and selects nothing any more.
+    """A method whose code is missing: it keeps its description and can't select.
 
     Parameters
     ----------
     said : mapping of str to object
-        What :func:`told` made of the method that it was.
+        The description that :func:`told` stored.
     why : str
-        Why it could not be found.
+        Why the method could not be found.
     """
 
     said: Mapping[str, Any] = field(hash=False)
@@ -34,38 +34,38 @@ class LostMethod(Method):
 
     @property
     def name(self) -> str:
-        """As of the method that it was, like all that follows."""
+        """Name of the original method, like all properties that follow."""
         return str(self.said["name"])
 
     @property
     def title(self) -> str:
-        """Name for people."""
+        """Name in summaries and reports."""
         return str(self.said["title"])
 
     @property
     def paper(self) -> str:
-        """Reference for people."""
+        """The reference in words."""
         return str(self.said["paper"])
 
     @property
     def origin(self) -> str:
-        """The package that it was from."""
+        """The package that it came from."""
         return str(self.said["origin"])
 
     @property
     def tuning_name(self) -> str:  # type: ignore[override]  # of each object
-        """Option that held the tuning value."""
+        """Option that held the tuning parameter."""
         return str(self.said["tuning_name"])
 
     @property
     def tuning_value(self) -> float | str | None:
-        """The tuning value that was fixed, if one was."""
+        """The tuning parameter, if it was fixed."""
         value = self.said["tuning_value"]
         return value if isinstance(value, float | int | None) else str(value)
 
     @property
     def scores_out_of_bag(self) -> bool:  # type: ignore[override]  # of each object
-        """Whether training scores were those of out-of-bag predictions."""
+        """Whether training scores were out of bag."""
         return bool(self.said["scores_out_of_bag"])
 
     @property
@@ -75,35 +75,35 @@ class LostMethod(Method):
 
     @property
     def missing(self) -> str:
-        """What is missing, and why it could not be found."""
+        """What is missing, and why."""
         return (
             f"Can't find the method {quoted(self.name)} of {shown(self.origin)}, which made this"
             f" selection: the model can predict, but not select again.\n  {self.why}"
         )
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Nothing: a MethodError that tells what is missing."""
+        """A MethodError that says what is missing."""
         raise MethodError(self.missing)
 
     def options(self) -> dict[str, Any]:
-        """All options that it had."""
+        """All its options."""
         return dict(self.said["options"])
 
     def changed(self) -> dict[str, Any]:
-        """Those that were not the default."""
+        """Options that differed from their defaults."""
         return {name: self.options().get(name) for name in map(str, self.said["changed"])}
 
     def tuned(self, value: float | None) -> LostMethod:
-        """Itself, which does nothing at any value."""
+        """Itself: it can't select at any value."""
         return self
 
     def record(self) -> tuple[str, dict[str, Any]]:
-        """Name and options, as they were in the file."""
+        """Name and options, as in the file."""
         return self.name, self.options()
 
 
 def check_told(said: Mapping[str, Any]) -> None:
-    """Raise a ValueError if that is not what :func:`told` makes."""
+    """Raise a ValueError unless that is a description by :func:`told`."""
     texts = all(isinstance(said.get(name), str) for name in _TEXTS)
     flags = all(isinstance(said.get(name), bool) for name in _FLAGS)
     options, changed = said.get("options"), said.get("changed")
@@ -112,7 +112,8 @@ def check_told(said: Mapping[str, Any]) -> None:
 
 
 def told(method: Method, name: str) -> dict[str, Any]:
-    """What a file tells of others' method, by the name that finds it, for where its code is not."""
+    """Description of another package's method for a model file, by the name under which it is
+    found."""
     return {
         "name": name,
         "title": method.title,
@@ -128,7 +129,7 @@ def told(method: Method, name: str) -> dict[str, Any]:
 
 
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options that a file can hold; of others their text."""
+    """Options that a file can hold; others as text."""
     return {name: value if _is_plain(value) else repr(value) for name, value in options.items()}
 
 

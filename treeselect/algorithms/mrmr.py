@@ -30,7 +30,7 @@ from treeselect.engine.rounding import falling
 Scheme = Literal["difference", "quotient"]
 
 _LEAST = 1e-3
-"""Least redundancy that a relevance is divided by."""
+"""Lower bound of the redundancy by which a relevance is divided."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,8 +137,7 @@ class MRMR(RefinedMethod):
         return self.path_along(steps, task)
 
     def _order(self, task: Task, longest: int) -> tuple[FloatArray, list[int], list[float]]:
-        """Relevance of each unit, the units in the order in which they come in, and the criterion
-        of each that is not kept."""
+        """Relevance of each unit, the units in order of entry, and the criterion at each entry."""
         problem, groups = task.problem, task.problem.groups
         rows, mass = row_mass(task.weights)
         cells = [

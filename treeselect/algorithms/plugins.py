@@ -1,7 +1,7 @@
-"""Methods of other packages: those that were registered, and those that packages announce.
+"""Methods of other packages: registered in a session, or declared as entry points.
 
-A package announces a method as an entry point of the group ``treeselect.methods``. It is loaded
-when somebody asks for its name, or for a list of all methods.
+A package declares a method as an entry point of the group ``treeselect.methods``. It is loaded
+when its name, or the table of all methods, is requested.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def add(name: str, kind: type[Any], taken: Iterable[str]) -> None:
 
 
 def _try_defaults(kind: type[Any]) -> None:
-    """Raise a MethodError unless a method can be made by its name alone."""
+    """Raise a MethodError unless every option has a default."""
     needed = [
         field.name
         for field in dataclasses.fields(kind)
@@ -57,12 +57,12 @@ def _try_defaults(kind: type[Any]) -> None:
 
 
 def find(name: str) -> type[Method] | None:
-    """The class registered under a name, or announced by a package; None if there is none.
+    """The class registered or declared under a name; None if there is none.
 
     Raises
     ------
     MethodError
-        If a package announces it, and it can't be loaded.
+        If a declared class can't be loaded.
     """
     if name not in _REGISTERED:
         announced = [point for point in _announced() if point.name == name]
@@ -72,12 +72,12 @@ def find(name: str) -> type[Method] | None:
 
 
 def found(taken: Iterable[str]) -> dict[str, type[Method]]:
-    """All of them by name, those that packages announce included.
+    """All of them by name, including declared ones.
 
     Raises
     ------
     MethodError
-        If one of them can't be loaded, or has a name that is taken.
+        If one of them can't be loaded, or if its name is already used.
     """
     for point in _announced():
         if point.name in taken:
@@ -90,12 +90,12 @@ def found(taken: Iterable[str]) -> dict[str, type[Method]]:
 
 
 def names() -> list[str]:
-    """Names of all of them; nothing is loaded."""
+    """Names of all of them, without loading any."""
     return list(dict.fromkeys([*_REGISTERED, *(point.name for point in _announced())]))
 
 
 def name_of(kind: type[Any]) -> str | None:
-    """The name that a class is registered under; None if it is not."""
+    """The name under which a class is registered; None if it is not."""
     return next((name for name, known in _REGISTERED.items() if known is kind), None)
 
 
@@ -123,7 +123,7 @@ def _loaded(points: list[metadata.EntryPoint]) -> type[Method]:
             raise MethodError(f"Found: {described(kind)}, which isn't a class.")
         check_kind(kind)
         _try_defaults(kind)
-    except Exception as error:  # code of others can fail in any way
+    except Exception as error:  # third-party code can fail in any way
         raise MethodError(
             f"{_package(first)} provides the method {quoted(first.name)}, which can't be loaded.\n"
             f"  {said_by(error)}"

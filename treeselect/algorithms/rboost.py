@@ -147,7 +147,7 @@ class RBoost(RefinedMethod):
         refuse_together(self, form="gradient", ties="random", way='Use `ties="used"`.')
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a rising coefficient (see ``Method.path``)."""
+        """Path of selected units along an increasing coefficient (see ``Method.path``)."""
         problem = task.problem
         can_reweight = problem.splits_classes
         if self.form == "reweighting" and not can_reweight:
@@ -188,7 +188,7 @@ class RBoost(RefinedMethod):
         target = class_target(label, n_classes, entropy=self.criterion == "entropy")
         growth, penalty = self._growth(n_able(data, weight)), self._penalty(problem, lam, held)
         rows = np.flatnonzero(weight > 0)
-        n_draws = int(copies(weight).sum())  # as many as there are rows, copies counted
+        n_draws = int(copies(weight).sum())  # number of rows, copies included
         boosting = start = np.asarray(weight, dtype=np.float64) / weight.sum()
         is_open, gains = groups.keep.copy(), np.zeros(data.n_groups)
         votes = np.zeros((len(label), n_classes))

@@ -1,4 +1,4 @@
-"""From a method's name to the method: the only place that knows names."""
+"""Methods by name."""
 
 from __future__ import annotations
 
@@ -49,29 +49,29 @@ METHODS: dict[str, type[Method]] = {
         VarSelRF, Stepwise,
     )
 }  # fmt: skip
-"""The package's own, by name."""
+"""Methods of this package, by name."""
 
 _OWN = {*METHODS.values(), ForeignSelector}
 
 
 def register_method(name: str, kind: type[Method]) -> None:
-    """Give a method of one's own a name, by which ``select`` and all other calls know it.
+    """Register a method under a name, so that ``select`` and all other calls find it.
 
-    A package does without: it announces its methods as entry points of the group
-    ``treeselect.methods``. Worker processes and model files are given the class itself, or find it
-    by the name again.
+    Packages need not call this: they declare their methods as entry points of the group
+    ``treeselect.methods``. Worker processes and model files receive the class itself, or find it
+    again by its name.
 
     Parameters
     ----------
     name : str
-        A word of small letters, digits and underscores.
+        A word of lower-case letters, digits and underscores.
     kind : type
-        A child of :class:`treeselect.Method` with a default for each option.
+        A subclass of :class:`treeselect.Method` with a default for every option.
 
     Raises
     ------
     MethodError
-        If another class has the name, or objects of the class are no methods.
+        If another class has the name, or if the class is not a complete method.
 
     Examples
     --------
@@ -90,12 +90,12 @@ def register_method(name: str, kind: type[Method]) -> None:
 
 
 def find_kind(name: str) -> type[Method] | None:
-    """The class of the methods of that name, in any case of its letters; None if there is none."""
+    """The class of methods with that name, in any case; None if there is none."""
     return METHODS.get(name.lower()) or plugins.find(name.lower())
 
 
 def find_method(method: Any, options: Mapping[str, Any]) -> Method:
-    """The method of that name, or the method itself, with some options replaced.
+    """The method with that name, or the given method, with some options replaced.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def find_method(method: Any, options: Mapping[str, Any]) -> Method:
     Raises
     ------
     MethodError
-        If the name or an option is unknown, or an option is not in its range.
+        If the name or an option is unknown, or if an option is out of range.
     """
     if isinstance(method, str):
         kind = find_kind(method)
@@ -123,9 +123,9 @@ def find_method(method: Any, options: Mapping[str, Any]) -> Method:
 
 
 def method_text(method: Any) -> Any:
-    """A method as it could be typed: a selector as the call that makes it, in words."""
+    """A method as it would be typed, a selector as the call that creates it."""
     if isinstance(method, str):
-        return str(method)  # numpy's text would say so
+        return str(method)  # a plain str, not numpy's
     return method if is_method(method) else _Typed(text_of(method))
 
 
@@ -139,7 +139,9 @@ class _Typed(str):
 
 
 def method_record(method: Method) -> list[Any]:
-    """Name and options of a method for a model file; of others' what is told without its code."""
+    """Name and options of a method for a model file; for methods of other packages, also the
+    description that replaces their code where it is missing.
+    """
     name, options = method.record()
     if type(method) in _OWN:
         return [name, options]
@@ -150,14 +152,14 @@ def method_record(method: Method) -> list[Any]:
 def method_of_record(
     name: str, options: Mapping[str, Any], said: Mapping[str, Any] | None = None
 ) -> Method:
-    """The method of such a record; without its code, if that is not here.
+    """The method of such a record, or a stand-in if its code is missing.
 
-    Nothing is imported but what is registered, or announced by an installed package.
+    Only registered methods and entry points of installed packages are imported.
 
     Raises
     ------
     MethodError
-        If there is no such method of this package, or it has no such options.
+        If this package has no such method, or the method no such options.
     """
     if said is None:
         if name == IN_FILES:
@@ -167,22 +169,23 @@ def method_of_record(
     check_told(said)
     try:
         return find_method(str(name), options)
-    except Exception as error:  # others' code can fail in any way, or be another by now
+    except Exception as error:  # third-party code can fail in any way, or have changed
         return LostMethod(said, said_by(error))
 
 
 def methods() -> pd.DataFrame:
-    """Table of the methods, those of other packages included.
+    """Table of all methods, including those of other packages.
 
     Returns
     -------
     pandas.DataFrame
-        One row per method: ``method``, ``title``, ``options`` (names and defaults), ``paper``.
+        One row per method: ``method``, ``title``, ``options`` (names and defaults, the tuning
+        parameter first), ``paper``.
 
     Raises
     ------
     MethodError
-        If a package announces a method that can't be loaded.
+        If a method of another package can't be loaded.
 
     Examples
     --------
@@ -216,7 +219,7 @@ def _unknown(name: str) -> Exception:
     selector = _selector_named(name)
     if selector is not None:
         advice += f"\n  Pass scikit-learn's selector as an object: `method={selector}(...)`."
-    return MethodError(f"Can't find the method {quoted(name)}.\n  {advice}")
+    return MethodError(f"`method` must be a known method.\n  Found: {quoted(name)}. {advice}")
 
 
 def _selector_named(name: str) -> str | None:
@@ -240,7 +243,7 @@ def _check_options(kind: type[Any], options: Mapping[str, Any], inside: str | No
 
 
 def _advice(option: str, known: list[str]) -> str:
-    """Which option may have been meant, or which of the package's methods have this one."""
+    """A similar option, or the methods of this package that have the option."""
     having = [name for name, kind in METHODS.items() if option in kind.defaults()]
     if having:
         return f"Methods with this option: {listing(having, len(having))}."

@@ -1,4 +1,4 @@
-"""Recursive elimination: the least important units go, and a new forest judges the others."""
+"""Recursive elimination: the least important units leave, and a new forest judges the rest."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class RecursiveElimination(RankingForest):
         check_shares(self)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the units that are left (see ``Method.path``)."""
+        """Path of the remaining units (see ``Method.path``)."""
 
         def judge(left: BoolArray) -> MeasuredForest:
             return self.measure(task.seeded("elimination", int(left.sum())), left)

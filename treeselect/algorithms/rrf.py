@@ -35,7 +35,7 @@ from treeselect.engine.arrays import FloatArray
 
 @dataclass(frozen=True, kw_only=True)
 class _RegularisedForest(RefinedMethod):
-    """What RRF and GRRF have in common."""
+    """Options shared by RRF and GRRF."""
 
     n_trees: int = 1000
     mtry: int | None = None
@@ -114,9 +114,9 @@ class RRF(_RegularisedForest):
         tables of [1]_; no new term enters a node whose purity is `lam` or more. Numeric responses
         are centred first. ``"decrease"``: the decrease in impurity, as described in the papers.
     ties : {"used", "random"}
-        Which of equal splits is made. ``"used"``: the split on a term in use, then on the term of
-        lower rank. ``"random"``: one at random, as in the authors' package, so that exact copies
-        enter.
+        Which of equal splits is made. ``"used"``: the split on a term in use, then on a term forced
+        in, then on the cheapest, then the first in an order drawn from the seed. ``"random"``: one
+        at random, as in the authors' package, so that exact copies enter.
     screen : bool
         Whether a new term must also be credible. A term with coefficient c may then enter only if
         the share of its gain that holds out of bag is at least ``1 - c`` of the largest such share,
@@ -128,13 +128,13 @@ class RRF(_RegularisedForest):
         whose removal does not raise the out-of-bag error of a forest by more than its standard
         error.
     refine : bool
-        Whether each set is refined, as in :class:`ExchangeSearch`. Candidates for its place are the
-        first terms of a held-out ranking, a set of the backward pass from more of these or from a
-        larger set of the path, and the refined set of the next smaller size with one more term;
-        then terms are exchanged. Each change must lower the out-of-bag error of forests on the sets
-        by more than its standard error. At a fixed tuning parameter, the backward pass and
-        exchanges alternate until nothing changes. Refinement includes `prune`, and a path over all
-        sizes ends when three further terms do not lower the error.
+        Whether each set is refined, as in :class:`ExchangeSearch`. It may be replaced by the first
+        terms of a held-out ranking, by a set from a backward pass that starts from more of these or
+        from a larger set of the path, or by the refined set of the next smaller size with one more
+        term; then terms are exchanged. Every change must lower the out-of-bag error of forests on
+        the sets by more than the standard error of the difference. At a fixed tuning parameter,
+        the backward pass and exchanges alternate until nothing changes. Refinement includes
+        `prune`, and a path over all sizes ends when three further terms do not lower the error.
 
     Raises
     ------
@@ -142,7 +142,9 @@ class RRF(_RegularisedForest):
         If an option is out of range, if entropy is combined with the un-centred gain, or if entropy
         is used for a response without classes or with an offset.
 
-    Notes ----- Algorithm 1 of [1]_ and Algorithm 2 of [2]_, for classes and numeric responses.
+    Notes
+    -----
+    Algorithm 1 of [1]_ and Algorithm 2 of [2]_, for classes and numeric responses.
     Costs are powers: a term of cost c has the coefficient ``lam ** c``, so cost 1 gives the rule of
     the papers and cost 0 no penalty. A cost shared by several terms is charged to each of them. A
     group (``groups=``) counts as one term. With an offset, trees are grown on the negative gradient
@@ -189,7 +191,7 @@ class RRF(_RegularisedForest):
         check_number(self, "lam", least=0.0, most=1.0, optional=True)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a rising coefficient (see ``Method.path``)."""
+        """Path of selected units along an increasing coefficient (see ``Method.path``)."""
         rules, groups = self._rules(), task.problem.groups
         held = held_shares(task) if self.screen else None
 
@@ -265,7 +267,7 @@ class GRRF(_RegularisedForest):
         check_number(self, "lam", least=0.0, most=1.0)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling `gamma` (see ``Method.path``)."""
+        """Path of selected units along a decreasing `gamma` (see ``Method.path``)."""
         rules, groups = self._rules(), task.problem.groups
         relative = self._relative_importance(task)
         held = held_shares(task) if self.screen else None
@@ -279,8 +281,10 @@ class GRRF(_RegularisedForest):
         return self.path_of(lambda at: try_with(1.0 - at), fixed, task)
 
     def _relative_importance(self, task: Task) -> FloatArray:
-        """Importance in an ordinary forest per price, relative to the largest; 1 for units that
-        cost nothing (equations 4 and 5)."""
+        """Importance per cost in an ordinary forest, relative to the largest (equations 4 and 5).
+
+        It is 1 for units without cost.
+        """
         rules = dataclasses.replace(self._rules(), all_open=False, gain="decrease", ties="random")
         costs = task.problem.groups.costs
         gains = grow_shared(task.seeded("guide"), rules, np.ones(len(costs))).gains

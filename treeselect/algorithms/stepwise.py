@@ -27,7 +27,7 @@ Direction = Literal["both", "forward", "backward"]
 Criterion = Literal["bic", "aic"]
 
 _LESS = 1e-7
-"""By how much a criterion must be less to be less."""
+"""Least difference between criteria that counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +74,10 @@ class Stepwise(RefinedMethod):
     about twice that size. In between, a term leaves if this gives the best set of its size so far.
     For each size, the path has the best set by the criterion. The path ends when nothing is left to
     explain, for example at complete separation; from there on, no set is better than another. The
-    tuning parameter of a step is the largest penalty at which no smaller set of the path is better,
-    the least so far. The importance of a term is its share of the increases in -2 log-likelihood
-    when each term is left out. The final model is a random forest on the selected terms, as for the
-    other methods.
+    tuning parameter of a step is the largest penalty at which no smaller set of the path is better
+    (or that of an earlier step if smaller). The importance of a term is its share of the increases
+    in -2 log-likelihood when each term is left out. The final model is a random forest on the
+    selected terms, as for the other methods.
 
     References
     ----------
@@ -138,9 +138,9 @@ class Stepwise(RefinedMethod):
 
 
 class Search:
-    """Models of one problem, one unit apart.
+    """Models of one problem that differ by one unit.
 
-    Units are in the order in which they win ties.
+    Units are in the order in which ties are broken.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class Search:
     Raises
     ------
     MethodError
-        If there are too many columns to begin with all of them.
+        If there are too many columns for backward selection.
     """
 
     def __init__(self, task: Task, rules: Stepwise) -> None:
@@ -186,28 +186,28 @@ class Search:
             )
 
     def criterion(self, fit: GlmFit) -> float:
-        """What is to be low."""
+        """The criterion, to be minimised."""
         return fit.misfit + self._penalty * fit.n_coefs
 
     def _is_less(self, fit: GlmFit, other: GlmFit) -> bool:
         return self.criterion(fit) < self.criterion(other) - _LESS
 
     def _lowest(self, fits: Sequence[GlmFit], default: GlmFit) -> GlmFit:
-        """The first of the fits of which none is less."""
+        """The first fit of lowest criterion."""
         lowest = fits[0] if fits else default
         for fit in fits[1:]:
             lowest = fit if self._is_less(fit, lowest) else lowest
         return lowest
 
     def falling(self) -> list[GlmFit]:
-        """The fits from the first one to that from which no step lowers the criterion."""
+        """Fits from the first one to that from which no step lowers the criterion."""
         fits = [self._first()]
         while True:
             fit = fits[-1]
             moves = [self._best_without(fit), self._best_with(fit)]
             without = moves[0]
             if without is not None and without.n_coefs == fit.n_coefs:
-                fits.append(without)  # what adds nothing goes first, though nothing is gained
+                fits.append(without)  # a unit without coefficients is dropped first
                 continue
             best = self._lowest([m for m in moves if m is not None], fit)
             if not self._is_less(best, fit):
@@ -215,10 +215,10 @@ class Search:
             fits.append(best)
 
     def of_each_size(self, longest: int) -> dict[int, GlmFit]:
-        """The best fit of each size that the search has met.
+        """The best fit of each size in the search.
 
-        It goes on to the longest size and, where units may go again, to twice that and two as long
-        as the criterion falls.
+        It continues to the longest size and, if units may leave again, to twice that plus two as
+        long as the criterion falls.
         """
         limit = longest if self._direction == "forward" else 2 * longest + 2
         fit = self._first()
@@ -241,7 +241,7 @@ class Search:
                 best[_size(fit)] = fit
 
     def steps(self, best: dict[int, GlmFit], longest: int) -> list[Step]:
-        """Steps of the fits of rising size, up to the first of at least the longest."""
+        """Steps of the fits of increasing size, up to the first of at least `longest`."""
         sizes = sorted(best)
         enough = min((size for size in sizes if size >= longest), default=sizes[-1])
         fits = [best[size] for size in sizes if size <= enough]
@@ -268,14 +268,14 @@ class Search:
         return self._fit(everything if self._direction == "backward" else self._keep)
 
     def _fit(self, groups: BoolArray, near: GlmFit | None = None) -> GlmFit:
-        """One fit of each set, however often the search comes by: it could go round in circles."""
+        """The fit of a set, stored, as the search may return to it."""
         key = groups.tobytes()
         if key not in self._fits:
             self._fits[key] = self._glm.fit(groups, near)
         return self._fits[key]
 
     def _best_with(self, fit: GlmFit) -> GlmFit | None:
-        """The best fit with one more unit, None where none adds anything."""
+        """The best fit with one more unit; None if no unit adds anything."""
         others = np.flatnonzero(self._has_columns & ~fit.groups)
         if self._direction == "backward" or fit.misfit <= self._glm.best_misfit:
             return None
@@ -289,8 +289,10 @@ class Search:
         return self._fit(groups, fit)
 
     def _best_without(self, fit: GlmFit) -> GlmFit | None:
-        """The best fit with one unit less, the last by rank of equal ones; first of all one with as
-        many coefficients."""
+        """The best fit with one unit fewer; ties go to the last by rank.
+
+        A fit with the same number of coefficients comes first.
+        """
         units = np.flatnonzero(fit.groups & ~self._keep)[::-1]
         if self._direction == "forward" or not len(units):
             return None

@@ -22,16 +22,16 @@ from treeselect.engine.blas import one_thread
 
 _TOLERANCE = 1e-6
 _MOST_STEPS = 100_000
-"""Newton steps, of which some tens are made: the solver always stops before."""
+"""Newton steps; the solver stops after a few dozen."""
 
 _LEAST_C = 1e-12
-"""Far below, the solver comes to no end."""
+"""Far below this, the solver does not terminate."""
 
 _INTERCEPT = 10.0
-"""The solver penalises the intercept as if it were the weight of a column of this height."""
+"""The solver penalises the intercept like the weight of a column with this value."""
 
 _DIGITS = 8
-"""Digits in which criteria differ: exact copies have equal ones, but for rounding."""
+"""Digits of criteria that count: those of exact copies are equal up to rounding."""
 
 _LEAST_CURVATURE = 1e-12
 """Of a row, relative to the mean: beside an extreme offset the square of what is divided by it must
@@ -80,10 +80,10 @@ class SVMRFE(RefinedMethod):
     regression with the squared epsilon-insensitive loss. It is fitted to the working response at
     the null model: the response minus its fitted mean, divided by the curvature of the loss, which
     also weights the row (the first step of Fisher scoring). For right-censored times, that
-    difference is the martingale residual of the null model, within strata, and the curvature is the
-    diagonal of that of the partial likelihood. With more columns than rows, the machine is solved
-    in the space of the rows, with the same solution. The training score is the out-of-bag score of
-    a forest of 100 trees on the terms of the step, grown like the final model. A group
+    difference is the martingale residual of the null model, within strata, and the curvature is
+    the diagonal of the partial likelihood's Hessian. With more columns than rows, the machine is
+    solved in the space of the rows, with the same solution. The training score is the out-of-bag
+    score of a forest of 100 trees on the terms of the step, grown like the final model. A group
     (``groups=``) counts as one term.
 
     References
@@ -130,7 +130,7 @@ class SVMRFE(RefinedMethod):
         check_number(self, "epsilon", least=0.0)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the units that are left (see ``Method.path``)."""
+        """Path of the remaining units (see ``Method.path``)."""
         machine = LinearMachine(task, self.C, self.epsilon)
 
         def score(left: BoolArray) -> float:
@@ -142,19 +142,19 @@ class SVMRFE(RefinedMethod):
 
 @dataclass(frozen=True, slots=True)
 class UnitWeights:
-    """What a machine tells of the units that it was trained on.
+    """Importances from a trained machine.
 
     Attributes
     ----------
     importance : ndarray of float, shape (n_groups,)
-        Sum of the squared weights of the columns; minus infinity for units without any.
+        Sum of the squared weights of the columns; minus infinity for units without columns.
     """
 
     importance: FloatArray
 
 
 class LinearMachine:
-    """Support vector machines of one problem on any units.
+    """Support vector machines of one problem on any set of units.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class LinearMachine:
             self._mass = self._mass * curvature
 
     def judge(self, left: BoolArray) -> UnitWeights:
-        """What a machine on the units that are left tells of them."""
+        """Importances of the remaining units in a machine on them."""
         used = np.flatnonzero(left[self._unit])
         importance = np.full(len(left), -np.inf)
         if len(used):
@@ -199,7 +199,7 @@ class LinearMachine:
         x = self._x[:, used]
         if x.shape[1] <= x.shape[0]:
             return self._solve(x)
-        # Weights are combinations of the rows: the penalty is the same in any basis of these.
+        # Weights lie in the span of the rows; the penalty is the same in any orthonormal basis.
         basis, rows = np.linalg.qr(x.T)
         return np.asarray(self._solve(np.ascontiguousarray(rows.T)) @ basis.T)
 
@@ -222,12 +222,11 @@ class LinearMachine:
 
 
 def _working_response(problem: Problem, weight: WeightArray) -> tuple[FloatArray, FloatArray]:
-    """Of the rows with weight the working response at the constant model, with standard deviation
-    1, and what it is weighted by, mean 1."""
+    """Working response at the null model (standard deviation 1) and its weights (mean 1)."""
     rows = np.flatnonzero(weight > 0)
     curvature = problem.curvature(weight)[rows]
     curvature = curvature / np.average(curvature, weights=weight[rows])
-    # Of who leaves before the first event nothing is known: no curvature, and no gradient.
+    # Rows censored before the first event have no curvature and no gradient.
     response = problem.gradient(weight)[rows] / np.maximum(curvature, _LEAST_CURVATURE)
     mass = weight[rows] * curvature
     centred = response - np.average(response, weights=mass)

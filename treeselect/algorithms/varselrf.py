@@ -1,4 +1,4 @@
-"""varSelRF: elimination in the order of one forest, as long as the out-of-bag error allows."""
+"""varSelRF: elimination in the order of one forest, as far as the out-of-bag error allows."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from treeselect.engine.rounding import at_least, first_smallest, largest_in_row
 from treeselect.engine.splitting.candidates import can_split
 
 _LEAST_UNITS = 2
-"""The rule goes down to so many units, as in the authors' package."""
+"""Least number of units under the rule, as in the authors' package."""
 
 _LEAST_MEAN = 1e-6
-"""Means of counts are at least this much."""
+"""Lower bound of predicted counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,9 @@ class VarSelRF(RankingForest):
     MethodError
         If an option is out of range, or if `costs` are given.
 
-    Notes ----- With `c_sd`, the sets are those of the authors' package: ``round(step * n)`` of n
+    Notes
+    -----
+    With `c_sd`, the sets are those of the authors' package: ``round(step * n)`` of n
     terms are removed at a time, until two remain, and the smallest set is selected whose error is
     at most the lowest error plus `c_sd` times its standard error. If `k` decides, terms are removed
     one at a time once 30 remain. Errors are averaged over rows: the misclassification rate e with
@@ -115,7 +117,7 @@ class VarSelRF(RankingForest):
         check_flag(self, "recompute")
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the units that are left (see ``Method.path``)."""
+        """Path of the remaining units (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         found = self._eliminate(task)
@@ -125,7 +127,7 @@ class VarSelRF(RankingForest):
             enough = min((s.size for s in steps if s.size >= longest), default=steps[-1].size)
             wanted = [step for step in steps if step.size <= enough]
             return self.path_along(wanted, task)
-        # A set of kept units alone may be taken as well as another.
+        # A set with only the units that are forced in is a candidate, too.
         steps = _steps_of(found, np.zeros_like(groups.keep))
         last = next(i for i, s in enumerate(steps) if s.tuning <= self.c_sd or s is steps[-1])
         chosen = dataclasses.replace(steps[last], tuning=self.c_sd)
@@ -165,12 +167,12 @@ class VarSelRF(RankingForest):
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
-    """A set by a forest on it.
+    """A set, and its forest's assessment.
 
     Attributes
     ----------
     importance : ndarray of float, shape (n_groups,)
-        By which the next units go.
+        By which the next units are removed.
     error, standard_error : float
         See :func:`out_of_bag_error`.
     train_score : float
@@ -186,8 +188,7 @@ class JudgedSet:
 def out_of_bag_error(
     problem: Problem, weights: RowWeights, fitted: FloatArray
 ) -> tuple[float, float]:
-    """Mean error of the rows with a prediction, and its standard error over rows, or over groups of
-    rows where there are any.
+    """Mean error of the rows with a prediction, and its standard error over rows or clusters.
 
     Parameters
     ----------
@@ -218,8 +219,10 @@ def out_of_bag_error(
 
 
 def _steps_of(found: Sequence[tuple[BoolArray, JudgedSet]], given: BoolArray) -> list[Step]:
-    """Steps from the smallest set on, with the least `c_sd` that leads to each; sets of nothing but
-    what is given have no part in the rule."""
+    """Steps from the smallest set on, with the least `c_sd` that leads to each.
+
+    Sets with no units besides the given ones take no part in the rule.
+    """
     in_rule = [judged for left, judged in found if (left & ~given).any()]
     errors = [judged.error for judged in in_rule]
     best = in_rule[first_smallest(errors)] if in_rule else found[-1][1]
@@ -233,7 +236,7 @@ def _steps_of(found: Sequence[tuple[BoolArray, JudgedSet]], given: BoolArray) ->
 
 
 def _in_errors(best: JudgedSet, judged: JudgedSet) -> float:
-    """By how many standard errors of the best set another one is worse."""
+    """By how many standard errors of the best set another set is worse."""
     if at_least(best.error, judged.error):
         return 0.0
     above = judged.error - best.error

@@ -32,7 +32,7 @@ DEFAULT_METHODS = (USUAL_METHOD, "controlburn", "rrf", "grrf", "gbfs", "lasso", 
 
 
 def add_compare(commands: Any) -> None:
-    """Add the command to those of the parser."""
+    """Add the command to the parser."""
     compare = commands.add_parser(
         "compare",
         help="compare methods on the same folds",

@@ -1,4 +1,4 @@
-"""Score against number of units, method by method: what figures of a comparison draw."""
+"""Score against number of units, by method: the data of figures of a comparison."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from treeselect.comparison.record import Contest
 
 MOST_LINES = 8
-"""Methods in a figure with lines; colours and marks tell so many apart."""
+"""Largest number of methods in a figure with lines: colours and marks distinguish this many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class ScorePoint:
     Attributes
     ----------
     size : float
-        The size that was asked for; the mean number of units where a tuning value decides.
+        The requested size; the mean number of units if a tuning parameter determines it.
     score, error : float
         Mean over the folds, and its standard error.
     stability : float
-        Not a number where it is not defined.
+        NaN if it is not defined.
     compared : bool
-        Whether the method is compared here.
+        Whether the method is compared at this size.
     """
 
     size: float
@@ -42,13 +42,13 @@ class ScorePoint:
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
-    """A method along its sizes; one point if it has but one.
+    """A method over its sizes; a single point if it has one size.
 
     Attributes
     ----------
     method : str
     size : str
-        Where it is compared, in words: "3", or "(2.6)" for a mean number of units.
+        Size at which it is compared, as text: "3", or "(2.6)" for a mean number of units.
     points : tuple of ScorePoint
     """
 
@@ -58,16 +58,16 @@ class ScoreLine:
 
 
 def score_lines(found: Contest, most: int | None = None) -> tuple[ScoreLine, ...]:
-    """Methods along their sizes, those of the best scores first.
+    """Methods over their sizes, the best score first.
 
-    Sizes at which no fold selects anything are left out, unless the method is compared there: the
-    constant model is the same for all, and far below what is worth a look.
+    Sizes at which no fold selects anything are omitted, unless the method is compared there: the
+    constant model is the same for all methods, and scores far lower.
 
     Parameters
     ----------
     found : Contest
     most : int, optional
-        So many of the best methods; all by default.
+        Number of methods, the best first; all by default.
     """
     compared = found.ranked_table()
     curves = dict(list(found.curve_table().groupby("method", sort=False)))

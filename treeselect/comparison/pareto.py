@@ -1,4 +1,4 @@
-"""Which points are not beaten in everything?"""
+"""The Pareto front of a set of points."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from treeselect.engine.rounding import levels
 def pareto_front(points: FloatArray) -> BoolArray:
     """Points that no other point dominates.
 
-    A point dominates another if it is at least as good in every respect and better in one. What is
-    not known (not a number) of one of two points counts neither for nor against it.
+    A point dominates another if it is at least as good in every respect and better in one. A
+    respect in which either point is missing (NaN) is ignored.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a comparison of methods comes to: scores by size, differences, stability, time."""
+"""The record of a comparison of methods: scores by size, differences, stability, time."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class Run:
     Attributes
     ----------
     label : str
-        The name that tells it from the others.
+        Its name in the comparison.
     title : str
-        Its name for people.
+        Its full name.
     options : dict
-        Those that are not the default.
+        Non-default options.
     sizes : tuple of int, or None
-        Sizes that were scored; None for the one set that its tuning value leads to.
+        Sizes that were scored; None for the single set that its tuning parameter yields.
     folds : tuple of FoldPath
     paper : str
-        Where it was published.
+        Its publication.
     """
 
     label: str
@@ -59,7 +59,7 @@ class Run:
 
     @property
     def n_selected(self) -> IntArray:
-        """Units selected, shape (n_folds, n_sizes)."""
+        """Number of selected units, shape (n_folds, n_sizes)."""
         return np.array([[len(units) for units in fold.units] for fold in self.folds])
 
     @property
@@ -68,7 +68,7 @@ class Run:
         return np.array([fold.seconds for fold in self.folds])
 
     def size_at(self, place: int) -> int | None:
-        """The size of that number; None where the tuning value decides."""
+        """The size at a position; None if the tuning parameter determines it."""
         return None if self.sizes is None else self.sizes[place]
 
     def selected(self, place: int, n_groups: int) -> BoolArray:
@@ -81,7 +81,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Methods that selected, were refitted and scored in the same folds, and what follows from it.
+    """Methods compared on the same folds, and the tables that follow.
 
     Attributes
     ----------
@@ -90,29 +90,29 @@ class Contest:
     units : tuple of str, length n_groups
     terms_of_unit : tuple of tuple of str, length n_groups
     assessed : ndarray of bool, shape (n_groups,)
-        Units that the methods were free to select: those that are not kept.
+        Units that are not forced in.
     rule : int, "1se" or "best"
-        Where methods are compared.
+        Size, or rule for the size, at which methods are compared.
     repeat_of_fold : ndarray of int64, shape (n_folds,)
         From 0.
     n_train, n_test : ndarray of int64, shape (n_folds,)
-        Rows that were used.
+        Numbers of rows used.
     repeats : float
         How often a row is held out, on average.
     response, family, score_name, score_words, scheme, call, data : str
-        Of these `score_words` is a sentence about the score, or empty.
+        `score_words` is a sentence that explains the score, or empty.
     score_bounds : (float, float)
-        Least and greatest value that the score can have; infinite where none is known.
+        Smallest and largest possible score; infinite if unknown.
     seed : int
     notes : tuple of str
     library : str
-        In which tables are given.
+        Data frame library of the tables.
     asked : int or None
-        How many folds were asked for, if the call was stopped before all were done.
+        Number of folds requested, if the call was stopped before all were done.
     follow_up : FollowUp or None
-        What should be known of times until an event; None for other responses.
+        Description of the follow-up of a survival response; None for other responses.
     labels : mapping of str to str
-        What terms, units and the response are called in print, by name, as far as they have labels.
+        Labels of terms, units and the response in print, by name; those without are absent.
     """
 
     runs: tuple[Run, ...]
@@ -140,7 +140,7 @@ class Contest:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def as_shown(self) -> Contest:
-        """The same, whose terms, units and response bear their labels as names."""
+        """The same with labels in place of the names of terms, units and response."""
 
         def shown(names: Iterable[str]) -> tuple[str, ...]:
             return tuple(self.labels.get(name, name) for name in names)
@@ -155,23 +155,23 @@ class Contest:
 
     @property
     def partial(self) -> bool:
-        """Whether the call was stopped, and these are the folds that were finished."""
+        """Whether the call was stopped, so that only the finished folds are here."""
         return self.asked is not None
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Their names."""
+        """Names of the methods."""
         return tuple(run.label for run in self.runs)
 
     @property
     def best(self) -> str:
-        """The method with the best mean score where it is compared; of equal ones the first."""
+        """The method with the best mean score where compared; the first of several equal ones."""
         return self.methods[first_largest([self._scores(run).mean() for run in self.runs])]
 
     # --- tables --------------------------------------------------------------------------------
 
     def fold_table(self) -> pd.DataFrame:
-        """A row for each method, fold and size (see ``Comparison.tidy``)."""
+        """``Comparison.tidy`` as a pandas frame."""
         import pandas as pd
 
         rows = [
@@ -212,7 +212,7 @@ class Contest:
         return frame.astype({"k": "Int64", "k_1se": "Int64"})
 
     def ranked_table(self) -> pd.DataFrame:
-        """:meth:`glance_table` with the best scores first, as tables and figures show them."""
+        """:meth:`glance_table`, best score first, as in tables and figures."""
         frame = self.glance_table()
         return frame.iloc[falling(frame["score"].to_numpy(float))]
 
@@ -287,7 +287,7 @@ class Contest:
     # --- parts ---------------------------------------------------------------------------------
 
     def choices(self, run: Run) -> tuple[int, ...]:
-        """Sizes among which a rule chooses: the constant model is without what is kept."""
+        """Sizes that a rule may choose, without the constant model if units are forced in."""
         sizes = run.sizes or ()
         return sizes if self.assessed.all() else tuple(size for size in sizes if size > 0)
 
@@ -300,7 +300,7 @@ class Contest:
         return self.runs[self.methods.index(label)]
 
     def _place(self, run: Run, rule: int | str | None = None) -> int:
-        """Which of its sizes a method has by some rule, that of the comparison by default."""
+        """Position of a method's size by a rule, that of the comparison by default."""
         rule = self.rule if rule is None else rule
         if run.sizes is None:
             return 0
@@ -335,5 +335,5 @@ class Contest:
 
 
 def _front(frame: pd.DataFrame) -> BoolArray:
-    """Which rows are on the front of score, number of units and stability."""
+    """Rows on the Pareto front of score, number of units and stability."""
     return pareto_front(np.column_stack([frame["score"], -frame["n_selected"], frame["stability"]]))

@@ -27,11 +27,11 @@ from treeselect.running.pieces import Course, Found, Kind, run_pieces
 from treeselect.shown import is_broken
 
 Methods = Sequence[Any] | Mapping[str, Any]
-"""Names, methods, or selectors of scikit-learn."""
+"""Names, methods, or scikit-learn selectors."""
 
 
 class Contestant(NamedTuple):
-    """A method under the name that tells it from the others."""
+    """A method under its name in the comparison."""
 
     label: str
     method: Method
@@ -41,7 +41,7 @@ class Contestant(NamedTuple):
 
 
 def read_methods(methods: object) -> tuple[Contestant, ...]:
-    """The methods under names that differ.
+    """The methods under distinct names.
 
     Raises
     ------
@@ -56,13 +56,13 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
         for label in methods:
             if not isinstance(label, str) or not label.strip():
                 raise OptionError(
-                    f"`methods` must have names that are text for keys.\n"
+                    f"`methods` must have text keys, the names of the methods.\n"
                     f"  Found: {described(label)}."
                 )
             if is_broken(label):
                 raise OptionError(
-                    "`methods` must have names of whole characters for keys.\n"
-                    f"  Found: {quoted(label)}, with half of one."
+                    "`methods` must have keys of complete characters.\n"
+                    f"  Found: {quoted(label)}, which contains half a surrogate pair."
                 )
         return tuple(Contestant(name, find_method(m, {})) for name, m in methods.items())
     listed = None if is_method(methods) else members(methods)
@@ -80,8 +80,8 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
     twice = [label for label, count in Counter(labels).items() if count > 1]
     if twice:
         raise OptionError(
-            "`methods` must differ.\n"
-            f"  Found: {twice[0]} twice. Leave one out, or give them names in a dict."
+            "`methods` must be different methods.\n"
+            f"  Found: {twice[0]} twice. Remove one, or name them in a dict."
         )
     return tuple(map(Contestant, labels, found))
 
@@ -94,7 +94,7 @@ def method_texts(methods: Methods) -> Any:
 
 
 def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, ...]]:
-    """Where methods are compared, and the sizes that are scored.
+    """The rule by which methods are compared, and the sizes that are scored.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
     Raises
     ------
     OptionError
-        If one of them can't be, or comes twice.
+        If a size is not allowed, or is listed twice.
     """
     most = most_units(groups)
     if isinstance(k, str):
@@ -121,8 +121,8 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
     twice = [size for size, count in Counter(given).items() if count > 1]
     if twice:
         raise OptionError(
-            f"`k` must have each size once.\n  Found: {twice[0]} more than once in"
-            f" {plain_sizes(given)}. Leave the others out."
+            f"`k` must list each size once.\n  Found: {twice[0]} more than once in"
+            f" {plain_sizes(given)}. Remove the duplicates."
         )
     return "1se", tuple(sorted(given))
 
@@ -154,8 +154,8 @@ def run_methods(
     seed: int,
     course: Course,
 ) -> tuple[tuple[Run, ...], list[int]]:
-    """All methods in all folds, with the numbers of the folds: of the finished ones, in which all
-    methods are, where the user stopped. The folds' seeds are those of ``select()``."""
+    """All methods in all folds, with the numbers of the folds. If the user stopped the call, these
+    are the folds in which all methods are finished. Folds have the seeds of ``select()``."""
     own = stream_seed(seed, "cross-validation")
     asked = [sizes if method.tuning_value is None else None for _, method in contestants]
     calls = [
@@ -181,7 +181,7 @@ def run_methods(
 
 
 def _kind_of(labels: Sequence[str], sizes: Sequence[tuple[int, ...] | None], n_units: int) -> Kind:
-    """What pairs of method and fold are: a path and its scores."""
+    """How pairs of method and fold are written to and read from files: a path and its scores."""
     n = len(labels)
 
     def whole_folds(found: Found) -> Found:
@@ -213,7 +213,7 @@ def _kind_of(labels: Sequence[str], sizes: Sequence[tuple[int, ...] | None], n_u
 
 
 _LONGEST = 100_000
-"""Most characters of all warnings of a path, in a file that may be anybody's."""
+"""Limit on the characters of all warnings of a path, in a file that need not be trusted."""
 
 
 def _written(path: FoldPath) -> dict[str, Any]:
@@ -269,13 +269,13 @@ def _one_pair(
 def run_notes(
     contestants: Sequence[Contestant], runs: Sequence[Run], of_data: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """What a reader should know of the runs, and then of the data."""
+    """Notes on the runs, and then on the data."""
     notes = []
     for (label, method), run in zip(contestants, runs, strict=True):
         if method.was_fitted:
             notes.append(
-                f"{label} was fitted before, on rows that nobody knows: if held-out rows were among"
-                " them, its score is too good."
+                f"{label} was fitted earlier, on unknown rows: if held-out rows were among them,"
+                " its score is optimistic."
             )
         warned = Counter(text for fold in run.folds for text in fold.warnings)
         notes += [

@@ -1,4 +1,4 @@
-"""What a comparison comes to: who can't be told from the best, and who is on the front."""
+"""The verdict of a comparison: which methods differ from the best, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Methods by what the intervals and the front say of them, in the order of their scores.
+    """Methods by the intervals of their differences and by the Pareto front, best score first.
 
     Attributes
     ----------
     alike : tuple of str
-        Those that the intervals of the differences do not tell from the best.
+        Methods that do not differ detectably from the best: the interval is not below 0.
     worse : tuple of str
-        Those that they tell from it.
+        Methods that are worse than the best: the interval is below 0.
     front : tuple of str
-        Those that no other beats in score, number of units and stability.
+        Methods that no other dominates in score, number of units and stability.
     fewest : float
-        Least mean number of units on the front; not a number if that is empty.
+        Smallest mean number of units on the front; NaN if the front is empty.
     smallest : tuple of str
-        The methods that have it.
+        Methods on the front with that number.
     highest : float
-        Greatest stability on the front; not a number where there is none.
+        Highest stability on the front; NaN if none is defined.
     stablest : tuple of str
-        The methods that have it.
+        Methods on the front with that stability.
     """
 
     alike: tuple[str, ...]
@@ -41,7 +41,7 @@ class Verdict:
 
 
 def verdict(ranked: pd.DataFrame, differences: pd.DataFrame) -> Verdict:
-    """The verdict of the tables of a comparison.
+    """The verdict that follows from the tables of a comparison.
 
     Parameters
     ----------

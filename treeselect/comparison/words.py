@@ -1,4 +1,4 @@
-"""What a comparison of methods says in its printed summary."""
+"""The printed summary of a comparison of methods."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NONE = "–"
 
 
 def summarise_comparison(found: Contest) -> SummaryContent:
-    """What the summary of a comparison says."""
+    """Content of the summary of a comparison."""
     return SummaryContent(
         title="Comparison of methods: selection repeated inside each fold",
         facts=comparison_facts(found),
@@ -42,7 +42,7 @@ def summarise_comparison(found: Contest) -> SummaryContent:
 
 
 def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
-    """What was asked, and of what."""
+    """The call, the data and the scheme of the comparison."""
     return (
         ("Call", found.call),
         ("Data", found.data),
@@ -56,7 +56,7 @@ def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
 
 
 def span(counts: Sequence[int] | IntArray) -> str:
-    """A count, or the least and the greatest of several: "80 to 81"."""
+    """A count, or the smallest and the largest of several: "80 to 81"."""
     low, high = int(min(counts)), int(max(counts))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
@@ -64,17 +64,17 @@ def span(counts: Sequence[int] | IntArray) -> str:
 def _rule(found: Contest) -> str:
     sizes = [size for run in found.runs for size in found.choices(run)]
     if not sizes:
-        return "the set that each method's tuning value leads to"
+        return "the set at each method's given tuning parameter"
     if isinstance(found.rule, int):
-        text = f"k = {found.rule}: the largest set of at most so many {_noun(found)}"
+        text = f"k = {found.rule}: the largest set of at most {units_text(found.rule, found)}"
     else:
         name = "1 s.e. rule" if found.rule == "1se" else "best score"
         listed = sorted(set(sizes))
         whole = listed == list(range(listed[0], listed[-1] + 1))
         among = f"{listed[0]} to {listed[-1]}" if whole else ", ".join(map(str, listed))
-        text = f"each method's own k by the {name}, of {among}"
+        text = f"each method's own k by the {name}, from {among}"
     if any(run.sizes is None for run in found.runs):
-        text += "; where a tuning value is given, the set that it leads to"
+        text += "; with a given tuning parameter, the set at that value"
     return text
 
 
@@ -88,7 +88,7 @@ def comparison_columns(found: Contest) -> tuple[str, ...]:
 
 
 def comparison_rows(found: Contest) -> tuple[tuple[str, ...], ...]:
-    """A row for each method, those of the best scores first."""
+    """A row for each method, the best score first."""
     table = found.ranked_table()
     against = found.difference_table().set_index("method").to_dict("index")
     rows = []
@@ -106,7 +106,7 @@ def comparison_rows(found: Contest) -> tuple[tuple[str, ...], ...]:
 
 
 def size_text(k: object, mean: float) -> str:
-    """A size, or the mean size where none was asked for."""
+    """A size, or the mean size in parentheses if no size was requested."""
     import pandas as pd
 
     if pd.isna(k):  # type: ignore[call-overload]
@@ -124,15 +124,14 @@ def difference_cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:
 
 
 def units_text(mean: float, found: Contest) -> str:
-    """ "3 terms", "all 7 terms, none left out", or "2.6 terms on average"; units where some hold
-    several terms."""
+    """ "3 terms", "all 7 terms" or "2.6 terms on average"; units where there are groups."""
     n_units = len(found.units)
     if not float(mean).is_integer():
         return f"{mean:.1f} {_noun(found)} on average"
     if mean == n_units:
         if n_units == 1:
             return f"the only {_noun(found, 1)}"
-        return f"all {count_text(n_units)} {_noun(found)}, none left out"
+        return f"all {count_text(n_units)} {_noun(found)}"
     return f"{count_text(mean)} {_noun(found, mean)}"
 
 
@@ -141,60 +140,59 @@ def _noun(found: Contest, n: float = 2) -> str:
 
 
 def _nothing_left_out(found: Contest) -> list[str]:
-    """A sentence on methods that are compared where they select every unit."""
+    """A sentence on methods that select every unit at the size at which they are compared."""
     table, n_units = found.ranked_table(), len(found.units)
     names = table.loc[table["n_selected"] == n_units, "method"].to_list()
     if not names or n_units == 1:
         return []
-    verb = "is" if len(names) == 1 else "are"
+    verb = "selects" if len(names) == 1 else "select"
     return [
-        f"{enumeration(names)} {verb} compared with all {count_text(n_units)} {_noun(found)}, none"
-        " left out."
+        f"{enumeration(names)} {verb} all {count_text(n_units)} {_noun(found)} where compared, so"
+        " nothing is left out."
     ]
 
 
 def comparison_notes(found: Contest) -> tuple[str, ...]:
-    """What a reader should know of these numbers."""
+    """Notes on these numbers."""
     n_folds = len(found.n_test)
     notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
     notes += [found.score_words] if found.score_words else []
     notes += _nothing_left_out(found)
     if any(run.sizes is None for run in found.runs):
         notes.append(
-            f"k in brackets: the mean number of {_noun(found)} that a tuning value leads to."
+            f"k in parentheses: mean number of {_noun(found)} selected at a given tuning parameter."
         )
     if isinstance(found.rule, str) and any(run.sizes for run in found.runs):
         notes.append(
-            "The same folds chose k, so scores can be slightly optimistic, those of some methods"
-            " more than others; `select(...).performance()` chooses it inside each fold."
+            "The same folds chose k, so scores may be slightly optimistic, for some methods more"
+            " than for others; `select(...).performance()` chooses k inside each fold."
         )
     if len(found.runs) > 1:
         notes += [
-            f"Differences are from {found.best}, which has the best mean, paired by fold: corrected"
-            " resampled t (Nadeau and Bengio 2003; p-values in `.differences()`), not adjusted for"
-            " the number of methods nor for the choice of the best.",
-            f"Front: no other method is at least as good in score, number of {_noun(found)} and"
-            " stability, and better in one of them.",
+            f"Differences are from {found.best}, which has the best mean score, and paired by fold:"
+            " corrected resampled t (Nadeau and Bengio 2003; p-values in `.differences()`), not"
+            " adjusted for the number of methods or for the choice of the best.",
+            f"Pareto front: no other method is at least as good in score, number of {_noun(found)}"
+            " and stability, and better in one of them.",
         ]
     if found.difference_table()["p_value"].isna().any():
         notes.append(
-            "No interval and no p-value where a difference is the same in every fold: what chance"
-            " does is not seen there."
+            "A difference that is the same in every fold has no interval and no p-value: its"
+            " variance cannot be estimated."
         )
     notes += [
-        "Stability: Nogueira's index over the folds. Training sets of folds share rows, so it is"
-        " higher than on new samples.",
-        "Seconds: the whole path and the refitted model on one fold's training rows, median over"
-        " the folds, by the clock.",
-        "Terms, their number and the model of a fold come from its training rows alone. Levels of"
-        " factors, bin edges and what transforms learn are those of all rows, without the"
-        " response.",
+        "Stability: Nogueira's index over the folds. Training sets share rows, so the index is"
+        " higher than over independent samples.",
+        "Seconds: wall-clock time of the whole selection path and the refitted model on the"
+        " training rows of a fold, median over the folds.",
+        "In each fold, selection and refitting use the training rows only. Factor levels, bin edges"
+        " and the parameters of transforms come from all rows, without the response.",
     ]
     return (*notes, *method_notes(found), *found.notes)
 
 
 def method_notes(found: Contest) -> tuple[str, ...]:
-    """Which method each name stands for, with the options that are not the default."""
+    """The method behind each name, with its non-default options."""
     return tuple(
         f"{run.label}: {', '.join(filter(None, (run.title, options_text(run.options))))}."
         for run in found.runs

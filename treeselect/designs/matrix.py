@@ -129,14 +129,14 @@ def _check_matrix(
     """Refuse what formulaic would mix up with its intercept, or fill the memory with."""
     if full_rank and any(f.name == "Intercept" for term in terms for f in term.factors):
         raise DataError(
-            "The column `Intercept` must not share its name with the intercept of a linear model.\n"
+            "No column may be called `Intercept`, the name of a linear model's intercept.\n"
             "  Rename the column."
         )
     for term in terms:
         n_columns = math.prod(_n_columns(factor, frame, values) for factor in term.factors)
         if n_columns * max(len(frame), 1) > _MOST_CELLS or n_columns > MOST_PRODUCTS:
             raise DataError(
-                f"The term {quoted(term.name)} must have fewer columns in a linear model.\n"
+                f"The term {quoted(term.name)} has too many columns for a linear model.\n"
                 f"  Found: {n_columns:,} columns of {len(frame):,} rows. Leave the term out, or"
                 " write its factors as separate terms."
             )

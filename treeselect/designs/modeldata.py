@@ -64,7 +64,7 @@ class ModelData:
     Attributes
     ----------
     arrays : CodedColumns
-        Columns, groups and bins; nothing of pandas. Without rows in a model that was saved
+        Columns, groups and bins, without pandas objects. Without rows in a model that was saved
         without its data.
     spec : DesignSpec
         Encodes new data in the same way.
@@ -139,6 +139,11 @@ class ModelData:
             If its column is not there.
         """
         if isinstance(self.offset_name, str):
+            if given is not None:
+                raise OptionError(
+                    "`offset` must not be given: the model reads it from the column"
+                    f" {quoted(self.offset_name)} of the data."
+                )
             if self.offset_name not in frame:
                 raise NewDataError(
                     "`data` must have the column of the offset.\n"

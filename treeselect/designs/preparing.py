@@ -71,8 +71,9 @@ def prepare(
     check_offset(known, response.rows)
     if known is not None and response.family.n_classes > 2:
         raise OptionError(
-            "`offset` must be left out for more than two classes, which have a linear predictor"
-            f" each.\n  Found: {response.family.n_classes} classes in {quoted(response.name)}."
+            "`offset` needs a single linear predictor, but a response of more than two classes has"
+            f" one for each class.\n  Found: {response.family.n_classes} classes in"
+            f" {quoted(response.name)}."
         )
     used = frame[list(dict.fromkeys(v for term in parsed.terms for v in term.variables))]
     if len(response.rows) < len(frame):

@@ -244,8 +244,8 @@ def _check_numbers(
         )
     if np.abs(y).max() < _SMALLEST:
         raise DataError(
-            f"The response {quoted(name)} must reach {_SMALLEST:g} in absolute value.\n"
-            f"  Found: {np.abs(y).max():g} at most. Rescale it."
+            f"The response {quoted(name)} must reach an absolute value of {_SMALLEST:g}.\n"
+            f"  Found: at most {np.abs(y).max():g}. Rescale it."
         )
     odd = np.flatnonzero((y < 0) | (y != np.floor(y)))
     if family == "poisson" and len(odd):

@@ -55,7 +55,7 @@ def strata_of(follow_up: FollowUp, formula: ParsedFormula, frame: pd.DataFrame) 
             unseen.append(", ".join(map(str, own)))
     if unseen:
         raise NewDataError(
-            f"The strata of {listing(follow_up.strata)} must be those of the fit.\n"
+            f"The strata of {listing(follow_up.strata)} must be the same as in the fit.\n"
             f"  New: {listing(unseen)}.\n"
             "  Each stratum has its own baseline hazard, which can't be estimated without its rows."
             ' Leave these rows out, or use `type="response"`, which needs no stratum.'

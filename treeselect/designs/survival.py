@@ -242,9 +242,8 @@ def _check_some(
     if not tells_risks(y):
         strata = " of the same stratum" if n_strata > 1 else ""
         raise DataError(
-            "At least one event in `Surv()` must occur while another row is at risk and has none at"
-            f" that time.\n  Found: no such row{strata} for any of {int(y[:, EVENT].sum()):,}"
-            " events.\n"
+            "At some event time in `Surv()`, another row must be at risk and have no event.\n"
+            f"  Found: no such row{strata} at any of {int(y[:, EVENT].sum()):,} events.\n"
             + (
                 f"  There are {n_strata:,} strata in {n:,} rows: use fewer."
                 if n_strata > 1

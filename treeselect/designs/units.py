@@ -78,7 +78,7 @@ def make_units(
     Raises
     ------
     OptionError
-        For unknown names, a term in two groups, a group with the name of a term outside it, a cost
+        For unknown names, a term in two groups, a group named like a term that is not in it, a cost
         for a member of a group, a main effect with two costs, costs that are neither 0 nor from
         1e-100 to 1e100.
     """
@@ -197,7 +197,7 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
     for group in groups:
         if any(t.name == group for t in terms) and membership.get(group) != group:
             raise OptionError(
-                f"Group {quoted(group)} must not have the name of a term outside it.\n"
+                f"Group {quoted(group)} must not have the same name as a term that is not in it.\n"
                 "  Choose another name for the group."
             )
     return membership
@@ -216,8 +216,8 @@ def _join_interactions(terms: Sequence[Term], membership: dict[str, str]) -> Non
         if len(joins) > 1:
             raise OptionError(
                 f"Term {quoted(term.name)} must be in one group only.\n"
-                f"  Found: all its variables are in each of {listing(joins)}. Name the term in one"
-                " of them."
+                f"  Found: {listing(joins)} each contain all its variables. List the term in"
+                " one of them."
             )
         if joins:
             membership[term.name] = joins[0]

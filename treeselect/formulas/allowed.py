@@ -21,7 +21,7 @@ ARITHMETIC: dict[str, int] = {
         "log1p", "log2", "sin", "sqrt", "tan", "tanh",
     ], 1),
 }
-"""Functions of each row by itself, with their number of arguments."""
+"""Functions that work row by row, with their number of arguments."""
 
 NUMPY: dict[str, int] = {
     **dict.fromkeys([

@@ -196,7 +196,7 @@ class Reader:
         """Arguments by position only: `out=` would write, `where=` would leave values unset."""
         if node.keywords or len(node.args) != n:
             plain = "one positional argument" if n == 1 else f"{n} positional arguments"
-            self.refuse(f"a call of {quoted(name)} with anything but {plain}")
+            self.refuse(f"a call of {quoted(name)} with other than {plain}")
         return Call(name, tuple(map(self.read, node.args)))
 
     def quoted_name(self, node: ast.Call) -> str:
@@ -204,7 +204,7 @@ class Reader:
         argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
         name = argument.value if isinstance(argument, ast.Constant) else None
         if not isinstance(name, str):
-            self.refuse("a call of `Q` with anything but one name in quotation marks")
+            self.refuse("a call of `Q` with other than one quoted name")
         return name
 
     def _transform(self, node: ast.Call, name: str) -> Node:

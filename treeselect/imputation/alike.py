@@ -1,4 +1,4 @@
-"""Whether frames can be imputations of the same data: their rows, columns, kinds and response."""
+"""Checks that frames are imputations of the same data: rows, columns, kinds and response."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS = {"number": "numbers", "logical": "truth values", "text": "text or categ
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What must be the same in all frames, of one of them.
+    """Properties of a frame that must be the same in all frames.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Traits:
     response, family : str
     classes : tuple
     rows : ndarray of int64
-        Those that have a response and a weight.
+        Rows that have a response and a weight.
     """
 
     n_rows: int
@@ -53,42 +53,43 @@ def read_frames(frames: object) -> list[Any]:
     Raises
     ------
     OptionError
-        If it is no list of at least two, each of which must be a table or a path.
+        If it is not a list of at least two tables or paths.
     """
     found = None if isinstance(frames, Mapping) else members(frames)
     if found is None:
         raise OptionError(
-            "`frames` must be a list of tables or of paths, one for each imputation.\n"
+            "`frames` must be a list of tables or paths, one for each imputation.\n"
             f"  Found: {described(frames)}."
         )
     if len(found) < 2:
         raise OptionError(
-            "`frames` must hold at least two imputations, whose differences tell what the missing"
-            f" values leave open.\n  Found: {len(found)}. For one table use `select()`."
+            "`frames` must hold at least two imputations, whose differences show the uncertainty"
+            f" due to missing values.\n  Found: {len(found)}. For one table use `select()`."
         )
     return found
 
 
 @contextmanager
 def in_frame(number: int, n_frames: int) -> Iterator[None]:
-    """Tell of an error which frame it is about: any of the first may be about all of them."""
+    """Name the frame in an error message, unless an error in the first may concern all frames."""
     try:
         yield
     except TreeselectError as error:
         if number == 0 and not isinstance(error, DataError):
             raise
         raise type(error)(
-            f"{error}\n  That is in frame {number + 1} of the {n_frames} in `frames`."
+            f"{error}\n  This was in frame {number + 1} of the {n_frames} in `frames`."
         ) from error
 
 
 def check_alike(request: Request, frames: Sequence[Any]) -> tuple[int, int]:
-    """Numbers of rows and columns, if they are those of all frames.
+    """Numbers of rows and columns, if all frames agree.
 
     Raises
     ------
     DataError
-        If a frame differs from the first in what no imputation changes, or can't be used.
+        If a frame differs from the first in a property that no imputation changes, or can't be
+        used.
     FormulaError, OptionError
         As ``preparing.prepare``.
     """
@@ -123,8 +124,8 @@ def _check_shape(first: Traits, n_rows: int, columns: tuple[str, ...], number: i
     if n_rows != first.n_rows:
         raise DataError(
             "`frames` must have the same rows.\n"
-            f"  Found: {first.n_rows:,} in frame 1, {n_rows:,} in {here}. An imputation fills in"
-            " values, and drops no rows."
+            f"  Found: {first.n_rows:,} in frame 1, {n_rows:,} in {here}. Imputation fills in"
+            " values and drops no rows."
         )
     known, found = set(first.columns), set(columns)
     lost = [name for name in first.columns if name not in found]
@@ -133,8 +134,8 @@ def _check_shape(first: Traits, n_rows: int, columns: tuple[str, ...], number: i
         if names:
             raise DataError(
                 "`frames` must have the same columns.\n"
-                f"  Found: {listing(names)} in {one} and not in {without}. Drop what is not in all"
-                " of them."
+                f"  Found: {listing(names)} in {one} and not in {without}. Drop columns that are"
+                " not in all frames."
             )
 
 
@@ -153,8 +154,8 @@ def _check_response(first: Traits, other: Traits, number: int) -> None:
     if first.family != other.family:
         raise DataError(
             f"The response {name} must be of the same family in all `frames`.\n"
-            f"  Found: {first.family} in frame 1, {other.family} in {here}. Impute values that it"
-            " can have, or give `family`."
+            f"  Found: {first.family} in frame 1, {other.family} in {here}. Impute possible values"
+            " of the response, or give `family`."
         )
     if first.classes != other.classes:
         raise DataError(
@@ -168,6 +169,6 @@ def _check_response(first: Traits, other: Traits, number: int) -> None:
             raise DataError(
                 "Rows with a response and a weight must be the same in all `frames`.\n"
                 f"  Found: row {rows[0]}{more}, counted from 0, in {one} and not in {without}.\n"
-                f"  Impute {name} there in all frames or in none; a weight of 0 leaves a row out,"
-                " too."
+                f"  Impute {name} in these rows in all frames or in none; a weight of 0 also"
+                " excludes a row."
             )

@@ -55,21 +55,21 @@ class PooledFit(Summarised, Tabled):
     Attributes
     ----------
     results : tuple of statsmodels results, or of CoxFit
-        Of each frame.
+        One per frame.
     n_used, n_dropped : int
-        Rows that were fitted in each frame, and rows left out because a selected term is missing.
+        Rows used in each frame, and rows dropped because a selected term is missing.
     left_out : tuple of str
-        Columns that are sums of others, which have no coefficient of their own.
+        Columns that are linear combinations of others and have no coefficient.
     content : SummaryContent
-        What :meth:`summary` says.
+        Content of :meth:`summary`.
     table : pandas.DataFrame
-        What :meth:`tidy` gives.
+        The table that :meth:`tidy` returns.
     library : str
-        Library in which tables are given.
+        Data frame library of the tables.
     ratio : str
-        What the exponential of a coefficient is; "" if nothing.
+        What the exponential of a coefficient is, such as "odds ratio"; empty if nothing.
     response : str
-        What is modelled.
+        The modelled response.
     """
 
     results: tuple[Any, ...]
@@ -94,16 +94,16 @@ class PooledFit(Summarised, Tabled):
         -------
         frame, in the library of the data
             ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``, ``df`` (degrees of
-            freedom of its t distribution, infinite where that is normal), ``p_value``, ``ci_low``,
+            freedom of the t distribution, infinite for a normal one), ``p_value``, ``ci_low``,
             ``ci_high`` (95%), ``riv`` (relative increase in variance due to missing values) and
-            ``fmi`` (fraction of missing information). P-values and intervals are not valid after a
-            selection on the same rows. Of more than two classes ``column`` begins with the class
+            ``fmi`` (fraction of missing information). P-values and intervals are not valid after
+            selection on the same rows. With more than two classes, ``column`` begins with the class
             that is compared with the first one.
 
         Raises
         ------
         OptionError
-            If ratios are asked for of a linear model of numbers.
+            If ratios are requested for a linear model of a numeric response.
         """
         check_flag("exponentiate", exponentiate)
         table = exponentiated(self.table, self.ratio) if exponentiate else self.table
@@ -144,7 +144,7 @@ def pool_glm(found: Imputed) -> PooledFit:
     estimates = np.array([fit.estimate for fit in fits])
     with np.errstate(invalid="ignore"):
         variances = np.array([np.diag(fit.covariance) for fit in fits])
-        # Of a singular fit a variance may be negative, of an exact one 0: it has none.
+        # The variance may be negative in a singular fit and 0 in an exact one: none is defined.
         variances[~(variances > 0)] = np.nan
     known = [fit.df for fit in fits if fit.df is not None]
     pooled = pool(estimates, variances, min(known) if known else None)
@@ -178,17 +178,16 @@ def pool_glm(found: Imputed) -> PooledFit:
 
 
 def _check_rows(data: Sequence[LinearData]) -> None:
-    """Rules for missing values hold if each frame stands for all the same rows."""
+    """Rubin's rules need the same rows in each frame."""
     for number, other in enumerate(data[1:], start=2):
         sides = ((data[0], 1, other, number), (other, number, data[0], 1))
         for complete, there, lacking, here in sides:
             lost = len(np.setdiff1d(complete.rows, lacking.rows))
             if lost:
                 raise DataError(
-                    "The selected terms must be known in the same rows of all frames, to be"
-                    f" pooled.\n  Found: {lost:,} row{'s' if lost > 1 else ''} with a missing value"
-                    f" in frame {here}, complete in frame {there}. Impute all selected terms in all"
-                    " frames."
+                    "Pooling needs complete selected terms in the same rows of all frames.\n"
+                    f"  Found: {lost:,} row{'s' if lost > 1 else ''} with a missing value in frame"
+                    f" {here}, complete in frame {there}. Impute all selected terms in all frames."
                 )
 
 
@@ -202,15 +201,15 @@ def _check_names(fits: Sequence[LinearFit]) -> None:
         said = [f"{listing(lost)} in frame 1 and not in frame {number}"] if lost else []
         said += [f"{listing(new)} in frame {number} and not in frame 1"] if new else []
         raise DataError(
-            "The linear model must have the same coefficients in all frames, to be pooled.\n"
+            "Pooling needs the same coefficients of the linear model in all frames.\n"
             f"  Found: {'; '.join(said)}.\n"
-            "  A level that occurs in some imputations only makes such a difference: join rare"
-            " levels, or take frames in which all levels occur."
+            "  A level that only some imputations contain makes such a difference: combine rare"
+            " levels, or use frames that contain all levels."
         )
 
 
 def _problems(fits: Sequence[LinearFit]) -> list[str]:
-    """What is wrong with the fits, with the numbers of the frames."""
+    """Problems of the fits, with the numbers of the frames."""
     where: dict[str, list[str]] = {}
     for number, fit in enumerate(fits, start=1):
         for problem in fit.problems:
@@ -221,7 +220,7 @@ def _problems(fits: Sequence[LinearFit]) -> list[str]:
     ]
 
 
-# --- what is told ------------------------------------------------------------------------------
+# --- words -------------------------------------------------------------------------------------
 
 
 def _table(fit: LinearFit, pooled: Pooled) -> pd.DataFrame:
@@ -251,16 +250,16 @@ def _rule_notes(found: Imputed, *, known: bool) -> tuple[str, ...]:
     law = (
         "degrees of freedom of Barnard and Rubin (1999)"
         if known
-        else "degrees of freedom of Rubin (1987), as the linear model of one frame has normal tests"
+        else "degrees of freedom of Rubin (1987), as the complete-data tests are normal"
     )
     return (
-        f"Pooled over {found.n_imputations} imputed frames by Rubin's rules, with {law}. FMI: the"
-        " fraction of the information on a coefficient that is missing.",
+        f"Pooled over {found.n_imputations} imputed frames by Rubin's rules, with {law}. FMI:"
+        " fraction of missing information on a coefficient.",
     )
 
 
 def _learned_note(found: Imputed) -> tuple[str, ...]:
-    """Terms that mean something else in each frame, as what they learned there differs."""
+    """Terms whose data-dependent parameters differ between frames."""
     specs = [fit.design.spec for fit in found.fits]
     odd = [
         name
@@ -274,14 +273,14 @@ def _learned_note(found: Imputed) -> tuple[str, ...]:
     if not odd:
         return ()
     return (
-        f"What {listing(odd)} learned from the data (a mean, knots) differs between frames, and so"
-        " do the meanings of the coefficients that were pooled: compare fitted values, or write the"
-        " numbers into the formula.",
+        f"The data-dependent parameters of {listing(odd)} (a mean, knots) differ between frames, so"
+        " the pooled coefficients do not mean the same in each. Compare fitted values, or fix the"
+        " parameters in the formula.",
     )
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Whether two frames taught a transform the same."""
+    """Whether a transform has the same parameters in two frames."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -301,7 +300,7 @@ def _content(
             ("Model", fit.model),
             ("Response", in_labels(found.fits[0].design).response.in_linear_models),
             ("Rows used", f"{len(data.y):,} in each frame"),
-            ("Rows dropped", f"{data.n_dropped:,}, with a missing value in a selected term"),
+            ("Rows dropped", f"{data.n_dropped:,} with a missing value in a selected term"),
             ("Seed", str(found.seed)),
         ),
         columns=_head(fit, letter),

@@ -1,4 +1,4 @@
-"""Selections on several imputed frames: how many of them agree on each term."""
+"""Selections on several imputed frames, and their agreement on each term."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Imputed:
-    """Selections on imputed frames, and what follows from them together.
+    """Selections on imputed frames, and the selection that combines them.
 
     Attributes
     ----------
     fits : tuple of Fit
         The selection on each frame, all with the same seed.
     least_share : float
-        Share of the imputations that must have selected a unit, above 0, at most 1.
+        Share of the imputations that must select a unit, above 0 and at most 1.
     resamples : int
-        Resamples that were asked for of each imputation.
+        Number of resamples requested for each imputation.
     call, data : str
-        What was asked, and the frames, in words.
+        The call, and a description of the frames.
     library : str
-        In which tables are given.
+        Data frame library of the tables.
     """
 
     fits: Sequence[Fit]
@@ -49,29 +49,29 @@ class Imputed:
 
     @property
     def seed(self) -> int:
-        """Of all selections."""
+        """Seed of all selections."""
         return self.fits[0].seed
 
     @property
     def needed(self) -> int:
-        """Imputations that must have selected a unit."""
+        """Number of imputations that must select a unit."""
         counts = np.arange(1, self.n_imputations + 1)
         return int(counts[at_least(counts, self.least_share * self.n_imputations)][0])
 
     @property
     def chosen(self) -> BoolArray:
-        """What each imputation selected, shape (n_imputations, n_groups)."""
+        """The selection of each imputation, shape (n_imputations, n_groups)."""
         return np.array([fit.step.selected for fit in self.fits])
 
     @property
     def counts(self) -> IntArray:
-        """Imputations that selected each unit, shape (n_groups,)."""
+        """Number of imputations that selected each unit, shape (n_groups,)."""
         return np.asarray(self.chosen.sum(axis=0))
 
     @property
     def importance(self) -> FloatArray:
-        """Importance of each unit, mean over the imputations, shape (n_groups,); 0 in those that
-        did not select it."""
+        """Mean importance of each unit over the imputations, 0 in those that did not select it,
+        shape (n_groups,)."""
         return np.asarray(np.mean([fit.importance for fit in self.fits], axis=0))
 
     @property
@@ -81,8 +81,7 @@ class Imputed:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Units that enough imputations selected, those of the most imputations first; of as many,
-        the most important."""
+        """Units that enough imputations selected, by number of imputations, then by importance."""
         names = self.fits[0].design.arrays.groups.names
         order = falling(self.importance)
         order = order[np.argsort(-self.counts[order], kind="stable")]
@@ -100,21 +99,20 @@ class Imputed:
 
     @property
     def index(self) -> float:
-        """Nogueira's stability index of the sets of the imputations, over the units that are not
-        in anyway; not a number if each selected all of them or none."""
+        """Nogueira's stability index over the imputations, for the units that are not forced in;
+        NaN if every imputation selected all of these or none."""
         return stability_index(self.chosen[:, self._assessed])[0]
 
     @property
     def resample_index(self) -> float:
-        """The same of the sets of all resamples of all imputations; not a number, too, without
-        resamples."""
+        """The same over all resamples of all imputations; NaN also without resamples."""
         if not (drawn := self._drawn):
             return float("nan")
         return stability_index(np.concatenate(drawn)[:, self._assessed])[0]
 
     @property
     def n_resampled(self) -> int:
-        """Imputations that were resampled: those that selected something."""
+        """Number of imputations that were resampled: those with a non-empty selection."""
         return len(self._drawn)
 
     @property
@@ -123,13 +121,13 @@ class Imputed:
 
     @property
     def _drawn(self) -> list[BoolArray]:
-        """What each resample selected, of each imputation that was resampled."""
+        """The selections on the resamples of each resampled imputation."""
         return [fit.resampled.selected for fit in self.fits if fit.resampled is not None]
 
     def frequencies(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Share of all resamples that selected each unit, and its interval, each (n_groups,).
+        """Selection frequency of each unit over all resamples, and its interval, each (n_groups,).
 
-        Missing where no imputation was resampled.
+        NaN if no imputation was resampled.
         """
         if not (drawn := self._drawn):
             nothing = np.full(len(self.importance), np.nan)
@@ -168,7 +166,7 @@ class Imputed:
         return frame.iloc[order].reset_index(drop=True)
 
     def glance_table(self) -> pd.DataFrame:
-        """One row about all imputations (see ``ImputedSelection.glance``)."""
+        """One row for all imputations (see ``ImputedSelection.glance``)."""
         import pandas as pd
 
         first, sizes = self.fits[0], self.chosen.sum(axis=1)

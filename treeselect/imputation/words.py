@@ -1,4 +1,4 @@
-"""What the summary of selections on imputed frames says."""
+"""The printed summary of selections on imputed frames."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_SIZES = 20
-"""Imputations whose sizes are listed one by one."""
+"""Largest number of imputations whose sizes are listed one by one."""
 
 
 def summarise_imputed(found: Imputed) -> SummaryContent:
-    """What the summary says, in labels."""
+    """Content of the summary, with labels."""
     names = names_note(found.fits[0].design, found.selected)
     found = dataclasses.replace(found, fits=tuple(map(as_shown, found.fits)))
     table = found.tidy_table()
@@ -50,7 +50,7 @@ def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
         ("Family", first.design.response.family_text),
         *follow_up_facts(first.design.response.follow_up),
         ("Method", method_words(first.chosen_method)),
-        ("Kept", f"{count_text(found.kept.sum())} {of_all}, selected {share}"),
+        ("Selected (k)", f"{count_text(found.kept.sum())} {of_all}, selected {share}"),
         ("Each imputation", f"{_sizes(found)} {of_all}"),
         ("Seed", str(found.seed)),
     )
@@ -70,7 +70,7 @@ def _columns(found: Imputed, seen: pd.DataFrame) -> tuple[str, ...]:
         "Term",
         *(("Group",) if _is_grouped(seen) else ()),
         "Type",
-        *(("Kept",) if not seen["selected"].all() else ()),
+        *(("Selected",) if not seen["selected"].all() else ()),
         "Imputations",
         "Importance",
         *(("Frequency", "95% interval") if found.n_resampled else ()),
@@ -102,14 +102,14 @@ def _is_grouped(seen: pd.DataFrame) -> bool:
 def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
     notes = [_agreement(found)]
     if n_seen and not found.kept.any():
-        notes.append(f"Nothing is kept: no {_noun(found, 1)} was selected in so many imputations.")
+        notes.append(f"No {_noun(found, 1)} was selected in enough imputations.")
     if n_seen > MOST_ROWS:
-        notes.append(f"{n_seen - MOST_ROWS:,} more terms that were selected are in `.tidy()`.")
+        notes.append(f"{n_seen - MOST_ROWS:,} more terms selected in an imputation: `.tidy()`.")
     if np.isfinite(found.index):
         notes.append(
-            f"Stability index (Nogueira) of the imputations: {decimal_text(found.index, 2)};"
-            " 1 is the same selection each time, 0 is chance. The seed is the same in each: what"
-            " differs comes from the imputed values."
+            f"Stability index (Nogueira) over the imputations: {decimal_text(found.index, 2)};"
+            " 1 is the same selection each time, 0 is chance. All imputations share one seed, so"
+            " any difference is due to the imputed values."
         )
     notes += _resample_notes(found)
     notes.append(f"In each frame: {rows_note(found.fits[0])}")
@@ -118,18 +118,18 @@ def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
 
 
 def _agreement(found: Imputed) -> str:
-    """How many different sets there are, and whether the kept one is among them."""
+    """How many different sets the imputations selected, and how many selected the final one."""
     m, chosen = found.n_imputations, found.chosen
     distinct = len(np.unique(chosen, axis=0))
     if not chosen.any():
-        return f"Nothing is selected: all {m} imputations selected no {_noun(found, 1)}."
+        return f"None of the {m} imputations selected any {_noun(found, 1)}."
     if distinct == 1:
         return f"All {m} imputations selected the same {_noun(found)}."
     same = int((chosen == found.kept).all(axis=1).sum())
-    which = f"{same or 'no'} imputation{'s' if same > 1 else ''}"
+    which = f"{same or 'none'} of them"
     return (
         f"The {m} imputations selected {distinct} different sets of {_noun(found)}; {which}"
-        " selected exactly those that are kept."
+        " selected exactly the final set."
     )
 
 
@@ -142,31 +142,32 @@ def _resample_notes(found: Imputed) -> list[str]:
     if n:
         drawn = next(fit.resampled for fit in found.fits if fit.resampled is not None)
         notes.append(
-            f"Frequency: share of {n * drawn.n_resamples:,} resamples: {drawn.words} from each"
-            f" imputed frame{' that selected anything' if empty else ''}."
+            f"Frequency: share of {n * drawn.n_resamples:,} resamples, {drawn.words} from each"
+            f" imputed frame{' with a non-empty selection' if empty else ''}."
             + (
-                " Intervals take a frame as a cluster of resamples (Korn and Graubard 1998), so"
-                " that few imputations make them wide."
+                " Intervals treat each frame as a cluster of resamples (Korn and Graubard 1998), so"
+                " few imputations can make them wide."
                 if n > 1
-                else " Intervals are those of one frame, and hold for no other imputation."
+                else " Intervals are for this frame alone and ignore variation between imputations."
             )
         )
     if empty:
         notes.append(
-            f"{empty} of {m} imputations selected nothing, and were not resampled: frequencies are"
-            " those of the others."
+            f"{empty} of {m} imputations selected nothing and {'was' if empty == 1 else 'were'} not"
+            " resampled; frequencies are those of the others."
             if n
-            else "No imputation selected anything, so that none was resampled."
+            else "No imputation selected anything, so none was resampled."
         )
     if np.isfinite(found.resample_index):
         notes.append(
-            f"Stability index (Nogueira) of all resamples: {decimal_text(found.resample_index, 2)}."
+            "Stability index (Nogueira) over all resamples:"
+            f" {decimal_text(found.resample_index, 2)}."
         )
     return notes
 
 
 def _shared_notes(found: Imputed) -> list[str]:
-    """What the selections and their data say of themselves, once, and of which imputations."""
+    """Notes on the selections and their data, each once, with the imputations that they concern."""
     where: dict[str, list[int]] = {}
     for number, fit in enumerate(found.fits, start=1):
         for note in dict.fromkeys((*fit.notes, *fit.design.notes)):

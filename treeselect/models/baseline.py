@@ -1,4 +1,4 @@
-"""The hazard beside the risks that a model predicts."""
+"""The baseline hazard that goes with the relative risks of a model."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from treeselect.models.model import Model
 def baseline_of(
     problem: Problem, weight: WeightArray, model: Model, n_threads: int = 1
 ) -> Baseline | None:
-    """Breslow's estimate of the cumulative hazard of a row of relative risk 1, by the rows that
-    the model was fitted to; None unless the response is times."""
+    """Breslow's estimate of the cumulative hazard at relative risk 1; None for other responses.
+
+    It uses the rows that the model was fitted to.
+    """
     family = problem.family
     if not family.has_times:
         return None

@@ -1,4 +1,4 @@
-"""Boosted trees on the selected units: a model that predicts."""
+"""Gradient boosting on the selected units, as a final model."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class BoostedModel:
     groups : ndarray of bool, shape (n_groups,)
         Groups that the trees may use; their columns are numbered among these groups only.
     trees : Trees or None
-        Their values are shrunk already; they add up.
+        Their values are already shrunk and are summed.
     constant : ndarray of float, shape (n_outputs,)
-        Linear predictor of the constant model, without the offset.
+        Linear predictor of the null model, without the offset.
     importance : ndarray of float, shape (n_groups,)
         Gain of each group, summed over the trees; 0 for groups not used.
     family : Family
@@ -50,12 +50,12 @@ class BoostedModel:
 
     @property
     def note(self) -> str | None:
-        """Nothing."""
+        """None."""
         return None
 
     @property
     def description(self) -> str:
-        """What it is, for people."""
+        """The model in words."""
         if self.trees is None:
             return "the null model"
         return f"a gradient boosting model of {self.trees.n_trees} trees on the selected terms"
@@ -67,12 +67,12 @@ class BoostedModel:
 
     @property
     def in_place_note(self) -> str:
-        """They predict in place of a sparse forest."""
+        """That this model predicts instead of a sparse forest."""
         return "predictions come from the gradient boosting model on the selected terms"
 
     @property
     def sparse(self) -> None:
-        """They are none."""
+        """None: it is no sparse forest."""
         return None
 
     @property
@@ -82,12 +82,12 @@ class BoostedModel:
 
     @property
     def tree_weights(self) -> FloatArray:
-        """One each: they add up."""
+        """1 for each tree: trees are summed."""
         return np.ones(0 if self.trees is None else self.trees.n_trees)
 
     @property
     def tree_shares(self) -> FloatArray:
-        """By the standard deviations of the trees' predictions."""
+        """Shares of the standard deviations of the trees' predictions."""
         return np.zeros(0) if self.trees is None else _shares(self.trees)
 
     def joined(self) -> Trees | None:
@@ -95,7 +95,7 @@ class BoostedModel:
         return self.trees
 
     def own_bins(self, coded: CodedColumns) -> None:
-        """The edges are those of the coded columns."""
+        """Edges of the coded columns."""
         return None
 
     def bin(self, coded: CodedColumns, columns: tuple[NDArray[Any], ...]) -> BinnedData:
@@ -121,7 +121,7 @@ class BoostedModel:
         return self._add_up(data, 1)
 
     def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
-        """What the constant model predicts for so many rows."""
+        """Predictions of the null model for a number of rows."""
         return self._mean(np.tile(self.constant, (n_rows, 1)), offset)
 
     def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
@@ -136,7 +136,7 @@ class BoostedModel:
 
 
 def _shares(trees: Trees) -> FloatArray:
-    """Share of each tree in what they move: the standard deviation of its leaves' values."""
+    """Share of each tree in the sum of the standard deviations of the leaf values."""
     nodes, tree = trees.nodes, np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
     weight = np.where(nodes.column == LEAF, nodes.weight, 0).astype(np.float64)
     total = np.maximum(np.bincount(tree, weight), 1.0)

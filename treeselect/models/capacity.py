@@ -1,9 +1,9 @@
-"""How far a forest grows: the capacity that predicts the rows outside its bags best.
+"""Capacity of forests: the node size with the lowest out-of-bag error.
 
-A fully grown forest on few columns overfits them, and columns of noise mend that by taking splits
-away: it would prefer noise to nothing. A forest whose capacity is chosen out of bag has no use for
-them. Its first trees are grown as far as they go, and cut back to nodes of at least so many rows;
-the others are grown to the size that is found best.
+A fully grown forest on few columns overfits. Noise columns reduce this overfitting by taking
+splits away, so the error of fully grown forests would favour noise. With capacity chosen out of
+bag, noise columns bring no such advantage. The first trees are fully grown and cut back to each
+minimum node size; the others are grown to the best size.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ MIN_LEAF = 5
 """Least rows of a leaf."""
 
 _LEAST_FIRST, _ROWS_OF_FIRST = 10, 50_000
-"""Trees that are grown fully to find the capacity: at least so many, and so many times rows."""
+"""Fully grown trees that determine the capacity: at least this many, and as many rows in total."""
 
 
 class CutForest(NamedTuple):
-    """A forest that was cut back to the capacity of least out-of-bag error.
+    """A forest cut back to the capacity of lowest out-of-bag error.
 
     Attributes
     ----------
     trees : Trees
     prediction : ndarray of float, shape (n_rows, n_outputs)
-        Out of bag; NaN where all trees have seen the row, or its weight is 0.
+        Out of bag; NaN for rows that are in every bag or have weight 0.
     errors : ndarray of float, shape (n_rows,)
-        Squared out-of-bag errors of infinitely many such trees, summed over the outputs; NaN where
-        fewer than two trees have not seen the row.
+        Squared out-of-bag errors of infinitely many such trees, summed over the outputs; NaN for
+        rows that are out of bag for fewer than two trees.
     size : int
         Least weight of a node that is split.
     """
@@ -57,8 +57,11 @@ class CutForest(NamedTuple):
 
 
 def truth_of(problem: Problem, weight: WeightArray) -> FloatArray:
-    """What trees predict, shape (n_rows, n_outputs): the response, of more than two classes an
-    indicator of each; beside an offset, and of times, minus the gradient at the constant model."""
+    """Target of the trees, shape (n_rows, n_outputs).
+
+    The response; with more than two classes, an indicator of each; with an offset, and for survival
+    times, minus the gradient at the null model.
+    """
     family, y = problem.family, problem.y
     if family.n_classes > 2:
         return np.eye(family.n_classes)[y.astype(np.int64)]
@@ -68,7 +71,7 @@ def truth_of(problem: Problem, weight: WeightArray) -> FloatArray:
 
 
 def sizes_of_nodes(n: int) -> list[int]:
-    """Least weights of a node that is split, from half of the rows down by halves."""
+    """Candidate minimum weights of a split node: half of the rows, and halves of that."""
     found, size = [], n // 2
     while size > 2 * MIN_LEAF:
         found.append(size)
@@ -77,12 +80,12 @@ def sizes_of_nodes(n: int) -> list[int]:
 
 
 def usual_candidates(family: Family, n: int) -> int:
-    """Groups of so many that are tried at a node: the root for classes, a third for numbers."""
+    """Number of groups tried at a node: the root for classes, a third for other responses."""
     return int(np.ceil(np.sqrt(n) if family.has_classes else n / 3))
 
 
 class Grower(NamedTuple):
-    """What forests of one kind are grown from.
+    """Data and settings that forests of one kind share.
 
     Attributes
     ----------
@@ -90,7 +93,7 @@ class Grower(NamedTuple):
     truth : ndarray of float, shape (n_rows, n_outputs)
         See :func:`truth_of`.
     weights : RowWeights
-        Rows of a group are in a bag or out of it together.
+        Rows of a cluster are in a bag or out of it together.
     family : Family
     seed : int
     rank : ndarray of int64, shape (n_groups,)
@@ -116,7 +119,7 @@ class Grower(NamedTuple):
         return Sampling(groups=self.weights.groups)
 
     def grow(self, n_trees: int, n_candidates: int, name: str, min_split: int = 1) -> Trees:
-        """Some trees, which try so many groups at each node."""
+        """Some trees, with a number of groups tried at each node."""
         return bagged_forest(
             self.data, _target(self.truth, self.weight, self.family), copies(self.weight),
             n_trees=n_trees, seed=stream_seed(self.seed, name), rank=self.rank,
@@ -125,15 +128,17 @@ class Grower(NamedTuple):
         )  # fmt: skip
 
     def outside(self, trees: Trees, name: str, sizes: Sequence[int]) -> OutsideSums:
-        """What they say of the rows outside their bags."""
+        """Out-of-bag sums of some trees."""
         return out_of_bag_by_size(
             trees, self.data, copies(self.weight), self.sampling, stream_seed(self.seed, name),
             sizes, np.average(self.truth, axis=0, weights=self.weight), self.n_threads,
         )  # fmt: skip
 
     def gains(self, trees: Trees, seed: int) -> FloatArray:
-        """Decrease of impurity by each group on the rows outside their bags, mean over the trees,
-        shape (n_groups,); about 0, and possibly below, for groups that tell nothing."""
+        """Out-of-bag decrease in impurity by each group, mean over the trees, shape (n_groups,).
+
+        It is about 0, and possibly negative, for groups without information.
+        """
         return out_of_bag_gains(
             trees, self.data, _target(self.truth, self.weight, self.family), copies(self.weight),
             self.sampling, seed, self.n_threads,
@@ -148,7 +153,7 @@ class Grower(NamedTuple):
 
 
 class _First(NamedTuple):
-    """The first trees of a forest, as far as they go, and the size of least out-of-bag error."""
+    """The first trees of a forest, fully grown, and the size of lowest out-of-bag error."""
 
     trees: Trees
     sums: OutsideSums
@@ -164,7 +169,7 @@ class _First(NamedTuple):
 
 
 def cut_forest(grower: Grower, *, n_trees: int, n_candidates: int) -> CutForest:
-    """A forest whose trees are cut back to the size of least out-of-bag error.
+    """A forest whose trees are cut back to the size of lowest out-of-bag error.
 
     Parameters
     ----------
@@ -175,17 +180,19 @@ def cut_forest(grower: Grower, *, n_trees: int, n_candidates: int) -> CutForest:
 
 
 def best_forest(grower: Grower, *, n_trees: int) -> CutForest:
-    """The better one, out of bag, of two forests that are cut back.
+    """The better, out of bag, of two forests that are cut back.
 
-    One tries the square root of the number of groups at each node (a third of them for numbers),
-    rounded up, the other all of them.
+    One tries the square root of the number of groups at each node (for responses without classes, a
+    third of them), rounded up, the other all of them.
     """
     return _completed(grower, _best_first_trees(grower, n_trees), n_trees)
 
 
 def best_trees(grower: Grower, *, n_trees: int) -> tuple[Trees, int]:
-    """The trees of :func:`best_forest`, for those who do not ask what they predict out of bag; and
-    how many are the first ones, whose bags are a stream of their own."""
+    """The trees of :func:`best_forest`, and the number of first ones; no out-of-bag predictions.
+
+    The bags of the first trees have their own random stream.
+    """
     first = _best_first_trees(grower, n_trees)
     trees = join_trees([cut_back(first.trees, first.size), *_more_trees(grower, first, n_trees)])
     return trees, first.trees.n_trees
@@ -230,8 +237,9 @@ def _completed(grower: Grower, first: _First, n_trees: int) -> CutForest:
 
 
 def gains_outside(grower: Grower, trees: Trees, n_first: int) -> FloatArray:
-    """Decrease of impurity by each group on the rows outside the bags of a forest, shape
-    (n_groups,); `n_first` as in :func:`best_trees`."""
+    """Out-of-bag decrease in impurity by each group of a forest, shape (n_groups,); `n_first` as in
+    :func:`best_trees`.
+    """
     parts = parts_of(grower, trees, n_first)
     return np.sum([part.n_trees * grower.gains(part, seed) for part, seed in parts], axis=0) / (
         trees.n_trees

@@ -1,4 +1,4 @@
-"""Coefficients of a linear model: estimates, intervals and tests, and how they are printed."""
+"""Coefficients of linear models: estimates, intervals, tests, and their printed form."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
     from scipy import stats
 
     variance = np.diag(fit.covariance)
-    # Of a singular fit a variance may be negative: it has no standard error.
+    # In a singular fit, a variance may be negative and has no standard error.
     error = np.sqrt(np.where(variance >= 0, variance, np.nan))
-    with np.errstate(divide="ignore", invalid="ignore"):  # an exact fit has errors of 0
+    with np.errstate(divide="ignore", invalid="ignore"):  # an exact fit has standard errors of 0
         statistic = fit.estimate / error
     law = stats.norm() if fit.df is None else stats.t(fit.df)
     half = law.ppf((1 + level) / 2) * error
@@ -59,13 +59,13 @@ def term_p_value(fit: LinearFit, term: str) -> float:
 
 
 def exponentiated(table: pd.DataFrame, ratio: str) -> pd.DataFrame:
-    """The same with estimates and intervals on the scale of ratios; the others stay, as in R's
+    """The table with estimates and intervals as ratios; other columns are unchanged, as in R's
     ``broom``.
 
     Raises
     ------
     OptionError
-        If the exponential of a coefficient is no ratio.
+        If the exponential of a coefficient is not a ratio.
     """
     if not ratio:
         raise OptionError(
@@ -90,7 +90,7 @@ def table_head(fit: LinearFit | None, level: float) -> tuple[str, ...]:
 
 
 def leads_with_ratios(fit: LinearFit) -> bool:
-    """Whether ratios are printed, and intervals of these."""
+    """Whether ratios and their intervals are printed first."""
     return fit.n_events is not None
 
 
@@ -107,8 +107,9 @@ def table_rows(table: pd.DataFrame, fit: LinearFit) -> tuple[tuple[str, ...], ..
 
 
 def coefficient_form(table: pd.DataFrame) -> str:
-    """How estimates, their errors and intervals are printed: as in R, with decimals that give the
-    smallest standard error three digits; where these are many, four digits each."""
+    """Format of estimates, standard errors and intervals, as in R: enough decimals to give the
+    smallest standard error three digits; if these are too many, four significant digits each.
+    """
     errors = table["std_error"].to_numpy(dtype=np.float64)
     return common_form(errors, digits=3)
 
@@ -131,16 +132,16 @@ def ratio_cells(row: Any) -> tuple[str, str]:
 
 
 _ENOUGH_EVENTS = 10
-"""Events for each coefficient; with fewer a reader is told."""
+"""Events per coefficient below which a note is given."""
 
 
 def in_print(data: ModelData, table: pd.DataFrame) -> pd.DataFrame:
-    """A table of coefficients whose columns are called as in print."""
+    """A table of coefficients with the printed names of its columns."""
     return table.assign(column=column_labels(data, table["column"], table["term"]))
 
 
 def ratio_notes(fit: LinearFit, printed: pd.DataFrame) -> tuple[str, ...]:
-    """How to read a table that leads with ratios."""
+    """How to read a table of hazard ratios."""
     if not leads_with_ratios(fit) or not fit.names:
         return ()
     return (
@@ -163,14 +164,14 @@ def _level_notes(names: Sequence[str], printed: Iterable[str]) -> tuple[str, ...
 
 
 def few_events_notes(fits: Sequence[LinearFit], unit: str = "") -> tuple[str, ...]:
-    """Whether there are enough events for the coefficients; nothing of other responses.
+    """A note if there are few events per coefficient; none for other responses.
 
     Parameters
     ----------
     fits : sequence of LinearFit
-        Of one model, or of one in each of several units.
+        The fit of one model, or its fits in several units.
     unit : str
-        What these are, in the singular.
+        What these units are, in the singular.
     """
     known = [(fit.n_events, len(fit.names)) for fit in fits if fit.n_events is not None]
     n_events, n_columns = min(known, key=lambda own: own[0] / max(own[1], 1), default=(0, 0))
@@ -181,6 +182,6 @@ def few_events_notes(fits: Sequence[LinearFit], unit: str = "") -> tuple[str, ..
     return (
         f"{where} {are} {n_events:,} event{'s' if n_events > 1 else ''} for {n_columns:,}"
         f" coefficient{'s' if n_columns > 1 else ''} ({n_events / n_columns:.2g} per coefficient)."
-        f" Below about {_ENOUGH_EVENTS} per coefficient, estimates may be far off and intervals too"
+        f" With fewer than about {_ENOUGH_EVENTS}, estimates can be biased and intervals too"
         " narrow (Peduzzi et al. 1995).",
     )

@@ -1,8 +1,8 @@
-"""Cox's proportional hazards model: maximum of the partial likelihood, by Newton's steps.
+"""Cox's proportional hazards model: maximum partial likelihood by Newton's method.
 
-statsmodels' own ``PHReg`` takes no case weights, has the covariance by groups without the ties of
-Efron, counts rows as at risk at the time at which they enter, does not tell whether it converged,
-and takes some forty times as long for 50,000 rows. Where both can, they agree.
+statsmodels' ``PHReg`` takes no case weights, computes the clustered covariance without Efron
+ties, counts rows as at risk at the time at which they enter, does not report convergence, and
+takes about forty times as long for 50,000 rows. Where both apply, they agree.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ _MOST_STEPS = 50
 _MOST_HALVINGS = 30
 
 _NEAR = 1e-10
-"""A step is the last one if its squared length is below this, in standard errors: what is left is
-about the square of that length."""
+"""The last step is the first whose squared length, in standard errors, is below this; the remaining
+error is about the square of that length."""
 
 _MOVING = 1e-3
-"""A coefficient that would still move by this share of itself after the last step has no limit: it
-moves by about as much at each."""
+"""A coefficient that would still move by this share of itself after the last step diverges."""
 
 _OF_LARGEST = 0.01
-"""Coefficients that move by less than this share of the largest move are moved by others."""
+"""Coefficients that move by less than this share of the largest move only follow others."""
 
 
 _NOT_FULL_RANK = "At the event times, some columns are linear combinations of others."
@@ -40,27 +39,27 @@ _NOT_FULL_RANK = "At the event times, some columns are linear combinations of ot
 
 @dataclass(frozen=True, slots=True)
 class CoxFit:
-    """A fitted Cox model: log hazard ratios, with Efron's ties.
+    """A fitted Cox model: log hazard ratios, with Efron ties.
 
     Attributes
     ----------
     params : ndarray of float, shape (n_columns,)
         Log hazard ratios.
     normalized_cov_params : ndarray of float, shape (n_columns, n_columns)
-        The inverse of the information.
+        Inverse information.
     covariance : ndarray of float, shape (n_columns, n_columns)
         The same, or cluster-robust.
     llf, llnull : float
-        Logarithm of the partial likelihood, and that of all coefficients at 0.
+        Log partial likelihood, and its value with all coefficients at 0.
     n_events : int
-        Events, with their copies.
+        Number of events, counting frequency weights.
     converged : bool
     infinite : ndarray of bool, shape (n_columns,)
-        Coefficients without a limit.
+        Coefficients that diverge.
     data : LinearData
-        What it was fitted to.
+        The data of the fit.
     name : str
-        Of the response.
+        Name of the response.
     """
 
     params: FloatArray
@@ -76,7 +75,7 @@ class CoxFit:
 
     @property
     def use_t(self) -> bool:
-        """Whether tests are t tests: they are normal."""
+        """False: tests are normal, not t tests."""
         return False
 
     @property
@@ -86,8 +85,10 @@ class CoxFit:
 
     @property
     def bic(self) -> float:
-        """``p log(d) - 2 log L`` for d events: censored rows tell little (Volinsky and Raftery
-        2000)."""
+        """``p log(d) - 2 log L`` for d events: censored rows carry little information.
+
+        See Volinsky and Raftery (2000).
+        """
         return float(len(self.params) * np.log(self.n_events) - 2 * self.llf)
 
     def cov_params(self) -> FloatArray:
@@ -95,7 +96,7 @@ class CoxFit:
         return self.covariance
 
     def problems(self, names: Sequence[str]) -> list[str]:
-        """What is wrong with the fit, in sentences."""
+        """Problems of the fit, in sentences."""
         found = [names[j] for j in np.flatnonzero(self.infinite).tolist()]
         if not found:
             return []
@@ -105,17 +106,17 @@ class CoxFit:
         return [f"The partial likelihood has no maximum: it keeps increasing as the {which}."]
 
     def phreg(self) -> Any:
-        """The same model as statsmodels has it, for its residuals, curves and distributions.
+        """The same model in statsmodels, for its residuals, curves and distributions.
 
         Returns
         -------
         statsmodels PHRegResults
-            With the covariance of the model, also where that of this fit is cluster-robust.
+            With the model-based covariance, even if that of this fit is cluster-robust.
 
         Raises
         ------
         OptionError
-            If there are case weights, which ``PHReg`` does not take, or no columns.
+            If there are case weights, which ``PHReg`` does not support, or no columns.
         """
         import pandas as pd
         from statsmodels.duration.hazard_regression import PHReg
@@ -128,7 +129,7 @@ class CoxFit:
         if not len(self.params):
             raise OptionError("`phreg()` needs a model with columns.\n  Found: none.")
         y, entry = self.data.y, self.data.y[:, START]
-        # A row is at risk after it enters; statsmodels has it at risk at that time, too.
+        # Here a row is at risk after it enters; in statsmodels, at that time as well.
         late = np.where(entry > FROM_THE_BEGINNING, np.nextafter(entry, np.inf), 0.0)
         model = PHReg(
             pd.Series(y[:, STOP], name=self.name),
@@ -143,28 +144,29 @@ class CoxFit:
 
 
 def fit_cox(data: LinearData, name: str) -> CoxFit:
-    """Fit Cox's model with Efron's ties, as R's ``coxph(weights=)``.
+    """Fit Cox's model with Efron ties, as R's ``coxph(weights=)``.
 
     Parameters
     ----------
     data : LinearData
-        Of times; its columns must be independent beside the baseline hazards.
+        Survival times; columns must be independent of each other and of the baseline hazards.
     name : str
-        Of the response.
+        Name of the response.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If the information has not full rank.
+        If the information does not have full rank.
 
     Notes
     -----
-    A row of weight 2 counts twice in sums over those at risk, and is one event of twice the weight,
-    not two that tie. Weights that are not whole are divided by their mean first.
+    A row of weight 2 counts twice in sums over the risk set and is one event of twice the weight,
+    not two tied events. Non-integer weights are first divided by their mean.
 
-    With groups the covariance is ``B (sum_g s_g s_g') B`` times ``G / (G - 1)``, with B the inverse
-    information and s_g the sum of the weighted score residuals of group g [1]_: that of
-    ``coxph(cluster=)`` but for the factor, which is that of Stata's ``stcox``.
+    With clusters, the covariance is ``B (sum_g s_g s_g') B`` times ``G / (G - 1)``, where B is the
+    inverse information, s_g the sum of the weighted score residuals of cluster g, and G the number
+    of clusters [1]_. It is that of ``coxph(cluster=)`` except for the factor, which is that of
+    Stata's ``stcox``.
 
     References
     ----------
@@ -198,7 +200,7 @@ def fit_cox(data: LinearData, name: str) -> CoxFit:
         llf=-_loss(rows, eta),
         llnull=-_loss(rows, base),
         n_events=round(float(events @ (weight if weights.are_copies else np.ones(len(events))))),
-        converged=converged or bool(infinite.any()),  # the better reason is given
+        converged=converged or bool(infinite.any()),  # divergence is the better reason
         infinite=infinite,
         data=data,
         name=name,
@@ -210,7 +212,7 @@ def _loss(rows: CoxRows, eta: FloatArray) -> float:
 
 
 def _maximum(rows: CoxRows, matrix: FloatArray, base: FloatArray) -> tuple[FloatArray, bool]:
-    """Coefficients of the least loss, and whether they were reached."""
+    """Coefficients of least loss, and whether the iteration converged."""
     at, loss = np.zeros(matrix.shape[1]), _loss(rows, base)
     for _ in range(_MOST_STEPS):
         step, inverse = _newton_step(rows, matrix, base + matrix @ at)

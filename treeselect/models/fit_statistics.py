@@ -1,4 +1,4 @@
-"""How well a linear model fits as a whole, by the statistics that R prints of one of its family."""
+"""Fit statistics of linear models, as R prints them for each family."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Facts = tuple[tuple[str, str], ...]
 
 
 def fit_statistics(fit: LinearFit, family: str, *, are_copies: bool) -> dict[str, float]:
-    """Numbers of a fitted model; those that it has not, or that can't be computed, are left out.
+    """Statistics of a fitted model; those that do not exist or can't be computed are omitted.
 
     Parameters
     ----------
     fit : LinearFit
     family : {"gaussian", "binomial", "multinomial", "poisson", "cox"}
     are_copies : bool
-        Whether case weights count rows. The likelihood of relative weights has no scale, and with
-        them there is no ``aic``, ``bic`` and ``ll``.
+        Whether case weights are frequencies. The likelihood with other weights is known only up to
+        scale, so ``aic``, ``bic`` and ``ll`` are omitted.
 
     Returns
     -------
@@ -31,7 +31,7 @@ def fit_statistics(fit: LinearFit, family: str, *, are_copies: bool) -> dict[str
         ``ll``, ``ll_null``, ``sigma``, ``r2``, ``adj_r2``.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # of the model without terms, which nobody asked for
+        warnings.simplefilter("ignore")  # from the null model
         found = _NUMBERS[family](fit.result)
     if not are_copies:
         found = {name: value for name, value in found.items() if name not in _OF_LIKELIHOOD}
@@ -39,7 +39,7 @@ def fit_statistics(fit: LinearFit, family: str, *, are_copies: bool) -> dict[str
 
 
 def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
-    """The same in words, for the head of a summary."""
+    """The same statistics in words, for the head of a summary."""
     return _WORDS[family](fit, fit_statistics(fit, family, are_copies=are_copies))
 
 

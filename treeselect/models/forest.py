@@ -1,4 +1,4 @@
-"""The forest refitted on the selected units: what predicts."""
+"""The random forest refitted to the selected units: the usual final model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from treeselect.models.capacity import Grower, best_trees, gains_outside, truth_
 from treeselect.models.hazard_forest import with_hazards
 
 REFITTED_TREES = 200
-"""Trees of the forest that is refitted on the selected units."""
+"""Trees of the forest refitted to the selected units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,15 @@ class ForestModel:
         Groups that the trees may use; their columns are numbered among these groups only.
     trees : Trees or None
     constant : ndarray of float, shape (1,) or (n_classes,)
-        Mean response, or share of each of more than two classes; with an offset, and of times, the
-        linear predictor of the constant model without it.
+        Mean response, or share of each of more than two classes; with an offset, and for survival
+        times, the linear predictor of the null model without it.
     importance : ndarray of float, shape (n_groups,)
-        Mean decrease of impurity by each group on the rows outside the bags, in units of the gain;
-        0 for groups not used, and for those that gain nothing there.
+        Mean out-of-bag decrease in impurity by each group, in units of the gain; 0 for groups not
+        used, and for those without out-of-bag gain.
     family : Family
     on_link : bool
-        Whether the trees add to a linear predictor instead of giving the mean response: beside an
-        offset, or of times.
+        Whether the trees add to a linear predictor instead of giving the mean response: with an
+        offset, or for survival times.
     """
 
     groups: BoolArray
@@ -63,14 +63,14 @@ class ForestModel:
 
     @property
     def description(self) -> str:
-        """What it is, for people."""
+        """The model in words."""
         if self.trees is None:
             return "the null model"
         return f"a random forest of {self.trees.n_trees} trees on the selected terms"
 
     @property
     def note(self) -> str | None:
-        """Nothing."""
+        """None."""
         return None
 
     @property
@@ -80,12 +80,12 @@ class ForestModel:
 
     @property
     def in_place_note(self) -> str:
-        """It predicts in place of a sparse forest."""
+        """That this model predicts instead of a sparse forest."""
         return "predictions come from the random forest on the selected terms"
 
     @property
     def sparse(self) -> None:
-        """It is none."""
+        """None: it is no sparse forest."""
         return None
 
     @property
@@ -109,7 +109,7 @@ class ForestModel:
         return self.trees
 
     def own_bins(self, coded: CodedColumns) -> None:
-        """The edges are those of the coded columns."""
+        """Edges of the coded columns."""
         return None
 
     def bin(self, coded: CodedColumns, columns: tuple[NDArray[Any], ...]) -> BinnedData:
@@ -134,14 +134,16 @@ class ForestModel:
         return self._mean(found[:, 0], offset) if self.on_link else found[:, 0]
 
     def score(self, data: BinnedData) -> FloatArray:
-        """What the trees add up to; shape (n_rows, n_outputs)."""
+        """Sum of the constant and the trees on the link, or the mean of the trees; shape (n_rows,
+        n_outputs).
+        """
         if self.trees is None:
             return np.tile(self.constant, (data.n_rows, 1))
         found = predict_mean(self.trees, data)
         return self.constant + found if self.on_link else found
 
     def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
-        """What the constant model predicts for so many rows."""
+        """Predictions of the null model for a number of rows."""
         if self.on_link:
             return self._mean(np.zeros(n_rows), offset)
         if self.family.n_classes > 2:
@@ -162,15 +164,15 @@ def refit_forest(
     n_trees: int = REFITTED_TREES,
     n_threads: int = 1,
 ) -> ForestModel:
-    """Forest on the selected units.
+    """Random forest on the selected units.
 
-    Its capacity is chosen by the rows outside the bags (``capacity.best_forest``). More than two
-    classes are split by the Gini index.
+    Its capacity is chosen by the out-of-bag error (``capacity.best_forest``). More than two classes
+    are split by the Gini index.
 
-    Beside an offset, and of times, the trees are grown on the negative gradient at the constant
-    model and add to the linear predictor: for numbers the mean residual of a leaf, for classes and
-    counts what its rows say beside the offset, by Newton steps (Friedman 2001, Algorithm 5), with
-    one more row of mean curvature so that pure leaves stay finite; for times see
+    With an offset, and for survival times, the trees are grown on the negative gradient at the null
+    model and add to the linear predictor. For numeric responses, leaf values are mean residuals.
+    For classes and counts they are Newton steps given the offset (Friedman 2001, Algorithm 5), with
+    one more row of mean curvature so that pure leaves stay finite. For survival times, see
     ``hazard_forest.with_hazards``.
     """
     family, on_link, weight = problem.family, problem.on_link, weights.values
@@ -193,22 +195,25 @@ def refit_forest(
         own = family.loss.apart(problem.y, weight, problem.constant(weight))
         trees = with_leaf_fits(trees, part, own.loss, own.y, own.base, weight)
     if problem.offset is not None and not family.loss.is_squared:
-        # The mean of the trees' steps is no step of the mean: without this, totals would be off.
+        # The mean of the trees' steps is not the step of the mean: this keeps totals right.
         eta = problem.offset + predict_mean(trees, part, n_threads)[:, 0]
         constant = np.array([family.loss.constant(problem.y, weight, eta)])
     return ForestModel(selected, trees, constant, importance, family, on_link)
 
 
 def _with_one_more_row(trees: Trees, mean: float) -> Trees:
-    """The same trees, each node with one more row of the mean response: counts have no mean of 0,
-    which a leaf of rows without any event would give, and any event there would refute."""
+    """The same trees, each node with one more row at the mean response.
+
+    A leaf without events would otherwise predict a count of 0, and a single event there would have
+    infinite deviance.
+    """
     weight = trees.nodes.weight[:, np.newaxis]
     value = (trees.nodes.value * weight + mean) / (weight + 1)
     return trees._replace(nodes=trees.nodes._replace(value=value))
 
 
 def _constant(problem: Problem, weight: WeightArray) -> FloatArray:
-    """What a forest without trees predicts: see :class:`ForestModel`."""
+    """What a forest without trees predicts; see :class:`ForestModel`."""
     family, y = problem.family, problem.y
     if problem.on_link:
         return np.array([family.loss.constant(y, weight, problem.offset)])

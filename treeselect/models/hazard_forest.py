@@ -1,4 +1,4 @@
-"""Forests of log relative hazards, as wide apart as the rows outside the bags say."""
+"""Forests of log relative hazards, scaled by their out-of-bag calibration slope."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from treeselect.engine.growing.nodes import Trees, join_trees
 from treeselect.models.capacity import Grower, parts_of
 
 _NARROWEST, _WIDEST = 0.1, 10.0
-"""Between these the slope is sought."""
+"""Bounds of the slope."""
 
 
 def with_hazards(grower: Grower, trees: Trees, n_first: int, problem: Problem) -> Trees:
-    """The same trees, with the logarithm of events over those that the constant model expects in
-    each leaf, times the slope that fits the rows outside the bags best.
+    """The same trees with log hazard ratios in their leaves, scaled out of bag.
 
-    A mean over trees that were cut back for noise is nearer to 0 than what it tells: the slope of
-    its out-of-bag values in the partial likelihood says how much (van Houwelingen 2000).
+    The value of a leaf is the log ratio of observed to expected events under the null model, times
+    the slope that fits the out-of-bag values best. A mean over trees that were cut back against
+    noise is shrunk too far towards 0; the slope of its out-of-bag values in the partial likelihood
+    measures by how much (van Houwelingen 2000).
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def with_hazards(grower: Grower, trees: Trees, n_first: int, problem: Problem) -
 
 
 def _slope(problem: Problem, weight: WeightArray, base: FloatArray, score: FloatArray) -> float:
-    """The coefficient of a score of the largest partial likelihood, from 0.1 to 10."""
+    """The coefficient of a score that maximises the partial likelihood, between 0.1 and 10."""
     rows = problem.rows(weight)
 
     def climb(slope: float) -> float:

@@ -1,9 +1,9 @@
-"""Forests that others have fitted, in the structure of the engine.
+"""Forests of other libraries, in the structure of the engine.
 
-A split of theirs is ``x <= threshold`` at any threshold, one of ours asks for a code. So each
-number is binned by the thresholds that the forest itself uses; a number with more of them than a
-column has codes becomes several columns, each with its share of the thresholds. Nothing is
-rounded: rows go where they went.
+Their splits are ``x <= threshold`` at any threshold; ours use codes. Each numeric feature is
+therefore binned at the thresholds that the forest uses. A feature with more thresholds than a
+column has codes becomes several columns, each with a share of the thresholds. Nothing is
+rounded: every row reaches the same leaves.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _EDGES = MAX_BINS - 1
 
 
 class _Splits(NamedTuple):
-    """One tree as its library has it, node 0 the root; a leaf has feature -1."""
+    """One tree of its library, with node 0 as the root; a leaf has feature -1."""
 
     feature: IntArray
     threshold: FloatArray
@@ -38,7 +38,7 @@ class _Splits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ImportedBins:
-    """How the trees of another library tell values apart.
+    """Bins of the trees of another library.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class ImportedBins:
     source : ndarray of int64, shape (n_columns,)
         Feature of the forest that each column comes from, not decreasing.
     n_features : int
-        Features that the forest was fitted on.
+        Number of features of the forest.
     single_precision : bool
-        Whether the library rounds values to 32 bits before it compares them.
+        Whether the library rounds values to 32 bits before comparing them.
     """
 
     edges: tuple[FloatArray, ...]
@@ -63,14 +63,14 @@ class ImportedBins:
         Parameters
         ----------
         columns : sequence of ndarray of float, each of shape (n_rows,)
-            The features in the order in which the forest was fitted on them; NaN is missing.
+            The features in the order of the forest; NaN is missing.
         groups : sequence of int
             Group of each feature, from 0, not decreasing.
 
         Raises
         ------
         DataError
-            If there are not as many features as the forest was fitted on.
+            If the forest has another number of features.
         """
         if len(columns) != self.n_features or len(groups) != self.n_features:
             raise DataError(
@@ -88,7 +88,7 @@ class ImportedBins:
         )
 
     def of_features(self, features: IntArray) -> ImportedBins:
-        """The columns of some features alone, which are numbered from 0, in rising order."""
+        """The columns of some features only, renumbered from 0 in increasing order."""
         columns = np.flatnonzero(np.isin(self.source, features))
         return ImportedBins(
             tuple(self.edges[j] for j in columns),
@@ -119,7 +119,7 @@ class ImportedForest:
     is_mean: bool
 
     def with_features(self, numbers: IntArray) -> ImportedForest:
-        """The same forest, whose feature f is now the feature ``numbers[f]``, a permutation."""
+        """The same forest with feature f renumbered to ``numbers[f]``, a permutation."""
         source = numbers[self.bins.source]
         order = np.argsort(source, kind="stable")
         place = np.argsort(order)
@@ -135,13 +135,13 @@ class ImportedForest:
 
 
 def import_forest(model: Any) -> ImportedForest:
-    """Take a fitted forest as it is.
+    """Import a fitted forest without changes.
 
     Parameters
     ----------
     model : fitted estimator
         scikit-learn's decision trees, random forests, extra trees and gradient boosting, or a
-        LightGBM booster or estimator, all of numeric features.
+        LightGBM booster or estimator; all features numeric.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def import_forest(model: Any) -> ImportedForest:
     Raises
     ------
     NotBuiltError
-        For other models, and for LightGBM trees with categorical splits or with zeros taken for
+        For other models, and for LightGBM trees with categorical splits or with zeros treated as
         missing.
     DataError
         If the model is not fitted.
@@ -244,7 +244,7 @@ def _from_lightgbm(dump: dict[str, Any]) -> ImportedForest:
 
 
 def _flatten(node: dict[str, Any], nodes: list[dict[str, Any]]) -> int:
-    """Append a node and those below it; its number."""
+    """Append a node and those below it; return its number."""
     if "leaf_coeff" in node:
         raise NotBuiltError(
             "Can't import LightGBM trees with linear models in their leaves.\n"
@@ -260,7 +260,7 @@ def _flatten(node: dict[str, Any], nodes: list[dict[str, Any]]) -> int:
 
 
 def _missing_left(node: dict[str, Any]) -> bool:
-    """Side of missing values; without any in training LightGBM takes them for 0."""
+    """Side of missing values; LightGBM treats them as 0 if training had none."""
     if "split_feature" not in node:
         return False
     if node["decision_type"] != "<=" or node["missing_type"] == "Zero":

@@ -1,4 +1,4 @@
-"""Columns that are no sums of others, nor of what a model holds beside them."""
+"""Columns that are not linear combinations of others, or of the baseline hazards."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
 
 _DEPENDENT = 1e-7
-"""Share of its length that a column must have beyond the columns before it; R's own bound."""
+"""Least share of its length that a column must have outside the span of earlier ones, as in R."""
 
 
 def independent_columns(matrix: FloatArray) -> BoolArray:
-    """Columns that are not sums of those before them, shape (n_columns,); zeros are not.
+    """Columns that are not linear combinations of earlier ones, shape (n_columns,).
+
+    A column of zeros is a linear combination.
 
     Examples
     --------
@@ -28,7 +30,7 @@ def independent_columns(matrix: FloatArray) -> BoolArray:
         if length == 0 or known.shape[1] == basis.shape[1]:
             continue
         rest = column / length
-        for _ in range(2):  # once more, as rounding leaves a little of the basis
+        for _ in range(2):  # twice, as rounding leaves a little of the basis
             rest = rest - known @ (known.T @ rest)
         size = np.linalg.norm(rest)
         if size > _DEPENDENT:
@@ -38,9 +40,10 @@ def independent_columns(matrix: FloatArray) -> BoolArray:
 
 
 def beside_baseline(matrix: FloatArray, y: FloatArray) -> FloatArray:
-    """Columns less their means in each stratum, of the rows that are at risk at some event.
+    """Columns minus their means in each stratum, for the rows at risk at some event.
 
-    A baseline hazard takes up what is constant within its stratum; other rows are in no sum.
+    A baseline hazard absorbs whatever is constant within its stratum; other rows contribute to no
+    risk set.
 
     Parameters
     ----------
@@ -51,7 +54,7 @@ def beside_baseline(matrix: FloatArray, y: FloatArray) -> FloatArray:
     Returns
     -------
     ndarray of float, shape (n_at_risk, n_columns)
-        0 in columns of which only rounding is left.
+        0 in columns of which only rounding error remains.
     """
     at_risk = risk_sets(y, y[:, EVENT] > 0).at_risk
     own, stratum = matrix[at_risk], y[at_risk, STRATUM].astype(np.int64)

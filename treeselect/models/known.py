@@ -1,4 +1,4 @@
-"""What a resample can know of a term."""
+"""Points of a term at which a resample supports a prediction."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from treeselect.engine.ensembles.dependence import codes_of
 def known(
     columns: IntArray, points: IntArray, by_level: bool, data: BinnedData, rows: IntArray
 ) -> BoolArray:
-    """Whether a resample knows of some points.
+    """Whether a resample supports some points.
 
     Parameters
     ----------
     columns : ndarray of int64
-        Of the term.
+        Columns of the term.
     points, rows : ndarray of int64
         Rows of the data: those that stand for the points, and those in the resample.
     by_level : bool
-        Whether the codes of a point must be in the resample; else it is enough that the term
-        varies there.
+        Whether the codes of a point must occur in the resample; otherwise the term need only vary
+        there.
     """
     codes = codes_of(data, columns)
     held = np.unique(codes[rows], axis=0)

@@ -1,4 +1,4 @@
-"""Linear models of the selected terms, fitted by statsmodels; of times, by Newton's steps here."""
+"""Linear models of the selected terms, by statsmodels; for survival times, by our Cox model."""
 
 from __future__ import annotations
 
@@ -23,38 +23,39 @@ if TYPE_CHECKING:
 
 
 _SINGULAR = 1e-7
-"""A cluster-robust covariance has no full rank if some combination of coefficients has so small a
-share of the largest variance, both by that of the model. Rounding leaves less than 1e-12."""
+"""A cluster-robust covariance is rank-deficient if some combination of coefficients has less than
+this share of the largest variance, relative to the model-based covariance. Rounding leaves less
+than 1e-12."""
 
 _MOST_COPIES = 10_000_000
-"""Most rows that case weights are written out to, where statsmodels takes no weights."""
+"""Most rows to which case weights are expanded where statsmodels takes no weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinearFit:
-    """A fitted linear model, its coefficients in one row.
+    """A fitted linear model, with its coefficients as one vector.
 
     Attributes
     ----------
     result : statsmodels results, or CoxFit
     model : str
-        What it is and by what it was fitted, in words.
+        The model and the software that fitted it, in words.
     names, terms : tuple of str, length n_coefficients
-        Column of the matrix (of more than two classes after the class that is compared with the
-        first one), and the term behind it.
+        Column of the matrix (with more than two classes, prefixed by the class that is compared
+        with the first), and its term.
     estimate : ndarray of float, shape (n_coefficients,)
     covariance : ndarray of float, shape (n_coefficients, n_coefficients)
     df : float or None
-        Degrees of freedom of t and F statistics; None for normal and chi-squared ones.
+        Degrees of freedom of t and F statistics; None for normal and chi-squared statistics.
     problems : tuple of str
-        What is wrong with the fit, in sentences.
+        Problems of the fit, in sentences.
     n_groups : int or None
-        Number of groups behind a cluster-robust covariance; None for that of the model.
+        Number of clusters of a cluster-robust covariance; None for the model-based one.
     n_events : int or None
-        Number of events; None if the response is not times.
+        Number of events; None unless the response is survival times.
     ratio : str
-        What the exponential of a coefficient is: ``"hazard ratio"``, ``"odds ratio"``, ``"rate
-        ratio"``; "" if nothing.
+        What the exponential of a coefficient is: ``"hazard ratio"``, ``"odds ratio"`` or ``"rate
+        ratio"``; "" if it is none.
     """
 
     result: Any
@@ -76,35 +77,35 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     Parameters
     ----------
     data : LinearData
-        Its columns must be independent.
+        Its columns must be linearly independent.
     family : {"gaussian", "binomial", "multinomial", "poisson", "cox"}
     name : str
-        Of the response.
+        Name of the response.
     classes : sequence
-        The first of more than two is the one that the others are compared with.
+        With more than two, the first is the reference class.
 
     Raises
     ------
     DataError
-        If there are too few rows or groups, no events, or no such fit.
+        If there are too few rows or clusters, no events, or no such fit.
     OptionError
-        If statsmodels can't take the weights.
+        If statsmodels does not support the weights.
 
     Notes
     -----
-    Numbers: least squares, weighted if weights are not whole; the offset is subtracted from the
-    response. With whole weights the gaussian GLM, whose ``freq_weights`` count rows, with t
-    statistics. Two classes and counts: GLM with the canonical link. More classes: multinomial
-    logit, on copies of the rows. Weights that are not whole are divided by their mean first, so
-    that standard errors do not depend on their unit. Times: see
+    Numeric responses: least squares, weighted if weights are not integers; the offset
+    is subtracted from the response. With integer weights, the Gaussian GLM, whose ``freq_weights``
+    count rows, with t statistics. Two classes and counts: GLM with the canonical link. More
+    classes: multinomial logit, on copies of the rows. Non-integer weights are first divided by
+    their mean, so that standard errors do not depend on their scale. Survival times: see
     :func:`treeselect.models.cox.fit_cox`.
 
-    With groups the covariance is cluster-robust [1]_: ``B (sum_g s_g s_g') B`` with B the inverse
-    information and s_g the sum of the scores of the rows of group g, times ``G / (G - 1)`` and
-    (but for times) ``(N - 1) / (N - K)`` for G groups, N rows (with their copies) and K
-    coefficients. Tests are t and F tests with G - 1 degrees of freedom, of all families. As the s_g
-    sum to 0, its rank is at most G - 1; and it is not full where a column is other than 0 in one
-    group alone, whose variance would come out as 0.
+    With clusters, the covariance is cluster-robust [1]_: ``B (sum_g s_g s_g') B``, where B is the
+    inverse information and s_g the sum of the scores of the rows of cluster g, times ``G / (G -
+    1)`` and (except for survival times) ``(N - 1) / (N - K)`` for G clusters, N rows (with copies)
+    and K coefficients. Tests are t and F tests with G - 1 degrees of freedom for all families. As
+    the s_g sum to 0, the rank of the covariance is at most G - 1. It is also deficient if a column
+    differs from 0 in one cluster only, whose variance would be estimated as 0.
 
     References
     ----------
@@ -171,7 +172,7 @@ _RATIOS = {
 
 
 def _check_variation(data: LinearData, classes: Sequence[Any]) -> None:
-    """Raise a DataError if there is nothing to explain in these rows."""
+    """Raise a DataError if the response does not vary in these rows."""
     here = f" in {len(data.y)} complete cases."
     if data.has_times:
         if not data.y[:, EVENT].any():
@@ -192,10 +193,10 @@ def _degrees_of_freedom(result: Any, n_groups: int | None) -> float | None:
 
 
 def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -> list[str]:
-    """What is wrong with a cluster-robust covariance: it must have full rank.
+    """Problems of a cluster-robust covariance, which must have full rank.
 
-    It is looked at from the covariance B of the model, ``B = L L'``: where ``inv(L) V inv(L)'`` has
-    the eigenvalue 0 with vector w, the scores of every group sum to 0 along ``L w``.
+    It is compared with the model-based covariance B, ``B = L L'``: where ``inv(L) V inv(L)'`` has
+    the eigenvalue 0 with vector w, the scores of every cluster sum to 0 along ``L w``.
     """
     try:
         root = np.linalg.cholesky(np.asarray(result.normalized_cov_params, dtype=np.float64))
@@ -209,7 +210,7 @@ def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -
     inverse = np.linalg.inv(root)
     size = np.abs(root @ vectors[:, lost]).max(axis=1) * np.sqrt((inverse**2).sum(axis=0))
     found = [names[i] for i in np.flatnonzero(size > 1e-4 * size.max()).tolist()]
-    # A level that the others are compared with is told by these, not by the intercept.
+    # A reference level shows in the other levels, not in the intercept.
     found = [name for name in found if name.split(": ")[-1] != INTERCEPT] or found
     return [
         f"Cluster-robust standard errors can't be computed for {listing(found)}, which"
@@ -219,7 +220,7 @@ def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -
 
 @contextmanager
 def _noting(problems: list[str]) -> Iterator[None]:
-    """Turn statsmodels' own warnings into sentences; all others are given as they are."""
+    """Turn statsmodels' warnings into sentences; others are issued unchanged."""
     from statsmodels.tools import sm_exceptions
 
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
@@ -254,7 +255,7 @@ def _series(values: FloatArray, name: str) -> pd.Series[Any]:
 
 
 def _weights(data: LinearData) -> dict[str, WeightArray]:
-    """Weights as statsmodels' GLM takes them."""
+    """Weights in the form of statsmodels' GLM."""
     weights = data.row_weights
     if weights.are_copies:
         return {} if weights.are_equal else {"freq_weights": weights.values}
@@ -262,12 +263,12 @@ def _weights(data: LinearData) -> dict[str, WeightArray]:
 
 
 def _covariance(data: LinearData) -> dict[str, Any]:
-    """What to tell statsmodels of the covariance: by groups, if there are any."""
+    """Arguments of statsmodels for a clustered covariance, if there are clusters."""
     if data.row_weights.groups is None:
         return {}
     how: dict[str, Any] = {"groups": data.row_weights.groups}
     if "freq_weights" in _weights(data):
-        # statsmodels counts rows in its correction for small samples, but they stand for copies.
+        # statsmodels' small-sample correction counts rows, but these stand for copies.
         n_rows, n_columns = data.matrix.shape
         n = int(data.row_weights.values.sum())
         how["scaling_factor"] = (n - 1) / (n - n_columns) * (n_rows - n_columns) / (n_rows - 1)
@@ -346,7 +347,7 @@ _FITS = {
 
 
 _CERTAIN = 1e-8
-"""Fitted probabilities this close to 0 or 1 are numerically certain."""
+"""Fitted probabilities this close to 0 or 1 are numerically 0 or 1."""
 
 
 def near_certain(fit: LinearFit) -> bool:

@@ -1,4 +1,4 @@
-"""What a linear model is fitted to: columns, response, weights and offset of the complete rows."""
+"""Data of a linear model: columns, response, weights and offset of the complete cases."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _LARGEST = 1e100
 
 @dataclass(frozen=True, slots=True)
 class LinearData:
-    """Columns, response, weights and offset of the complete rows.
+    """Columns, response, weights and offset of the complete cases.
 
     Attributes
     ----------
     matrix : pandas.DataFrame
-        With the intercept, but for times: the baseline hazard stands for it.
+        Includes the intercept, except for survival times, where the baseline hazard replaces it.
     term_of : tuple of str, length n_columns
         ``"Intercept"`` for the intercept.
-    y : ndarray of float, shape (n_rows,), or (n_rows, 4) of times
+    y : ndarray of float, shape (n_rows,), or (n_rows, 4) for survival times
     row_weights : RowWeights
-        With the groups of rows that may depend on each other.
+        Includes the clusters of rows.
     offset : ndarray of float, shape (n_rows,), or None
     n_dropped : int
-        Rows with weight that a missing value in a term leaves out.
+        Rows with weight that are dropped for a missing value in a term.
     rows : ndarray of int64, shape (n_rows,)
         Their numbers among the rows that are used.
     """
@@ -53,28 +53,31 @@ class LinearData:
 
     @property
     def has_times(self) -> bool:
-        """Whether the response is times until events."""
+        """Whether the response is survival times."""
         return self.y.ndim > 1
 
     @property
     def compared(self) -> FloatArray:
-        """The columns as they bear on the fit: of times less what the baseline hazards take up,
-        with 0 in columns of which nothing is left."""
+        """The columns as they enter the fit.
+
+        For survival times, minus what the baseline hazards absorb; 0 in columns of which nothing
+        remains.
+        """
         matrix = self.matrix.to_numpy(dtype=np.float64)
         return beside_baseline(matrix, self.y) if self.has_times else matrix
 
     @property
     def is_free(self) -> BoolArray:
-        """Columns that are not sums of those before them, shape (n_columns,)."""
+        """Columns that are not linear combinations of those before them, shape (n_columns,)."""
         return independent_columns(self.compared)
 
     def drawn(self, weights: RowWeights) -> LinearData:
-        """The same rows with other weights, without those that have none: a resample.
+        """The same rows with other weights, without those of weight 0: a resample.
 
         Parameters
         ----------
         weights : RowWeights
-            Of all rows that are used.
+            Weights of all rows that are used.
         """
         own = weights.of(self.rows)
         here = own.rows
@@ -96,9 +99,9 @@ class LinearData:
 def linear_data(
     data: ModelData, terms: Sequence[str], rows: IntArray, groups: IntArray | None = None
 ) -> LinearData:
-    """What a linear model of some terms needs, for the complete ones among `rows`.
+    """The data of a linear model of some terms, for the complete cases among `rows`.
 
-    `groups` are those of all rows with a known response, if they may depend on each other.
+    `groups` are the clusters of all rows with a known response, if there are any.
     """
     rows = rows[data.row_weights.used[rows]]
     matrix, term_of, used = data.linear_matrix(terms, rows)
@@ -118,7 +121,7 @@ def linear_data(
 
 
 def _check_size(matrix: pd.DataFrame) -> None:
-    """Raise a DataError for columns whose squares are no numbers, or vanish."""
+    """Raise a DataError for columns whose squares overflow or vanish."""
     largest = np.abs(matrix.to_numpy()).max(axis=0, initial=0.0)
     odd = (largest > _LARGEST) | ((largest > 0) & (largest < 1 / _LARGEST))
     if odd.any():

@@ -1,7 +1,7 @@
-"""Columns of tables that set several models side by side, as the package maketables asks for them.
+"""Columns of regression tables, in the form that the package maketables expects.
 
-maketables, which is not needed here, looks at what it is given for attributes whose names begin
-with ``__maketables_``: :class:`Tabled` has them, for whatever knows its column.
+maketables, which need not be installed, looks for attributes whose names start with
+``__maketables_``; :class:`Tabled` provides them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SAME_ROWS, OTHER_ROWS = "the same rows", "other rows"
-"""On which rows the terms of a model were selected."""
+"""Rows on which the terms of a model were selected."""
 
 _LABELS = {
     "selection": "Terms selected on",
@@ -30,27 +30,27 @@ _LABELS = {
     "score": "Score",
     "reference": "Reference",
 }
-"""Names of statistics that maketables does not know."""
+"""Labels of statistics unknown to maketables."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelColumn:
-    """A model in a table of several.
+    """One model in a table of several.
 
     Attributes
     ----------
     table : pandas.DataFrame
-        What :func:`coefficient_frame` gives.
+        As returned by :func:`coefficient_frame`.
     response : str
-        Stands above the column.
+        Head of the column.
     statistics : mapping of str to number or str
         ``N``, ``r2``, ``aic`` and others, by the keys of maketables.
     below : tuple of str
-        Keys of those that stand below the coefficients unless others are asked for.
+        Keys of the statistics below the coefficients, unless others are requested.
     errors : str
-        Of which kind standard errors are.
+        Type of the standard errors.
     groups : str
-        By which column they are cluster-robust; "" if they are not.
+        Variable of the clusters of cluster-robust standard errors; otherwise "".
     labels : mapping of str to str
         Labels of coefficients that have one.
     """
@@ -65,13 +65,13 @@ class ModelColumn:
 
 
 class Tabled:
-    """What maketables takes as a model."""
+    """A model that maketables can display."""
 
     __slots__ = ()
 
     @abstractmethod
     def _column(self) -> ModelColumn:
-        """What is shown of the model."""
+        """The column of the table."""
 
     @property
     def __maketables_coef_table__(self) -> pd.DataFrame:
@@ -105,13 +105,13 @@ class Tabled:
 
 
 def changed_labels(table: pd.DataFrame, printed: pd.DataFrame) -> dict[str, str]:
-    """Names of coefficients to those under which they are printed, where these differ."""
+    """Names of coefficients and their printed labels, where the two differ."""
     pairs = zip(table["column"], printed["column"], strict=True)
     return {str(name): str(label) for name, label in pairs if name != label}
 
 
 def coefficient_frame(table: pd.DataFrame, *, has_tests: bool) -> pd.DataFrame:
-    """A table of coefficients under the names of maketables.
+    """A table of coefficients with the column names of maketables.
 
     Parameters
     ----------
@@ -119,8 +119,7 @@ def coefficient_frame(table: pd.DataFrame, *, has_tests: bool) -> pd.DataFrame:
         ``column``, ``estimate``, ``std_error``, ``statistic``, ``p_value``, and 95% intervals in
         ``ci_low`` and ``ci_high``.
     has_tests : bool
-        Whether the p-values are valid. Where they are not they are missing, so that no stars are
-        drawn.
+        Whether the p-values are valid. Otherwise they are NaN, so that no stars are drawn.
 
     Returns
     -------

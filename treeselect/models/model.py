@@ -1,4 +1,4 @@
-"""What every model can do, whoever fitted it."""
+"""What every final model provides."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from treeselect.models.weighted import WeightedForest
 
 
 class Model(Protocol):
-    """What predicts from selected units.
+    """A final model: predicts from the selected units.
 
     Attributes
     ----------
@@ -27,20 +27,20 @@ class Model(Protocol):
     is_link : bool
         Whether :meth:`score` gives the linear predictor, without the offset; otherwise the mean.
     description : str
-        What it is, for people.
+        The model in words, as a noun phrase.
     note : str or None
-        What they should know of its predictions.
+        What a reader should know about its predictions.
     importance_note : str
         What its importances are shares of.
     in_place_note : str
-        Who predicts in place of a sparse forest that decided what is selected: the end of a
-        sentence, empty where that forest predicts itself.
+        Which model predicts instead of a sparse forest that made the selection, as a clause; empty
+        if the sparse forest itself predicts.
     sparse : WeightedForest or None
-        Itself, if it is such a forest.
+        The model itself, if it is a sparse forest.
     constant : ndarray of float, shape (n_outputs,)
-        What its trees add to, or what it predicts without any.
+        What its trees add to, or what it predicts without trees.
     stored_as : str
-        What the names of its arrays in model files begin with.
+        Prefix of the names of its arrays in model files.
     """
 
     @property
@@ -54,12 +54,12 @@ class Model(Protocol):
 
     @property
     def tree_weights(self) -> FloatArray:
-        """What each tree's values are multiplied by, shape (n_trees,)."""
+        """Factor of each tree's values, shape (n_trees,)."""
         ...
 
     @property
     def tree_shares(self) -> FloatArray:
-        """Share of each tree in what they move, shape (n_trees,)."""
+        """Share of each tree in the spread of predictions, shape (n_trees,)."""
         ...
 
     def joined(self) -> Trees | None:
@@ -67,7 +67,7 @@ class Model(Protocol):
         ...
 
     def own_bins(self, coded: CodedColumns) -> ImportedBins | None:
-        """How the trees tell the columns of :attr:`groups` apart, if not by their edges there."""
+        """The trees' own bins of the columns of :attr:`groups`; None for the usual bins."""
         ...
 
     @property
@@ -92,24 +92,26 @@ class Model(Protocol):
     def stored_as(self) -> str: ...
 
     def bin(self, coded: CodedColumns, columns: tuple[NDArray[Any], ...]) -> BinnedData:
-        """Bin the columns of :attr:`groups` of some rows as the trees want them."""
+        """Bin the columns of :attr:`groups` for some rows."""
         ...
 
     def predict_binned(
         self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
     ) -> FloatArray:
-        """Mean response of rows that :meth:`bin` made; shape (n_rows,), or (n_rows, n_classes) for
-        more than two classes."""
+        """Mean response of binned rows.
+
+        Shape (n_rows,), or (n_rows, n_classes) for more than two classes.
+        """
         ...
 
     def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
-        """The same for the rows of a problem."""
+        """Mean response of the rows of a problem."""
         ...
 
     def score(self, data: BinnedData) -> FloatArray:
-        """What the trees add up to, on their own scale; shape (n_rows, n_outputs)."""
+        """Sum or mean of the trees on their own scale, shape (n_rows, n_outputs)."""
         ...
 
     def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
-        """What the constant model predicts for so many rows."""
+        """Predictions of the null model for a number of rows."""
         ...

@@ -1,4 +1,4 @@
-"""How far two terms depend on each other in a model, read at given points over given rows."""
+"""Strength of the interaction of two terms in a model, at given points and over given rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treeselect.models.model import Model
 
 @dataclass(frozen=True, slots=True)
 class PairTerm:
-    """Where one term of pairs is read.
+    """Points of one term of a pair.
 
     Attributes
     ----------
@@ -26,9 +26,9 @@ class PairTerm:
     grid : ndarray of int64
         Rows of ``PairProbes.coded`` that stand for its points.
     place : ndarray of int64, shape (n_averaged,)
-        The point at which each row that is averaged over is, or in whose cell.
+        The point, or cell of a point, of each row that is averaged over.
     by_level : bool
-        Whether it is a factor, of whose levels a model knows those that it has seen.
+        Whether it is a factor, so that a model supports only the levels in its training rows.
     """
 
     columns: IntArray
@@ -39,16 +39,16 @@ class PairTerm:
 
 @dataclass(frozen=True, slots=True)
 class PairProbes:
-    """Where the strengths of interactions are read.
+    """Points and rows at which interactions are evaluated.
 
     Attributes
     ----------
     coded : CodedColumns
-        Of the rows that are averaged over, and after them of those that stand for points.
+        The rows that are averaged over, followed by those that stand for points.
     rows : ndarray of int64, shape (n_rows,)
-        What these are among the rows of the data.
+        Their numbers in the data.
     weight : ndarray of float, shape (n_averaged,)
-        Of the former, each above 0.
+        Weights of the rows that are averaged over, each above 0.
     terms : tuple of PairTerm
     pairs : tuple of (int, int)
         Numbers of the terms.
@@ -62,8 +62,10 @@ class PairProbes:
 
 
 def read_strengths(model: Model, probes: PairProbes) -> FloatArray:
-    """Strength and size of the interaction of each pair, shape (n_pairs, 2); missing where the
-    model does not have both terms."""
+    """Strength and size of the interaction of each pair, shape (n_pairs, 2).
+
+    NaN if the model lacks a term.
+    """
     found = np.full((len(probes.pairs), 2), np.nan)
     own = np.flatnonzero(model.groups[probes.coded.groups.ids])
     has = [bool(np.isin(term.columns, own).all()) for term in probes.terms]
@@ -83,7 +85,7 @@ def read_strengths(model: Model, probes: PairProbes) -> FloatArray:
             [np.repeat(codes[0], sizes[1], axis=0), np.tile(codes[1], (sizes[0], 1))]
         )
         cells = np.bincount(first.place * sizes[1] + second.place, share, len(points))
-        held = cells > 0  # the others have no part in the strength, and prediction takes the time
+        held = cells > 0  # others do not enter the strength, and prediction takes most of the time
         mean = np.zeros((len(points), len(model.constant)))
         mean[held] = mean_at(
             model.score, averaged, probes.weight, np.concatenate(columns), points[held]
@@ -102,8 +104,8 @@ def read_resampled_strengths(
     data : BinnedData
         All rows.
     rows : ndarray of int64
-        Those in the resample. Missing, too, where a term has one point only, does not vary there,
-        or has a level among its points that is not there.
+        Those in the resample. A strength is also NaN if a term has only one point, does not vary in
+        the resample, or has a level among its points that the resample lacks.
     """
     can_tell = [
         len(term.grid) > 1

@@ -1,4 +1,4 @@
-"""Rubin's rules: one answer from the estimates in several imputed copies of the same data."""
+"""Rubin's rules: one estimate from several imputed data sets."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from treeselect.engine.rounding import PRECISION
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """Estimates over imputations; each array has shape (n_estimates,).
+    """Estimates pooled over imputations; each array has shape (n_estimates,).
 
     Attributes
     ----------
     estimate : ndarray of float
         Mean over the imputations.
     std_error : ndarray of float
-        Of the variance within imputations and that between them.
+        Square root of the total variance, within and between imputations.
     df : ndarray of float
-        Degrees of freedom of the t distribution; infinite where it is the normal one.
+        Degrees of freedom of the t distribution; infinite for the normal distribution.
     riv : ndarray of float
         Relative increase in variance due to missing values, at least 0.
     fmi : ndarray of float
-        Fraction of the information that is missing, in [0, 1].
+        Fraction of missing information, in [0, 1].
     """
 
     estimate: FloatArray
@@ -41,10 +41,10 @@ def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None
     Parameters
     ----------
     estimates, variances : ndarray of float, shape (n_imputations, n_estimates)
-        Of each of at least two imputations, the squares of its standard errors; these must be
-        above 0 or NaN, which spreads.
+        Estimates and their squared standard errors from at least two imputations. Variances must be
+        above 0 or NaN, which propagates.
     df_complete : float or None
-        Degrees of freedom that each analysis has; None if its law is normal.
+        Degrees of freedom of each analysis; None if its statistics are normal.
 
     Returns
     -------
@@ -58,9 +58,9 @@ def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None
 
         1 / df = lambda^2 / (m - 1) + (n + 3) / (n (n + 1) (1 - lambda))
 
-    of which the second part is 0 where the law is normal. The fraction of missing information is
-    ``(riv + 2 / (df + 3)) / (riv + 1)``. R's mice has the same formulas, but for lambda below
-    1e-4, which it takes for 1e-4.
+    where the second part is 0 for normal statistics. The fraction of missing information is
+    ``(riv + 2 / (df + 3)) / (riv + 1)``. R's mice uses the same formulas, except that it replaces a
+    lambda below 1e-4 by 1e-4.
 
     References
     ----------
@@ -80,7 +80,7 @@ def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None
     within = variances.mean(axis=0)
     centre = estimates.mean(axis=0)
     apart = estimates - centre
-    # Of imputations that agree nothing is missing, whatever was rounded on the way.
+    # If imputations agree up to rounding, no information is missing.
     apart[np.abs(apart) <= PRECISION * np.abs(centre)] = 0.0
     between = (1 + 1 / m) * (apart**2).sum(axis=0) / (m - 1)
     total = within + between
@@ -88,7 +88,7 @@ def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None
     if df_complete is not None:
         n = df_complete
         inverse = inverse + (n + 3) / (n * (n + 1)) * total / within
-    with np.errstate(divide="ignore"):  # nothing missing, and a normal law
+    with np.errstate(divide="ignore"):  # nothing missing, and normal statistics
         df = 1 / inverse
     riv = between / within
     return Pooled(

@@ -1,5 +1,6 @@
-"""What a model says of some terms at given points: read of the fit's model and of those of
-resamples alike, over the same rows and at the same points, so that only the model differs."""
+"""Partial dependence of models on terms, at the same points and over the same rows for the fit and
+its resamples, so that only the model differs.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +22,21 @@ from treeselect.models.pair_probing import PairProbes, read_resampled_strengths
 
 @dataclass(frozen=True, slots=True)
 class TermProbe:
-    """Where one term is read.
+    """Points of one term.
 
-    A point is a row that is there: models that bin in ways of their own all know its codes.
+    A point is an observed row, so that models with bins of their own have codes for it.
 
     Attributes
     ----------
     columns : ndarray of int64
         Its columns in the design.
     grid, ends : ndarray of int64
-        Rows of ``Probes.coded`` that stand for the points of its shape, and for the ends of its
-        steps.
+        Rows of ``Probes.coded`` that stand for the points of its partial dependence, and for the
+        ends of its steps.
     share : ndarray of float, shape of `grid`
-        Share of the rows at each point of the shape, summing to 1.
+        Share of the rows at each point of the grid, summing to 1.
     by_level : bool
-        Whether a model knows of a point only by rows that are there.
+        Whether a model supports a point only if its training rows include it.
     """
 
     columns: IntArray
@@ -47,19 +48,19 @@ class TermProbe:
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """Where models are read.
+    """Points and rows at which models are evaluated.
 
     Attributes
     ----------
     coded : CodedColumns
-        Of the rows that are averaged over, and of others that stand for points.
+        The rows that are averaged over, and others that stand for points.
     rows : ndarray of int64, shape (n_rows,)
-        What these are among the rows of the data.
+        Their numbers in the data.
     weight : ndarray of float, shape (n_rows,)
-        Of the former; 0 for the latter.
+        Weights of the rows that are averaged over; 0 for the others.
     terms : tuple of TermProbe
     pairs : PairProbes
-        Where interactions of two terms are read, over rows of their own.
+        Points and rows for interactions of two terms.
     """
 
     coded: CodedColumns
@@ -81,16 +82,16 @@ def n_outputs_of(family: Family) -> int:
 
 
 class Readings(NamedTuple):
-    """What a model says, term after term; missing for terms that it does not have.
+    """Partial dependence of a model, term after term; NaN for terms that it lacks.
 
     Attributes
     ----------
     curve : ndarray of float, shape (n_grid, n_outputs)
-        On the model's own scale, that of shapes.
+        On the scale of the model.
     response : ndarray of float, shape (n_grid, n_outputs)
     ends : ndarray of float, shape (n_ends, n_outputs)
-        Both on the scale of the response; with an offset, or of times, on that of the linear
-        predictor.
+        Both on the scale of the response; with an offset, or for survival times, on that of the
+        linear predictor.
     """
 
     curve: FloatArray
@@ -99,15 +100,15 @@ class Readings(NamedTuple):
 
 
 class ResampledReadings(NamedTuple):
-    """What the model of a resample says.
+    """Partial dependence of the model of a resample.
 
     Attributes
     ----------
     curve : ndarray of float, shape (n_grid, n_outputs)
-        About the mean of each term's curve.
+        Centred for each term.
     ends : ndarray of float, shape (n_ends, n_outputs)
     strengths : ndarray of float, shape (n_pairs, 1)
-        Of interactions, from 0 to 1.
+        Strengths of interactions, from 0 to 1.
     """
 
     curve: FloatArray
@@ -151,13 +152,13 @@ def read_model(model: Model, probes: Probes, problem: Problem) -> Readings:
 def read_resample(
     model: Model, probes: Probes, problem: Problem, rows: IntArray
 ) -> ResampledReadings:
-    """The same of the model of a resample.
+    """The same for the model of a resample.
 
     Parameters
     ----------
     rows : ndarray of int64
-        Rows of the data that are in the resample. What it can't know is missing: levels that it
-        does not hold, and all of a term that does not vary there.
+        Rows of the data that are in the resample. Values that it does not support are NaN: levels
+        that it lacks, and all points of a term that does not vary in it.
     """
     curve, _, ends = read_model(model, probes, problem)
     n_curve = n_ends = 0

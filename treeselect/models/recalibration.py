@@ -1,4 +1,4 @@
-"""How predictions would have to be stretched and moved to agree with what happened."""
+"""Calibration intercept and slope of predictions on held-out rows."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Recalibration(NamedTuple):
     Attributes
     ----------
     slope, slope_low, slope_high : float
-        1 if predictions are neither too extreme nor too moderate; missing if it can't be told.
+        1 if predictions are neither too extreme nor too moderate; NaN if not estimable.
     intercept, intercept_low, intercept_high : float
-        At slope 1: 0 if predictions are right on average; missing if it can't be told.
+        At slope 1; 0 if predictions are right on average; NaN if not estimable.
     regression : str
-        What it is found by, in words.
+        The regression that estimates them, in words.
     """
 
     slope: float
@@ -40,8 +40,8 @@ _REGRESSIONS = {
 
 _UNKNOWN = (float("nan"),) * 3
 _LARGEST_ERROR = 100.0
-"""Classes that are separated have a slope without a maximum, and standard errors beyond this.
-An intercept is in the unit of the response."""
+"""With separated classes the slope diverges, and its standard error exceeds this. An intercept is
+in units of the response."""
 
 _Z95 = 1.959963984540054
 
@@ -49,22 +49,21 @@ _Z95 = 1.959963984540054
 def recalibrate(
     family: str, y: FloatArray, linear_predictor: FloatArray, mass: FloatArray
 ) -> Recalibration:
-    """Regress the response on what is predicted, by the generalised linear model of the family.
+    """Regress the response on the predictions by the generalised linear model of the family.
 
     Parameters
     ----------
     family : {"gaussian", "binomial", "poisson"}
     y : ndarray of float, shape (n,)
     linear_predictor : ndarray of float, shape (n,)
-        The prediction on the scale of the link: log-odds, log means, or means.
+        The prediction on the scale of the link: log odds, log means, or means.
     mass : ndarray of float, shape (n,)
-        How many rows each prediction stands for.
+        Number of rows that each prediction stands for.
 
     Notes
     -----
-    The slope is that of a model with an intercept of its own, the intercept that of a model in
-    which the linear predictor is an offset: calibration-in-the-large (Cox 1958; Steyerberg 2019,
-    section 15.3).
+    The slope is from a model with its own intercept. The intercept is from a model with the linear
+    predictor as offset: calibration-in-the-large (Cox 1958; Steyerberg 2019, section 15.3).
     """
     ones = np.ones((len(y), 1))
     slope = _last(family, y, np.column_stack([ones, linear_predictor]), None, mass)
@@ -86,7 +85,7 @@ def _last(
     if np.ptp(columns[:, -1]) == 0 and columns.shape[1] > 1:
         return _UNKNOWN
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what has no maximum, which is looked at below
+        warnings.simplefilter("ignore")  # for separation, which is checked below
         try:
             model = sm.GLM(y, columns, kinds[family](), offset=offset, freq_weights=mass)
             found = model.fit()

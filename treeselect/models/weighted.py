@@ -1,4 +1,4 @@
-"""The sparse forest itself: trees with positive weights."""
+"""The sparse forest: trees with positive weights."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class WeightedForest:
     gains : ndarray of float, shape (n_trees, n_groups)
         Gain of each group in each tree, above 0 where the tree uses it.
     shares : ndarray of float, shape (n_trees,)
-        How much each tree moves the prediction: its weight times the standard deviation of its
-        column, as a share of their sum.
+        Weight of each tree times the standard deviation of its column, as a share of the sum over
+        trees.
     constant : ndarray of float, shape (n_outputs,)
         F0 and the intercept, without the offset.
     importance : ndarray of float, shape (n_groups,)
-        Share of each group in what the trees move, summing to 1 (or 0).
+        The same shares, divided among the groups of each tree by gain; they sum to 1 (or 0).
     group_of : ndarray of int64, shape (n_columns,)
         Group of each column of the data that the trees were grown on.
     family : Family
     bins : ImportedBins or None
-        How another library's trees tell values apart; its features are its columns.
+        Bins of the trees of another library; its features are its columns.
     """
 
     groups: BoolArray
@@ -67,19 +67,19 @@ class WeightedForest:
 
     @property
     def description(self) -> str:
-        """What it is, for people."""
+        """The model in words."""
         return f"the sparse forest of {len(self.trees)} weighted trees"
 
     @property
     def note(self) -> str | None:
-        """Its penalty shrinks."""
+        """That its penalty shrinks predictions."""
         return (
             "The final model is the sparse forest at this step's penalty: the fewer terms, the more"
             " its predictions are shrunk towards the mean."
         )
 
     def within(self, groups: BoolArray) -> WeightedForest:
-        """The trees that use some groups only, with the weights that they have."""
+        """The trees that use only some groups, with their weights."""
         inside = ~(self.gains[:, ~groups] > 0).any(axis=1)
         importance, shares = np.where(groups, self.importance, 0.0), self.shares[inside]
         return WeightedForest(
@@ -108,11 +108,11 @@ class WeightedForest:
     @property
     def importance_note(self) -> str:
         """What the importances are shares of."""
-        return "Share of the weighted trees' standard deviations, split by gain within each tree"
+        return "Share of the trees' summed weighted standard deviations, by gain within each tree"
 
     @property
     def in_place_note(self) -> str:
-        """It predicts itself."""
+        """Empty: it predicts itself."""
         return ""
 
     @property
@@ -136,13 +136,13 @@ class WeightedForest:
         return self.shares
 
     def own_bins(self, coded: CodedColumns) -> ImportedBins | None:
-        """How another library's trees tell the columns of :attr:`groups` apart."""
+        """Bins of the columns of :attr:`groups` for the trees of another library."""
         if self.bins is None:
             return None
         return self.bins.of_features(np.flatnonzero(self.groups[coded.groups.ids]))
 
     def bin(self, coded: CodedColumns, columns: tuple[NDArray[Any], ...]) -> BinnedData:
-        """Bin the columns of :attr:`groups` as the trees want them."""
+        """Bin the columns of :attr:`groups` for the trees."""
         bins = self.own_bins(coded)
         if bins is None:
             return coded.bin(columns, self.groups)
@@ -173,7 +173,7 @@ class WeightedForest:
         return self._add_up(data, 1)
 
     def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
-        """What the constant model predicts for so many rows."""
+        """Predictions of the null model for a number of rows."""
         return self._mean(np.tile(self.constant, (n_rows, 1)), offset)
 
     def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
@@ -191,7 +191,7 @@ class WeightedForest:
 
 
 def no_trees(problem: Problem, weight: WeightArray) -> WeightedForest:
-    """The sparse forest of a selection of nothing: the constant model."""
+    """The sparse forest of an empty selection: the null model."""
     n_groups = len(problem.groups.names)
     nothing = np.zeros(n_groups)
     return WeightedForest(

@@ -140,7 +140,7 @@ def _form(parts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _parts(cell: str) -> tuple[str, ...] | None:
-    """A cell as words and numbers in turn: "(", "2.6", ")"; None if it is no number."""
+    """A cell as alternating words and numbers: "(", "2.6", ")"; None if it is no number."""
     for form in _FORMS:
         if found := form.fullmatch(cell):
             parts = found.groups()

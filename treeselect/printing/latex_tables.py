@@ -170,7 +170,7 @@ def _stacked(head: str, room: float) -> tuple[str, ...]:
 
 
 def _cell(kind: Column, cell: str) -> str:
-    """A cell with its numbers padded by what is not seen, so that their points align."""
+    """A cell with its numbers padded invisibly, so that their decimal points align."""
     if kind.parts(cell) is None:
         return escaped(cell)
     return set_cell(kind, cell, _phantom, _number)

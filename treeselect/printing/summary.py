@@ -1,4 +1,4 @@
-"""The summary that users hold: content that prints itself, in whichever form is asked for."""
+"""The summary returned to users: prints as text, LaTeX, Markdown, HTML or a great_tables object."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary:
-    """A summary that prints as text, and goes into papers.
+    """A summary that prints as text and converts to LaTeX, Markdown, HTML and great_tables.
 
     Attributes
     ----------
@@ -34,20 +34,20 @@ class Summary:
     def as_latex(self, caption: str | None = None, label: str | None = None) -> str:
         r"""A LaTeX ``table`` with caption, label, and the notes below.
 
-        It needs the package booktabs, is no wider than the text, and compiles with pdfLaTeX,
-        LuaLaTeX and XeLaTeX. The points of numbers stand below each other.
+        It requires the package booktabs, is no wider than the text, and compiles with pdfLaTeX,
+        LuaLaTeX and XeLaTeX. Numbers are aligned at their decimal points.
 
         Parameters
         ----------
         caption : str, optional
-            LaTeX code, as it would be typed; by default the title of the summary.
+            LaTeX code; by default the title of the summary.
         label : str, optional
-            For ``\ref``: without a label there is none.
+            For ``\ref``; by default none.
 
         Raises
         ------
         OptionError
-            If `caption` or `label` is no text, or the label holds what LaTeX acts on.
+            If `caption` or `label` is not a string, or the label has special characters of LaTeX.
 
         Examples
         --------
@@ -88,15 +88,15 @@ class Summary:
         return as_markdown(self.content)
 
     def as_gt(self) -> GT:
-        """An object of great_tables, which changes its look and writes HTML, LaTeX and pictures.
+        """A great_tables object, which can be styled and written as HTML, LaTeX or an image.
 
-        It holds the table of terms (of coefficients, methods or groups), with facts and notes as
-        source notes. Further tables of a summary, those of effects and exchanges, are not in it.
+        It contains the main table (of terms, coefficients, methods or groups), with facts and notes
+        as source notes, but not the further tables of effects and exchanges.
 
         Raises
         ------
         MissingPackageError
-            Without great_tables, an optional extra.
+            If great_tables, an optional extra, is not installed.
         """
         from treeselect.printing.great import as_gt
 
@@ -119,7 +119,7 @@ _LABEL = re.compile(r"[A-Za-z0-9:._+/-]+")
 
 
 class Summarised:
-    """What has a summary, which notebooks show."""
+    """An object whose summary is shown in notebooks."""
 
     __slots__ = ()
 

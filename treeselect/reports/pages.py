@@ -36,7 +36,7 @@ def write_report(
     ------
     OptionError
         If the file can't be written, there is no such template or section, or `performance` or
-        `coefficients` are not those of the result.
+        `coefficients` belong to another result.
     """
     chosen = _chosen(selection, sections, template)
 

@@ -1,4 +1,4 @@
-"""How much sets agree across samples: two indices, frequencies with their intervals."""
+"""Agreement of sets across samples: two stability indices, and intervals for frequencies."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from treeselect.errors import StabilityError
 def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
     """Stability index of Nogueira, Sechidis and Brown, with its 95% interval.
 
-    How much the selected sets agree, corrected for the agreement expected by chance: 1 when every
-    resample selects the same units, about 0 when each picks at random.
+    Agreement of the selected sets, corrected for chance: 1 if every resample selects the same
+    units, about 0 if each selects units at random.
 
     Parameters
     ----------
     selected : ndarray of bool, shape (n_resamples, n_groups)
-        ``selected[m, g]`` tells whether resample ``m`` selected unit ``g``.
+        ``selected[m, g]``: whether resample ``m`` selected unit ``g``.
 
     Returns
     -------
     index : float
-        At most 1. NaN when every resample selected no unit, or every unit: chance agreement is
-        then complete already.
+        At most 1. NaN if every resample selected no unit, or every unit, as chance agreement is
+        then complete.
     interval : tuple of float
-        Normal interval for the index over resamples of these data, at most 1.
+        Normal Monte Carlo interval for the index over resamples of these data, at most 1.
 
     Raises
     ------
@@ -73,10 +73,10 @@ def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
 
 
 def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
-    """Stability index of Sechidis and others: terms that resemble each other stand for each other.
+    """Stability index of Sechidis and others, which allows for similar units.
 
-    Nogueira's index counts a resample that took height in the place of age as one that differs,
-    however close the two are. Here it differs the less, the more alike they are.
+    In Nogueira's index, a resample that selects height instead of age disagrees, however similar
+    the two are. In this index, the disagreement decreases with their similarity.
 
     Parameters
     ----------
@@ -87,9 +87,9 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
     Returns
     -------
     float
-        At most 1. Nogueira's index where no two units resemble each other; lower than that where
-        alike units come in and go out together. NaN when every resample selected no unit, or every
-        unit, or as many as any other of units that are all alike.
+        At most 1. Equal to Nogueira's index if no two units are similar; lower if similar units are
+        selected together or not at all. NaN if every resample selected no unit, or every unit, or
+        if all units are identical and every resample selected the same number.
 
     Raises
     ------
@@ -98,10 +98,11 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
 
     Notes
     -----
-    ``1 - tr(C S) / tr(C S0)`` of [1]_, C being the similarity, S the covariance of the selections
-    and S0 the one to expect of random sets of the same sizes: with d units, mean size k and mean
-    squared size k2, ``k / d (1 - k / d)`` on its diagonal and ``(k2 - k) / (d^2 - d) - k^2 / d^2``
-    beside it. ``tr(C S)`` can be below 0 only if C is no covariance; the index is 1 then.
+    ``1 - tr(C S) / tr(C S0)`` of [1]_, where C is the similarity, S the covariance of the
+    selections and S0 its expectation for random sets of the same sizes: with d units, mean size k
+    and mean squared size k2, S0 is ``k / d (1 - k / d)`` on the diagonal and
+    ``(k2 - k) / (d^2 - d) - k^2 / d^2`` off it. ``tr(C S)`` is negative only if C is not positive
+    semidefinite; the index is then 1.
 
     References
     ----------
@@ -142,17 +143,17 @@ def wilson_interval(successes: IntArray, trials: int) -> tuple[FloatArray, Float
 
 
 def wilson_of_share(share: FloatArray, trials: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The same for shares of numbers of trials that need not be whole."""
+    """The same for proportions of numbers of trials that need not be integers."""
     return _wilson(share, trials, _Z95)
 
 
 def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, FloatArray]:
     """95% interval for proportions of trials that come in clusters of equal size.
 
-    Wilson's, with as many independent trials as would tell as much: p (1 - p) / v, where p is the
-    mean over clusters and v its variance by their differences, but not more than there are. Unless
-    there are as many, the quantile is that of the t distribution with a degree of freedom less than
-    there are clusters [1]_.
+    Wilson's interval with the effective number of independent trials, p (1 - p) / v, where p is the
+    mean over clusters and v its estimated variance between clusters. The effective number is at
+    most the number of trials; if it is smaller, the quantile is that of the t distribution with one
+    degree of freedom less than the number of clusters [1]_.
 
     Parameters
     ----------
@@ -167,9 +168,10 @@ def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, Flo
 
     Notes
     -----
-    The plain interval of all trials takes the clusters for all that there could be. With five
-    clusters of 100 whose proportions vary by 0.1 about 0.6 (standard deviation) it held 0.6 in 57%
-    of simulations, this one in 95%. With two clusters it is wide, and may hold less than 95%.
+    The plain interval ignores the variation between clusters. With five clusters of 100 trials,
+    whose proportions have mean 0.6 and standard deviation 0.1, it covered 0.6 in 57% of
+    simulations, and this interval in 95%. With two clusters this interval is wide, and its coverage
+    may be below 95%.
 
     References
     ----------
@@ -196,11 +198,11 @@ def _wilson(
     z2 = quantile**2 / trials
     centre = (p + z2 / 2) / (1 + z2)
     half = quantile / (1 + z2) * np.sqrt(p * (1 - p) / trials + z2 / (4 * trials))
-    # At 0 and 1 the bound is exact; rounding must not push it past.
+    # At 0 and 1 the bound is exact; rounding must not push it beyond.
     return np.where(p == 0, 0.0, centre - half), np.where(p == 1, 1.0, centre + half)
 
 
 _NOTHING = 1e-12
-"""Share of the mean size that a variance must have to be one."""
+"""Variance, as a share of the mean size, that counts as 0."""
 
 _Z95 = 1.959963984540054

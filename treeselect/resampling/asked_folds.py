@@ -1,4 +1,4 @@
-"""Folds as users give them: numbers, splitters, arrays; and groups of rows that come later."""
+"""Folds as users give them: numbers, splitters, arrays; and clusters that are given later."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def read_folds(
     Parameters
     ----------
     fold_groups : str, sequence or None
-        Only its name is of interest: the groups themselves stand beside the weights of the rows.
+        Only its name is used: the clusters themselves are stored with the weights of the rows.
     name : str
-        What the argument `folds` is called.
+        Name of the argument `folds`.
 
     Raises
     ------
     OptionError
-        If one of them is not allowed.
+        If an argument is not allowed.
     """
     n_repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
     if isinstance(folds, bool) or whole(folds) is not None:
@@ -57,9 +57,9 @@ def read_folds(
     else:
         if n_repeats != 1:
             raise OptionError(
-                "`repeats` needs a number of folds, which it draws anew each time.\n"
-                f"  Found: {n_repeats} repeats of {type(folds).__name__}. Leave it out, or give"
-                " `RepeatedStratifiedKFold` or the like as `folds`."
+                "`repeats` needs a number of folds, which are drawn anew in each repeat.\n"
+                f"  Found: {n_repeats} repeats of {type(folds).__name__}. Omit `repeats`, or give"
+                " a repeated splitter such as `RepeatedStratifiedKFold` as `folds`."
             )
         known = folds if _is_splitter(folds) else _fold_numbers(folds, len(frame), name)  # type: ignore[assignment]
     return Folds(
@@ -70,21 +70,21 @@ def read_folds(
 
 
 def _is_splitter(value: object) -> bool:
-    """Whether it is a splitter, and not the class of one."""
+    """Whether it is a splitter, not the class of one."""
     methods = (answer(value, "split"), answer(value, "get_n_splits"))
     return all(map(callable, methods)) and not isinstance(value, type)
 
 
 def _fold_numbers(given: object, n_rows: int, name: str) -> IntArray:
-    """Fold of each row, whole numbers."""
+    """The fold number of each row."""
     allowed = (
-        f"`{name}` must be a whole number of at least 2, a splitter of scikit-learn, or an array"
-        " with the fold number of each row.\n"
+        f"`{name}` must be a whole number of at least 2, a scikit-learn splitter, or an array with"
+        " the fold number of each row.\n"
     )
     values = None if isinstance(given, str) else as_floats(given)
     if values is None or values.ndim == 0:
         is_list = isinstance(given, list | tuple)
-        found = f"{type(given).__name__} of other things" if is_list else described(given)
+        found = f"a {type(given).__name__} of non-numbers" if is_list else described(given)
         raise OptionError(f"{allowed}  Found: {found}.")
     if values.shape != (n_rows,):
         raise OptionError(
@@ -100,7 +100,7 @@ def _fold_numbers(given: object, n_rows: int, name: str) -> IntArray:
 
 
 def in_own_groups(here: ModelData, folds: Folds, data: Any) -> ModelData:
-    """The rows of a fit in its groups, if these are known or a column of the data."""
+    """The rows of a fit with its clusters, if these are known or a column of the data."""
     name = folds.groups_name
     if here.row_weights.groups is not None or not isinstance(name, str):
         return here
@@ -114,7 +114,7 @@ def in_own_groups(here: ModelData, folds: Folds, data: Any) -> ModelData:
 def with_groups(
     here: ModelData, folds: Folds, given: str | Sequence[Any] | None, data: Any
 ) -> tuple[ModelData, Folds]:
-    """The rows and folds of a fit in the groups asked for later; in its own if none are.
+    """The rows and folds of a fit with the given clusters; with its own if none are given.
 
     Parameters
     ----------
@@ -123,12 +123,12 @@ def with_groups(
     given : str, array of shape (n_rows,) or None
         The argument ``fold_groups``.
     data : frame or path, or None
-        All rows of the data; if not given, their columns behind the terms are known.
+        All rows of the data; without it, only the columns behind the terms are known.
 
     Raises
     ------
     OptionError
-        If the groups can't be found.
+        If the clusters can't be found.
     """
     here, name = in_own_groups(here, folds, data), folds.groups_name
     known = here.row_weights.groups is not None
@@ -139,14 +139,14 @@ def with_groups(
     frame = _all_rows(here, data)
     if isinstance(given, str) and given not in frame:
         raise OptionError(
-            "`fold_groups` must be a column of `data`, which must be given if it is not behind the"
-            f" terms.\n  Found: {quoted(given)}."
+            "`fold_groups` must be a column of `data`; give `data` if no term uses the column.\n"
+            f"  Found: {quoted(given)}."
         )
     if given is None:
         column = f"`data` with the column {quoted(name)}, or " if isinstance(name, str) else ""
         raise OptionError(
-            "`fold_groups` must be given: the fit had them, and they are not in the file that the"
-            f" model was loaded from.\n  Give {column}`fold_groups=` with one value per row."
+            "`fold_groups` must be given: the fit used them, and the model file does not hold"
+            f" them.\n  Give {column}`fold_groups=` with one value per row."
         )
     groups = read_groups(given, frame, here.response.rows)
     here = dataclasses.replace(here, row_weights=here.row_weights.in_groups(groups))
@@ -158,5 +158,5 @@ def _all_rows(here: ModelData, data: Any) -> pd.DataFrame:
 
 
 def _name_of(groups: object) -> str | bool:
-    """Column of groups, or whether they were given."""
+    """The column of clusters, or whether clusters were given."""
     return groups if isinstance(groups, str) else groups is not None

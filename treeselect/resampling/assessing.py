@@ -1,4 +1,4 @@
-"""The selection again, on resamples of the rows."""
+"""The selection repeated on resamples of the rows."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def resample_weights(
     number: int,
     seed: int,
 ) -> RowWeights:
-    """Weights of one resample: how often each row is in it, times its weight.
+    """Case weights of one resample: how often each row was drawn, times its weight.
 
     Bootstrap: as many draws with replacement as there are rows. Subsample: half of the rows.
     Complementary: resamples 2i and 2i + 1 are the two halves of one split.
 
-    Groups are drawn in place of rows, each with all its rows (the cluster bootstrap: Davison and
-    Hinkley 1997, section 3.8): rows of one patient resemble each other, and drawn one by one they
-    would make the selection look more stable than it is.
+    Clustered rows are drawn as whole clusters (the cluster bootstrap: Davison and Hinkley 1997,
+    section 3.8). Rows of one patient are correlated; drawn one by one, they would overstate the
+    stability of the selection.
     """
     rows = weights.rows
     pair = number // 2 if scheme == "complementary" else number
@@ -63,7 +63,7 @@ def resample_weights(
 def _drawn(
     items: IntArray, n: int, scheme: Scheme, number: int, rng: np.random.Generator
 ) -> IntArray:
-    """How often each of n things is drawn, of which only some can be."""
+    """How often each of n items is drawn; only some can be."""
     count = np.zeros(n, dtype=np.int64)
     if scheme == "bootstrap":
         np.add.at(count, rng.choice(items, size=len(items), replace=True), 1)
@@ -76,8 +76,8 @@ def _drawn(
 
 
 class Resample(NamedTuple):
-    """What one resample selected: units, and the numbers of those in the sets of its path; and what
-    its model says, where that was asked."""
+    """The units that one resample selected, those in each set along its path and, if requested,
+    readings of its model."""
 
     selected: BoolArray
     sets: tuple[IntArray, ...]
@@ -100,20 +100,20 @@ def assess(
     grow: Grow | None = None,
     course: Course = HERE,
 ) -> tuple[Stability, tuple[ResampledReadings, ...]]:
-    """Repeat the selection on resamples; of whole groups if the rows are in any.
+    """Repeat the selection on resamples, of whole clusters if the rows are clustered.
 
-    Where `probes` are given, the model of each resample is fitted, too, and read there: by `grow`,
-    or as the method fits it.
+    If `probes` are given, the model of each resample is fitted too, by `grow` or by the method, and
+    evaluated at the probes.
 
-    What is finished when the user stops is a result, of two resamples or more; of complementary
-    ones pairs count.
+    If the user stops the call, the finished resamples are the result, provided that there are two
+    or more; of complementary resamples, only complete pairs count.
 
     Raises
     ------
     OptionError
         If `n_resamples`, `scheme` or `path` is not allowed.
     StabilityError
-        If k is 0, or a resample holds one class only.
+        If k is 0, or the response is constant on a resample.
     """
     check_choice("scheme", scheme, SCHEMES)
     n_resamples = check_count("n", n_resamples, least=2, most=MOST_RESAMPLES)
@@ -121,7 +121,7 @@ def assess(
     if k == 0:
         raise StabilityError(
             "Can't assess the stability of an empty selection.\n"
-            "  Give `k`, the number of units to select on each resample."
+            "  Give `k`, the number to select on each resample."
         )
     k = check_size(k, problem.groups)
     keep = problem.groups.keep
@@ -163,30 +163,31 @@ def assess(
 def sizes_to_follow(
     path: bool | int, k: int, n_resamples: int, method: Method, keep: BoolArray, able: BoolArray
 ) -> int:
-    """How many sizes, beyond that of the kept units, `path` asks for: 0 for False; for True as many
-    as q-values look at, and those up to k, which each resample has anyway.
+    """Number of sizes, beyond the units forced in, that `path` requests: 0 for False; for True as
+    many as q-values use, and at least those up to k, which every resample has.
 
     Parameters
     ----------
     keep, able : ndarray of bool, shape (n_groups,)
-        Units that are always in, and others that can be selected.
+        Units that are forced in, and other units that can be selected.
 
     Raises
     ------
     OptionError
-        If there is no such number of units, or the method's trees have seen all rows.
+        If `path` is not allowed, or the method's trees were grown on all rows.
     """
     if path is False:
         return 0
     n_kept, p = int(keep.sum()), int(able.sum())
     if p == 0:
         raise OptionError(
-            "`path` must be False where all units are kept or constant: there is none to follow."
+            "`path` must be False if every candidate is forced in or constant: there is no path to"
+            " follow."
         )
     if method.was_fitted:
         raise OptionError(
-            "`path` must be False where the trees were grown before, perhaps on all rows.\n"
-            "  Found: `forest=` that was fitted. Select with trees that are grown on each resample."
+            "`path` must be False if the trees were grown earlier, perhaps on all rows.\n"
+            "  Found: a fitted `forest=`. Select with trees that are grown on each resample."
         )
     if path is True:
         looked_at = sizes_looked_at(p, min(max(n_resamples // 2, 1), PAIRS), POWER, CUTOFF)
@@ -201,8 +202,8 @@ def _kind_of(
     sizes: Sequence[int],
     shapes: Sequence[tuple[int, int]] | None,
 ) -> Kind:
-    """What resamples are: what is selected, of at most so many units if it is known, the sets of
-    some sizes of the path, and readings of these shapes if there are any."""
+    """How resamples are written to and read from files: the selected units (at most `most`), the
+    sets of the given sizes along the path, and readings of the given shapes."""
 
     def read(_: int, said: Any) -> Resample:
         chosen, own, *readings = said
@@ -239,7 +240,7 @@ def _kind_of(
 
 
 def _whole_pairs(found: Found) -> Found:
-    """The resamples whose other half is there, too."""
+    """The resamples whose complementary half is finished too."""
     return {number: own for number, own in found.items() if number ^ 1 in found}
 
 
@@ -259,13 +260,13 @@ def _one_resample(
 ) -> Resample:
     drawn = resample_weights(weights, scheme, number, seed)
     if not varies(problem, drawn.rows):
-        units = "rows" if weights.groups is None else "groups with rows"
+        units = "rows" if weights.groups is None else "clusters"
         raise StabilityError(
-            f"Resample {number + 1} holds no event with other rows at risk at its time: there are"
+            f"Resample {number + 1} has no event with other rows at risk at its time: there are"
             f" too few {units} with an event to resample."
             if problem.family.has_times
-            else f"Resample {number + 1} holds only one value of the response: there are too few"
-            f" {units} of a class to resample."
+            else f"Resample {number + 1} has a constant response: there are too few {units} with"
+            " one of its values to resample."
         )
     own_seed = stream_seed(seed, "resample", number)
     keep = problem.groups.keep

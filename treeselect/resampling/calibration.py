@@ -1,4 +1,4 @@
-"""Do predictions of held-out rows agree with what happened? In groups of rows, and in all."""
+"""Calibration of predictions of held-out rows, in groups and overall."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MIDDLE = (0.1, 0.9)
-"""Quantiles of the residuals between which the middle of them is."""
+"""Quantiles of the residuals that bound their central 80%."""
 
 _LEAST_MEAN = 1e-6
-"""Predicted means of 0, which have no logarithm, count as this."""
+"""Replaces predicted means of 0, which have no logarithm."""
 
 
 def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
@@ -29,13 +29,13 @@ def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
     Raises
     ------
     OptionError
-        If the response is times.
+        For a survival response.
     """
     import pandas as pd
 
     if held.family.has_times:
         raise OptionError(
-            "`calibration()` needs predictions of the response itself.\n"
+            "`calibration()` needs predictions on the scale of the response.\n"
             f"  Found: family {quoted(held.family.name)}, whose predictions are relative risks."
             " `fit.risk_groups()` compares predicted and observed survival."
         )
@@ -51,7 +51,7 @@ def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
 
 
 def positive_classes(held: HeldOut) -> list[tuple[int, Any]]:
-    """The classes whose probabilities are looked at, with their numbers: of two the second."""
+    """The classes whose probabilities are assessed, with their numbers: of two the second."""
     numbered = list(enumerate(held.classes))
     return numbered[1:] if len(numbered) == 2 else numbered
 
@@ -62,8 +62,8 @@ def probability_of(held: HeldOut, number: int) -> FloatArray:
 
 
 def recalibration(held: HeldOut) -> Recalibration | None:
-    """Slope and intercept of the response on the linear predictor; None for times, and for more
-    than two classes, which have no single one."""
+    """Calibration slope and intercept: the response regressed on the linear predictor. None for
+    survival, and for more than two classes, which have no single linear predictor."""
     if held.family.has_times or held.predicted.ndim == 2:
         return None
     with np.errstate(divide="ignore"):
@@ -111,7 +111,7 @@ def _members(group: IntArray) -> list[IntArray]:
 def _means(
     held: HeldOut, groups: list[IntArray], predicted: FloatArray, observed: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean prediction, mean response, and how many rows tell as much, of each group."""
+    """Mean prediction, mean response and effective number of rows of each group."""
     means = [
         [np.average(values[own], weights=held.mass[own]) for own in groups]
         for values in (predicted, observed)

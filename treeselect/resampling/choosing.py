@@ -1,4 +1,4 @@
-"""How many units: cross-validated scores by size, the one-standard-error rule, cutting to size."""
+"""The number of units: cross-validated scores, the one-standard-error rule, cutting to size."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Choice:
     Attributes
     ----------
     k : int, "1se", "best" or None
-        Where it is None, the method's tuning value decides.
+        None leaves the number to the method's tuning parameter.
     folds : Folds
-        Of the cross-validation behind ``"1se"`` and ``"best"``.
+        Folds of the cross-validation behind ``"1se"`` and ``"best"``.
     """
 
     k: int | str | None = None
@@ -44,7 +44,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a selection comes to: see the attributes of that name of ``SelectionResult``."""
+    """The result of a selection: see the attributes of ``SelectionResult``."""
 
     steps: tuple[Step, ...]
     step: Step
@@ -63,7 +63,7 @@ def run_selection(
     workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> Chosen:
-    """The whole selection on the rows with a positive weight: path, choice of size, last model.
+    """The whole selection on the rows with a positive weight: path, choice of k, final model.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def run_selection(
 
 
 class Left(NamedTuple):
-    """A path and where it was left: see :class:`Chosen`."""
+    """A path and the chosen step: see :class:`Chosen`."""
 
     steps: tuple[Step, ...]
     step: Step
@@ -102,7 +102,7 @@ def choose(
     workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> Left:
-    """Go along the path of a method and choose a step.
+    """Compute the selection path of a method and choose a step.
 
     Raises
     ------
@@ -133,13 +133,13 @@ def choose(
     steps = steps_of(method, task)
     step = choose_step(steps, k, scores, problem.groups.keep, cuts=method.predicts_any_set)
     if isinstance(k, str):
-        # A path that jumps over the last size has a larger one, which nobody has scored.
+        # A path that skips the last size has a larger step, which was not scored.
         steps = tuple(step for step in steps if step.size <= most)
     return Left(steps, step, scores)
 
 
 def most_units(groups: FeatureGroups) -> int:
-    """The largest size that is considered where scores decide: kept units count, and are in."""
+    """The largest size that scores may choose, at least the number of units forced in."""
     return min(len(groups.names), max(MOST_UNITS, int(groups.keep.sum())))
 
 
@@ -151,10 +151,10 @@ def choose_step(
     *,
     cuts: bool,
 ) -> Step:
-    """The step that `k` stands for (see `Choice`).
+    """The step that `k` determines (see `Choice`).
 
-    Where the path jumps over the size, the next larger step is cut to it; but where scores decide
-    and steps can't be cut (`cuts`), it is the last step of no more units, which is what was scored.
+    If the path skips the size, the next larger step is cut to it. If scores choose the size and
+    steps can't be cut (`cuts`), it is the last step of no more units, which is the one scored.
     """
     size = wanted_size(k, scores, keep)
     if size is None:
@@ -165,7 +165,7 @@ def choose_step(
 
 
 def wanted_size(k: int | str | None, scores: ScoreBySize | None, keep: BoolArray) -> int | None:
-    """The number of units that `k` stands for (see `Choice`), whether the path has it or not."""
+    """The number of units that `k` determines (see `Choice`), whether or not it is on the path."""
     if not isinstance(k, str):
         return k
     assert scores is not None
@@ -174,20 +174,20 @@ def wanted_size(k: int | str | None, scores: ScoreBySize | None, keep: BoolArray
 
 
 def scored_sizes(scores: ScoreBySize, keep: BoolArray) -> range:
-    """Sizes among which scores choose."""
+    """Sizes that scores may choose."""
     return range(int(keep.sum()), scores.scores.shape[1])
 
 
 def best_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
-    """Size with the best mean score; of equal ones the smallest."""
+    """The size with the best mean score, the smallest if several are equal."""
     means = cv.mean[list(sizes)]
     return int(sizes[first_largest(means)])
 
 
 def one_standard_error_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
-    """Smallest size whose mean score is within one standard error of the best.
+    """The smallest size whose mean score is within one standard error of the best.
 
-    The standard error is that of the best size (Breiman et al. 1984, section 3.4.3).
+    The standard error is that at the best size (Breiman et al. 1984, section 3.4.3).
     """
     best = best_size(sizes, cv)
     bound = cv.mean[best] - cv.standard_error[best]

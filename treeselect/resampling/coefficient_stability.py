@@ -1,4 +1,4 @@
-"""How much the coefficients of the linear model owe to the selection: table and summary."""
+"""How selection affects the coefficients of the linear model: table and summary."""
 
 from __future__ import annotations
 
@@ -37,36 +37,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CoefficientStability(Summarised):
-    """Coefficients of the linear models of what the resamples selected.
+    """Coefficients of the linear models of the terms that the resamples selected.
 
     Attributes
     ----------
     table : pandas.DataFrame
-        What :meth:`tidy` gives.
+        The table that :meth:`tidy` returns.
     resamples : str
-        How many there are, and of which kind.
+        Number and kind of the resamples.
     n_resamples, n_refitted : int
-        How many there are, and how many have a linear model.
+        Number of resamples, and of those with a linear model.
     failures : tuple of (str, int)
-        Why the others have none, each with its number.
+        Reasons why the others have none, each with its count.
     full_failure : str
-        Why there is no model of all terms to compare with; "" if there is one.
+        Why the model of all terms could not be fitted; empty if it could.
     n_dropped : int
-        Rows that the model of all terms leaves out, as a term is missing there.
+        Rows that the model of all terms omits because a term is missing.
     model : str
-        What was fitted, in words.
+        The fitted model, in words.
     response : str
-        Of what, and which class coefficients speak of, or are compared with.
+        The response, with the class that is modelled or the reference class.
     call : str
-        That of the fit.
+        The call of the fit.
     k_of_fit : int
-        Units that the fit selected.
+        Number of units that the fit selected.
     seed : int
-        Of the fit.
+        Seed of the fit.
     library : str
-        Library in which tables are given.
+        Data frame library of the tables.
     labels : tuple of str
-        What the columns of the table's rows are called in print.
+        Labels in print of the coefficients, in the order of the table's rows.
     """
 
     table: pd.DataFrame
@@ -90,19 +90,19 @@ class CoefficientStability(Summarised):
         Returns
         -------
         frame, in the library of the data
-            ``term``; ``column``; ``frequency``, share of the resamples that selected the term;
-            ``full_estimate`` and ``full_std_error`` in the full model, that of all terms;
-            ``estimate`` and ``std_error`` in the linear model of the selection, on all rows
-            (missing where the term is not selected); ``rmsd_ratio``;
-            ``relative_conditional_bias``, as a share; ``median``, ``ci_low`` and ``ci_high``, the
-            50, 2.5 and 97.5% quantiles over the resamples, in which a coefficient is 0 where its
-            term is not selected; ``n``, resamples behind these.
+            ``term``; ``column``; ``frequency``, the selection frequency of the term;
+            ``full_estimate`` and ``full_std_error`` in the full model, which has all terms;
+            ``estimate`` and ``std_error`` in the linear model of the selected terms, on all rows
+            (missing if the term is not selected); ``rmsd_ratio``;
+            ``relative_conditional_bias``, as a proportion; ``median``, ``ci_low`` and ``ci_high``,
+            the 50, 2.5 and 97.5% quantiles over the resamples, with 0 for a coefficient whose term
+            is not selected; ``n``, the number of resamples behind these.
         """
         return in_library(self.table, self.library)
 
     @property
     def printed(self) -> pd.DataFrame:
-        """The table with its columns as they are called in print."""
+        """The table with the coefficients' labels in print."""
         return self.table.assign(column=list(self.labels))
 
     def summary(self, *, digits: int | None = None) -> Summary:
@@ -111,8 +111,8 @@ class CoefficientStability(Summarised):
         Parameters
         ----------
         digits : int, optional
-            Significant digits of coefficients with their errors and intervals, and decimals of
-            frequencies. From 1 to 10; by default each kind of number has its own.
+            Significant digits of coefficients, standard errors and intervals, and decimals of
+            frequencies, from 1 to 10. By default each kind of number has its own.
         """
         with chosen_digits(check_digits(digits)):
             return Summary(self._content())
@@ -131,7 +131,7 @@ class CoefficientStability(Summarised):
         )
 
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """What was fitted, and to what."""
+        """The fitted model, and the resamples."""
         return (
             ("Call", self.call),
             ("Response", self.response),
@@ -142,36 +142,37 @@ class CoefficientStability(Summarised):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """How to read the table, and what is missing in it, in sentences."""
+        """How to read the table, and what is missing from it, in sentences."""
         said = []
         if not self.full_failure:
             said += [
-                "Full: the model of all terms; selected: that of the selection; both fitted to the"
-                " data, not to a resample.",
-                "RMSD ratio: how far coefficients on the resamples are from that of the full model"
-                " (root mean squared difference), over its standard error. Above 1 the selection"
-                " adds to the uncertainty of a coefficient, below 1 it takes from it.",
-                "Bias: how much further from 0 than in the full model a coefficient is on average"
-                " where its term is selected (relative conditional bias); below -100 it has the"
-                " other sign. Terms that are selected by a narrow margin look too important where"
-                " they are.",
+                "Full: the model of all terms. Selected: the model of the selected terms. Both are"
+                " fitted to the data, not to a resample.",
+                "RMSD ratio: root mean squared difference between a coefficient on the resamples"
+                " and in the full model, over its standard error in the full model. Above 1,"
+                " selection adds to the uncertainty of the coefficient; below 1, it reduces it.",
+                "Bias: relative conditional bias, how much further from 0 a coefficient is than in"
+                " the full model, on average over the resamples that select its term. Negative:"
+                " closer to 0; below -100: the sign is reversed. If a term is selected by a narrow"
+                " margin, its coefficient tends to be too large when it is selected.",
             ]
             if self.n_dropped:
                 said.append(
-                    "A model leaves out the rows where one of its terms is missing, that of all"
-                    f" terms {self.n_dropped:,}: what it differs by is in RMSD ratio and bias, too."
+                    "Each model omits the rows in which one of its terms is missing, the full"
+                    f" model {self.n_dropped:,}. RMSD ratio and bias include this difference in"
+                    " rows."
                 )
         else:
             said.append(
-                "The linear model of all terms, with which coefficients would be compared, can't be"
+                "The linear model of all terms, the reference for the coefficients, could not be"
                 f" fitted: {self.full_failure}"
             )
         said.append(
-            "Median and quantiles are over the resamples; a coefficient counts as 0 where its term"
-            " was not selected (Heinze, Wallisch and Dunkler 2018)."
+            "Median and quantiles are over the resamples; a coefficient counts as 0 if its term was"
+            " not selected (Heinze, Wallisch and Dunkler 2018)."
         )
         for why, count in self.failures:
-            said.append(f"Resamples without a linear model, {count:,}: {why}")
+            said.append(f"Resamples without a linear model ({count:,}): {why}")
         return tuple(said)
 
     def __repr__(self) -> str:
@@ -182,7 +183,7 @@ HEAD = (
     "Column", "Freq.", "Full (s.e.)", "Selected", "RMSD ratio", "Bias, %", "Median",
     "2.5 to 97.5%",
 )  # fmt: skip
-"""Of the printed table."""
+"""Head of the printed table."""
 
 
 def cells(row: Any) -> tuple[str, ...]:
@@ -201,7 +202,7 @@ def cells(row: Any) -> tuple[str, ...]:
 
 
 def _number(value: float) -> str:
-    """An estimate, nothing where it is missing, and never minus nothing."""
+    """An estimate; empty if it is missing, and never "-0"."""
     return significant_text(value + 0.0, 3) if np.isfinite(value) else ""
 
 
@@ -212,7 +213,7 @@ def _between(low: float, high: float) -> str:
 
 
 def _fixed(value: float, form: str) -> str:
-    """A number, nothing where it is missing; none of them is minus nothing."""
+    """A number; empty if it is missing, and never "-0"."""
     text = number_text(value, form, "")
     return text.lstrip("+-") if text and float(text) == 0 else text
 
@@ -256,7 +257,7 @@ def _table(
     of_full = _values(full.estimate, keys)
     error = _values(full.std_error, keys)
     spread = coefficient_spread(estimate, in_model, of_full)
-    with np.errstate(invalid="ignore", divide="ignore"):  # over nothing: missing
+    with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is missing
         ratio = spread.rmsd / error
         bias = (spread.conditional_mean - of_full) / of_full
     return pd.DataFrame(
@@ -279,14 +280,14 @@ def _table(
 
 
 def _frequencies(data: ModelData, stability: Stability) -> dict[str, float]:
-    """How often each term was selected, the intercept always; the most frequent first."""
+    """Selection frequency of each term, the most frequent first; 1 for the intercept."""
     share, unit_of = stability.frequency.tolist(), data.arrays.groups.unit_of
     found = {spec.term.name: share[unit_of[spec.term.name]] for spec in data.spec.terms}
     return {INTERCEPT: 1.0} | dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 def _keys(refits: Sequence[Refit], frequency: dict[str, float]) -> list[Key]:
-    """All coefficients of some models, in the order of their terms."""
+    """The coefficients of some models, in the order of their terms."""
     place = {term: i for i, term in enumerate(frequency)}
     found = dict.fromkeys(key for refit in refits for key in refit.estimate)
     return sorted(found, key=lambda key: place[key[0]])

@@ -1,4 +1,4 @@
-"""How much coefficients move when the selection is repeated: measures over the resamples."""
+"""Variation of coefficients over resamples on which the selection is repeated."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 
 BOUNDS = (0.025, 0.5, 0.975)
-"""Quantiles of the estimates."""
+"""Quantiles of the estimates over the resamples."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoefficientSpread:
-    """Of each coefficient over the resamples, shape (n_coefficients,) each.
+    """Measures of each coefficient over the resamples, shape (n_coefficients,) each.
 
     Attributes
     ----------
     n : ndarray of int64
-        Resamples that tell something of it.
+        Number of resamples in which it is known.
     rmsd : ndarray of float
-        Root of the mean squared difference from the full model.
+        Root mean squared difference from the full model.
     conditional_mean : ndarray of float
-        Mean where it is in the model; missing where it never is.
+        Mean over the resamples whose model includes it; missing if none does.
     low, median, high : ndarray of float
         Quantiles, 0.025, 0.5 and 0.975.
     """
@@ -39,16 +39,16 @@ class CoefficientSpread:
 def coefficient_spread(
     estimate: FloatArray, in_model: BoolArray, full: FloatArray
 ) -> CoefficientSpread:
-    """Measures of Heinze, Wallisch and Dunkler (2018), section 3.2, before they are made ratios.
+    """Measures of Heinze, Wallisch and Dunkler (2018), section 3.2, before division.
 
     Parameters
     ----------
     estimate : ndarray of float, shape (n_resamples, n_coefficients)
-        0 where the term was not selected; missing where nothing is known.
+        0 if the term was not selected; missing if unknown.
     in_model : ndarray of bool, shape (n_resamples, n_coefficients)
         Whether it was estimated.
     full : ndarray of float, shape (n_coefficients,)
-        Of the model of all terms; missing where that can't be fitted.
+        Coefficients of the model of all terms; missing if that can't be fitted.
 
     Examples
     --------

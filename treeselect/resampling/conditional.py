@@ -1,4 +1,4 @@
-"""Conditional importance: what a term tells that the other selected terms do not, with a test."""
+"""Conditional importance: what a term adds to the other selected terms, with a test."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConditionalImportance(Summarised):
-    """What the score on held-out rows loses without each of some units, the others staying.
+    """Loss of score on held-out rows without each of some units, given the other selected ones.
 
     Attributes
     ----------
     units : tuple of str
-        In the order of their loss, the largest first.
+        In decreasing order of loss.
     selected : ndarray of bool, shape (n_units,)
-        Whether the unit is selected. One that is not is added to the selected ones instead.
+        Whether the unit is selected. A unit that is not selected is added instead of removed.
     score : ndarray of float, shape (n_folds,)
-        Of a forest on the selected units, on the held-out rows of each fold of all repeats.
+        Score of a forest on the selected units, on the held-out rows of each fold of all repeats.
     others : ndarray of float, shape (n_folds, n_units)
-        Of a forest without the unit, or, where it is not selected, with it.
+        Score of a forest without the unit or, if it is not selected, with it.
     test_share : float
-        Held-out rows for each training row.
+        Ratio of held-out to training rows.
     score_name : str
     score_words : str
-        What the score is, a sentence; empty where its name says so.
+        A sentence that explains the score; empty if its name suffices.
     scheme : str
         How rows are held out, in words.
     call : str
         The call of the fit.
     seed : int
     library : str
-        In which tables are given.
+        Data frame library of the tables.
     labels : mapping of str to str
-        What units are called in print, by name, as far as they have labels.
+        Labels of units in print, by name; units without a label are absent.
     """
 
     units: tuple[str, ...]
@@ -63,24 +63,24 @@ class ConditionalImportance(Summarised):
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def lost(self, unit: int) -> PairedDifference:
-        """The score with a unit less that without it: mean, interval, two-sided p-value."""
+        """Score with a unit minus score without it: mean, interval, two-sided p-value."""
         return paired_difference(self._losses(unit), self.test_share)
 
     def p_value(self, unit: int) -> float:
-        """One-sided p-value: that the score is no better with the unit than without it; not a
-        number where :meth:`lost` has none."""
+        """One-sided p-value: the score is no better with the unit than without it. NaN if
+        :meth:`lost` has none."""
         found = self.lost(unit)
         return found.p_value / 2 if found.mean > 0 else 1 - found.p_value / 2
 
     def tidy(self) -> Any:
-        """One row per unit, the largest loss first.
+        """One row per unit, in decreasing order of loss.
 
         Returns
         -------
         frame, in the library of the data
             ``term`` (a group has one row); ``selected``; ``score_with`` and ``score_without``, mean
-            scores over the folds with the unit and without it; ``importance``, their difference;
-            ``ci_low`` and ``ci_high``, a 95% interval; ``p_value``, one-sided.
+            scores over the folds with and without the unit; ``importance``, their difference;
+            ``ci_low`` and ``ci_high``, its 95% interval; ``p_value``, one-sided.
         """
         import pandas as pd
 
@@ -108,8 +108,8 @@ class ConditionalImportance(Summarised):
         Parameters
         ----------
         digits : int, optional
-            Decimals of scores and losses, with their intervals. From 1 to 10; by default each kind
-            of number has its own.
+            Decimals of scores, losses and their intervals, from 1 to 10. By default each kind of
+            number has its own.
 
         Returns
         -------
@@ -148,13 +148,13 @@ def _content(found: ConditionalImportance) -> SummaryContent:
             (found.labels.get(name, name), *which, decimal_text(lost.mean, 3), between, told)
         )
     return SummaryContent(
-        title="Conditional importance: what the score loses without a term",
+        title="Conditional importance: loss of score without a term",
         facts=(
             ("Call", found.call),
             ("Folds", found.scheme),
             (
                 found.score_name,
-                f"{decimal_text(found.score.mean(), 3)} with the selection, on held-out rows",
+                f"{decimal_text(found.score.mean(), 3)} with the selected terms, on held-out rows",
             ),
             ("Seed", str(found.seed)),
         ),
@@ -168,12 +168,12 @@ def _notes(score_words: str, *, is_mixed: bool) -> tuple[str, ...]:
     added = " A term that is not selected is added to the selected ones." if is_mixed else ""
     return (
         *([score_words] if score_words else []),
-        "In each fold a forest on the selected terms, and one without the term, is grown on the"
-        f" training rows and scored on the others.{added} Where others tell the same as a term,"
-        " nothing is lost without it.",
-        "Corrected resampled t (Nadeau and Bengio 2003): intervals are two-sided, tests"
-        " one-sided, neither adjusted for their number.",
-        "The terms were selected on all rows, those that are held out here included: of terms that"
-        " were picked from many, importances are too large and p-values too small. `inference()`"
-        " tests on rows that the selection has not seen.",
+        "In each fold, a forest on the selected terms and a forest without the term are grown on"
+        f" the training rows and scored on the held-out rows.{added} A term that the others make"
+        " redundant loses nothing.",
+        "Corrected resampled t (Nadeau and Bengio 2003): intervals are two-sided, tests one-sided;"
+        " neither is adjusted for multiplicity.",
+        "The terms were selected on all rows, including those held out here. After selection from"
+        " many terms, importances are too large and p-values anti-conservative; `inference()` tests"
+        " on rows that were not used for selection.",
     )

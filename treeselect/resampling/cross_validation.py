@@ -1,4 +1,4 @@
-"""Cross-validated paths: what each fold selects of each size, and its score on held-out rows."""
+"""Cross-validated selection paths: the set of each size in each fold, and its held-out score."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from treeselect.running.parallel import ALONE, Workers, run_all
 
 @dataclass(frozen=True, slots=True)
 class ScoreBySize:
-    """Cross-validated scores, aligned by size.
+    """Cross-validated scores by number of units.
 
     Attributes
     ----------
     scores : ndarray of float, shape (n_folds, max_size + 1)
-        Score of each fold's refitted model on its held-out rows, for its set of s units, or, where
-        its path ends before, its last one; the constant model below the number of kept units, and
-        where nothing is selected.
+        Held-out score of each fold's refitted model with s units, or with its last set if its path
+        ends earlier. Below the number of units forced in, and if nothing is selected, the score of
+        the constant model.
     repeats : float
-        How often a row is held out, on average; the folds are those of all repeats.
+        How often a row is held out, on average; folds are those of all repeats.
     """
 
     scores: FloatArray
@@ -58,37 +58,37 @@ class ScoreBySize:
 
 
 def standard_error(scores: FloatArray, repeats: float) -> Any:
-    """Standard error over folds: their standard deviation by the root of their number.
+    """Standard error over folds: their standard deviation over the square root of their number.
 
     Parameters
     ----------
     scores : ndarray of float, shape (n_folds, ...)
-        Of the folds of all repeats.
+        Scores of the folds of all repeats.
     repeats : float
-        How often a row is held out. The deviation is that over the folds of all repeats; the number
-        is that of one repeat, as repeats split the same rows again and are not independent. Folds
-        are not either, since they share training rows: no unbiased estimate of their variance
-        exists (Bengio and Grandvalet 2004), and this one is an approximation.
+        How often a row is held out. The standard deviation is over the folds of all repeats. The
+        number of folds is that of one repeat, as repeats split the same rows again and are not
+        independent. Folds share training rows and are not independent either: no unbiased estimate
+        of the variance exists (Bengio and Grandvalet 2004), and this one is an approximation.
     """
     return scores.std(axis=0, ddof=1) / np.sqrt(len(scores) / repeats)
 
 
 @dataclass(frozen=True, slots=True)
 class FoldPath:
-    """What the training rows of a fold selected, and how well it predicts the others.
+    """Sets selected on the training rows of a fold, and their scores on the held-out rows.
 
     Attributes
     ----------
     scores : ndarray of float, shape (n_sizes,)
-        Of the set of so many units, refitted: where the path jumps over the size, that of the next
-        larger step, cut; where it ends before, that of the last one. Of the constant model below
-        the number of kept units, and where nothing is selected.
+        Scores of the refitted set of each size. If the path skips the size, the next larger set is
+        cut to it; if the path ends earlier, its last set is used. Below the number of units forced
+        in, and if nothing is selected, the score of the constant model.
     units : tuple of ndarray of int64, length n_sizes
-        Those sets, most important units first.
+        These sets, most important units first.
     seconds : ndarray of float, shape (n_sizes,)
         Wall-clock time of the whole path and of the refitted model.
     warnings : tuple of str
-        What a reader must know of how the sets were found.
+        Warnings about how the sets were found.
     """
 
     scores: FloatArray
@@ -135,13 +135,13 @@ def follow_fold(
     *,
     n_threads: int = 1,
 ) -> FoldPath:
-    """Go along the path of the training rows and score it on the held-out ones.
+    """Compute the selection path of the training rows and score it on the held-out rows.
 
     Parameters
     ----------
     sizes : sequence of int or None
-        Increasing; 0 stands for the constant model, without what is kept, too. None is the one
-        size that the method's tuning value leads to.
+        Increasing; 0 is the constant model, also without the units forced in. None is the single
+        size that the method's tuning parameter yields.
 
     Raises
     ------
@@ -181,8 +181,8 @@ def follow_fold(
 
 
 def _of_size(steps: Sequence[Step], size: int, keep: BoolArray, cut: bool) -> Step:
-    """The step of a size (see ``step_of_size``), or, where larger ones are not to be cut, the last
-    one of no more units; the empty one where kept units are more, or nothing is wanted."""
+    """The step of a size (see ``step_of_size``) or, if larger steps are not to be cut, the last one
+    of no more units; the empty step for size 0 and below the number of units forced in."""
     if size == 0 or size < keep.sum():
         return empty_step(len(keep))
     return step_of_size(steps, size, keep) if cut else step_within(steps, size)
@@ -191,7 +191,7 @@ def _of_size(steps: Sequence[Step], size: int, keep: BoolArray, cut: bool) -> St
 def held_out_score(
     problem: Problem, model: Model, train: RowWeights, test: RowWeights, n_threads: int = 1
 ) -> float:
-    """Score of a model, fitted to the rows with a positive weight in `train`, on those in `test`.
+    """Score, on the rows in `test`, of a model fitted to the rows in `train`.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def held_out_score(
 def score_predictions(
     problem: Problem, prediction: FloatArray, train: RowWeights, test: RowWeights
 ) -> float:
-    """The same of a prediction of all rows."""
+    """The same for given predictions of all rows."""
     family = problem.family
     score = family.held_out_score(problem.y, prediction, test.values, train.values)
     if not np.isfinite(score):

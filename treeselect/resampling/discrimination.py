@@ -1,4 +1,4 @@
-"""Are classes told apart in predictions of held-out rows? Curves, areas, tables of confusion."""
+"""Discrimination between classes on held-out rows: ROC curves, areas, confusion matrices."""
 
 from __future__ import annotations
 
@@ -34,15 +34,13 @@ def roc_table(held: HeldOut) -> pd.DataFrame:
         frame.insert(0, "class", pd.Series([label] * len(frame)))
         parts.append(frame)
     if not parts:
-        raise OptionError(
-            "`roc()` needs two classes among the rows that were held out.\n  Found: one."
-        )
+        raise OptionError("`roc()` needs two classes among the held-out rows.\n  Found: one.")
     return pd.concat(parts, ignore_index=True)
 
 
 def areas(held: HeldOut, number: int) -> tuple[float, float]:
-    """Area under the curve of a class: of all predictions together, and the mean over the folds of
-    their own, which compares rows of one fold only. Missing where one class is there only."""
+    """Area under the ROC curve of a class: over all predictions together, and the mean of the areas
+    of the folds, which compares rows within a fold only. NaN if only one class is present."""
     happened, probability = (held.y == number).astype(np.float64), probability_of(held, number)
 
     def area(own: BoolArray) -> float:
@@ -55,11 +53,11 @@ def areas(held: HeldOut, number: int) -> tuple[float, float]:
 
 
 def cutoff_table(held: HeldOut, cutoffs: Sequence[float]) -> pd.DataFrame:
-    """Of two classes: what rows would be taken for the positive one, at some cut-offs.
+    """Classification of two classes at some cut-offs.
 
     Columns ``cutoff``; ``positive``, share of the rows whose probability reaches it;
-    ``sensitivity``, share of the positive rows that do; ``specificity``, share of the others that
-    do not; missing where there is no such row.
+    ``sensitivity``, share of the positive rows that reach it; ``specificity``, share of the others
+    that do not; missing if there are no such rows.
     """
     import pandas as pd
 
@@ -98,10 +96,10 @@ def confusion_table(held: HeldOut) -> pd.DataFrame:
 
 
 def per_class_table(held: HeldOut) -> pd.DataFrame:
-    """One row per class: ``class``, ``n``, ``recall``, share of its rows that are taken for it,
-    ``precision``, share of the rows taken for it that are of it, and ``area``, that under the ROC
-    curve of the class against the others, of all predictions together; missing where there is
-    nothing to count."""
+    """One row per class: ``class``, ``n``, ``recall``, share of its rows that are classified as it,
+    ``precision``, share of the rows classified as it that belong to it, and ``area``, the area
+    under the ROC curve of the class against the others over all predictions; missing if there are
+    no such rows."""
     import pandas as pd
 
     found = confusion_table(held)
@@ -121,7 +119,7 @@ def per_class_table(held: HeldOut) -> pd.DataFrame:
 
 
 def _most_probable(held: HeldOut) -> Any:
-    """The class that each row is taken for, as ``predict(type="class")`` does."""
+    """The predicted class of each row, as in ``predict(type="class")``."""
     if held.predicted.ndim == 2:
         return largest_in_row(held.predicted)
     return at_least(held.predicted, 0.5).astype(np.int64)
@@ -136,6 +134,6 @@ def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:
         raise OptionError(
             f"`{what}()` needs a response with classes.\n"
             f"  Found: family {quoted(held.family.name)}."
-            + ("" if held.family.has_times else " `calibration()` looks at numbers, too.")
+            + ("" if held.family.has_times else " `calibration()` also takes numeric responses.")
         )
     return positive_classes(held)

@@ -1,4 +1,4 @@
-"""Which way terms go, how far, and how sure that is: the numbers that are kept of a fit."""
+"""Effects of terms: direction, size and intervals, as stored in a fit."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from treeselect.engine.rounding import at_least, slack
 from treeselect.models.probing import ResampledReadings
 
 LEAST_RESAMPLES = 20
-"""An interval from fewer would be little more than their range."""
+"""Fewest resamples for an interval: with fewer it would be little more than their range."""
 
 TOLERANCE = 0.1
-"""How much a curve that goes up may fall anywhere, as a share of what it rises."""
+"""Largest fall of a curve that counts as increasing, as a share of its rise."""
 
 ENDS = 0.025
-"""Share of the rows at either end of a curve that has no say in its direction."""
+"""Share of the rows at either end of a curve that is ignored for its direction."""
 
 UP, DOWN, MIXED, FLAT = "up", "down", "mixed", "flat"
 BY_LEVEL, JOINT = "by level", "joint"
@@ -31,15 +31,15 @@ STEPS = (QUARTILES, RANGE, VALUES, LEVELS, NONE)
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A step of a term.
+    """A contrast between two values of a term.
 
     Attributes
     ----------
     term : int
-        Its number.
+        Number of the term.
     step : {"quartiles", "range", "values", "levels", "none"}
     start, end : str
-        Values or levels in words; "" if there is no step.
+        Values or levels as text; empty if there is no contrast.
     """
 
     term: int
@@ -57,11 +57,11 @@ class InteractionRecord:
     pairs : tuple of (str, str)
         Terms.
     strength, low, high : ndarray of float, shape (n_pairs,)
-        From 0 to 1, and what the resamples make of it; missing where there is none.
+        From 0 to 1, with its interval over the resamples; missing if there is none.
     size : ndarray of float, shape (n_pairs,)
         Root mean square of the interaction, on the scale of the prediction.
     count : ndarray of int64, shape (n_pairs,)
-        Resamples in which the strength was found.
+        Number of resamples in which the strength is known.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -81,21 +81,21 @@ class EffectRecord:
     terms : tuple of str
         Most important first.
     directions : tuple of tuple of str
-        Of each term, for each output.
+        Direction of each term, for each output.
     contrasts : tuple of Contrast
-        At least one for each term, in their order.
+        At least one per term, in the order of the terms.
     effect, low, high : ndarray of float, shape (n_contrasts, n_outputs)
-        Change of the mean prediction, and what the resamples make of it; missing where there is
+        Change of the mean prediction, with its interval over the resamples; missing if there is
         none.
     count : ndarray of int64, shape (n_contrasts,)
-        Resamples in which the effect was found.
+        Number of resamples in which the effect is known.
     curve_low, curve_high : ndarray of float, shape (n_points, n_outputs)
-        The same about the points of all shapes, term after term.
+        Interval limits at the points of all curves, term after term.
     curve_size : ndarray of int64, shape (n_terms,)
-        Points of each.
+        Number of points of each curve.
     n_resamples : int
     interactions : InteractionRecord or None
-        None if they were not read in resamples.
+        None if they were not computed on resamples.
     """
 
     terms: tuple[str, ...]
@@ -114,7 +114,7 @@ class EffectRecord:
     __repr__ = brief
 
     def band(self, term: str) -> tuple[FloatArray, FloatArray]:
-        """Low and high of the shape of a term, each of shape (n_points, n_outputs)."""
+        """Interval limits of the curve of a term, each of shape (n_points, n_outputs)."""
         at = self.terms.index(term)
         first = int(self.curve_size[:at].sum())
         here = slice(first, first + int(self.curve_size[at]))
@@ -135,13 +135,13 @@ def effect_record(
     Parameters
     ----------
     ends : ndarray of int64, shape (n_contrasts, 2)
-        Where the start and the end of each step stand among `fitted`; -1 if there is no step.
+        Positions in `fitted` of the start and the end of each contrast; -1 if there is none.
     fitted : ndarray of float, shape (n_ends, n_outputs)
-        What the fit's model says at the ends.
+        Mean predictions of the fit's model at the ends.
     curve_size : sequence of int
-        Points of the shape of each term.
+        Number of points of the curve of each term.
     resampled : sequence of ResampledReadings
-        What the models of resamples say there.
+        The same of the models of the resamples.
     """
     n_outputs = fitted.shape[1]
     n_points = int(sum(curve_size))
@@ -167,14 +167,14 @@ def effect_record(
 def interaction_record(
     pairs: Sequence[tuple[str, str]], fitted: FloatArray, resampled: Sequence[FloatArray]
 ) -> InteractionRecord:
-    """Strengths of the fit, with intervals from the resamples.
+    """Interaction strengths of the fit, with intervals from the resamples.
 
     Parameters
     ----------
     fitted : ndarray of float, shape (n_pairs, 2)
         Strength and size in the fit's model.
     resampled : sequence of ndarray of float, shape (n_pairs, 1)
-        In the models of resamples, missing where it is not known.
+        Strength in the models of the resamples, missing where unknown.
     """
     low, high, count = intervals(_stacked(resampled, (len(pairs), 1)))
     strength, size = fitted.T
@@ -182,7 +182,7 @@ def interaction_record(
 
 
 def steps(at_ends: FloatArray, ends: IntArray) -> FloatArray:
-    """What each step changes, shape (n_contrasts, n_outputs); missing where there is none."""
+    """Value of each contrast, shape (n_contrasts, n_outputs); missing if there is none."""
     found = np.full((len(ends), at_ends.shape[1]), np.nan)
     there = ends[:, 0] >= 0
     found[there] = at_ends[ends[there, 1]] - at_ends[ends[there, 0]]
@@ -190,7 +190,7 @@ def steps(at_ends: FloatArray, ends: IntArray) -> FloatArray:
 
 
 def intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Percentiles 2.5 and 97.5 over the resamples, where at least 20 know a value.
+    """Percentiles 2.5 and 97.5 over the resamples, if the value is known in at least 20.
 
     Parameters
     ----------
@@ -211,17 +211,17 @@ def intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
 
 
 def direction(curve: FloatArray, share: FloatArray) -> str:
-    """Which way a curve goes.
+    """Direction of a curve.
 
-    Up if it nowhere falls, from any point to any later one, by more than a tenth of its largest
-    rise; down the other way about; flat if it does not move at all; mixed otherwise. Points at
-    either end that hold no more than a fortieth of the rows together have no say: a single extreme
-    row is no direction.
+    "up" if no fall, from any point to any later one, exceeds a tenth of the largest rise; "down"
+    for the reverse; "flat" if the curve is constant; "mixed" otherwise. Points at either end that
+    together hold at most a fortieth of the rows are ignored, so that a single extreme row does not
+    determine the direction.
 
     Parameters
     ----------
     curve, share : ndarray of float, shape (n_points,)
-        Its heights along the axis, and how many rows there are at each point.
+        Heights along the axis, and the number of rows at each point.
     """
     curve = curve[_inner(share)]
     if len(curve) == 0:
@@ -236,7 +236,7 @@ def direction(curve: FloatArray, share: FloatArray) -> str:
 
 
 def _inner(share: FloatArray) -> BoolArray:
-    """Points up to which, from either end, there are more than a fortieth of the rows."""
+    """Points that have more than a fortieth of the rows up to them from either end."""
     few = ENDS * share.sum()
     below, above = np.cumsum(share), np.cumsum(share[::-1])[::-1]
     return np.asarray(~at_least(few, below) & ~at_least(few, above))

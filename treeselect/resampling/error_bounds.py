@@ -1,4 +1,4 @@
-"""How many units without signal pass a threshold on the selection frequency: bounds on that."""
+"""Bounds on the expected number of noise units that pass a threshold on selection frequency."""
 
 from __future__ import annotations
 
@@ -30,18 +30,20 @@ class ErrorBound:
     Attributes
     ----------
     bound : float
-        At most so many units without signal are expected among `units`.
+        Upper bound on the expected number of units without signal among `units`.
     threshold : float
         On the selection frequency.
     units : tuple of str
-        Units whose frequency reaches the threshold, most frequent first; kept ones are not judged.
+        Units whose frequency reaches the threshold, most frequent first, without those forced in.
     q : int
-        Units selected on each resample, at most; kept ones are not counted.
+        Largest number of units selected on a resample, without those forced in.
     p : int
-        Units to select from, kept ones not counted.
+        Number of candidate units, without those forced in.
     assumption : {"none", "unimodal", "r-concave"}
         About the distribution of the frequencies of units without signal.
     n_resamples : int
+    one : str
+        One of `units` in print: "term", or "unit" where there are groups.
     """
 
     bound: float
@@ -51,41 +53,40 @@ class ErrorBound:
     p: int
     assumption: Assumption
     n_resamples: int
+    one: str = "term"
 
     @property
     def paper(self) -> str:
-        """Where the bound is from."""
+        """The source of the bound."""
         if self.assumption == "none":
             return "Meinshausen and Buehlmann 2010"
         return f"Shah and Samworth 2013, {self.assumption}"
 
     @property
     def tells(self) -> bool:
-        """Whether the bound says anything: that of as many units not all are expected to be
-        false, or, where there are none, that not all of the p would be."""
+        """Whether the bound is informative: smaller than the number of units that reached the
+        threshold or, if none did, than p."""
         return self.bound < (len(self.units) or self.p)
 
     def __str__(self) -> str:
         n = len(self.units)
-        units = f"{n} unit{'' if n == 1 else 's'}"
+        which = f"with selection frequency {self.threshold:g} or more"
+        units = f"{n} {self.one}{'' if n == 1 else 's'} {which}"
         what = (
-            f"(expected number; q = {self.q} of p = {self.p} units on each of {self.n_resamples}"
-            f" resamples; {self.paper})"
+            f"(q = {self.q} of p = {self.p} {self.one}s on each of {self.n_resamples} resamples;"
+            f" {self.paper})"
         )
         if n == 0:
             return (
-                f"No unit has frequency {self.threshold:g} or more; bound {self.bound:.3g} {what}"
+                f"No {self.one} {which}; the bound on the expected number of false selections is"
+                f" {self.bound:.3g} {what}"
             )
         if not self.tells:
             return (
-                f"Nothing is told of the {units} with frequency {self.threshold:g} or more: the"
-                f" bound, {self.bound:.3g}, allows {'it' if n == 1 else 'each of them'} to be false"
-                f" {what}"
+                f"The bound is uninformative: up to {self.bound:.3g} false selections are expected,"
+                f" and there {'is' if n == 1 else 'are'} {units} {what}"
             )
-        return (
-            f"At most {self.bound:.3g} false among the {units} with frequency"
-            f" {self.threshold:g} or more {what}"
-        )
+        return f"At most {self.bound:.3g} false selections expected among {units} {what}"
 
 
 def error_bound(stability: Resampled, threshold: float, assumption: Assumption) -> ErrorBound:
@@ -107,6 +108,7 @@ def error_bound(stability: Resampled, threshold: float, assumption: Assumption) 
         p=p,
         assumption=assumption,
         n_resamples=n,
+        one=stability.one,
     )
 
 
@@ -118,12 +120,12 @@ def least_threshold(stability: Resampled, pfer: float, assumption: Assumption) -
         raise OptionError(f"`pfer` must be a number above 0.\n  Found: {described(pfer)}.")
     n, (q, _) = stability.n_resamples, _sizes(stability)
     bound_at = functools.partial(bound_with, q)
-    # Frequencies are multiples of 1 / n, and so are the thresholds that differ.
-    low, high = n // 2, n  # counts: `low` is not enough, `high` is
+    # Frequencies are multiples of 1 / n, so only such thresholds differ.
+    low, high = n // 2, n  # counts: `low` is too low, `high` is high enough
     if bound_at(1.0) > pfer:
         raise StabilityError(
-            f"No threshold holds the bound to {pfer:g}: at 1 it is {bound_at(1.0):.3g}, with"
-            f" {q} units on each resample.\n"
+            f"No threshold gives a bound of at most {pfer:g}: at threshold 1 it is"
+            f" {bound_at(1.0):.3g}, with {q} selected on each resample.\n"
             f"  {_way_out(stability, bound_with, q, float(pfer))}"
         )
     while high - low > 1:
@@ -138,21 +140,21 @@ def least_threshold(stability: Resampled, pfer: float, assumption: Assumption) -
 def _way_out(
     stability: Resampled, bound_with: Callable[[int, float], float], q: int, pfer: float
 ) -> str:
-    """The most units with which some threshold holds the bound, else the least that can be."""
+    """The largest q for which some threshold attains the bound; if none does, the least bound."""
     fewer = bisect.bisect_right(range(1, q), pfer, key=lambda n: bound_with(n, 1.0))
     if fewer == 0:
         # Rounded up: what is printed is allowed.
         least = math.ceil(bound_with(1, 1.0) * 1000) / 1000
-        return f"No number of units does: allow `pfer={least:g}` with one unit on each, or more."
+        return f"Even one on each resample needs `pfer={least:g}` or more."
     k = fewer + int(stability.kept.sum())
     return (
-        f'Use `fit.resample({stability.n_resamples}, scheme="{stability.scheme}", k={k})`, or allow'
-        " more."
+        f'Use `fit.resample({stability.n_resamples}, scheme="{stability.scheme}", k={k})`, or a'
+        " larger `pfer`."
     )
 
 
 def _allowed(bound_at: Callable[[float], float], threshold: float) -> float:
-    """The bound, infinite where the threshold is too low for it."""
+    """The bound; infinite if the threshold is too low for it."""
     try:
         return bound_at(threshold)
     except OptionError:
@@ -160,8 +162,7 @@ def _allowed(bound_at: Callable[[float], float], threshold: float) -> float:
 
 
 def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[int, float], float]:
-    """The bound as a function of the number of units on each resample and the threshold, once it is
-    clear that there is one."""
+    """The bound as a function of q and the threshold, after checking that one holds."""
     check_choice("assumption", assumption, ASSUMPTIONS)
     why_not = no_bound(stability)
     if why_not is not None:
@@ -177,7 +178,7 @@ def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[int, fl
         )
     if stability.n_resamples % 2:
         raise StabilityError(
-            f'The bound with `assumption="{assumption}"` needs whole pairs.\n'
+            f'The bound with `assumption="{assumption}"` needs complete pairs.\n'
             f"  Found: {stability.n_resamples} resamples. Use an even number."
         )
     n_pairs = stability.n_resamples // 2
@@ -186,29 +187,29 @@ def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[int, fl
 
 
 def no_bound(stability: Resampled) -> str | None:
-    """Why no bound holds for these resamples, and the way out; None if one does."""
+    """Why no bound holds for these resamples, and what to do; None if one holds."""
     if stability.scheme == "bootstrap":
         return (
-            "No error bound holds for bootstrap resamples: it needs subsamples of half the rows.\n"
+            "Error bounds need subsamples of half the rows, and these are bootstrap resamples.\n"
             '  Use `fit.resample(100, scheme="complementary")` (or `"subsample"`).'
         )
     if not stability.fixed_size:
         size = stability.selected.sum(axis=1)
         return (
-            "No error bound holds where the tuning value decides how many units are selected.\n"
-            f"  Found: {size.min()} to {size.max()} units on a resample. Use"
+            "No error bound holds if a tuning parameter determines the number of selected"
+            f" {stability.one}s.\n  Found: {size.min()} to {size.max()} on a resample. Use"
             f" `fit.resample(..., k={stability.k})`."
         )
     if _sizes(stability)[0] < 1:
         return (
-            "No error bound is needed where only kept units are selected.\n"
-            f"  Found: k = {stability.k}, all of them kept. Use `fit.resample(..., k=...)`."
+            f"No error bound is needed if every selected {stability.one} is forced in.\n"
+            f"  Found: k = {stability.k}, all forced in. Use `fit.resample(..., k=...)`."
         )
     return None
 
 
 def _sizes(stability: Resampled) -> tuple[int, int]:
-    """Numbers of units selected and of units to select from, kept and constant ones not counted."""
+    """q and p: numbers of selected and of candidate units, without those forced in or constant."""
     return stability.k - int(stability.kept.sum()), int(stability.assessed.sum())
 
 
@@ -222,7 +223,7 @@ def _check_threshold(threshold: object) -> None:
 
 
 def _least_count(threshold: float, n: int) -> int:
-    """Fewest of n resamples that reach the threshold."""
+    """Smallest number of n resamples that reaches the threshold."""
     return math.ceil(threshold * n - ROUNDING)
 
 
@@ -230,7 +231,7 @@ def _least_count(threshold: float, n: int) -> int:
 
 
 def worst_case_bound(q: int, p: int, threshold: float) -> float:
-    """Bound without further assumptions: q^2 / ((2 threshold - 1) p).
+    """Bound under exchangeability alone: q^2 / ((2 threshold - 1) p).
 
     Theorem 1 of Meinshausen and Buehlmann (2010, JRSS B 72, 417-473).
 
@@ -269,7 +270,7 @@ def unimodal_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
     Raises
     ------
     OptionError
-        If the threshold is too low, or q is more than 1 / sqrt(3) of p: the theorem is silent.
+        If the threshold is too low, or q exceeds p / sqrt(3): the theorem does not apply.
 
     Examples
     --------
@@ -308,7 +309,7 @@ def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
     Raises
     ------
     OptionError
-        If the threshold is too low, or q is more than half of p.
+        If the threshold is too low, or q exceeds p / 2.
 
     Examples
     --------
@@ -324,26 +325,26 @@ def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
     if tail == 1.0:
         least = min(b + twice(theta**2, b), twice(theta, 2 * b)) + 1
         raise _too_low(threshold, least, 2 * b)
-    # With few pairs the shape may say less than Markov's inequality, which needs no shape.
+    # With few pairs the shape bound may be weaker than Markov's inequality, which needs no shape.
     return min(p * tail, worst_case_bound(q, p, threshold))
 
 
 def _check_few(q: int, p: int, share: float) -> None:
     if q > share * p:
         raise OptionError(
-            f"This bound needs at most {int(share * p)} of {p} units on each resample.\n"
+            f"This bound needs at most {int(share * p)} selected of {p} on each resample.\n"
             f'  Found: {q}. Use `fit.resample(..., k=...)`, or `assumption="none"`.'
         )
 
 
 def _too_low(threshold: float, least: int, n: int) -> OptionError:
-    """The error for a threshold that less than `least` of `n` resamples reach."""
+    """The error for a threshold below ``least / n``."""
     if least > n:
         return OptionError(
-            f"This bound needs more than {n} resamples: it says nothing for any threshold.\n"
+            f"This bound needs more than {n} resamples: it is uninformative at every threshold.\n"
             '  Use `fit.resample(100, scheme="complementary")`, or `assumption="none"`.'
         )
     return OptionError(
-        f"`threshold` must be at least {least / n:g} for this bound with so many units and"
-        f" resamples.\n  Found: {threshold:g}."
+        f"`threshold` must be at least {least / n:g} for this bound, with these numbers of"
+        f" selections and resamples.\n  Found: {threshold:g}."
     )

@@ -1,11 +1,11 @@
 """Expected false positives and q-values by integrated path stability selection (IPSS).
 
-The tuning value of the path is the number of units asked for, k. On each half of ``n_pairs`` random
-splits of the rows a method selects the sets of sizes 1, ..., K; ``frequency[k]`` is how often each
-unit is in them. A unit's score is the mean of ``h(frequency)`` over the sizes, with
-``h(x) = (2 x - 1)^power`` above 1/2 and 0 below, and the expected number of units without signal
-whose score is as high is at most the mean of :func:`size_bound` over the sizes divided by the
-score (theorem 1 of Melikechi and Miller 2025; the measure is the uniform one on the sizes).
+The tuning parameter of the path is the number of units k. On each half of ``n_pairs`` random splits
+of the rows, a method selects sets of sizes 1, ..., K; ``frequency[k]`` holds the selection
+frequencies at size k. A unit's score is the mean of ``h(frequency)`` over the sizes, with
+``h(x) = (2 x - 1)^power`` above 1/2 and 0 below. The expected number of units without signal whose
+score is at least as high is at most the mean of :func:`size_bound` over the sizes, divided by the
+score (theorem 1 of Melikechi and Miller 2025, with the uniform measure on the sizes).
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ POWERS = (1, 2, 3)
 POWER = 2
 CUTOFF = 0.05
 PAIRS = 25
-"""What q-values are computed with where nothing else is said (``benchmarks/qvalues.py``). Pairs are
-splits of the same rows: however many there are, they are worth no more than so many independent
-ones."""
+"""Defaults of q-values (``benchmarks/qvalues.py``). Pairs are splits of the same rows: however many
+there are, they count as at most this many independent ones."""
 
 
 def size_bound(q: FloatArray, p: int, n_pairs: int, power: int) -> FloatArray:
-    """Bound on the sum of ``h(frequency)`` over units without signal, where q of p are selected.
+    """Bound on the sum of ``h(frequency)`` over units without signal, if q of p are selected.
 
     Parameters
     ----------
     q : ndarray of float
         Mean number of units selected on a half, from 0 to p.
     p : int
-        Units to select from.
+        Number of candidate units.
     n_pairs : int
         Number B of complementary pairs.
     power : {1, 2, 3}
@@ -44,10 +43,11 @@ def size_bound(q: FloatArray, p: int, n_pairs: int, power: int) -> FloatArray:
 
     Notes
     -----
-    ``2 x - 1`` is at most the share U of pairs both of whose halves select the unit, so that the
-    bound is p E(U^power) with B independent pairs, each of which selects it twice with a chance of
-    t^2, t = q / p: with power 1 p t^2, which holds for dependent pairs, too; with power 2
-    p (t^2 + (B - 1) t^4) / B; with power 3 p (t^2 + 3 (B - 1) t^4 + (B - 1) (B - 2) t^6) / B^2.
+    ``2 x - 1`` is at most the share U of pairs in which both halves select the unit. The bound is
+    p E(U^power) for B independent pairs, in each of which both halves select the unit with
+    probability t^2, t = q / p. For power 1 this is p t^2, also for dependent pairs; for power 2,
+    p (t^2 + (B - 1) t^4) / B; for power 3,
+    p (t^2 + 3 (B - 1) t^4 + (B - 1) (B - 2) t^6) / B^2.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def size_bound(q: FloatArray, p: int, n_pairs: int, power: int) -> FloatArray:
 def sizes_within(q: FloatArray, p: int, n_pairs: int, power: int, cutoff: float) -> int:
     """Number K of sizes, at least 1, whose mean bound is at most the cutoff.
 
-    The bound rises with the size, so that the mean does.
+    The bound increases with the size, and so does its mean.
     """
     bound = size_bound(np.maximum.accumulate(q), p, n_pairs, power)
     mean = np.cumsum(bound) / np.arange(1, len(bound) + 1)
@@ -75,22 +75,22 @@ def sizes_within(q: FloatArray, p: int, n_pairs: int, power: int, cutoff: float)
 
 
 def sizes_looked_at(p: int, n_pairs: int, power: int, cutoff: float) -> int:
-    """The same before anything is selected, where each size is reached."""
+    """The same before any selection, if each size is attained."""
     return sizes_within(np.arange(1.0, p + 1), p, n_pairs, power, cutoff)
 
 
 def efp_scores(frequency: FloatArray, n_pairs: int, power: int, cutoff: float) -> FloatArray:
-    """Expected number of false positives if a unit and all that are as stable are selected.
+    """Expected number of false positives if a unit and all units at least as stable are selected.
 
     Parameters
     ----------
     frequency : ndarray of float, shape (n_sizes, p)
-        How often each unit is among the first 1, 2, ... units.
+        Selection frequencies in the sets of sizes 1, 2, ...
     n_pairs : int
-        Complementary pairs.
+        Number of complementary pairs.
     power : {1, 2, 3}
     cutoff : float
-        Sizes are looked at while the mean bound is at most this.
+        Sizes are used as long as the mean bound is at most this.
 
     Returns
     -------
@@ -114,8 +114,8 @@ def efp_scores(frequency: FloatArray, n_pairs: int, power: int, cutoff: float) -
 
 
 def q_values_of(efp: FloatArray) -> FloatArray:
-    """Smallest false discovery rate at which each unit is selected: of all thresholds that its efp
-    score reaches the least expected number of false ones by the number selected.
+    """Smallest false discovery rate at which each unit is selected: the minimum, over thresholds
+    that its efp score reaches, of expected false positives over the number selected.
 
     Parameters
     ----------

@@ -14,6 +14,7 @@ from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.designs.association import Associations
 from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.nouns import noun_of
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling
 from treeselect.engine.survival.curves import Baseline
@@ -28,12 +29,13 @@ from treeselect.resampling.effects import EffectRecord
 from treeselect.resampling.stability import Stability
 
 _MOST_CELLS = 5_000_000
-"""Rows times pairs of columns up to which their similarity is measured unasked: about a second."""
+"""Rows times pairs of columns up to which their similarity is measured by default: about a
+second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What was asked, in words.
+    """The call, in words.
 
     Attributes
     ----------
@@ -52,7 +54,7 @@ class Call:
 
 @dataclass(frozen=True)  # no slots: its stability is kept once it is measured
 class Fit:
-    """What a selection has come to, and what follows from it alone.
+    """The result of a selection, and what follows from it alone.
 
     Attributes
     ----------
@@ -108,9 +110,9 @@ class Fit:
 
     @property
     def importance(self) -> FloatArray:
-        """Importance of each unit in the model that predicts, shape (n_groups,), summing to 1 (or
-        0): its share of the gain of a forest on the rows outside its bags, of the gain of boosted
-        trees, or of what the trees of the sparse forest move (each shared by gain)."""
+        """Importance of each unit in the final model, shape (n_groups,), summing to 1 (or 0): its
+        share of the out-of-bag gain of a forest, of the gain of boosted trees, or of the weighted
+        standard deviations of the trees of a sparse forest (each divided by gain)."""
         return shares(self.model.importance)
 
     @property
@@ -175,12 +177,11 @@ class Fit:
                 "Can't tell the stability without resamples.\n"
                 "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
             )
-        known = self.design.arrays.groups.terms
         stability = dataclasses.replace(
             self.resampled,
             library=self.design.library,
             labels=shown_names(self.design),
-            one="unit" if any(len(terms) > 1 for terms in known) else "term",
+            one=noun_of(self.design.arrays.groups.terms, 1),
         )
         if not self.design.has_data:
             return stability

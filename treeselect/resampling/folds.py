@@ -1,4 +1,4 @@
-"""How rows are held out: a number of folds, fold numbers or a splitter, to pairs of rows."""
+"""How rows are held out: a number of folds, fold numbers or a splitter."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """What the user asked for.
+    """The folds that the user requested.
 
     Attributes
     ----------
     folds : int, Splitter, ndarray of int64 of shape (n_rows,), or None
-        Fold numbers are those of the rows with a known response; a negative one is never held out.
-        None in a model that was loaded from a file that could not hold them.
+        Fold numbers are those of the rows with a known response; rows with a negative number are
+        never held out. None in a model loaded from a file that could not hold the folds.
     repeats : int
     groups_name : str or bool
-        Column of the data with the groups of rows that belong together; else whether an array of
-        them was given. The groups themselves are those of the ``RowWeights``.
+        Column of the data with the clusters of rows; otherwise, whether an array of clusters was
+        given. The clusters themselves are in ``RowWeights``.
     choose : bool
-        Whether they choose the number of units, which can be given instead.
+        Whether the folds choose the number of units, so that an integer `k` is an alternative.
     """
 
     folds: int | Splitter | IntArray | None = 5
@@ -63,32 +63,26 @@ class Folds:
     choose: bool = True
 
     def for_rows(self, rows: IntArray) -> Folds:
-        """The same of these rows of the data only."""
+        """The same folds for these rows of the data only."""
         if not isinstance(self.folds, np.ndarray):
             return self
         return dataclasses.replace(self, folds=self.folds[rows])
 
     def words(self, n_splits: int) -> str:
-        """What is done, for people: ``"5-fold cross-validation"``."""
+        """The scheme in words: ``"5-fold cross-validation"``."""
         if isinstance(self.folds, int):
             text = f"{self.folds}-fold cross-validation"
         elif isinstance(self.folds, Splitter):
             text = f"cross-validation by {type(self.folds).__name__} ({n_splits} folds)"
         else:
             text = f"cross-validation with {n_splits} given folds"
-        text += f" repeated {self.repeats} times" if self.repeats > 1 else ""
-        if isinstance(self.groups_name, str):
-            return f"{text} by groups of {self.groups_name}"
-        return f"{text} by groups" if self.groups_name else text
+        if self.groups_name:
+            name = f"{self.groups_name} " if isinstance(self.groups_name, str) else ""
+            text += f" of whole {name}clusters"
+        return f"{text} repeated {self.repeats} times" if self.repeats > 1 else text
 
 
 def mean_repeats(splits: Sequence[Split]) -> float:
-    """How often a row is held out, on average over the rows that ever are."""
+    """How often a row is held out, on average over the rows that are held out at all."""
     held_out = np.concatenate([split.test for split in splits])
     return len(held_out) / len(np.unique(held_out))
-
-
-# --- arguments ---------------------------------------------------------------------------------
-
-
-# --- pairs of rows -----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""How often each unit was selected on the resamples, and how alike the selections are."""
+"""Selection frequencies with their intervals, and the stability index."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Frequencies(SelectedSets):
-    """Selections on resamples as frequencies, and as one index."""
+    """Selections on resamples, summarised by frequencies and one index."""
 
     @property
     def index(self) -> float:
-        """Nogueira's stability index over the units that are not kept (see `stability_index`)."""
+        """Nogueira's stability index over the units not forced in (see `stability_index`)."""
         return stability_index(self.selected[:, self.assessed])[0]
 
     @property
@@ -28,13 +28,13 @@ class Frequencies(SelectedSets):
         return stability_index(self.selected[:, self.assessed])[1]
 
     def tidy(self) -> Any:
-        """One row per unit, by falling frequency.
+        """One row per unit, in decreasing order of selection frequency.
 
         Returns
         -------
         frame, in the library of the data
             Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95% Wilson interval) and
-            ``selected`` (in the fit).
+            ``selected`` (by the fit).
         """
         return in_library(self.table(), self.library)
 

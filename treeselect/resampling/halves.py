@@ -1,4 +1,4 @@
-"""Rows in two parts, for honest inference: some to select on, the others to fit on."""
+"""Sample splitting for inference: one part of the rows for selection, the other for testing."""
 
 from __future__ import annotations
 
@@ -26,35 +26,34 @@ _FEWEST_OF_CLASS = 2
 """Least number of rows of each class in each part."""
 
 _MOST_DRAWS = 20
-"""So often whole groups are drawn until both parts have enough rows and classes."""
+"""Largest number of draws of whole clusters until both parts have enough rows and classes."""
 
 
 def draw_parts(
     problem: Problem, weights: RowWeights, split: float, choice: Choice, seeds: Sequence[int]
 ) -> list[Split]:
-    """The rows to select on (``train``) and to fit on (``test``) of each seed.
+    """The rows for selection (``train``) and for testing (``test``), by seed.
 
     Parameters
     ----------
     problem : Problem
     weights : RowWeights
-        Whole groups go to one part if it has any.
+        Clusters are not divided between the parts.
     split : float
-        Share of the rows, or of the groups, to select on.
+        Share of the rows, or of the clusters, for selection.
     choice : Choice
-        How the number of units is chosen on the first part, which its folds must be able to
-        split.
+        How the number of units is chosen on the first part; its folds must be able to split that
+        part.
     seeds : sequence of int
 
     Raises
     ------
     OptionError
-        If a part has too few rows (of a class), or whole groups can't be split so that the folds
-        can be made.
+        If a part has too few rows (of a class), or no draw of clusters allows the folds.
     """
     if weights.groups is not None:
         return [_draw_groups(problem, weights, split, choice, seed) for seed in seeds]
-    # Without groups the parts have the same numbers of rows of each class in every draw.
+    # Without clusters, every draw has the same number of rows of each class in each part.
     parts = [Split(*part_rows(problem, weights, split, seed)) for seed in seeds]
     _check_rows(problem, weights, split, choice, parts[0])
     return parts
@@ -66,14 +65,14 @@ def part_rows(
     split: float,
     seed: int,
 ) -> tuple[IntArray, IntArray]:
-    """Rows to select on and rows to fit on, at random: the same share of each class, and of the
+    """Rows for selection and rows for testing, at random: the same share of each class, or of the
     events.
 
-    A row is in one part with all its copies.
+    All copies of a row are in the same part.
 
-    Groups are drawn in place of rows, each with all its rows. One with rows of several classes
-    counts as one of the rarest of them, so that rare classes are spread. Where each row is a group,
-    the rows are the same as without groups.
+    Clustered rows are drawn as whole clusters. A cluster with rows of several classes counts
+    towards the rarest of them, so that rare classes are spread. If every row is a cluster, the
+    parts are the same as without clusters.
     """
     rng = np.random.default_rng(seed)
     units, rows = units_of(problem, weights), weights.rows
@@ -99,15 +98,16 @@ def _share(split: float, n: int) -> int:
     return int(np.floor(split * n + 0.5))
 
 
-# --- whole groups ------------------------------------------------------------------------------
+# --- clusters ----------------------------------------------------------------------------------
 
 
 def _draw_groups(
     problem: Problem, weights: RowWeights, split: float, choice: Choice, seed: int
 ) -> Split:
-    """A draw of whole groups whose parts will do.
+    """The first draw of whole clusters whose parts are large enough.
 
-    Only rows and classes are looked at, not the columns: what the second part finds stays valid.
+    The draw depends on rows and classes only, not on the columns, so tests on the second part
+    remain valid.
     """
     for number in range(_MOST_DRAWS):
         own = seed if number == 0 else stream_seed(seed, "parts", number)
@@ -134,16 +134,15 @@ def _check_folds(
     except OptionError as error:
         said = " ".join(str(error).split())
         raise OptionError(
-            "`split` must leave enough groups to select on in folds: give a larger one, or an"
-            f" integer `k`.\n  Found, in the last of {_MOST_DRAWS} draws of whole groups: {said}"
+            "`split` must leave enough clusters for selection in folds: give a larger one, or an"
+            f" integer `k`.\n  Found, in the last of {_MOST_DRAWS} draws of whole clusters: {said}"
         ) from None
 
 
 def _check_rows(
     problem: Problem, weights: RowWeights, split: float, choice: Choice, parts: Split
 ) -> None:
-    """Raise an OptionError if a part has too few rows, of a class or with an event if it is these
-    that count."""
+    """Raise an OptionError if a part has too few rows, rows of a class or rows with an event."""
     strata = _row_strata(problem, weights)
     folds, times = choice.folds.folds, problem.family.has_times
     n_folds = folds if isinstance(folds, int) and isinstance(choice.k, str) else 0
@@ -152,10 +151,14 @@ def _check_rows(
         least, of = _FEWEST_OF_CLASS, " of each class"
     elif times:
         least, of = _FEWEST_EVENTS, " with an event"
-    whole = "" if weights.groups is None else ", in whole groups"
+    whole = "" if weights.groups is None else ", in whole clusters"
     for rows, needed, why in (
-        (parts.train, max(least, n_folds), "to select on" + f" in {n_folds} folds" * (n_folds > 0)),
-        (parts.test, least, "to fit on"),
+        (
+            parts.train,
+            max(least, n_folds),
+            "for selection" + f" in {n_folds} folds" * (n_folds > 0),
+        ),
+        (parts.test, least, "for testing"),
     ):
         fewest = min(int(np.isin(own, rows).sum()) for own in strata)
         if fewest < needed:

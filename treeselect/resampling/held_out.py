@@ -1,4 +1,4 @@
-"""Predictions of rows that had no part in the models which predict them."""
+"""Predictions of held-out rows."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Rows that were held out, with what was predicted for them and what happened.
+    """Held-out rows, with predicted and observed responses.
 
     Attributes
     ----------
     row : ndarray of int64, shape (n,)
-        Its number in the data, from 0. A row that is held out several times is there as often.
+        Row number in the data, from 0. A row that is held out several times occurs as often.
     fold : ndarray of int64, shape (n,)
         From 1.
     y : ndarray of float, shape (n,), or (n, 4)
         As in :class:`treeselect.designs.response.Response`.
     predicted : ndarray of float, shape (n,), or (n, n_classes)
-        On the scale of the response: of two classes the probability of the second, of times the
-        relative risk, in units of the baseline hazard of the fold.
+        On the scale of the response: for two classes the probability of the second, for survival
+        the risk relative to the baseline hazard of the fold.
     weight : ndarray of float, shape (n,)
     mass : ndarray of float, shape (n,)
-        How much a prediction counts: the weight, shared by the predictions of a row. Of weights
-        that are not copies of rows the mean is 1.
+        Weight of a prediction: the case weight, divided among the predictions of the row. Weights
+        that are not copies of rows are scaled to a mean of 1 per row.
     times : ndarray of int64, shape (n,)
         How often the row is held out.
     are_copies : bool
         Whether a weight of 2 stands for two rows.
     grouped : bool
-        Whether rows belong to groups that are held out whole.
+        Whether rows are clustered.
     family : Family
     classes : tuple
     """
@@ -60,12 +60,12 @@ class HeldOut:
 
     @property
     def n_rows(self) -> int:
-        """Rows, each counted once."""
+        """Number of distinct rows."""
         return len(np.unique(self.row))
 
     def like_rows(self, chosen: IntArray | slice = slice(None)) -> float:
-        """How many rows of equal weight tell as much as some predictions: their total weight where
-        weights are copies, else Kish's effective number."""
+        """Effective number of rows behind some predictions: their total weight if weights are
+        copies, otherwise Kish's effective sample size."""
         mass = self.mass[chosen]
         if self.are_copies:
             return float(mass.sum())
@@ -101,14 +101,14 @@ def gather_held_out(
     *,
     grouped: bool,
 ) -> HeldOut:
-    """What the folds have predicted.
+    """The predictions of all folds.
 
     Parameters
     ----------
     tests : sequence of ndarray of int64
-        Rows of the problem that each fold holds out, which have a weight.
+        Rows of the problem with a weight that each fold holds out.
     predicted : sequence of ndarray of float
-        Of these, in their order.
+        Predictions of these rows, in their order.
     folds : sequence of int
         Numbers of the folds, from 0.
     """

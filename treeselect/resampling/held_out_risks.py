@@ -1,4 +1,4 @@
-"""Risks of rows as models predict them that were fitted without these rows."""
+"""Risks of held-out rows, predicted by models that were fitted without them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def group_by_risk(
     known = result.design.response.follow_up
     if known is None:
         raise OptionError(
-            "Risk groups need times until an event as response, `Surv(time, event)`.\n"
+            "Risk groups need a survival response, `Surv(time, event)`.\n"
             f"  Found: family {quoted(result.family)}."
         )
     n_groups = check_count("n_groups", n_groups, least=2, most=_MOST_GROUPS)
@@ -80,8 +80,8 @@ def group_by_risk(
     if not len(rows):
         raise OptionError(
             "`folds` must leave training rows of the strata that they hold out.\n"
-            "  Found: none in any fold. A stratum has a baseline hazard of its own, which only its"
-            " rows can tell."
+            "  Found: none in any fold. The baseline hazard of a stratum is estimated from its own"
+            " rows alone."
         )
     group = quantile_groups(risk[rows], weight[rows], n_groups)
     mass = weight if outer.weights.are_copies else weight / weight[rows].mean()
@@ -105,12 +105,12 @@ def group_by_risk(
 
 
 def _horizon(given: object, here: ModelData, weight: WeightArray) -> float:
-    """The time that is asked for, or the median time of the events.
+    """The given time, or else the median time of the events.
 
     Raises
     ------
     OptionError
-        If it is no time at which anybody is under observation.
+        If no row is under observation at that time.
     """
     y, mass = here.response.y[weight > 0], weight[weight > 0]
     if given is None:
@@ -137,8 +137,8 @@ def _held_out(
     *,
     n_threads: int = 1,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Held-out rows, their relative risks, and their survival until the horizon; missing where
-    the training rows say nothing of it."""
+    """Held-out rows, their relative risks, and their survival at the horizon, missing if the
+    training rows do not determine it."""
     train, test = split.weights(weights)
     training = dataclasses.replace(problem, wants_scores=False)
     model = grow(training, train, selected, seed=seed, n_threads=n_threads)

@@ -1,4 +1,4 @@
-"""P-values after selection: select on one part of the rows, fit the linear model on the other."""
+"""P-values after selection by sample splitting: select on one part, test on the other."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatAr
     Parameters
     ----------
     p_values : ndarray of float, shape (n_splits, n_terms)
-        From 0 to 1, already multiplied by the number of terms that were tested with them.
+        From 0 to 1, already multiplied by the number of terms tested in the split.
     gamma_min : float
-        Least quantile that is looked at, above 0 and below 1.
+        Lowest quantile that is used, above 0 and below 1.
 
     Returns
     -------
@@ -41,8 +41,8 @@ def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatAr
     Notes
     -----
     Equations 2.2 and 2.3 of [1]_. The empirical gamma-quantile of B values is the k-th smallest
-    for gamma in ((k - 1) / B, k / B], so that ``Q(gamma)`` is least at ``gamma = k / B``: the
-    infimum is the least of ``B / k`` times the k-th smallest, for ``k / B`` above `gamma_min`.
+    for gamma in ((k - 1) / B, k / B], so ``Q(gamma)`` is smallest at ``gamma = k / B``. The infimum
+    is the minimum of ``B / k`` times the k-th smallest value, over ``k / B`` above `gamma_min`.
 
     References
     ----------
@@ -67,19 +67,19 @@ def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatAr
 
 @dataclass(frozen=True, slots=True)
 class SplitFit:
-    """What one split found.
+    """Selection and tests of one split.
 
     Attributes
     ----------
     selected : tuple of str
         Terms selected on the first part.
     p_values : dict of str to float
-        Of the joint test of each selected term on the second part, not multiplied by anything;
-        1 if there is no linear model.
+        Unadjusted p-values of the joint test of each selected term on the second part; 1 if there
+        is no linear model.
     fit : LinearFit or None
-        The linear model on the second part, None if it failed.
+        The linear model on the second part; None if it failed.
     failure : str
-        Why, in a sentence; empty if it did not.
+        Why it failed, in a sentence; empty if it did not.
     n_fitted, n_dropped : int
         Rows of the second part without and with a missing value in a selected term.
     """
@@ -96,7 +96,7 @@ class SplitFit:
 
 @dataclass(frozen=True, slots=True)
 class Inference(Summarised, Tabled):
-    """P-values of terms that were selected on other rows.
+    """P-values of terms that were selected on other rows (sample splitting).
 
     Attributes
     ----------
@@ -104,30 +104,30 @@ class Inference(Summarised, Tabled):
         All terms of the formula.
     splits : tuple of SplitFit
     p_values : ndarray of float, shape (n_splits, n_terms)
-        Of each split: 1 for terms that it did not select, else that of the joint test times the
-        number of selected terms, at most 1.
+        By split: 1 for terms that it did not select, otherwise the p-value of the joint test times
+        the number of selected terms, at most 1.
     gamma_min, level : float
     content : SummaryContent
-        What :meth:`summary` says.
+        Content of :meth:`summary`.
     groups_name : str or bool
-        Column whose groups of rows were in one part as a whole; else whether an array of them was
-        given.
+        Column of the clusters that the splits do not divide; otherwise, whether an array of
+        clusters was given.
     library : str
-        Library in which tables are given.
+        Data frame library of the tables.
     asked : int or None
-        How many splits were asked for, if the call was stopped before all were done.
+        Number of splits requested, if the call was stopped before all were done.
     response : str
-        What is modelled.
+        The modelled response.
     statistics : dict of str to float
-        Of the model of a single split: see
+        Statistics of the model of a single split: see
         :func:`treeselect.models.fit_statistics.fit_statistics`.
     labels : dict of str to str
-        Of the columns of that model that have one.
+        Labels of the columns of that model that have one.
 
     Notes
     -----
-    That of one split is a model for the package maketables, which sets several side by side:
-    ``maketables.ETable([fit.inference(seed=1), other])``.
+    The result of a single split is a model for the package maketables, which sets several models
+    side by side: ``maketables.ETable([fit.inference(seed=1), other])``.
     """
 
     terms: tuple[str, ...]
@@ -145,7 +145,7 @@ class Inference(Summarised, Tabled):
 
     @property
     def partial(self) -> bool:
-        """Whether the call was stopped, and these are the splits that were finished."""
+        """Whether the call was stopped, so that only the finished splits are here."""
         return self.asked is not None
 
     @property
@@ -155,31 +155,32 @@ class Inference(Summarised, Tabled):
 
     @property
     def n_failed(self) -> int:
-        """Splits without a linear model, whose terms count as p = 1."""
+        """Number of splits without a linear model, in which p = 1 for all terms."""
         return sum(bool(split.failure) for split in self.splits)
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
-        """Coefficients of one split, or p-values of several.
+        """Coefficients of a single split, or p-values over several splits.
 
         Parameters
         ----------
         exponentiate : bool
-            Whether ``estimate``, ``ci_low`` and ``ci_high`` of one split are ratios, as in
+            Whether ``estimate``, ``ci_low`` and ``ci_high`` of a single split are ratios, as in
             ``GlmFit.tidy``.
 
         Returns
         -------
         frame, in the library of the data
-            Of one split a row per coefficient: ``term``, ``column``, ``estimate``, ``std_error``,
-            ``statistic``, ``p_value``, ``ci_low``, ``ci_high``; the p-values are those of the
-            submodel, not multiplied by anything. If its linear model failed, a row per term with
-            p-value 1 and nothing else. Of several a row per term of the formula, by p-value:
-            ``term``, ``p_value`` (aggregated), ``selected`` and ``tested``, numbers of splits.
+            For a single split, one row per coefficient: ``term``, ``column``, ``estimate``,
+            ``std_error``, ``statistic``, ``p_value``, ``ci_low``, ``ci_high``, with the unadjusted
+            p-values of the submodel. If its linear model failed, one row per term with p-value 1
+            and no other numbers. For several splits, one row per term of the formula, in increasing
+            order of p-value: ``term``, ``p_value`` (aggregated), and the numbers of splits that
+            ``selected`` and ``tested`` it.
 
         Raises
         ------
         OptionError
-            If ratios are asked for of several splits, or of a linear model of numbers.
+            If ratios are requested for several splits, or for a linear model of a numeric response.
         """
         table = _coefficients(self) if self.n_splits == 1 else _aggregated(self)
         if check_flag("exponentiate", exponentiate):
@@ -189,9 +190,8 @@ class Inference(Summarised, Tabled):
     def _ratio(self) -> str:
         if self.n_splits > 1:
             raise OptionError(
-                "`exponentiate` must be False where there are several splits: they have no common"
-                f" coefficients.\n  Found: {self.n_splits:,} splits. `repeats=1` gives"
-                " coefficients."
+                "`exponentiate` must be False for several splits: they have no common coefficients."
+                f"\n  Found: {self.n_splits:,} splits. `repeats=1` gives coefficients."
             )
         (split,) = self.splits
         return "ratio" if split.fit is None else split.fit.ratio  # without a fit none is known
@@ -203,8 +203,8 @@ class Inference(Summarised, Tabled):
     def _column(self) -> ModelColumn:
         if self.n_splits > 1:
             raise OptionError(
-                "A table of models needs coefficients, which several splits do not have in"
-                f" common.\n  Found: {self.n_splits:,} splits. `repeats=1` gives coefficients."
+                "A table of models needs coefficients, and several splits have no common ones.\n"
+                f"  Found: {self.n_splits:,} splits. `repeats=1` gives coefficients."
             )
         (split,) = self.splits
         if split.fit is None:
@@ -225,12 +225,6 @@ class Inference(Summarised, Tabled):
     def __repr__(self) -> str:
         partial = ", partial" if self.partial else ""
         return f"<Inference, {self.n_splits} split{'s' if self.n_splits > 1 else ''}{partial}>"
-
-
-# --- selecting ----------------------------------------------------------------------------------
-
-
-# --- testing -----------------------------------------------------------------------------------
 
 
 # --- tables ------------------------------------------------------------------------------------
@@ -265,6 +259,3 @@ def _aggregated(found: Inference) -> pd.DataFrame:
     return table.sort_values(
         ["p_value", "selected"], ascending=[True, False], kind="stable", ignore_index=True
     )
-
-
-# --- words -------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 _FEW_GROUPS = 50
-"""With fewer groups than this, a reader is told that the tests need many."""
+"""With fewer clusters than this, a note says that the tests need many."""
 
 
 def infer(
@@ -71,8 +71,8 @@ def infer(
     if method.was_fitted:
         raise OptionError(
             "`inference()` must grow the trees on one part of the rows.\n"
-            "  Found: `forest=` that was fitted before, perhaps on all of them. Select with trees"
-            " that are grown here."
+            "  Found: a `forest=` fitted earlier, perhaps on all of them. Select with a"
+            " forest that is not yet fitted."
         )
     size = _size(result)
     choice = dataclasses.replace(result.choice, k=size, folds=folds)
@@ -111,7 +111,7 @@ def infer(
 
 
 def _of_model(splits: Sequence[SplitFit], data: ModelData) -> dict[str, Any]:
-    """Of the model of a single split; several have none in common."""
+    """Statistics and labels of the model of a single split; several splits have no common model."""
     if len(splits) > 1 or splits[0].fit is None:
         return {}
     fit, are_copies = splits[0].fit, data.row_weights.are_copies
@@ -123,7 +123,7 @@ def _of_model(splits: Sequence[SplitFit], data: ModelData) -> dict[str, Any]:
 
 
 def _kind_of(names: Sequence[str]) -> Kind:
-    """What splits are: the units selected on the first part; None if there can be none."""
+    """How splits are written to files: the units selected on the first part, or None."""
 
     def read(_: int, said: Any) -> BoolArray | None:
         if said is None:
@@ -151,7 +151,7 @@ def _kind_of(names: Sequence[str]) -> Kind:
 
 
 def _other_groups(of_fit: str | bool, name: str | bool) -> str:
-    """The argument ``fold_groups`` as it could be typed, if it says more than the fit."""
+    """The argument ``fold_groups`` as it could be typed, if it differs from that of the fit."""
     if name == of_fit:
         return ""
     return f", fold_groups={name!r}" if isinstance(name, str) else ", fold_groups=..."
@@ -171,7 +171,7 @@ def _rule_text(size: int | str | None, result: Fit) -> str:
     if isinstance(size, int):
         return f"{count_text(size)} {noun(result, size)}"
     rule = "best score" if size == "best" else "1 s.e. rule"
-    return f"{rule}, cross-validated within that part"
+    return f"{rule}, cross-validated within the rows for selection"
 
 
 def _select(
@@ -209,7 +209,7 @@ def _terms_of(data: ModelData, groups: BoolArray) -> tuple[str, ...]:
 def _fit_part(data: ModelData, terms: tuple[str, ...] | None, rows: IntArray) -> SplitFit:
     """Fit the linear model of some terms on some rows, and test each of them."""
     if terms is None:
-        why = "The response does not vary in the rows to select on."
+        why = "The response is constant in the rows for selection."
         return SplitFit((), {}, None, why, 0, 0)
     n_fitted = n_dropped = 0
     try:
@@ -233,15 +233,15 @@ def _fit_part(data: ModelData, terms: tuple[str, ...] | None, rows: IntArray) ->
 
 
 def _without_sums(data: LinearData, terms: Sequence[str]) -> LinearData:
-    """The same without columns that are sums of columns of their own term and the intercept.
+    """The same without columns that are collinear within their own term and the intercept.
 
-    The test of a term is the same whichever of them is left out: that of as many columns as the
-    rank falls by without the term.
+    The joint test of a term is the same whichever of them is left out. Its degrees of freedom are
+    the loss of rank without the term.
 
     Raises
     ------
     DataError
-        If a term can't be told from the others.
+        If a term is collinear with other terms.
     """
     matrix, term_of = data.compared, np.array(data.term_of, dtype=object)
     free = independent_columns(matrix)
@@ -251,14 +251,12 @@ def _without_sums(data: LinearData, terms: Sequence[str]) -> LinearData:
         own = term_of == term
         rank_of_others = int(independent_columns(matrix[:, ~own]).sum())
         if int(free.sum()) - rank_of_others != int((free & own).sum()):
-            raise DataError(
-                f"Columns of {quoted(term)} are sums of those of other terms, or the reverse."
-            )
+            raise DataError(f"Columns of {quoted(term)} are collinear with those of other terms.")
     return data.of_columns(free)
 
 
 def _multiplied(split: SplitFit, term: str) -> float:
-    """P-value of a term in a split, times the number of terms that were tested there."""
+    """P-value of a term in a split, times the number of terms tested there, at most 1."""
     return min(1.0, split.p_values.get(term, 1.0) * max(len(split.selected), 1))
 
 
@@ -278,7 +276,7 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         selected = (labels.get(name, name) for name in found.splits[0].selected)
         facts.append(("Selected", ", ".join(selected) or "nothing"))
         dropped = found.splits[0].n_dropped
-        facts.append(("Rows dropped", f"{dropped:,}, {_MISSING}"))
+        facts.append(("Rows dropped", f"{dropped:,} {_MISSING}"))
         columns, rows, about = _coefficients_in_print(found, result.design)
         notes = [*([_ONE_SPLIT] if fits else []), *about]
         notes += few_events_notes(fits)
@@ -286,7 +284,7 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         facts.append(("Splits", f"{found.n_splits}, of which {found.n_failed} failed"))
         dropped = sum(split.n_dropped for split in found.splits)
         facts.append(
-            ("Rows dropped", f"{round(dropped / found.n_splits, 1):g} per split, {_MISSING}")
+            ("Rows dropped", f"{round(dropped / found.n_splits, 1):g} per split {_MISSING}")
         )
         columns, rows = _term_rows(found, labels)
         notes = [_SEVERAL_SPLITS] if fits else [_NONE_FITTED]
@@ -297,8 +295,10 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         notes.insert(0, stopped_note(found.n_splits, found.asked, "splits"))
     reasons = Counter(split.failure for split in found.splits if split.failure)
     for why, count in reasons.most_common():
-        times = "The split" if one else f"{count} split{'s' if count > 1 else ''}"
-        notes.append(f"{times} without a linear model, p = 1 for its terms: {why}")
+        none = (
+            "No linear model" if one else f"No linear model in {count} of {found.n_splits} splits"
+        )
+        notes.append(f"{none}, so p = 1 for the terms: {why}")
     if found.groups_name:
         notes.append(_group_note(found.groups_name, fits))
     title = "P-values after selection: " + ("one split" if one else f"{found.n_splits} splits")
@@ -306,15 +306,15 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
 
 
 def _part_words(parts: Sequence[Split], groups: IntArray | None, name: str | bool) -> str:
-    """Sizes of the two parts: of rows the same in each draw, of whole groups on average."""
+    """Sizes of the two parts, for clusters the average over the splits."""
     rows = [round(float(np.mean([len(p) for p in own]))) for own in _sides(parts)]
     if groups is None:
-        return f"{rows[0]:,} rows to select on, {rows[1]:,} to fit on"
+        return f"{rows[0]:,} rows for selection, {rows[1]:,} for testing"
     n = [len(np.unique(groups[own[0]])) for own in _sides(parts)]
     about = "about " if len(parts) > 1 else ""
     return (
-        f"{n[0]:,} groups{_of(name)} ({about}{rows[0]:,} rows) to select on,"
-        f" {n[1]:,} ({rows[1]:,}) to fit on"
+        f"{n[0]:,} {_clusters(name)} ({about}{rows[0]:,} rows) for selection,"
+        f" {n[1]:,} ({rows[1]:,}) for testing"
     )
 
 
@@ -322,29 +322,29 @@ def _sides(parts: Sequence[Split]) -> tuple[list[IntArray], list[IntArray]]:
     return [part.train for part in parts], [part.test for part in parts]
 
 
-def _of(name: str | bool) -> str:
-    return f" of {quoted(name)}" if isinstance(name, str) else ""
+def _clusters(name: str | bool) -> str:
+    return f"{quoted(name)} clusters" if isinstance(name, str) else "clusters"
 
 
 def _error_words(name: str | bool, fits: Sequence[LinearFit]) -> str:
-    """How standard errors were computed, and on how many groups."""
+    """How standard errors were computed, and from how many clusters."""
     n = sorted({fit.n_groups for fit in fits if fit.n_groups is not None})
     number = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
     df = f", {n[0] - 1:,} degrees of freedom" if len(n) == 1 else ""
-    return f"cluster-robust, {number} groups{_of(name)}{df}"
+    return f"cluster-robust, {number} {_clusters(name)}{df}"
 
 
 def _group_note(name: str | bool, fits: Sequence[LinearFit]) -> str:
-    each = f"each {quoted(name)}" if isinstance(name, str) else "each group"
-    said = f"All rows of {each} are in one part"
+    each = f"each {quoted(name)} cluster" if isinstance(name, str) else "each cluster"
+    said = f"All rows of {each} are in the same part"
     numbers = [fit.n_groups for fit in fits if fit.n_groups is not None]
     if not numbers:
         return f"{said}."
-    said += ", and may depend on each other in any way: standard errors are cluster-robust."
+    said += ". Standard errors are cluster-robust, valid for any dependence within clusters."
     if min(numbers) >= _FEW_GROUPS:
         return said
     return (
-        f"{said} They are right for many groups: with {min(numbers)} to fit on, p-values may be too"
+        f"{said} They require many clusters: with {min(numbers)} for testing, p-values may be too"
         " small (Cameron and Miller 2015)."
     )
 
@@ -355,7 +355,7 @@ _Rows = tuple[tuple[str, ...], ...]
 def _coefficients_in_print(
     found: Inference, data: ModelData
 ) -> tuple[tuple[str, ...], _Rows, tuple[str, ...]]:
-    """Head and rows of the table of one split, and how to read it."""
+    """Head and rows of the coefficient table of one split, with notes on its ratios."""
     fit = found.splits[0].fit
     if fit is None:
         return (), (), ()
@@ -375,26 +375,26 @@ def _term_rows(
         )
         for row in _aggregated(found).head(MOST_ROWS).to_dict("records")
     )
-    return ("Term", "P-value", "Splits that selected it", "and tested it"), rows
+    return ("Term", "P-value", "Splits selecting it", "Splits testing it"), rows
 
 
 _MISSING = "with a missing value in a selected term"
 
 
 _ONE_SPLIT = (
-    "Valid for the submodel of the terms that were selected on the first part of the rows: they are"
-    " fitted and tested on the other part alone. P-values are not adjusted for the number of"
-    " coefficients. Another split may select other terms: `repeats=50` combines so many."
+    "The terms were selected on one part of the rows and the linear model fitted to the other part:"
+    " its p-values and intervals are valid for this submodel. P-values are not adjusted for the"
+    " number of coefficients. Other splits may select other terms; `repeats=50` combines 50 splits."
 )
 
 
 _NONE_FITTED = (
-    "No split had a linear model: no term was tested, and each p-value is 1 by convention."
+    "No split has a linear model: no term was tested, and each p-value is 1 by convention."
 )
 
 _SEVERAL_SPLITS = (
     "P-values are adjusted for the number of selected terms and combined over the splits"
-    " (Meinshausen, Meier and Buehlmann 2009): at level 0.05, the chance of any false term is at"
-    " most 5% if the linear model holds and the selection contains all terms that matter. There"
-    " are no combined estimates or intervals."
+    " (Meinshausen, Meier and Buehlmann 2009): at level 0.05, the family-wise error rate is at most"
+    " 5% if the linear model holds and the selection contains all relevant terms. There are no"
+    " combined estimates or intervals."
 )

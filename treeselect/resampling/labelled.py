@@ -1,4 +1,4 @@
-"""A fit as it is shown: its terms and units under their labels."""
+"""A fit as it is printed: terms and units under their labels."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ AnyFit = TypeVar("AnyFit", bound="Fit")
 
 
 def as_shown(fit: AnyFit) -> AnyFit:
-    """The same fit, whose terms, units and response bear their labels as names.
+    """The same fit with labels in place of the names of terms, units and response.
 
-    All that prints or draws a fit looks at this one, and needs to know nothing of labels; all that
-    computes, saves or is used in code looks at the fit itself. Shown twice is shown once.
+    Code that prints or draws uses this fit and needs no labels; code that computes or saves uses
+    the original. The function is idempotent.
     """
     design = in_labels(fit.design)
     if design is fit.design:

@@ -1,4 +1,4 @@
-"""The whole selection again on parts of the training rows, scored on the same held-out rows."""
+"""The whole selection on parts of the training rows, scored on the same held-out rows."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def learn(
     family = here.response.family
     if is_lost(family):
         raise OptionError(
-            f"The score of the fit, {quoted(family.score_name)}, is a function, which is not in the"
-            " file that the model was loaded from: no learning curve can be drawn by it.\n"
-            "  Use the fit before it is saved, or select with the name of a scorer, which a file"
-            " holds."
+            f"The score of the fit, {quoted(family.score_name)}, is a function, which a model file"
+            " does not hold: a loaded model has no learning curve by it.\n"
+            "  Use the fit before it is saved, or select with the name of a scorer, which a model"
+            " file holds."
         )
     frame = here.all_rows() if data is None else read_data(data)
     outer = outer_folds(
@@ -107,8 +107,8 @@ def learn(
 
 
 def _part(problem: Problem, weights: RowWeights, split: Split, share: float, seed: int) -> Split:
-    """A split whose training rows are a share of those that it has: of each class, in whole
-    groups. A smaller share has some of the rows of a larger one."""
+    """A split with a share of its training rows: of each class, in whole clusters. Smaller shares
+    are subsets of larger ones."""
     if share == 1:
         return split
     rows, _ = part_rows(problem, split.weights(weights)[0], share, seed)
@@ -121,12 +121,12 @@ def _part(problem: Problem, weights: RowWeights, split: Split, share: float, see
 
 
 def _read_shares(shares: object) -> tuple[float, ...]:
-    """The shares, rising; an OptionError unless they are."""
+    """The shares; an OptionError unless they are increasing."""
     found = [finite(share) for share in members(shares) or ()]
     numbers = [share for share in found if share is not None and 0 < share <= 1]
     if not numbers or len(numbers) < len(found) or numbers != sorted(set(numbers)):
         raise OptionError(
-            "`shares` must be rising numbers above 0 and at most 1, such as `[0.25, 0.5, 1]`.\n"
+            "`shares` must be increasing numbers above 0 and at most 1, such as `[0.25, 0.5, 1]`.\n"
             f"  Found: {described(shares)}."
         )
     return tuple(numbers)

@@ -1,4 +1,4 @@
-"""Would more rows help? Score and stability of the whole selection by the number of rows."""
+"""Learning curve: score and stability of the whole selection by the number of training rows."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ class LearningCurve:
     Attributes
     ----------
     shares : tuple of float
-        Of the training rows of each fold, rising.
+        Shares of the training rows of each fold, increasing.
     n_train : ndarray of int64, shape (n_shares, n_folds)
-        Training rows that were used.
+        Number of training rows used.
     test_share : float
-        Held-out rows for each training row, mean over the folds with all of these.
+        Ratio of held-out to training rows (all of them), mean over the folds.
     scores : ndarray of float, shape (n_shares, n_folds)
         On the held-out rows; greater is better.
     selected : ndarray of bool, shape (n_shares, n_folds, n_groups)
     assessed : ndarray of bool, shape (n_groups,)
-        Units that are not kept.
+        Units that are not forced in.
     repeats : float
         How often a row is held out, on average.
     score_name, scheme, call : str
     seed : int
     library : str
-        In which tables are given.
+        Data frame library of the tables.
     score_words : str
-        What the score is, a sentence; empty where its name says so.
+        A sentence that explains the score; empty if its name suffices.
     """
 
     shares: tuple[float, ...]
@@ -64,11 +64,11 @@ class LearningCurve:
         Returns
         -------
         frame, in the library of the data
-            ``share``; ``rows``, mean over the folds; ``score``, mean on the held-out rows;
-            ``standard_error``; ``k``, mean number of units; ``stability``, Nogueira's index of the
-            sets of the folds, with its 95% Monte Carlo interval ``stability_low`` and
-            ``stability_high``. Missing: the error and the index with one fold, the index where no
-            or every unit is always selected.
+            ``share``; ``rows``, mean number over the folds; ``score``, mean on the held-out rows;
+            ``standard_error``; ``k``, mean number of selected units; ``stability``, Nogueira's
+            index over the folds, with its 95% Monte Carlo interval ``stability_low`` and
+            ``stability_high``. With one fold the standard error and the index are missing; so is
+            the index if every fold selects all units or none.
         """
         return in_library(self.table(), self.library)
 
@@ -98,7 +98,7 @@ class LearningCurve:
 
     @property
     def words(self) -> str:
-        """What the last rows have brought, and what the score is, in sentences."""
+        """What the last training rows added, and what the score is, in sentences."""
         return " ".join(filter(None, (self._gain_words, self.score_words)))
 
     @property
@@ -107,18 +107,18 @@ class LearningCurve:
         last = table.iloc[-1]
         if len(table) == 1:
             return (
-                f"With {_rows(last['rows'])} the mean {self.score_name} on held-out rows is"
+                f"With {_rows(last['rows'])}, the mean {self.score_name} on held-out rows is"
                 f" {last['score']:.3f}."
             )
         before = table.iloc[-2]
         found = paired_difference(differences(self.scores[-1], self.scores[-2]), self.test_share)
         interval = (
-            f" (95% interval {found.low:+.3f} to {found.high:+.3f}, over the same folds)"
+            f" (95% interval {found.low:+.3f} to {found.high:+.3f}, paired by fold)"
             if np.isfinite(found.low)
             else ""
         )
         said = (
-            f"From {before['rows']:,.0f} to {_rows(last['rows'])} the mean {self.score_name} on"
+            f"From {before['rows']:,.0f} to {_rows(last['rows'])}, the mean {self.score_name} on"
             f" held-out rows changed by {last['score'] - before['score']:+.3f}{interval}, to"
             f" {last['score']:.3f}."
         )
@@ -126,8 +126,8 @@ class LearningCurve:
             old, new = f"{before['stability']:.2f}", f"{last['stability']:.2f}"
             moved = f"stayed at {new}" if old == new else f"changed from {old} to {new}"
             said += (
-                f" The stability index of the selected sets {moved}; larger parts have more rows in"
-                " common, which alone makes sets more alike."
+                f" The stability index of the selected sets {moved}; larger training sets share"
+                " more rows, which in itself raises the index."
             )
         return said
 

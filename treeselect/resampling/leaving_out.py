@@ -1,4 +1,4 @@
-"""Forests with and without each of some units, scored on the rows that folds hold out."""
+"""Forests with and without each of some units, scored on held-out rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _REPEATS = 5
-"""Draws of the folds, where nobody says otherwise."""
+"""Default number of repeats of the folds."""
 
 
 def leave_out(
@@ -87,13 +87,12 @@ def leave_out(
 
 
 def _units(result: Fit, here: ModelData, terms: str | Sequence[str] | None) -> list[int]:
-    """The units that are named, by their names or those of their terms; by default the selected."""
+    """The named units, by their names or those of their terms; by default the selected units."""
     known = here.arrays.groups
     if terms is None:
         if not result.step.selected.any():
             raise OptionError(
-                "`terms` must be given, as nothing is selected: a term that is not selected is"
-                " added.\n"
+                "`terms` must be given because nothing is selected: each of them is then added.\n"
                 f"  Known: {listing(known.names)}."
             )
         return np.flatnonzero(result.step.selected).tolist()
@@ -107,7 +106,7 @@ def _units(result: Fit, here: ModelData, terms: str | Sequence[str] | None) -> l
             )
         found.append(unit_of[term])
     if not found:
-        raise OptionError("`terms` must name at least one term, or be left out.\n  Found: none.")
+        raise OptionError("`terms` must name at least one term, or be omitted.\n  Found: none.")
     return list(dict.fromkeys(found))
 
 
@@ -120,7 +119,7 @@ def _scores(
     *,
     n_threads: int = 1,
 ) -> FloatArray:
-    """Score of a forest on each set, grown on the training rows, on the held-out ones."""
+    """Held-out score of a forest on each set, grown on the training rows."""
     train, test = split.weights(weights)
     models = (refit_forest(problem, train, one, seed=seed, n_threads=n_threads) for one in sets)
     return np.array([held_out_score(problem, model, train, test, n_threads) for model in models])

@@ -1,4 +1,4 @@
-"""The whole selection again in each fold, scored on the rows that are held out."""
+"""Nested cross-validation: the whole selection in each fold, scored on the held-out rows."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def measure(
 
 
 def _kind_of(names: Sequence[str], tests: Sequence[IntArray], n_classes: int) -> Kind:
-    """What folds are: a score, the units selected, most important first, and predictions."""
+    """How folds are written to and read from files: score, selected units and predictions."""
     n_columns = n_classes if n_classes > 2 else 1
 
     def read(number: int, said: Any) -> Fold:
@@ -150,9 +150,9 @@ def _rule(choice: Choice, family: Family, method: Method) -> str:
     if choice.k is None:
         return f"{method.tuning_words}, as in the fit"
     if isinstance(choice.k, int):
-        return f"{choice.k}, as in the fit"
+        return f"fixed at {choice.k}, as in the fit"
     folds = choice.folds
     count = folds.folds if isinstance(folds.folds, int) else None
-    done = "the fit's folds of the training rows" if count is None else folds.words(count)
-    name = "1 s.e. rule" if choice.k == "1se" else "best"
-    return f"{name} by {family.score_name}, {done} inside each fold"
+    done = "the fit's folds" if count is None else folds.words(count)
+    name = "1 s.e. rule on" if choice.k == "1se" else "best"
+    return f"{name} {family.score_name}, {done} within each training set"

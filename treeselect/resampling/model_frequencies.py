@@ -1,4 +1,4 @@
-"""How often each set of units was selected: the sets that differ, and their counts."""
+"""Model frequencies: the distinct sets of units, and their counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from treeselect.engine.arrays import BoolArray, IntArray
 
 
 def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
-    """The sets that differ, the most frequent first, and how often each was selected.
+    """The distinct sets, the most frequent first, and how often each was selected.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
     Returns
     -------
     sets : ndarray of bool, shape (n_sets, n_groups)
-        Equally frequent ones: the smaller first, then those of earlier units.
+        Equally frequent sets: the smaller first, then those of earlier units.
     counts : ndarray of int64, shape (n_sets,)
 
     Examples

@@ -1,4 +1,4 @@
-"""Folds around a whole selection: how rows are held out, and what the others come to."""
+"""Outer folds around a whole selection: how rows are held out, and the selection in a fold."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 
 class OuterFolds(NamedTuple):
-    """How rows are held out to be predicted by what the others give.
+    """How rows are held out.
 
     Attributes
     ----------
     folds : Folds
-        As they were asked for.
+        The folds as requested.
     splits : tuple of Split
     weights : RowWeights
-        Of the rows, in the groups that are held out whole.
+        Case weights of the rows, with the clusters of the folds.
     family : Family
-        With the score of the held-out rows.
+        Family with the score on held-out rows.
     """
 
     folds: Folds
@@ -52,7 +52,7 @@ class OuterFolds(NamedTuple):
 
     @property
     def test_share(self) -> float:
-        """Held-out rows for each training row, mean over the folds."""
+        """Ratio of held-out to training rows, mean over the folds."""
         used = self.weights.used
         return float(np.mean([used[s.test].sum() / used[s.train].sum() for s in self.splits]))
 
@@ -69,7 +69,7 @@ def outer_folds(
     data: Any,
     seed: int,
 ) -> OuterFolds:
-    """Split the rows of a fit as an argument `folds` says, in the fit's groups or others.
+    """Split the rows of a fit according to `folds`, with the fit's clusters or others.
 
     Raises
     ------
@@ -90,16 +90,16 @@ def outer_folds(
 
 
 class Fold(NamedTuple):
-    """What the training rows of a fold come to.
+    """The selection on the training rows of a fold.
 
     Attributes
     ----------
     score : float
         On the held-out rows.
     units : ndarray of int64
-        Selected ones, most important first.
+        Selected units, most important first.
     predicted : ndarray of float, shape (n_test,), or (n_test, n_classes)
-        Of the held-out rows with a weight, in their order, on the scale of the response.
+        Predictions of the held-out rows with a weight, in order, on the scale of the response.
     """
 
     score: float
@@ -119,18 +119,18 @@ def one_fold(
     *,
     n_threads: int = 1,
 ) -> Fold:
-    """The whole selection on the training rows, and what it predicts for the others."""
+    """The whole selection on the training rows, and its predictions of the held-out rows."""
     train, test = split.weights(weights)
     try:
         found = run_selection(
             problem, method, train, choice, seed=seed, workers=Workers(1, n_threads), progress=False
         )
-    except MethodError:  # it is not about the folds
+    except MethodError:  # not about the folds
         raise
     except OptionError as error:
         raise OptionError(
-            f"{error}\n  This was among the training rows of fold {where}, which are split again to"
-            " choose `k`; `inner_folds` says how."
+            f"{error}\n  This was in the training rows of fold {where}, which are split again to"
+            " choose `k`; `inner_folds` sets how."
         ) from None
     predicted = found.model.predict(problem, n_threads)
     score = score_predictions(dataclasses.replace(problem, family=family), predicted, train, test)
@@ -144,7 +144,7 @@ def inner_choice(
     frame: pd.DataFrame,
     inner_folds: int | Splitter | Sequence[int] | None,
 ) -> Choice:
-    """The fit's choice of size, with other folds if they are given."""
+    """The fit's choice of k, with other folds if they are given."""
     asked = None if inner_folds is None else read_folds(inner_folds, 1, None, frame, "inner_folds")
     if asked is None or not isinstance(of_fit.k, str):
         return of_fit
@@ -155,7 +155,7 @@ def inner_choice(
 
 
 def families(response: Response, scoring: Scoring) -> tuple[Family, Family]:
-    """The family with the score that chooses k, and with that of the held-out rows."""
+    """The family with the score that chooses k, and the family with the held-out score."""
     of_fit = response.family
     outside = with_scoring(of_fit, scoring, response.follow_up)
     if not is_lost(of_fit):
@@ -163,14 +163,14 @@ def families(response: Response, scoring: Scoring) -> tuple[Family, Family]:
     if scoring is None:
         raise OptionError(
             f"`scoring` must be given: that of the fit, {quoted(of_fit.score_name)}, is a function,"
-            " which is not in the file that the model was loaded from."
+            " which a model file does not hold."
         )
     return outside, outside
 
 
 def inside_weights(result: Fit, here: ModelData, outer: OuterFolds, data: Any) -> RowWeights:
-    """The rows in the groups that the selection inside a fold keeps together: those of the fit, or
-    the ones that are held out whole, where those are in no file."""
+    """Weights with the clusters of the selection inside a fold: those of the fit or, if a model
+    file did not hold them, those of the outer folds."""
     inside = in_own_groups(here, result.choice.folds, data).row_weights
     are_lost = inside.groups is None and result.choice.folds.groups_name is not False
     return outer.weights if are_lost else inside

@@ -1,4 +1,4 @@
-"""Is one model better than another? Differences of scores in the same folds."""
+"""Paired comparison of models: differences of scores in the same folds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import at_least
 
 _ROUNDING = 1e-12
-"""Standard error, relative to the mean, that rounding of equal differences leaves."""
+"""Standard error, relative to the mean, that is due to the rounding of equal differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,10 @@ class PairedDifference:
     Attributes
     ----------
     mean, low, high : float
-        The mean, and a 95% interval; not a number where the p-value is not.
+        The mean, and a 95% interval; NaN if the p-value is NaN.
     p_value : float
-        Of no difference; 1 if all differences are 0. With fewer than two folds not a number, and
-        where they are all the same but not 0: nothing tells then how far chance goes.
+        P-value of no difference; 1 if all differences are 0. NaN with fewer than two folds, and if
+        the differences are equal but not 0, as their variance can't be estimated then.
     """
 
     mean: float
@@ -33,7 +33,7 @@ class PairedDifference:
 
 
 def differences(scores: FloatArray, others: FloatArray) -> FloatArray:
-    """Scores less others of the same folds; 0 where only rounding tells them apart."""
+    """Scores minus other scores of the same folds; 0 if they differ by rounding only."""
     same = at_least(scores, others) & at_least(others, scores)
     return np.where(same, 0.0, scores - others)
 
@@ -41,16 +41,16 @@ def differences(scores: FloatArray, others: FloatArray) -> FloatArray:
 def paired_difference(differences: FloatArray, test_share: float) -> PairedDifference:
     """Corrected resampled t interval and test.
 
-    The variance of a mean of J differences is taken for ``(1 / J + n_test / n_train) s**2``, where
-    ``s**2`` is their sample variance, with J - 1 degrees of freedom: training sets share rows, and
-    ``s**2 / J`` would be far too small.
+    The variance of a mean of J differences is estimated by ``(1 / J + n_test / n_train) s**2``,
+    where ``s**2`` is their sample variance, with J - 1 degrees of freedom. Training sets share
+    rows, so ``s**2 / J`` would be far too small.
 
     Parameters
     ----------
     differences : ndarray of float, shape (n_folds,)
-        Score of one model less that of the other, of all repeats.
+        Score of one model minus that of the other, for the folds of all repeats.
     test_share : float
-        Held-out rows for each training row, ``n_test / n_train``.
+        Ratio of held-out to training rows, ``n_test / n_train``.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def paired_difference(differences: FloatArray, test_share: float) -> PairedDiffe
     Notes
     -----
     The corrected resampled t test of [1]_, over all folds of repeated cross-validation as in [2]_.
-    That two folds are correlated by ``n_test / (n_test + n_train)`` is an approximation.
+    It approximates the correlation of two folds by ``n_test / (n_test + n_train)``.
 
     References
     ----------

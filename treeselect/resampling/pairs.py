@@ -1,4 +1,4 @@
-"""Which units were selected together: how often, and whether more or less than by chance."""
+"""Joint selection of pairs of units, compared with independence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs of units, each as two numbers of columns with what was counted.
+    """Pairs of units, each as two column numbers, with their joint frequencies.
 
     Attributes
     ----------
@@ -19,9 +19,9 @@ class Pairs:
     together : ndarray of float, shape (n_pairs,)
         Share of the resamples that selected both.
     expected : ndarray of float, shape (n_pairs,)
-        Product of the two frequencies: the share if they had nothing to do with each other.
+        Product of the two frequencies: the expected share under independence.
     p_value : ndarray of float, shape (n_pairs,)
-        Of the chi-squared test of independence.
+        P-value of the chi-squared test of independence.
     """
 
     first: IntArray
@@ -31,8 +31,8 @@ class Pairs:
     p_value: FloatArray
 
     def signs(self, level: float) -> IntArray:
-        """1 for pairs that come together more often than by chance at a level, -1 for those that
-        do less often, 0 for the others."""
+        """1 for pairs selected together more often than by chance at a level, -1 for pairs selected
+        together less often, 0 for the others."""
         direction = np.sign(self.together - self.expected).astype(np.int64)
         return np.where(self.p_value < level, direction, 0)
 
@@ -40,7 +40,7 @@ class Pairs:
 def co_selection(selected: BoolArray) -> FloatArray:
     """Share of the resamples that selected both of two units, shape (n_groups, n_groups).
 
-    On the diagonal stand the frequencies.
+    The diagonal has the frequencies.
     """
     z = selected.astype(np.float64)
     return np.asarray(z.T @ z / len(z))
@@ -49,7 +49,7 @@ def co_selection(selected: BoolArray) -> FloatArray:
 def pairs_of(selected: BoolArray) -> Pairs:
     """All pairs of columns that are neither always nor never selected.
 
-    The others can't depend on anything.
+    The others are constant, and independent of every other column.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def pairs_of(selected: BoolArray) -> Pairs:
     i, j = np.triu_indices(len(units), 1)
     a, b, together = count[units][i] / n, count[units][j] / n, both[i, j]
     difference = np.abs(together - n * a * b)
-    # The distance of count and expectation is the same in the four cells of the table.
+    # |observed - expected| is the same in the four cells of the table.
     corrected = np.maximum(difference - 0.5, 0.0)
     statistic = corrected**2 / (n * a * (1 - a) * b * (1 - b))
     return Pairs(

@@ -1,4 +1,4 @@
-"""How often each unit is among the first k on the resamples, for every size k."""
+"""Selection frequencies along the path: by the number of units k."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StabilityPath:
-    """How often each unit was selected, by the number of units that were asked for.
+    """Selection frequencies by the number of units requested.
 
     Attributes
     ----------
     counts : ndarray of int, shape (n_sizes, n_groups)
-        Resamples whose set of at most ``sizes[i]`` units has each unit.
+        Number of resamples whose set of at most ``sizes[i]`` units contains each unit.
     n_resamples : int
     n_kept : int
-        Units that are always in: they count towards the sizes.
+        Number of units that are forced in; they count towards the sizes.
     """
 
     counts: IntArray
@@ -38,16 +38,16 @@ class StabilityPath:
 
     @property
     def sizes(self) -> IntArray:
-        """Numbers of units asked for, from one that is not kept on, shape (n_sizes,)."""
+        """Numbers of units requested, from one more than are forced in, shape (n_sizes,)."""
         return self.n_kept + 1 + np.arange(len(self.counts))
 
     @property
     def frequency(self) -> FloatArray:
-        """Share of the resamples, shape (n_sizes, n_groups)."""
+        """Selection frequencies, shape (n_sizes, n_groups)."""
         return np.asarray(self.counts / self.n_resamples)
 
     def table(self, units: Sequence[str]) -> pd.DataFrame:
-        """A row for each size and each unit that any resample selected, units by their mean
+        """A row for each size and each unit that any resample selected, in decreasing order of mean
         frequency along the path: columns ``k``, ``term``, ``frequency``."""
         import pandas as pd
 
@@ -72,13 +72,13 @@ class PathLines:
     ----------
     sizes : tuple of int
     names : tuple of str
-        By mean frequency along the path, the highest first.
+        In decreasing order of mean frequency along the path, those of the fit first.
     values : tuple of tuple of float
         Frequency of each unit at each size.
     selected : tuple of bool
-        Whether the fit has the unit.
+        Whether the fit selected the unit.
     more : int
-        Units that are not shown.
+        Number of units that are not shown.
     """
 
     sizes: tuple[int, ...]
@@ -91,7 +91,7 @@ class PathLines:
 def path_lines(
     path: StabilityPath, units: Sequence[str], fitted: BoolArray, most: int
 ) -> PathLines:
-    """The paths of at most so many units: those of the fit first, then the most frequent."""
+    """The paths of at most `most` units: those of the fit first, then the most frequent."""
     frequency = path.frequency
     mean = frequency.mean(axis=0)
     order = sorted(
@@ -108,10 +108,10 @@ def path_lines(
 
 
 def sets_by_size(steps: Sequence[Step], n_sizes: int, keep: BoolArray) -> tuple[IntArray, ...]:
-    """Units in the set of each size from one more than the kept units on.
+    """Units in the set of each size, from one more than are forced in.
 
-    Where the path jumps over a size the next larger set is cut by importance; where it ends before,
-    its last set stands for all larger sizes.
+    If no set on the path has the size, the next larger set is cut by importance; beyond the end of
+    the path, its last set is used.
     """
     sizes = range(int(keep.sum()) + 1, int(keep.sum()) + 1 + n_sizes)
     return tuple(np.flatnonzero(step_of_size(steps, size, keep).selected) for size in sizes)

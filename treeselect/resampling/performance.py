@@ -1,4 +1,4 @@
-"""How good is the whole procedure? Selection, with the choice of k, repeated inside each fold."""
+"""Nested cross-validation: the whole procedure, with the choice of k, inside each fold."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
     from treeselect.printing import Summary, SummaryContent
 
 _MOST_NAMES = 12
-"""Terms whose frequency the summary tells."""
+"""Number of terms whose frequency the summary reports."""
 
 _ROOM = 36
-"""Characters for the terms of a fold in the summary; ``tidy()`` has all."""
+"""Characters for the terms of a fold in the summary; ``tidy()`` has all terms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Performance(Summarised):
-    """Scores of the whole selection on rows that had no part in it.
+    """Scores of the whole selection on held-out rows, by nested cross-validation.
 
     Attributes
     ----------
     scores : ndarray of float, shape (n_folds,)
         On the held-out rows of each fold; greater is better.
     selected : tuple of tuple of str, length n_folds
-        Terms that the training rows of each fold selected, most important first.
+        Terms selected on the training rows of each fold, most important first.
     k : ndarray of int64, shape (n_folds,)
-        Number of units that they selected.
+        Number of units selected in each fold.
     n_train, n_test : ndarray of int64, shape (n_folds,)
-        Rows that were used.
+        Numbers of rows used.
     repeats : float
         How often a row is held out, on average.
     score_name, family, method : str
     score_words : str
-        What the score is, a sentence; empty where its name says so.
+        A sentence that explains the score; empty if its name suffices.
     scheme : str
         How rows are held out, in words.
     rule : str
@@ -56,18 +56,18 @@ class Performance(Summarised):
     call : str
         The call of the fit.
     k_of_fit : int
-        Units that the fit on all rows selected.
+        Number of units that the fit on all rows selected.
     path_score : float
-        Cross-validated score of the fit at that size; NaN without one.
+        Cross-validated score of the fit at that size; NaN if there is none.
     seed : int
     held_out : HeldOut
-        What was predicted for the held-out rows.
+        Predictions of the held-out rows.
     library : str
-        In which tables are given.
+        Data frame library of the tables.
     asked : int or None
-        How many folds were asked for, if the call was stopped before all were done.
+        Number of folds requested, if the call was stopped before all were done.
     labels : mapping of str to str
-        What terms are called in print, by name, as far as they have labels.
+        Labels of terms in print, by name; terms without a label are absent.
     """
 
     scores: FloatArray
@@ -93,7 +93,7 @@ class Performance(Summarised):
 
     @property
     def partial(self) -> bool:
-        """Whether the call was stopped, and these are the folds that were finished."""
+        """Whether the call was stopped, so that only the finished folds are here."""
         return self.asked is not None
 
     @property
@@ -103,14 +103,14 @@ class Performance(Summarised):
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the mean: the standard deviation over all folds, divided by the root of
-        the number of folds in one repeat (see
+        """Standard error of the mean: the standard deviation over all folds, divided by the square
+        root of the number of folds in one repeat (see
         ``treeselect.resampling.cross_validation.standard_error``)."""
         return float(standard_error(self.scores, self.repeats))
 
     @property
     def frequency(self) -> dict[str, int]:
-        """Number of folds that selected each term, most frequent first."""
+        """Number of folds that selected each term, the most frequent first."""
         names = [name for terms in self.selected for name in terms]
         counts = {name: names.count(name) for name in dict.fromkeys(names)}
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
@@ -121,9 +121,9 @@ class Performance(Summarised):
         Returns
         -------
         frame, in the library of the data
-            ``fold``, from 1 through all repeats; ``k``, units selected; ``score`` on the held-out
-            rows; ``selected``, tuple of terms, most important first; ``n_train`` and ``n_test``,
-            rows used.
+            ``fold``, numbered from 1 through all repeats; ``k``, number of units selected;
+            ``score`` on the held-out rows; ``selected``, tuple of terms, most important first;
+            ``n_train`` and ``n_test``, numbers of rows used.
         """
         import pandas as pd
 
@@ -140,12 +140,12 @@ class Performance(Summarised):
         return in_library(frame, self.library)
 
     def glance(self) -> Any:
-        """One row about all folds.
+        """One row for all folds together.
 
         Returns
         -------
         frame, in the library of the data
-            ``score`` (its name), ``mean``, ``standard_error``, ``folds`` (of all repeats),
+            ``score`` (its name), ``mean``, ``standard_error``, ``folds`` (in all repeats),
             ``repeats``, ``k_mean``, ``k_min``, ``k_max``, ``method``, ``family``, ``seed``.
         """
         import pandas as pd
@@ -166,18 +166,19 @@ class Performance(Summarised):
         return in_library(pd.DataFrame([row]), self.library)
 
     def predictions(self) -> Any:
-        """What was predicted for each row by the fold that held it out.
+        """Predictions of held-out rows.
 
         Returns
         -------
         frame, in the library of the data
             ``row``, its number in the data, from 0; ``fold``, from 1 through all repeats;
-            ``observed``, the response; ``predicted`` on its scale, of two classes the probability
-            of the positive one, of more ``predicted_<class>`` for each; ``weight``, the case
-            weight, 1 without any. Of times until an event ``start``, ``time`` and ``event`` in
-            place of ``observed``; their predictions are relative risks in units of the baseline
-            hazard of the fold's training rows, so that only those of one fold can be compared.
-            A row that is held out several times has as many lines, one that never is has none.
+            ``observed``, the response; ``predicted`` on the scale of the response: for two classes
+            the probability of the positive one, for more ``predicted_<class>`` for each;
+            ``weight``, the case weight, 1 if there are none. Survival responses have ``start``,
+            ``time`` and ``event`` instead of ``observed``; their predictions are risks relative to
+            the baseline hazard of the fold's training rows, so they are comparable within a fold
+            only. A row that is held out several times has several rows here; a row that is never
+            held out has none.
 
         Examples
         --------
@@ -193,34 +194,35 @@ class Performance(Summarised):
         return in_library(self.held_out.table(), self.library)
 
     def calibration(self, n_groups: int = 10) -> Any:
-        """Predicted beside observed, in groups of held-out rows of rising predictions.
+        """Calibration: predicted and observed means in groups of held-out rows by prediction.
 
         Parameters
         ----------
         n_groups : int
-            From 2 to 100. Rows of equal predictions stay together, so that there may be fewer.
+            From 2 to 100. Rows with equal predictions stay together, so there may be fewer groups.
 
         Returns
         -------
         frame, in the library of the data
-            One row per group (for more than two classes: and class): ``class`` of whose
-            probability it is, for responses with classes only; ``group``, from 1; ``n``, rows (or
-            their weights); ``predicted``, mean prediction; ``observed``, mean response, of classes
-            the share of the class; ``ci_low`` and ``ci_high``, its 95% interval: Wilson's for
-            shares, that of Student's t for means, missing for a single row. Of numbers and counts
-            also ``residual``, mean of observed less predicted, and ``residual_low`` and
-            ``residual_high``, the 10th and 90th percentile of the residuals.
+            One row per group, and per class if there are more than two: ``class``, whose
+            probability is predicted (only for responses with classes); ``group``, from 1; ``n``,
+            number of rows (or their total weight); ``predicted``, mean prediction; ``observed``,
+            mean response, or proportion of the class; ``ci_low`` and ``ci_high``, its 95% interval,
+            Wilson's for proportions and Student's t for means, missing for a single row. Numeric
+            responses and counts also have ``residual``, mean of observed minus predicted, and
+            ``residual_low`` and ``residual_high``, the 10th and 90th percentiles of the residuals.
 
         Raises
         ------
         OptionError
-            If `n_groups` is not allowed, or the response is times until an event.
+            If `n_groups` is not allowed, or for a survival response.
 
         Notes
         -----
-        Where rows are held out several times they share their weight, so that an interval is that
-        of as many rows as there are; with weights that are not copies of rows it is that of Kish's
-        effective number. Rows count as independent there, also those of one group of `fold_groups`.
+        The predictions of a row that is held out several times share its weight, so intervals
+        reflect the number of rows. With weights that are not copies of rows, they use Kish's
+        effective sample size. Intervals treat rows as independent, including clustered rows
+        (`fold_groups`).
 
         Examples
         --------
@@ -235,14 +237,14 @@ class Performance(Summarised):
         return in_library(calibration_table(self.held_out, n_groups), self.library)
 
     def roc(self) -> Any:
-        """The ROC curve of all held-out predictions together; of more than two classes one for
-        each, against the others.
+        """The ROC curve of all held-out predictions together; with more than two classes, one curve
+        per class against the others.
 
         Returns
         -------
         frame, in the library of the data
-            One row per corner of a curve: ``class``, the positive one; ``cutoff``, the least
-            probability that is taken for it (infinite at the beginning);
+            One row per corner of a curve: ``class``, the positive one; ``cutoff``, the lowest
+            probability that is classified as positive (infinite in the first row);
             ``false_positive_rate`` and ``true_positive_rate``.
 
         Raises
@@ -253,13 +255,14 @@ class Performance(Summarised):
         return in_library(roc_table(self.held_out), self.library)
 
     def confusion(self) -> Any:
-        """Which classes held-out rows have, and which is the most probable by their predictions.
+        """Confusion matrix of the held-out rows: observed class by most probable class.
 
         Returns
         -------
         frame, in the library of the data
-            One row per pair: ``observed``; ``predicted``; ``n``, rows (or their weights);
-            ``share`` of the rows of the observed class, missing if there are none.
+            One row per pair of classes: ``observed``; ``predicted``; ``n``, number of rows (or
+            their total weight); ``share`` of the rows of the observed class, missing if there are
+            none.
 
         Raises
         ------
@@ -269,12 +272,12 @@ class Performance(Summarised):
         return in_library(confusion_table(self.held_out), self.library)
 
     def summary(self, *, digits: int | None = None) -> Summary:
-        """Printed summary; its first line says that the selection was repeated in each fold.
+        """Printed summary.
 
         Parameters
         ----------
         digits : int, optional
-            Decimals of scores and of the standard error. From 1 to 10; by default each kind of
+            Decimals of scores and of the standard error, from 1 to 10. By default each kind of
             number has its own.
 
         Returns
@@ -294,11 +297,8 @@ class Performance(Summarised):
     def __repr__(self) -> str:
         return (
             f"<Performance: {self.score_name} {score_text(self.mean, self.standard_error)},"
-            f" selection repeated inside each fold{', partial' if self.partial else ''}>"
+            f" nested cross-validation{', partial' if self.partial else ''}>"
         )
-
-
-# --- folds -------------------------------------------------------------------------------------
 
 
 # --- words -------------------------------------------------------------------------------------
@@ -321,12 +321,12 @@ def _content(found: Performance) -> SummaryContent:
         for fold, score in enumerate(found.scores)
     )
     return SummaryContent(
-        title="Performance: selection repeated inside each fold",
+        title="Performance: nested cross-validation",
         facts=(
             ("Call", found.call),
             ("Folds", found.scheme),
             ("Choice of k", found.rule),
-            ("Kept (k)", f"{sizes} in the folds; {found.k_of_fit} in the fit on all rows"),
+            ("Selected (k)", f"{sizes} in the folds; {found.k_of_fit} in the fit on all rows"),
             (
                 found.score_name,
                 f"{score_text(found.mean, found.standard_error)}, on held-out rows",
@@ -340,7 +340,7 @@ def _content(found: Performance) -> SummaryContent:
 
 
 def _names(terms: tuple[str, ...]) -> str:
-    """As many terms as there is room for, at least one, and how many more."""
+    """As many terms as fit into the column, at least one, and the number of the others."""
     shown = [
         name for i, name in enumerate(terms) if i == 0 or len(", ".join(terms[: i + 1])) <= _ROOM
     ]
@@ -353,20 +353,22 @@ def _notes(found: Performance) -> tuple[str, ...]:
     notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
     notes += [found.score_words] if found.score_words else []
     notes.append(
-        "Terms, their number and the model of a fold come from its training rows alone. Levels of"
-        " factors, bin edges and what transforms learn are those of all rows, without the response."
+        "In each fold, selection, choice of k and final model use the training rows only. Factor"
+        " levels, bin edges and the parameters of transforms come from all rows, without the"
+        " response."
     )
     if found.frequency:
         counts = [f"{name} ({count})" for name, count in found.frequency.items()]
         more = len(counts) - _MOST_NAMES
         notes.append(
-            f"Folds that selected a term, of {n_folds}: {', '.join(counts[:_MOST_NAMES])}"
+            f"Number of folds, of {n_folds}, that selected each term:"
+            f" {', '.join(counts[:_MOST_NAMES])}"
             f"{f' and {more} more terms' if more > 0 else ''}."
         )
     if np.isfinite(found.path_score):
         notes.append(
-            f"The path of the fit has {found.score_name} {decimal_text(found.path_score, 3)} at k ="
-            f" {found.k_of_fit}, from folds that also chose k."
+            f"Cross-validated {found.score_name} of the fit at k = {found.k_of_fit}:"
+            f" {decimal_text(found.path_score, 3)}, from the folds that also chose k."
         )
     notes.append(
         "The standard error is approximate: folds share training rows (Bengio and Grandvalet 2004)."

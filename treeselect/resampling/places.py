@@ -1,4 +1,4 @@
-"""Places of a selection that associated units hold in turn: exactly one of them is selected."""
+"""Interchangeable units: associated units of which resamples select exactly one ("a place")."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from treeselect.engine.arrays import BoolArray
 from treeselect.engine.rounding import at_least
 
 LEAST_ASSOCIATION = 0.5
-"""Of any two units of a place: less, and one does not stand for the other."""
+"""Lowest association between any two interchangeable units."""
 
 LEAST_SHARE = 0.8
-"""Of the resamples that select exactly one of the units. Where the number of units is fixed
-something comes in the stead of whatever is missing, associated with it or not."""
+"""Lowest share of resamples that select exactly one of the units. With a fixed number of units, a
+missing unit is always replaced by another, so an association is required as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Units of which a selection has exactly one nearly always.
+    """A set of interchangeable units.
 
     Attributes
     ----------
     units : tuple of str
         At least two, most frequent first; at least one of them is in the fit.
     counts : tuple of int
-        Resamples that selected each.
+        Number of resamples that selected each.
     exactly_one : int
-        Resamples that selected exactly one of them.
+        Number of resamples that selected exactly one of them.
     association : float
-        Of the two that are associated least, in [0.5, 1].
+        Lowest pairwise association, in [0.5, 1].
     """
 
     units: tuple[str, ...]
@@ -44,20 +44,19 @@ class Place:
 def associated_clusters(
     replaced: Iterable[tuple[int, Iterable[int]]], association: Callable[[int, int], float]
 ) -> list[tuple[int, ...]]:
-    """Clusters of units of which any two are associated and one was in the fit: candidates.
+    """Candidate sets: clusters of pairwise associated units, each with a unit of the fit.
 
     Parameters
     ----------
     replaced : iterable of (int, iterable of int)
-        Units of the fit that were missing, each with those that came in its stead, most frequent
-        first.
+        Units of the fit that resamples missed, each with its substitutes, most frequent first.
     association : callable
         Strength of the association of two units, in [0, 1].
 
     Returns
     -------
     list of tuple of int
-        Disjoint; those that overlapped are one.
+        Disjoint; overlapping clusters are merged.
     """
     clusters: list[set[int]] = []
     for unit, others in replaced:
@@ -75,7 +74,7 @@ def associated_clusters(
 def place_of(
     units: Sequence[str], selected: BoolArray, cluster: Sequence[int], association: float
 ) -> Place | None:
-    """The place that a cluster holds; None if it is none."""
+    """The cluster as a set of interchangeable units; None if it does not qualify."""
     exactly_one = int((selected[:, list(cluster)].sum(axis=1) == 1).sum())
     if association < LEAST_ASSOCIATION or not at_least(exactly_one / len(selected), LEAST_SHARE):
         return None
@@ -90,5 +89,5 @@ def place_of(
 
 
 def least_association(cluster: Sequence[int], association: Callable[[int, int], float]) -> float:
-    """Of the two units that are associated least."""
+    """Lowest pairwise association."""
     return float(np.min([association(a, b) for a, b in itertools.combinations(cluster, 2)]))

@@ -1,4 +1,4 @@
-"""Efp scores of resamples: whether there can be any, and for which units."""
+"""Expected false positives (efp scores) from resamples, where they are defined."""
 
 from __future__ import annotations
 
@@ -16,17 +16,22 @@ _WAY = '`fit.resample(100, scheme="complementary", path=True)`'
 def followed(
     stability: Resampled, wanted: str, way: str = "`fit.resample(100, path=True)`"
 ) -> StabilityPath:
-    """The paths of the resamples; a StabilityError says what can't be told without them, and which
-    call gives it."""
+    """The selection paths of the resamples.
+
+    Raises
+    ------
+    StabilityError
+        If they were not followed: what needs them, and the call that follows them.
+    """
     if stability.along is None:
         raise StabilityError(
-            f"Can't tell {wanted} without the paths of the resamples.\n  Use {way}."
+            f"Can't compute {wanted} without the selection paths of the resamples.\n  Use {way}."
         )
     return stability.along
 
 
 def efp_of(stability: Resampled, power: int, cutoff: float, independent_pairs: int) -> FloatArray:
-    """Efp scores of the units that are not kept: see ``Stability.q_values``."""
+    """Efp scores of the units that are not forced in: see ``Stability.q_values``."""
     exponent = whole(power)
     if exponent not in POWERS:
         raise OptionError(f"`power` must be 1, 2 or 3.\n  Found: {described(power)}.")
@@ -36,8 +41,7 @@ def efp_of(stability: Resampled, power: int, cutoff: float, independent_pairs: i
     pairs = check_count("independent_pairs", independent_pairs, least=1)
     if not _has_whole_pairs(stability):
         raise StabilityError(
-            "Q-values need complementary pairs, whole ones.\n"
-            f"  Found: {stability.words}. Use {_WAY}."
+            f"Q-values need complete complementary pairs.\n  Found: {stability.words}. Use {_WAY}."
         )
     path = followed(stability, "q-values", _WAY)
     n_pairs = min(stability.n_resamples // 2, pairs)
@@ -45,7 +49,7 @@ def efp_of(stability: Resampled, power: int, cutoff: float, independent_pairs: i
 
 
 def has_q_values(stability: Resampled) -> bool:
-    """Whether there can be any."""
+    """Whether q-values are defined."""
     return stability.along is not None and _has_whole_pairs(stability)
 
 

@@ -1,4 +1,4 @@
-"""Rows in groups of rising values, cut at their quantiles."""
+"""Groups of rows by quantiles of a value."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from treeselect.engine.rounding import levels
 
 
 def quantile_groups(values: FloatArray, weight: WeightArray, n_groups: int) -> IntArray:
-    """Number of each row's group, from 0, cut at the weighted quantiles; rows of equal values are
-    together, so that there may be fewer groups."""
+    """Group number of each row, from 0, by weighted quantiles. Rows with equal values are in the
+    same group, so there may be fewer groups."""
     _, place = np.unique(levels(values), return_inverse=True)
     share = np.bincount(place, weight)
     middle = (np.cumsum(share) - share / 2) / share.sum()

@@ -35,14 +35,14 @@ class Refit:
     ----------
     terms : tuple of str
     estimate : dict of tuple to float
-        Of each coefficient that could be estimated.
+        Coefficients that could be estimated.
     std_error : dict of tuple to float
     failure : str
-        Why there is none, in a sentence; "" if there is one.
+        Why it could not be fitted, in a sentence; empty if it could.
     model : str
-        What it is, in words.
+        The model, in words.
     n_dropped : int
-        Rows that are left out of that of all rows, as a term is missing there.
+        Rows that a model of all rows omits because a term is missing.
     """
 
     terms: tuple[str, ...]
@@ -55,7 +55,7 @@ class Refit:
 
 def fit_terms(data: ModelData, terms: Sequence[str]) -> Refit:
     """The linear model of some terms on all rows, as ``refit("glm")`` fits it; its standard errors
-    are cluster-robust if the rows are in groups."""
+    are cluster-robust if the rows are clustered."""
     terms = tuple(terms)
     n_rows = len(data.row_weights.rows)
     if len(terms) >= n_rows:
@@ -73,21 +73,21 @@ def fit_terms(data: ModelData, terms: Sequence[str]) -> Refit:
 def refit_resamples(
     data: ModelData, stability: Stability, workers: Workers, progress: bool | None
 ) -> tuple[Refit, ...]:
-    """The linear model of each resample, in their order.
+    """The linear model of each resample, in order.
 
-    Columns are made once for each set of terms, of all rows: a level that a resample happens not
-    to hold must not change what the others are compared with.
+    Columns are encoded once for each set of terms, from all rows: a level that is absent from a
+    resample must not change the reference level of the others.
 
     Raises
     ------
     StabilityError
-        If the call that drew them was stopped.
+        If the call that resampled was stopped.
     """
-    if stability.asked is not None:  # which of them are there is not known
+    if stability.asked is not None:  # which of them were finished is not known
         raise StabilityError(
-            "`coefficient_stability()` needs all resamples that were asked for.\n"
+            "`coefficient_stability()` needs all requested resamples.\n"
             f"  Found: {stability.n_resamples:,} of {stability.asked:,}, as the call was stopped."
-            " Resample again; with the same `checkpoint` it goes on where it was."
+            " Resample again; with the same `checkpoint` it resumes."
         )
     sets, _ = distinct_sets(stability.selected)
     numbers = [np.flatnonzero((stability.selected == own).all(axis=1)) for own in sets]
@@ -131,7 +131,7 @@ def _of_one_resample(data: ModelData, terms: tuple[str, ...], here: LinearData) 
     occurs = np.asarray(matrix.any(axis=0))
     try:
         if not independent_columns(matrix[:, occurs]).all():
-            raise DataError("Columns of the resample are sums of others.")
+            raise DataError("Columns of the resample are collinear.")
         return _read(terms, _fitted(data, here.of_columns(occurs)))
     except OptionError:
         raise
@@ -164,8 +164,8 @@ def estimates_of(refits: Sequence[Refit], keys: Sequence[Key]) -> tuple[FloatArr
     Returns
     -------
     estimate : ndarray of float, shape (n_refits, n_keys)
-        0 where the term is not in the model; missing where it is and has no such estimate, and
-        where there is no model.
+        0 if the term is not in the model; missing if the term is in the model without this
+        coefficient, and if there is no model.
     in_model : ndarray of bool, shape (n_refits, n_keys)
     """
     estimate = np.full((len(refits), len(keys)), np.nan)
@@ -178,6 +178,6 @@ def estimates_of(refits: Sequence[Refit], keys: Sequence[Key]) -> tuple[FloatArr
             estimate[i, j] = refit.estimate.get(key, absent)
     has_term = np.array(
         [[key[0] == INTERCEPT or key[0] in refit.terms for key in keys] for refit in refits],
-        dtype=bool,  # of no keys, too
+        dtype=bool,  # also without keys
     ).reshape(estimate.shape)
     return estimate, has_term & np.isfinite(estimate)

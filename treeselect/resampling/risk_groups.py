@@ -1,4 +1,4 @@
-"""Risk groups: rows by the risk that is predicted without them, and what became of them."""
+"""Risk groups: held-out rows grouped by predicted risk, with their observed survival."""
 
 from __future__ import annotations
 
@@ -24,34 +24,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RiskGroups(Summarised):
-    """Groups of rows of rising predicted risk, with their curves of survival.
+    """Groups of held-out rows by predicted risk, with their survival curves.
 
     Attributes
     ----------
     names : tuple of str
         From the lowest risk to the highest.
     curves : tuple of SurvivalCurve
-        Kaplan and Meier's estimate in each group.
+        Kaplan-Meier estimate of each group.
     n_rows : ndarray of int64, shape (n_groups,)
     risk : ndarray of float, shape (n_groups,)
-        Median relative risk, in units of the median of all rows; rows count by their weights.
+        Weighted median risk of each group, relative to the median of all rows.
     horizon : float
-        The time at which predictions are compared with what happened.
+        The time at which predicted and observed survival are compared.
     predicted : ndarray of float, shape (n_groups,)
         Mean predicted survival at the horizon.
     time : str
-        What the times are, as the formula writes them.
+        Name of the times, as in the formula.
     scheme : str
         How rows are held out, in words.
     call : str
         The call of the fit.
     seed : int
     spans : tuple of ndarray of float, shape (3, n_rows of the group)
-        From when, until when and with which weight rows are under observation.
+        Start and end of the observation of each row, and its weight.
     n_left_out : int
-        Rows held out with all rows of their stratum, of whose survival nothing is known.
+        Rows that were held out together with all rows of their stratum, whose survival can't be
+        predicted.
     library : str
-        In which tables are given.
+        Data frame library of the tables.
     """
 
     names: tuple[str, ...]
@@ -69,15 +70,15 @@ class RiskGroups(Summarised):
     library: str = "pandas"
 
     def tidy(self) -> Any:
-        """The curves: one row per group and time at which rows of it end.
+        """The survival curves: one row per group and distinct end of a row.
 
         Returns
         -------
         frame, in the library of the data
-            ``group``, from the lowest risk to the highest; ``time``; ``at_risk``, rows (or their
-            weights) at risk just before it; ``events`` and ``censored``, those that end there;
-            ``survival``, ``ci_low`` and ``ci_high``, a pointwise 95% interval on the scale of
-            ``log(-log(survival))``.
+            ``group``, from the lowest risk to the highest; ``time``; ``at_risk``, number of rows
+            (or their total weight) at risk just before it; ``events`` and ``censored`` at that
+            time; ``survival``; ``ci_low`` and ``ci_high``, a pointwise 95% interval computed on the
+            scale of ``log(-log(survival))``.
         """
         import pandas as pd
 
@@ -99,7 +100,7 @@ class RiskGroups(Summarised):
         return in_library(pd.concat(parts, ignore_index=True), self.library)
 
     def at(self, times: Sequence[float]) -> Any:
-        """The curves at some times, with the numbers at risk.
+        """The survival curves at given times, with the numbers at risk.
 
         Parameters
         ----------
@@ -109,15 +110,15 @@ class RiskGroups(Summarised):
         Returns
         -------
         frame, in the library of the data
-            One row per group and time: ``group``; ``time``; ``at_risk``, rows (or their weights)
-            under observation just before it, at 0 those that are from the beginning; ``survival``,
-            ``ci_low`` and ``ci_high`` as in :meth:`tidy`, missing after the last row of a group
-            that is not known to have the event.
+            One row per group and time: ``group``; ``time``; ``at_risk``, number of rows (or their
+            total weight) under observation just before it, and at 0 those under observation from
+            the start; ``survival``, ``ci_low`` and ``ci_high`` as in :meth:`tidy`, missing beyond
+            the last time of a group unless its survival has reached 0.
 
         Raises
         ------
         OptionError
-            If these are no such times.
+            If the times are not allowed.
 
         Examples
         --------
@@ -139,7 +140,7 @@ class RiskGroups(Summarised):
         at = np.array([-1.0 if time is None else time for time in known], dtype=np.float64)
         if not len(at) or (at < 0).any():
             raise OptionError(
-                f"`times` must be numbers of at least 0, one or more.\n  Found: {described(times)}."
+                f"`times` must be one or more numbers of at least 0.\n  Found: {described(times)}."
             )
         survival, low, high = self._steps_at(at)
         names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
@@ -155,7 +156,7 @@ class RiskGroups(Summarised):
         )
 
     def _steps_at(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Survival and the limits of its interval, each of shape (n_groups, n_times)."""
+        """Survival and its interval limits, each of shape (n_groups, n_times)."""
         found = []
         for curve in self.curves:
             seen = (at <= curve.time[-1]) | (curve.survival[-1] == 0)
@@ -171,15 +172,15 @@ class RiskGroups(Summarised):
         return survival, low, high
 
     def calibration(self) -> Any:
-        """Predicted survival at the horizon beside what was observed, one row per group.
+        """Predicted and observed survival at the horizon, one row per group.
 
         Returns
         -------
         frame, in the library of the data
-            ``group``; ``n``, rows; ``events``, all that they have; ``relative_risk``, the median,
-            in units of that of all rows; ``predicted``, mean predicted survival at
-            :attr:`horizon`; ``observed``, Kaplan and Meier's estimate there; ``ci_low`` and
-            ``ci_high``, its 95% interval, missing where nobody or everybody had the event.
+            ``group``; ``n``, number of rows; ``events``, total number of events; ``relative_risk``,
+            the median, relative to that of all rows; ``predicted``, mean predicted survival at
+            :attr:`horizon`; ``observed``, the Kaplan-Meier estimate there; ``ci_low`` and
+            ``ci_high``, its 95% interval, missing where the estimate is 0 or 1.
         """
         import pandas as pd
 
@@ -201,8 +202,8 @@ class RiskGroups(Summarised):
         )
 
     def observed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Observed survival of each group at the horizon, and the limits of its 95% interval;
-        missing after the last row of the group."""
+        """Observed survival of each group at the horizon with its 95% interval limits; missing
+        beyond the last time of the group."""
         survival, low, high = self._steps_at(np.array([self.horizon]))
         return survival[:, 0], low[:, 0], high[:, 0]
 
@@ -224,27 +225,27 @@ class RiskGroups(Summarised):
 
 
 def _at_risk(spans: FloatArray, at: FloatArray) -> FloatArray:
-    """Weight of the rows that are under observation just before each time; at 0 from then on."""
+    """Total weight of rows under observation just before each time; at 0, from time 0 on."""
     start, stop, weight = (values[:, None] for values in spans)
     return np.asarray((weight * (((start < at) | (start <= 0) & (at == 0)) & (at <= stop))).sum(0))
 
 
 def risk_group_notes(found: RiskGroups) -> tuple[str, ...]:
-    """What a reader should know of the groups."""
+    """Notes on the groups."""
     n = found.n_left_out
     rows, fold = ("row was", "its fold") if n == 1 else ("rows were", "their folds")
     left_out = (
-        f"{n:,} {rows} left out: the training rows of {fold} have none of the same stratum, whose"
-        " baseline hazard only its own rows tell."
+        f"{n:,} {rows} left out: the training rows of {fold} include none of the same stratum, and"
+        " a baseline hazard is estimated from its own stratum alone."
     )
     return (
-        "Risks and survival are predicted for the rows of each fold by a model refitted to the"
-        " selected terms on the other rows. Groups are cut at the quantiles of these risks.",
-        "The terms were selected on all rows, those that are held out here included: of terms that"
-        " were picked from many, the groups lie further apart than those of new rows would.",
-        "Relative risk: the median of the group, in units of that of all rows. Predicted: mean"
-        " survival until the horizon over the rows. Observed: Kaplan and Meier's estimate, with its"
-        " pointwise 95% interval.",
+        "Risk and survival of the rows of each fold are predicted by a model refitted to the"
+        " selected terms on the other rows. Groups are cut at quantiles of the predicted risk.",
+        "The terms were selected on all rows, including those held out here, so the groups are"
+        " further apart than for new rows, above all with many candidate terms.",
+        "Relative risk: median of the group relative to the median of all rows. Predicted: mean"
+        " predicted survival at the horizon. Observed: Kaplan-Meier estimate with its pointwise 95%"
+        " interval.",
         *((left_out,) if n else ()),
     )
 

@@ -1,4 +1,4 @@
-"""What finished pieces say in files, which may be anybody's."""
+"""Reading and writing finished pieces; files are untrusted and are checked."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.running.pieces import Found
 
 FEWEST = 2
-"""Of one resample, fold or split alone nothing is told, as nothing is of how it varies."""
+"""Fewest resamples, folds or splits that make a partial result: one alone shows no variation."""
 
 
 def units_read(said: Any, n_units: int, most: int | None = None) -> IntArray:
-    """Numbers of units, each once, in their order.
+    """Distinct numbers of units, in their order.
 
     Raises
     ------
     ValueError
-        If it is anything else, or there are more than `most`.
+        If `said` is anything else, or there are more than `most`.
     """
     if not isinstance(said, list) or not all(type(unit) is int for unit in said):
         raise ValueError("no units")
@@ -32,19 +32,19 @@ def units_read(said: Any, n_units: int, most: int | None = None) -> IntArray:
 
 
 def number_read(said: Any) -> float:
-    """A finite number; a ValueError if it is none."""
+    """A finite number; otherwise a ValueError."""
     if type(said) not in (int, float) or not math.isfinite(said):
         raise ValueError("no number")
     return float(said)
 
 
 def table_said(values: FloatArray) -> list[list[float | None]]:
-    """Rows of numbers; what is missing is None."""
+    """Rows of numbers, with None for missing values."""
     return [[None if number != number else number for number in row] for row in values.tolist()]
 
 
 def table_read(said: Any, shape: tuple[int, int]) -> FloatArray:
-    """Its inverse; a ValueError if it is no table of this shape."""
+    """The inverse of :func:`table_said`; a ValueError unless the shape matches."""
     if not isinstance(said, list) or len(said) != shape[0]:
         raise ValueError("another table")
     if not all(isinstance(row, list) and len(row) == shape[1] for row in said):

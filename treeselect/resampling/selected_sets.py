@@ -1,4 +1,4 @@
-"""Which sets and which pairs of units the resamples selected, as tables."""
+"""Tables of the sets and pairs of units that the resamples selected."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PAIR_LEVEL = 0.01
-"""Level at which a pair counts as selected more or less often than by chance, that of Heinze and
-others (2018)."""
+"""Level of the test of a pair, that of Heinze and others (2018)."""
 
 _SIGNS = np.array(["-", "", "+"], dtype=object)
 
@@ -30,13 +29,13 @@ class SelectedSets(Resampled):
 
     @property
     def correlated_index(self) -> float:
-        """Stability index in which units that resemble each other stand for each other.
+        """Stability index that allows for association between units.
 
-        That of Sechidis and others (2020), over the units that are not kept. Two units are as
-        alike as their association in the data says (see :attr:`substitutes`). At most 1, and
-        Nogueira's :attr:`index` where no two are associated; missing where it is not defined (see
-        `treeselect.resampling.agreement.correlated_index`). A model without its data has what its
-        summary told before, if it told any.
+        The index of Sechidis and others (2020) over the units that are not forced in, with the
+        association of two units in the data as their similarity (see :attr:`substitutes`). It is
+        at most 1, and equal to Nogueira's :attr:`index` if no two units are associated; NaN if it
+        is not defined (see `treeselect.resampling.agreement.correlated_index`). A model without
+        its data has the value of its earlier summary, if there was one.
         """
         if self.similarity is None:
             return self.measured_index
@@ -45,30 +44,30 @@ class SelectedSets(Resampled):
 
     @property
     def n_models(self) -> int:
-        """How many different sets the resamples selected."""
+        """Number of different sets that the resamples selected."""
         return len(distinct_sets(self.selected)[0])
 
     @property
     def same_model(self) -> int:
-        """How many resamples selected the set of the fit, no unit more and none less."""
+        """Number of resamples that selected exactly the set of the fit."""
         return int((self.selected == self.fitted).all(axis=1).sum())
 
     def models(self, n: int | None = 10) -> Any:
-        """How often each set of units was selected: model frequencies.
+        """Model frequencies: how often each set of units was selected.
 
         Parameters
         ----------
         n : int, optional
-            How many of the sets, the most frequent first; None for all of them, of which there are
-            :attr:`n_models`. The set of the fit is always among them if a resample selected it.
+            Number of sets, the most frequent first; None for all :attr:`n_models`. The set of the
+            fit is always included if a resample selected it.
 
         Returns
         -------
         frame, in the library of the data
-            One row per set: ``terms``, tuple of its units, the most frequent first, with those
-            that are kept; ``size``, their number; ``count``, resamples that selected just these;
-            ``frequency``, their share; ``cumulative``, that of this set and all more frequent ones;
-            ``selected``, whether it is the set of the fit.
+            One row per set: ``terms``, tuple of its units, the most frequent first, including
+            those forced in; ``size``, their number; ``count``, the number of resamples that
+            selected exactly this set; ``frequency``, its share; ``cumulative``, the share of this
+            set and all more frequent ones; ``selected``, whether it is the set of the fit.
 
         Raises
         ------
@@ -113,22 +112,22 @@ class SelectedSets(Resampled):
         )
 
     def pairs(self, level: float = PAIR_LEVEL) -> Any:
-        """Which units were selected together more or less often than by chance.
+        """Pairs of units that were selected together more or less often than by chance, and others.
 
         Parameters
         ----------
         level : float
-            Above 0, below 1: of the test that decides on ``sign``.
+            Level of the test behind ``sign``, above 0 and below 1.
 
         Returns
         -------
         frame, in the library of the data
-            One row per pair of units that were neither always nor never selected, those that are
-            least like chance first: ``term`` (the more frequent one) and ``other``; ``together``,
-            share of the resamples that selected both; ``expected``, the product of their
-            frequencies; ``ratio``, ``together / expected``; ``sign``, ``"+"`` if they come
-            together more often than by chance, ``"-"`` if less often, as substitutes do, else
-            ``""``; ``p_value`` of the chi-squared test of independence with Yates' correction.
+            One row per pair of units that were neither always nor never selected, in increasing
+            order of p-value: ``term`` (the more frequent one) and ``other``; ``together``, share of
+            the resamples that selected both; ``expected``, the product of their frequencies;
+            ``ratio``, ``together / expected``; ``sign``, ``"+"`` if they are selected together more
+            often than by chance, ``"-"`` if less often, as substitutes are, otherwise ``""``;
+            ``p_value`` of the chi-squared test of independence with Yates' correction.
 
         Raises
         ------
@@ -137,9 +136,10 @@ class SelectedSets(Resampled):
 
         Notes
         -----
-        As in [1]_. The more resamples, the smaller the differences that are told: the p-value is
-        about the resamples, not about other samples. Sets of one size make all pairs a little
-        rarer than independent ones would be: what is in takes a place.
+        As in [1]_. The test refers to the resamples of these data, not to new samples: with more
+        resamples, smaller differences become significant. If all sets have the same size, every
+        pair is slightly less frequent than under independence, as one selected unit excludes
+        another.
 
         References
         ----------
@@ -183,8 +183,8 @@ class SelectedSets(Resampled):
         Returns
         -------
         pandas.DataFrame
-            A row and a column for each unit, by falling frequency; on the diagonal the
-            frequencies. A pandas frame for data of any library, as its rows have names.
+            A row and a column for each unit, in decreasing order of frequency, with the
+            frequencies on the diagonal. Always a pandas frame, as its rows have names.
 
         Examples
         --------

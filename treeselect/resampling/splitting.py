@@ -1,4 +1,4 @@
-"""Folds to pairs of rows: some to select on, the others to score on."""
+"""From folds to pairs of training and held-out rows."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
     Raises
     ------
     OptionError
-        If there are too few rows, rows of a class or groups, a splitter fails, a side is empty or
-        has a row or group of the other, or the response does not vary where it has to.
+        If there are too few rows, rows of a class or clusters, a splitter fails, a side is empty or
+        shares a row or cluster with the other, or the response is constant where it must vary.
     """
     rows = weights.rows
     groups = None if weights.groups is None else weights.groups[rows]
@@ -72,22 +72,22 @@ def assign_folds(
     repeat: int = 0,
     choose: bool = True,
 ) -> IntArray:
-    """Fold of each row, -1 for rows without weight; classes, or events, are spread evenly over the
+    """Fold number of each row, -1 for rows without weight. Classes or events are balanced over the
     folds.
 
     Parameters
     ----------
     groups : ndarray of int, shape (n_rows with weight,), optional
-        Rows of one group go to one fold; classes are then spread as evenly as that allows.
+        Clusters, each of which is in one fold; classes are then balanced as far as possible.
     repeat : int
-        Another number draws other folds.
+        Each number draws different folds.
     choose : bool
-        As of :class:`Folds`.
+        As in :class:`Folds`.
 
     Raises
     ------
     OptionError
-        If there are fewer rows (of a class) or groups than folds.
+        If there are fewer rows (of a class) or clusters than folds.
     """
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
@@ -96,7 +96,7 @@ def assign_folds(
     stratify = y is not None
     fewest, kind = len(rows), "rows"
     if y is not None:
-        # Whoever is held out must hold an event; that all rows end in one is no harm.
+        # Every fold must contain an event; it is no problem if all rows end in one.
         times = problem.family.has_times
         kind = "rows with an event" if times else "rows of the rarer class"
         fewest = int(y.sum()) if times else int(np.unique(y, return_counts=True)[1].min())
@@ -107,7 +107,7 @@ def assign_folds(
         )
     if groups is not None and folds > (n_groups := len(np.unique(groups))):
         raise OptionError(
-            f"`fold_groups` must have at least as many groups as there are folds, {folds}.\n"
+            f"`fold_groups` must have at least as many clusters as there are folds, {folds}.\n"
             f"  Found: {n_groups}. {_way_out('other `folds`', choose=choose)}"
         )
     parts = ("folds",) if repeat == 0 else ("folds", repeat)
@@ -119,8 +119,8 @@ def assign_folds(
         splitter = kind_of(folds, shuffle=True, random_state=state)
     fold = np.full(len(weights), -1, dtype=np.int64)
     with warnings.catch_warnings():
-        # scikit-learn warns of a class with fewer rows than folds. Too few of any class, or too few
-        # events, are refused above; censored rows may be fewer: not every fold needs one.
+        # scikit-learn warns of a class with fewer rows than folds. Too few rows of a class and too
+        # few events are refused above; too few censored rows are no problem.
         warnings.filterwarnings("ignore", message="The least populated class")
         for number, (_, held_out) in enumerate(splitter.split(rows, y, groups)):
             fold[rows[held_out]] = number
@@ -128,13 +128,13 @@ def assign_folds(
 
 
 def _splits_of(fold: IntArray, rows: IntArray) -> list[Split]:
-    """Each fold held out in turn; a negative number never is."""
+    """Each fold held out once; rows with a negative number never are."""
     here = fold[rows]
     return [Split(rows[here != f], rows[here == f]) for f in np.unique(here[here >= 0])]
 
 
 def _seeded(splitter: Splitter, seed: int) -> Splitter:
-    """A splitter that would draw anew at each call, drawing by the seed; any other as it is."""
+    """A splitter that draws with the seed, if it would draw anew at each call; others unchanged."""
     if getattr(splitter, "random_state", seed) is not None:
         return splitter
     own: Any = copy.copy(splitter)
@@ -145,42 +145,42 @@ def _seeded(splitter: Splitter, seed: int) -> Splitter:
 def _splits_by(
     splitter: Splitter, problem: Problem, rows: IntArray, groups: IntArray | None
 ) -> list[Split]:
-    """What a splitter makes of the rows that are used, which it sees numbered from 0."""
+    """The splits of a splitter, which receives the rows in use, numbered from 0."""
     labels = labels_of(problem, rows)
     y = problem.y[rows] if labels is None else labels
     try:
         with warnings.catch_warnings():
-            # Whether groups were split is checked for every splitter.
+            # Divided clusters are checked for every splitter.
             warnings.filterwarnings("ignore", message="The groups parameter is ignored")
             pairs = [
                 (np.asarray(train), np.asarray(test))
                 for train, test in splitter.split(np.arange(len(rows))[:, np.newaxis], y, groups)
             ]
         if not all(side.ndim == 1 for pair in pairs for side in pair):
-            raise TypeError("a side of a fold is no list of row numbers")
+            raise TypeError("a side of a fold is not a list of row numbers")
         return [Split(rows[train], rows[test]) for train, test in pairs]
     except MemoryError:
         raise
     except Exception as error:  # a splitter of the user's can fail in any way
         raise OptionError(
-            f"`folds` must be a splitter that can split the {len(rows)} rows that are used.\n"
+            f"`folds` must be a splitter that can split the {len(rows)} rows in use.\n"
             f"  {type(splitter).__name__} says: {said_by(error)}"
         ) from None
 
 
 def _looks_forward(split: Split) -> bool:
-    """Whether all rows that are held out come after those of the training."""
+    """Whether all held-out rows come after the training rows."""
     some = len(split.train) > 0 and len(split.test) > 0
     return some and bool(split.train.max() < split.test.min())
 
 
 def _without_groups_of_both(split: Split, groups: IntArray) -> Split:
-    """A split of a series, without the training rows of a block of time that it cuts in two."""
+    """A split of a time series, without the training rows of a block that it divides."""
     return Split(split.train[~np.isin(groups[split.train], groups[split.test])], split.test)
 
 
 def _way_out(first: str, *more: str, choose: bool) -> str:
-    """What to give in place of folds that will not do."""
+    """What to give instead of folds that do not work."""
     ways = [first, *([_NONE_NEEDED] if choose else []), *more]
     return f"Give {', '.join(ways[:-1])}{', or ' if ways[1:] else ''}{ways[-1]}."
 
@@ -191,7 +191,7 @@ def _check_split(problem: Problem, split: Split, where: str, *, choose: bool) ->
     for side, rows in (("training", split.train), ("held-out", split.test)):
         if not len(rows):
             raise OptionError(
-                f"`folds` must leave rows on both sides of every fold.\n"
+                f"`folds` must leave training and held-out rows in every fold.\n"
                 f"  Found: no {side} rows in {where}. {way_out}"
             )
     both = np.intersect1d(split.train, split.test)
@@ -223,22 +223,22 @@ def _check_split(problem: Problem, split: Split, where: str, *, choose: bool) ->
 
 
 def _other_score(problem: Problem) -> list[str]:
-    """What scores rows that do not vary, if there is anything."""
+    """A score that a constant response allows, if there is one."""
     if not problem.family.has_times:
-        return ["a `scoring` that one value will do for"]
+        return ["a `scoring` that allows a constant response"]
     late = (problem.y[:, START] >= 0).any()
     return [] if late else ['`scoring="integrated_brier"`, which needs no pairs of rows']
 
 
 def _variation(problem: Problem) -> str:
-    """What there must be among rows."""
+    """What the rows must contain."""
     if problem.family.has_times:
         return "an event, with other rows at risk at its time,"
     return "a response that varies"
 
 
 def _lacking(problem: Problem, y: FloatArray) -> str:
-    """What there is in place of it, in so many rows."""
+    """What the rows contain instead."""
     return "none among the" if problem.family.has_times else f"{y[0]:g} in all"
 
 
@@ -246,7 +246,7 @@ def _check_apart(groups: IntArray, split: Split, where: str) -> None:
     both = np.intersect1d(groups[split.train], groups[split.test])
     if len(both):
         raise OptionError(
-            "`folds` must keep the rows of each of the `fold_groups` on one side.\n"
-            f"  Found: {len(both)} groups on both sides of {where}. Give a number of folds, or a"
-            " splitter that knows groups, such as `LeaveOneGroupOut`."
+            "`folds` must not divide the clusters in `fold_groups`.\n"
+            f"  Found: {len(both)} of them on both sides of {where}. Give a number of folds, or a"
+            " splitter that uses groups, such as `LeaveOneGroupOut`."
         )

@@ -1,4 +1,4 @@
-"""Would the selection be the same on another sample? Resamples, frequencies, and one index."""
+"""Stability of the selection on resamples: frequencies, an index, and error control."""
 
 from __future__ import annotations
 
@@ -26,49 +26,51 @@ if TYPE_CHECKING:
 
 
 _FEW = 0.05
-"""Share of resamples below which nothing is said about what stood in."""
+"""Share of resamples that must miss a term for its substitutes to be listed."""
 
 
-@dataclass(frozen=True, repr=False)  # no slots: places are kept once they are found
+@dataclass(frozen=True, repr=False)  # no slots: places are cached
 class Stability(PrintedStability):
-    """Selections on resamples of the rows: how often, how alike, and how many are false.
+    """Stability of a selection: selection frequencies, agreement and error control.
 
     Its attributes are those of :class:`treeselect.resampling.resampled.Resampled`.
     """
 
     def pfer(self, threshold: float = 0.75, assumption: Assumption = "none") -> ErrorBound:
-        """Bound on the expected number of false selections above a threshold on the frequency.
+        """Bound on the expected number of false selections above a frequency threshold (PFER).
 
         Parameters
         ----------
         threshold : float
             Above 0.5, at most 1. Values between 0.6 and 0.9 are usual.
         assumption : {"none", "unimodal", "r-concave"}
-            About the frequencies of units without signal; a stronger one gives a lower bound.
+            About the frequencies of units without signal; a stronger one gives a tighter bound.
             ``"unimodal"`` and ``"r-concave"`` need ``scheme="complementary"``.
 
         Returns
         -------
         ErrorBound
-            ``.bound``, ``.units`` (those above the threshold), ``.q``, ``.p``, ``.threshold``.
+            ``.bound``, ``.units`` (those at or above the threshold), ``.q``, ``.p``,
+            ``.threshold``.
 
         Raises
         ------
         OptionError
-            If an argument is not allowed, or the threshold too low for the assumption.
+            If an argument is not allowed, or the threshold is too low for the assumption.
         StabilityError
-            For bootstrap resamples, where the tuning value decided the size, and for a scheme that
-            the assumption does not fit.
+            For bootstrap resamples, if a tuning parameter determined the number of units, and for
+            a scheme to which the assumption does not apply.
 
         Notes
         -----
-        q units are selected on each subsample of half the rows, of p; kept units are in neither.
-        ``"none"`` is theorem 1 of [1]_: q^2 / ((2 threshold - 1) p), for the average over all
-        subsamples, if units without signal are exchangeable and the method does no worse than
-        guessing. The others are theorem 2 and equation 8 of [2]_, for any number of complementary
-        pairs. In [2]_ (as for ``"none"`` with pairs) nothing needs to be exchangeable if "false"
-        is read as "selected on half of the rows with a probability of at most q / p". Prices that
-        differ make units unequal, too. See :mod:`treeselect.resampling.error_bounds`.
+        On each subsample of half the rows, q of p units are selected; units that are forced in
+        count in neither. ``"none"`` is theorem 1 of [1]_: q^2 / ((2 threshold - 1) p), for the
+        average over all subsamples, if units without signal are exchangeable and the method is no
+        worse than random guessing. The others are theorem 2 and equation 8 of [2]_, for any number
+        of complementary pairs. In [2]_, and for ``"none"`` with pairs, exchangeability is not
+        needed if "false" means "selected on half of the rows with probability at most q / p".
+        Unequal costs violate exchangeability too. See
+        :mod:`treeselect.resampling.error_bounds`.
 
         References
         ----------
@@ -89,39 +91,39 @@ class Stability(PrintedStability):
         return error_bound(self, threshold, assumption)
 
     def threshold(self, pfer: float = 1.0, assumption: Assumption = "none") -> float:
-        """The lowest threshold on the frequency at which :meth:`pfer` is at most a wanted bound.
+        """The lowest frequency threshold at which the bound of :meth:`pfer` is at most `pfer`.
 
         Parameters
         ----------
         pfer : float
-            Expected number of false selections, above 0.
+            Bound on the expected number of false selections, above 0.
         assumption : {"none", "unimodal", "r-concave"}
             As in :meth:`pfer`.
 
         Returns
         -------
         float
-            Above 0.5, at most 1: a frequency that so many resamples can have.
+            Above 0.5, at most 1: a frequency that this number of resamples can attain.
 
         Raises
         ------
         OptionError
             If an argument is not allowed.
         StabilityError
-            As :meth:`pfer` does; and if no threshold is high enough: fewer units on each resample
-            are needed.
+            As for :meth:`pfer`; and if no threshold is high enough, so that fewer units must be
+            selected on each resample.
         """
         return least_threshold(self, pfer, assumption)
 
     def path(self) -> Any:
-        """How often each unit was selected, by the number of units that were asked for.
+        """Selection frequencies along the path: by the number of units requested.
 
         Returns
         -------
         frame, in the library of the data
-            One row per size and unit that any resample selected, units by falling mean frequency:
-            ``k``, the most units that a resample could select (kept ones count); ``term``;
-            ``frequency``, in [0, 1].
+            One row per number of units and unit that any resample selected, in decreasing order of
+            mean frequency: ``k``, the largest number of units that a resample could select,
+            including those forced in; ``term``; ``frequency``, in [0, 1].
 
         Raises
         ------
@@ -140,7 +142,7 @@ class Stability(PrintedStability):
         1  2  sex        1.0
         2  3  sex        1.0
         """
-        path = followed(self, "frequencies by the number of units")
+        path = followed(self, "selection frequencies along the path")
         return in_library(path.table(self.units), self.library)
 
     def q_values(
@@ -148,55 +150,56 @@ class Stability(PrintedStability):
     ) -> Any:
         """False discovery rates by integrated path stability selection.
 
-        The units with a q-value of at most 0.1 are those to take if a tenth of what is taken may
-        be false; those with an efp score of at most 1, if one unit may be.
+        Select the units with a q-value of at most 0.1 to control the false discovery rate at 10%,
+        and those with an efp score of at most 1 to expect at most one false selection.
 
         Parameters
         ----------
         power : {1, 2, 3}
-            Of ``2 frequency - 1``: see the notes.
+            Exponent of ``2 frequency - 1``: see the notes.
         cutoff : float
-            Sizes are looked at while the mean bound is at most this, above 0.
+            Sizes are used as long as the mean bound is at most this, above 0.
         independent_pairs : int
-            Independent pairs that all of them count as, at most: see the notes.
+            Upper limit on the number of independent pairs that all pairs count as: see the notes.
 
         Returns
         -------
         frame, in the library of the data
-            One row per unit that is not kept, by rising efp score: ``term``; ``efp``, the expected
-            number of units without signal that are selected if this one and all above it are;
-            ``q_value``, the least false discovery rate at which it is selected, in (0, 1];
-            ``selected`` (in the fit).
+            One row per unit that is not forced in, in increasing order of efp score: ``term``;
+            ``efp``, the expected number of false positives if this unit and all above it are
+            selected; ``q_value``, the smallest false discovery rate at which it is selected, in
+            (0, 1]; ``selected`` (by the fit).
 
         Raises
         ------
         OptionError
             If an argument is not allowed.
         StabilityError
-            If the paths of the resamples were not followed, or these are not whole complementary
-            pairs.
+            If the paths of the resamples were not followed, or the resamples are not complete
+            complementary pairs.
 
         Notes
         -----
-        Integrated path stability selection [1]_, [2]_ with the number of units k as tuning value,
-        which every method has: of the sets of sizes 1 to K on both halves of each split the
-        frequencies f(k) are known. A unit's score is the mean over the sizes of
-        ``max(2 f(k) - 1, 0) ** power``, and its efp score the mean bound on the sum of that over
-        all units without signal (:func:`treeselect.resampling.false_positives.size_bound`),
-        divided by the score. K is the largest at which the mean bound is at most `cutoff`, as far
-        as the paths were followed. The q-value is the least, over thresholds that the efp score
-        reaches, of the expected number of false units by the number selected.
+        This is integrated path stability selection [1]_, [2]_ with the number of units k as the
+        tuning parameter, which every method has. Let f(k) be the selection frequency of a unit in
+        the sets of size k, over both halves of all splits. Its score is the mean over k = 1 to K of
+        ``max(2 f(k) - 1, 0) ** power``. Its efp score is the mean bound on the sum of that term
+        over all units without signal (:func:`treeselect.resampling.false_positives.size_bound`),
+        divided by the score. K is the largest size on the paths at which the mean bound is at most
+        `cutoff`. The q-value is the minimum, over thresholds that the efp score reaches, of the
+        ratio of expected false positives to the number selected.
 
-        It is assumed that on half of the rows no unit without signal is selected with a greater
-        chance than a unit drawn at random; near copies of units with signal are, and so may be
-        units of other prices, or with more levels. With power 1 that is all. For powers 2 and 3 it
-        is assumed in [1]_ and [2]_, too, that pairs are independent of each other. They are splits
-        of the same rows, and what looks strong by chance in all of these does in most halves: with
-        power 3 and the cutoff 0.05, as [2]_ does for trees, a ranking by correlation found units at
-        q = 0.1 in 18 of 20 data sets of pure noise; with power 2 the more pairs there are, the more
-        is false. Here they count as at most 25, whatever their number: chosen in simulations, in
-        which the rate held for that ranking, the lasso, mRMR and boosted stumps, where columns were
-        independent (``benchmarks/results/qvalues.md``).
+        The assumption is that, on half of the rows, no unit without signal is selected with a
+        higher probability than a unit drawn at random. Near-duplicates of units with signal violate
+        it, and units with other costs or more levels may. Power 1 needs nothing else. For powers 2
+        and 3, [1]_ and [2]_ also assume that pairs are independent. But pairs are splits of the
+        same rows: an association that is strong by chance in all rows is strong in most halves.
+        With power 3 and cutoff 0.05, the choice of [2]_ for trees, a ranking by correlation found
+        units at q = 0.1 in 18 of 20 data sets of pure noise; with power 2, false positives increase
+        with the number of pairs. Here pairs count as at most 25 independent ones, however many
+        there are. That number was chosen in simulations in which the rate held for this ranking,
+        the lasso, mRMR and boosted stumps with independent columns
+        (``benchmarks/results/qvalues.md``).
 
         References
         ----------
@@ -236,12 +239,12 @@ class Stability(PrintedStability):
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
-        """Places of the selection that units hold in turn, because one can stand for another.
+        """Sets of interchangeable units: at least 80% of resamples selected exactly one of a set.
 
-        Units any two of which have an association of at least 0.5 in the data, and of which at
-        least 80% of the resamples selected exactly one: a unit of the fit, and those of its
-        :attr:`substitutes` that are associated with it and with each other. Places that overlap
-        are one, or none if that does not pass. A model without its data has those that it had.
+        A set consists of a unit of the fit and those of its :attr:`substitutes` that are associated
+        with it and with one another: each pair has an association of at least 0.5 in the data. Sets
+        that overlap are merged, and dropped if the union fails the 80% rule. A model without its
+        data has the sets that were found before.
 
         Examples
         --------
@@ -260,7 +263,7 @@ class Stability(PrintedStability):
 
     @property
     def place_members(self) -> tuple[tuple[tuple[int, ...], float], ...]:
-        """Numbers of the units of each of :attr:`places`, and their least association."""
+        """Numbers of the units of each of :attr:`places`, and their lowest association."""
         number = {unit: n for n, unit in enumerate(self.units)}
         return tuple(
             (tuple(sorted(number[unit] for unit in place.units)), place.association)
@@ -268,7 +271,7 @@ class Stability(PrintedStability):
         )
 
     def _clusters(self) -> tuple[tuple[tuple[int, ...], float], ...]:
-        """What may hold a place, with the least association."""
+        """Candidate sets of interchangeable units, with their lowest pairwise association."""
         if self.association is None:
             return self.measured_places
         measure = self.association
@@ -281,20 +284,21 @@ class Stability(PrintedStability):
 
     @property
     def substitutes(self) -> Any:
-        """What stood in for the fitted units where these were missing, and how alike they are.
+        """Units by which a unit of the fit was replaced on resamples that did not select it.
 
-        A unit is listed for each fitted one that at least a twentieth of the resamples missed, if
-        it is not in the fit, came in at least a tenth of those resamples, and more often there than
-        in the others.
+        A substitute is listed for each unit of the fit that at least 5% of the resamples missed. It
+        is not in the fit, and was selected in at least 10% of those resamples, and more often there
+        than in the others.
 
         Returns
         -------
         frame, in the library of the data
-            One row per pair: ``term``, in the fit; ``substitute``; ``n_without``, resamples that
-            did not select the term; ``share``, of those that selected the substitute;
-            ``share_otherwise``, of the others (missing where there are none); ``association`` of
-            the two in the data, in [0, 1] (rank correlation, correlation ratio or Cramer's V; of
-            units with several columns the strongest; missing in a model without its data).
+            One row per pair: ``term``, in the fit; ``substitute``; ``n_without``, the number of
+            resamples that did not select the term; ``share``, the proportion of these that selected
+            the substitute; ``share_otherwise``, the proportion of the other resamples that did
+            (missing if there are none); ``association`` of the two in the data, in [0, 1]: rank
+            correlation, correlation ratio or Cramer's V, for units with several columns the
+            strongest (missing in a model without its data).
 
         Examples
         --------
@@ -330,7 +334,7 @@ class Stability(PrintedStability):
         return pd.DataFrame(rows, columns=columns)
 
     def _replaced(self) -> list[tuple[int, NDArray[np.intp]]]:
-        """Fitted units that were missing often enough, each with those that stood in for it."""
+        """Units of the fit that enough resamples missed, each with its substitutes."""
         found = []
         for unit in np.flatnonzero(self.fitted & self.assessed):
             without = ~self.selected[:, unit]

@@ -1,4 +1,4 @@
-"""The largest tail that a distribution of a known shape and mean can have."""
+"""The largest tail probability of a distribution with a given shape and mean."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray
 
 ROUNDING = 1e-9
-"""A threshold of 0.6 is reached by 60 of 100, whatever 0.6 * 100 is in floating point."""
+"""Tolerance: 60 of 100 reach a threshold of 0.6, whatever 0.6 * 100 is in floating point."""
 
 
 def twice(mean: float, n: int) -> int:
@@ -24,23 +24,23 @@ def largest_tail(mean: float, least: int, n: int, r: float) -> float:
     Parameters
     ----------
     mean : float
-        As a share of n.
+        As a proportion of n.
     least : int
     n : int
     r : float
-        Below 0: the probabilities to the power r are convex.
+        Negative: the probabilities to the power r are convex.
 
     Returns
     -------
     float
-        1 where `least` is not above twice the mean, for which nothing is said.
+        1 if `least` is at most twice the mean, to which the bound does not apply.
 
     Notes
     -----
     Shah and Samworth (2013), appendices A.2 and A.4. The largest tail is that of probabilities
-    f(i) in proportion to (a + i)^(1/r) for i = 0, ..., m, with f(m + 1) between 0 and what this
-    would give there, and 0 above. For each m, `a` goes from where f(m + 1) is full to where it is
-    0, and the mean fixes f(m + 1).
+    f(i) proportional to (a + i)^(1/r) for i = 0, ..., m, with f(m + 1) between 0 and its value by
+    this formula, and 0 above. For each m, `a` ranges from the value at which f(m + 1) follows the
+    formula to that at which it is 0, and the mean determines f(m + 1).
     """
     if least <= twice(mean, n):
         return 1.0

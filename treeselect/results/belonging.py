@@ -24,6 +24,6 @@ def check_found(fit: Fit, name: str, found: Performance | CoefficientStability, 
         )
     if (found.call, found.k_of_fit) != (fit.call.text, fit.k):
         raise OptionError(
-            f"`{name}` must be that of the same fit.\n"
+            f"`{name}` must belong to the same fit.\n"
             f"  Found: that of {found.call}, which selected {found.k_of_fit}."
         )

@@ -15,8 +15,8 @@ from treeselect.frames.values import Labels, read_column
 
 COVERED = (
     "SHA-256 of the response, the columns behind the candidate terms, case weights and offset, with"
-    " their names, of the rows that are used, in their order. The order of the columns, columns"
-    " that are not used, and the library and type in which values are held have no part in it."
+    " their names, in the rows used and in their order. It does not depend on the order of columns,"
+    " on unused columns, or on the library and data type that hold the values."
 )
 """What the fingerprint is of."""
 

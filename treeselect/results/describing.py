@@ -45,7 +45,7 @@ class _Row(NamedTuple):
 
 
 def described_variables(result: Fit, variables: object) -> list[str]:
-    """Names of variables behind terms, those of the selected ones if none are given.
+    """Names of the variables behind terms, by default the selected ones.
 
     Raises
     ------

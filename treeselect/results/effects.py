@@ -269,9 +269,9 @@ def meaning_of_effects(result: Fit, table: pd.DataFrame) -> str:
         )
     if ways & {UP, DOWN, MIXED}:
         said.append(
-            f"Up, down: monotone except for reversals of at most {TOLERANCE * 100:.0f}% of the"
-            f" largest change, ignoring {ENDS * 100:g}% of the rows at either end; otherwise"
-            " mixed."
+            "Up, down: monotone (reversals of up to"
+            f" {TOLERANCE * 100:.0f}% of the largest change are ignored, and the outer"
+            f" {ENDS * 100:g}% of the rows at each end); otherwise mixed."
         )
     if JOINT in ways:
         said.append("Joint: a term with several variables has no single direction.")

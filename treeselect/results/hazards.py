@@ -33,7 +33,7 @@ def read_times(fit: Fit, type: str, times: object) -> FloatArray:
     """
     if fit.baseline is None:
         raise OptionError(
-            f"`type={type!r}` needs times until an event as response, `Surv(time, event)`.\n"
+            f"`type={type!r}` needs a time-to-event response, `Surv(time, event)`.\n"
             f"  Found: family {quoted(fit.family)}."
         )
     number = finite(times)

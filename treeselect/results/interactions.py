@@ -99,7 +99,7 @@ def interaction_table(result: Fit) -> pd.DataFrame:
 
 
 def are_kept(result: Fit) -> bool:
-    """Whether strengths are told without the data."""
+    """Whether strengths are known without the data."""
     return _kept(result) is not None
 
 

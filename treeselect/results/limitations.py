@@ -31,7 +31,7 @@ def limitations(fit: Fit, rows: RowFacts, performance: Performance | None) -> tu
     n_kept = int(fit.design.arrays.groups.keep.sum())
     said = [few_events(fit, rows)]
     if n_selected == 0:
-        said.append("That no term was selected is not evidence that none of them matters.")
+        said.append("The absence of selected terms is not evidence that no term matters.")
     elif fit.k < len(fit.step.selected) and n_kept < fit.k:
         said += [_score(fit, performance), _others(fit)]
         said.append(
@@ -88,8 +88,8 @@ def _score(fit: Fit, performance: Performance | None) -> str:
             " optimistic."
         )
     return (
-        f"The {name} was not estimated on rows that had no part in the selection, so performance on"
-        " new data is unknown."
+        f"No {name} was estimated on rows outside the selection, so performance on new data is"
+        " unknown."
     )
 
 

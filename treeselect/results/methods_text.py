@@ -182,7 +182,8 @@ def _result(fit: Fit) -> str:
     forced = f", with {enumeration(kept)} forced in" if kept else ""
     if len(kept) == n:
         forced = ", forced in" if n == 1 else ", all forced in"
-    return f"{n:,} term{' was' if n == 1 else 's were'} selected: {names}{forced}."
+    which = "selected term was" if n == 1 else f"{n:,} selected terms were"
+    return f"The {which} {names}{forced}."
 
 
 def _scores(fit: Fit, performance: Performance | None) -> list[str]:
@@ -190,7 +191,7 @@ def _scores(fit: Fit, performance: Performance | None) -> list[str]:
     if fit.scores is not None and np.isfinite(fit.scores.mean[fit.k]):
         mean, error = fit.scores.mean[fit.k], fit.scores.standard_error[fit.k]
         said.append(
-            f"In the same folds, {family.score_name} at this number was"
+            f"In the same folds, {family.score_name} with this number of {noun(fit)} was"
             f" {score_text(mean, error, 'standard error')}."
         )
         words.append(family.score_words)

@@ -89,7 +89,7 @@ class CoSelection:
 
 
 def co_selection_map(stability: Stability, units: Sequence[str]) -> CoSelection:
-    """Co-selection of those of the units that came and went: the others depend on nothing."""
+    """Co-selection of the units that vary: the others cannot be associated."""
     place = {unit: g for g, unit in enumerate(stability.units)}
     count = stability.selected.sum(axis=0)
     shown = tuple(u for u in units if 0 < count[place[u]] < stability.n_resamples)

@@ -280,20 +280,20 @@ class ReadableFit(Fit):
             One row per set whose out-of-bag error is at most one standard error above that of the
             selection, by increasing error, at most 50: ``terms``, tuple of its units, selected ones
             first; ``out`` and ``into``, tuples of the selected units that it lacks and of those
-            that replace them; ``change``, the error relative to that of the selection, minus 1
+            that replace them; ``change``, the relative change in error from the selection
             (float64; 0.003 is higher by 0.3%; a negative value is lower, although the search did
             not adopt the set); ``change_se``, its standard error.
 
         Raises
         ------
         OptionError
-            As of :meth:`exchanges`.
+            As for :meth:`exchanges`.
 
         Notes
         -----
         Sets that predict about equally well are called a Rashomon set [1]_. The table has only
         sets of one size that the search evaluated with all its trees (``step.trace.n_judged`` of
-        them); others may be as good. The standard error is that of the mean difference over rows,
+        them); others may be as good. The standard error refers to the mean difference over rows,
         or over the clusters of `fold_groups`, for one set of bags.
 
         References
@@ -375,10 +375,10 @@ class ReadableFit(Fit):
         -----
         *Effects* are differences of partial dependence (Friedman 2001, section 8.2): the term takes
         first one value in all rows (at most 1000), then the other, while the other terms keep
-        theirs. The scale is that of the response: the mean, or the probability of the positive
+        theirs. The scale is the response: the mean, or the probability of the positive
         class or of each class; with an offset the linear predictor; for times to an event the log
-        hazard ratio. They describe the model and are not causal effects: associated terms do not
-        change along.
+        hazard ratio. They describe the model and are not causal effects: associated terms are held
+        fixed.
 
         *Steps* are ``"quartiles"``, from the lower to the upper quartile (observed values; for a
         term with one variable and several columns, such as a spline, of the variable; for a product
@@ -388,7 +388,7 @@ class ReadableFit(Fit):
         most frequent) and to missing; ``"none"`` for terms with several variables that are neither
         a product of numbers nor a factor; see their :meth:`shape`.
 
-        *Directions* of numbers are those of the shape at its points (at most 40, with about equal
+        *Directions* of numbers refer to the shape at its points (at most 40, with about equal
         numbers of rows), ignoring missing values: ``"up"`` if it never falls, from any point to any
         later one, by more than a tenth of its largest rise; ``"down"`` correspondingly; ``"flat"``
         if it is constant; ``"mixed"`` otherwise. Points at either end that hold at most 2.5% of the

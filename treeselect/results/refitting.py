@@ -102,8 +102,8 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
     before = result.model.note  # about the model that is replaced
     notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))
     if model != _own_model(result):
-        notes += (f"{_PREDICTS} {fitted.description}. Scores are those of the previous model.",)
-    # Stored effects are those of the model that is replaced.
+        notes += (f"{_PREDICTS} {fitted.description}. Scores belong to the previous model.",)
+    # Stored effects belong to the replaced model.
     return dataclasses.replace(
         result, model=fitted, notes=notes, effect_record=None,
         baseline=baseline_of(data.problem, data.weight, fitted),
@@ -182,7 +182,8 @@ class GlmFit(Summarised, Tabled):
         exponentiate : bool
             Whether ``estimate``, ``ci_low`` and ``ci_high`` are ratios: hazard ratios for times to
             an event, odds ratios for classes (relative to the first, if there are more than two),
-            rate ratios for counts. Standard errors and tests remain those of the coefficients.
+            rate ratios for counts. Standard errors and tests refer to the untransformed
+            coefficients.
 
         Returns
         -------

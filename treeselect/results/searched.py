@@ -126,7 +126,8 @@ def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
     if trace.n_judged:
         listed = "" if trace.n_rivals <= most else f" {_listed(trace)}"
         said.append(
-            f"{_how_many(trace, units)} one standard error above that of the selection.{listed}"
+            f"{_how_many(trace, units)} one standard error above the error of the"
+            f" selection.{listed}"
             " Sets that the search did not evaluate may be as good."
         )
     if trace.exchanges or trace.rivals:
@@ -134,9 +135,8 @@ def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
         of_what = f" ({quoted(groups)})" if isinstance(groups, str) else " of rows"
         over = f"clusters{of_what}" if groups else "rows"
         said.append(
-            "Changes in error are percentages of the out-of-bag error. Their standard errors"
-            f" describe variation over {over} for one set of bags; variation between sets of bags"
-            " is not included."
+            "Changes in error are relative changes in out-of-bag error. Their standard"
+            f" errors reflect variation between {over}, given the bootstrap samples of the trees."
         )
     return said
 

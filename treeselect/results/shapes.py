@@ -200,8 +200,7 @@ def selected_term(result: Fit, term: object, argument: str) -> str:
         return term
     selected = f"Selected: {listing(result.selected) or 'nothing'}."
     raise OptionError(
-        f"`{argument}` must be a selected term, whose shape is drawn.\n"
-        f"{found_near(term, result.selected, selected)}"
+        f"`{argument}` must be a selected term.\n{found_near(term, result.selected, selected)}"
     )
 
 
@@ -213,8 +212,8 @@ def output_names(result: Fit) -> list[str]:
 def _points_in_words(
     result: Fit, terms: Sequence[str], sample: Sample, found: Dependence
 ) -> tuple[dict[str, list[Any]], IntArray]:
-    """What the points are told by, and their order: numbers rising, levels in theirs, what is
-    missing last."""
+    """The labels of the points, and their order: numbers ascending, levels in their own order,
+    missing values last."""
     words: dict[str, list[Any]] = {}
     keys: list[FloatArray] = []
     points = np.unravel_index(np.arange(len(found.points)), tuple(found.sizes))
@@ -240,8 +239,8 @@ def _stands_at_its_point(
 
 
 def _axes(result: Fit, term: str, sample: Sample) -> dict[str, Numbers | Labels]:
-    """What the points of a term are told by: the variables behind it, or the term itself where it
-    is a product of numbers."""
+    """The variables that label the points of a term: those behind it, or the term itself if it is
+    a product of numbers."""
     design = result.design
     columns = [j for j, name in enumerate(design.arrays.column_names) if name == term]
     variables = design.spec[term].term.variables
@@ -261,7 +260,7 @@ def _is_missing(part: Numbers | Labels) -> BoolArray:
 
 
 def _without(part: Numbers | Labels, missing: BoolArray) -> Numbers | Labels:
-    """A term with a missing part is missing: no part of it is told."""
+    """A term with a missing part is missing as a whole."""
     if isinstance(part, Numbers):
         return dataclasses.replace(part, values=np.where(missing, np.nan, part.values))
     return dataclasses.replace(part, codes=np.where(missing, -1, part.codes))

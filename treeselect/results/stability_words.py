@@ -96,22 +96,24 @@ def model_sentence(stability: Stability) -> str:
     if n_models == 1 and n == 1:
         return ""
     if n_models == 1:
-        which = "that of the fit" if own else f"not that of the fit: {_set_text(first['terms'])}"
+        which = "as in the fit" if own else f"not as in the fit: {_set_text(first['terms'])}"
         return f"All {n:,} resamples selected the same set, {which}."
     most = int(first["count"])
     n_first = int((distinct_sets(stability.selected)[1] == most).sum())
     text = f"The resamples selected {n_models:,} distinct sets"
-    if own == most:
-        return f"{text}; the set of the fit in {own:,} of {n:,}, no other set more often."
     if most == 1:
-        return f"{text}, each once; the set of the fit is not among them."
+        among = "one of them" if own else "not among them"
+        return f"{text}, each once; the set of the fit is {among}."
+    if own == most:
+        among = "among the most frequent" if n_first > 1 else "the most frequent"
+        return f"{text}; the set of the fit was {among} ({own:,} of {n:,})."
     times = f"in {own:,}" if own else "in none"
     if n_first > 1:
         tied = f"the {n_first:,} most frequent sets in {most:,} each"
-        return f"{text}; the set of the fit {times} of {n:,}, {tied}."
+        return f"{text}: the set of the fit {times} of {n:,}, {tied}."
     return (
-        f"{text}; the set of the fit {times} of {n:,}, the most frequent set in {most:,}:"
-        f" {_set_text(first['terms'])}."
+        f"{text}: the set of the fit {times} of {n:,}, the most frequent set in {most:,}"
+        f" ({_set_text(first['terms'])})."
     )
 
 
@@ -146,7 +148,8 @@ def pair_sentence(stability: Stability) -> str:
             clauses.append(f"{how} than by chance: {', '.join(shown)}{tail}")
     if not clauses:
         return ""
-    return f"Selected together {'; '.join(clauses)} (chi-squared test, p < {PAIR_LEVEL:g} each)."
+    text = "; ".join(clauses)
+    return f"By chi-squared tests (p < {PAIR_LEVEL:g} each), selected together {text}."
 
 
 def correlated_sentence(fit: Fit) -> str:

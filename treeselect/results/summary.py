@@ -173,7 +173,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
     if n_selected == 0:
         why = ""
         if result.scores is not None:
-            why = ": the cross-validated score does not improve enough with any number of terms"
+            why = ": no number of terms improves the cross-validated score enough"
         elif result.step.decisions is not None:
             why = ": none was found to be more important than the shuffled copies"
         elif result.chosen_method.tuning_value == OWN:

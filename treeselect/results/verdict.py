@@ -247,7 +247,7 @@ def size_note(fit: Fit, stability: Stability) -> str:
     if fit.scores is None or not stability.fixed_size:
         return ""
     return (
-        "k was chosen on all rows and held fixed on the resamples, which do not show how it varies;"
+        "k was chosen on all rows and then fixed, so the resamples do not show how it varies;"
         " `performance()` shows k in each fold."
     )
 
@@ -261,7 +261,7 @@ def outsiders_note(fit: Fit, stability: Stability) -> str:
     count, rarest = units.count, units.rarest
     names = enumeration([f"{unit} ({count[unit]:,})" for unit in found])
     return (
-        f"Not selected in the fit, but in more of {stability.words} than {rarest}"
+        f"Not in the fit, but selected in more of {stability.words} than {rarest}"
         f" ({count[rarest]:,}): {names}."
     )
 

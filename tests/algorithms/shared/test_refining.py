@@ -70,7 +70,7 @@ def test_every_method_can_be_refined(pair, method):
     quick = QUICK.get(method, {})
     fit = select(pair, method, refine=True, **quick)
     if method in ("fcbf", "hsic_lasso"):  # see no pairs, and may find no second one
-        assert fit.k == 2 or any("or they lower the out-of-bag error" in n for n in fit.notes)
+        assert fit.k == 2 or any("or do not lower the out-of-bag error" in n for n in fit.notes)
     else:
         assert set(fit.selected) == {"x0", "x1"}
     assert fit.chosen_method.refine

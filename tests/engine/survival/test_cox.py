@@ -197,7 +197,7 @@ def test_cvxpy_is_told_the_same_loss(seed):
 
 def test_cvxpy_is_not_told_of_many_rows():
     y = np.zeros((1001, 4))
-    with pytest.raises(MethodError, match="at most 1,000 rows where cvxpy solves a Cox model"):
+    with pytest.raises(MethodError, match="at most 1,000 rows when cvxpy fits a Cox model"):
         CoxLoss().modelled(y, None, np.ones(1001))
 
 

@@ -84,7 +84,7 @@ def test_every_kind_of_every_result(kind, name, request):
         assert plt.get_fignums() == []
         return
     if kind == "risk_groups":
-        with pytest.raises(OptionError, match="need times until an event"):
+        with pytest.raises(OptionError, match="need a survival response"):
             fit.plot(kind)
         return
     if kind == "substitutes":  # has tests of its own: not every result has any

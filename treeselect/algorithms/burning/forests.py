@@ -1,4 +1,4 @@
-"""Where the trees come from: forests that ControlBurn grows, or one that was there before."""
+"""Sources of trees for ControlBurn: forests that it grows, or a fitted model."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _TAIL, _MIN_TREES = 5, 10
 GROWING = (
     "forests", "tail", "tolerance", "min_trees", "max_depth", "max_features", "tree_cost",
 )  # fmt: skip
-"""Keywords that say how a forest is grown."""
+"""Keywords for growing a forest."""
 
 _FITTED = "a fitted "
-"""What a forest is in a model file, before its type."""
+"""How a fitted model starts in a model file, before its type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GrownForest(Strategy, abc.ABC):
-    """What all forests have in common that are grown on the rows that are given."""
+    """Options shared by all forests that are grown on the given rows."""
 
     forests: int = 5
     tolerance: float = 1e-3
@@ -48,10 +48,9 @@ class GrownForest(Strategy, abc.ABC):
         check_ranges(self, "forests", "tolerance", "max_depth", "tree_cost")
 
     def pool(self, task: Task) -> tuple[TreePool, str | None]:
-        """The trees to choose from, and a warning where they did not converge.
+        """The trees to choose from, and a warning if they did not converge.
 
-        Depth ends where every tree uses more units than could be selected: none of them could be
-        in a selection of so few.
+        Depth stops increasing once every tree uses more terms than could be selected.
         """
         rules = self._rules(n_able(task.problem.data, task.weight), task.max_size)
         pool, converged = grown_pool(task, rules, forests=self.forests, tree_cost=self.tree_cost)
@@ -97,31 +96,32 @@ class GrownForest(Strategy, abc.ABC):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Forest(GrownForest):
-    """Forests of trees of growing depth, whose trees ControlBurn pools.
+    """Forests of trees of increasing depth, whose trees ControlBurn pools.
 
     Parameters
     ----------
     kind : {"bag-boosting", "bagging", "double bag-boosting"}
-        Incremental depth bag-boosting (Algorithm 2 of the paper), incremental depth bagging
-        (Algorithm 1), or stages of bag-boosting at each depth until the out-of-bag loss no longer
-        falls, as in the authors' software.
+        ``"bag-boosting"``: incremental depth bag-boosting (Algorithm 2 of the paper).
+        ``"bagging"``: incremental depth bagging (Algorithm 1). ``"double bag-boosting"``: stages of
+        bag-boosting at each depth until the out-of-bag loss no longer falls, as in the authors'
+        software.
     forests : int
         Independent forests, 1 to 1,000.
     tail, tolerance : int, float
-        When a depth has trees enough; see :class:`ControlBurn`.
+        When a depth has enough trees; see :class:`ControlBurn`.
     min_trees : int
-        Least number of trees of each depth, 1 to 10,000.
+        Minimum number of trees of each depth, 1 to 10,000.
     max_depth : int, optional
-        Greatest depth, 1 to 16.
+        Maximum depth, 1 to 16.
     max_features : float
-        Share of the units that each split chooses from at random, above 0, at most 1.
+        Share of the terms from which each split chooses at random, above 0, at most 1.
     tree_cost : float
-        What the first split of each tree on a unit costs, at least 0.
+        Cost of the first split of each tree on a term, at least 0.
 
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is out of range.
 
     Examples
     --------
@@ -161,28 +161,28 @@ class Forest(GrownForest):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SingleFeature(GrownForest):
-    """Forests of trees of one unit each, which the units grow in turn: additive models.
+    """Forests of trees of one term each, grown for one term after another: additive models.
 
-    They are like explainable boosting machines (section 3.2.4 of the paper), their trees up to four
-    deep; :meth:`SelectionResult.shape` shows the terms. Copies of a unit have trees of their own,
-    and may all be selected.
+    They resemble explainable boosting machines (section 3.2.4 of the paper) with trees of depth up
+    to four; :meth:`SelectionResult.shape` shows the terms. Exact copies have their own trees, and
+    all may be selected.
 
     Parameters
     ----------
     forests : int
         Independent forests, 1 to 1,000.
     tolerance : float
-        Least improvement for which a tree is kept, as a share of the loss of the constant model
-        above that of a perfect fit.
+        Least improvement for which a tree is kept, as a share of the difference in loss between the
+        null model and a perfect fit.
     max_depth : int, optional
-        Greatest depth, 1 to 16.
+        Maximum depth, 1 to 16; trees are never deeper than 4.
     tree_cost : float
-        What the first split of each tree costs, at least 0.
+        Cost of the first split of each tree, at least 0.
 
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is out of range.
 
     Examples
     --------
@@ -201,13 +201,12 @@ class SingleFeature(GrownForest):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FittedForest(Strategy):
-    """A forest or gradient boosting that another library has fitted, whose trees are taken as they
-    are.
+    """A forest or gradient boosting model fitted by another library; its trees are used unchanged.
 
     Attributes
     ----------
     model : object
-        The forest; of a model file, which holds none, what it was.
+        The fitted model; in a model file, which stores no models, its type.
     """
 
     model: Any
@@ -216,12 +215,12 @@ class FittedForest(Strategy):
 
     @property
     def was_fitted(self) -> bool:
-        """Whether it is here."""
+        """Whether the model is available."""
         return not isinstance(self.model, str)
 
     @property
     def note(self) -> str | None:
-        """What a reader should know of a forest that was there before."""
+        """What a reader should know about trees that come from a fitted model."""
         if not self.was_fitted:
             return None
         return (
@@ -230,7 +229,7 @@ class FittedForest(Strategy):
         )
 
     def pool(self, task: Task) -> tuple[TreePool, str | None]:
-        """All its trees; there is nothing to warn of."""
+        """All trees of the model, without a warning."""
         if not self.was_fitted:
             raise MethodError(
                 f"This ControlBurn used {self.model}, which model files don't store.\n"
@@ -252,11 +251,11 @@ class FittedForest(Strategy):
 
 
 def is_fitted(forest: object) -> bool:
-    """Whether it is a forest of another library, or was one before it went through a file."""
+    """Whether it is a fitted model of another library, or the type of one from a model file."""
     is_lost = isinstance(forest, str) and forest.startswith(_FITTED)
     return is_lost or any(callable(answer(forest, name)) for name in ("fit", "dump_model"))
 
 
 def fitted_text(forest: object) -> str:
-    """Such a forest by its type."""
+    """The type of such a model."""
     return forest if isinstance(forest, str) else f"{_FITTED}{type(forest).__name__}"

@@ -48,12 +48,12 @@ _APART = (
     ("constraints", "sketch_kind", 'Use `sketch_kind="rows"`.'),
     ("refit", "n_trees", "`n_trees` sets the size of the refitted forest."),
 )
-"""Pairs of keywords of which one must have its default, and why: fields of different strategies."""
+"""Pairs of keywords that can't be combined, and why: fields of different strategies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keywords:
-    """All options of ControlBurn, checked; see there.
+    """All options of :class:`ControlBurn`, checked.
 
     Raises
     ------
@@ -121,7 +121,7 @@ class Keywords:
         return {name: getattr(self, name) for name in names}
 
     def _check_forest(self) -> None:
-        """A way to grow one, or a forest that is there already."""
+        """Raise a MethodError unless it is a kind of forest or a fitted model."""
         known = isinstance(self.forest, str) and self.forest in SCHEMES
         if not known and not is_fitted(self.forest):
             words = ", ".join(repr(scheme) for scheme in SCHEMES)
@@ -131,7 +131,7 @@ class Keywords:
             )
 
     def _check_apart(self, changed: set[str]) -> None:
-        """No two that are fields of different strategies."""
+        """Raise a MethodError for two keywords of different strategies."""
         for first, second, why in _APART:
             if {first, second} <= changed:
                 raise MethodError(
@@ -140,7 +140,7 @@ class Keywords:
                 )
 
     def _check_idle(self, changed: set[str]) -> None:
-        """None without effect beside the others."""
+        """Raise a MethodError for a keyword that the others make void."""
         growing = [name for name in GROWING if name in changed]
         if is_fitted(self.forest) and growing:
             raise MethodError(
@@ -153,7 +153,7 @@ class Keywords:
             option = min(idle)
             raise MethodError(
                 f"`{option}={getattr(self, option)!r}` of ControlBurn has no effect with"
-                f' `forest="{SINGLE}"`, which grows one tree per term in turn.\n'
+                f' `forest="{SINGLE}"`, which grows trees of one term each.\n'
                 "  Leave out one of them."
             )
         if "sketch_kind" in changed and self.sketch is None:
@@ -177,7 +177,7 @@ SIGNATURE = Signature(
         for name, default in {**DEFAULTS, "solver": Penalty()}.items()
     ]
 )
-"""What help shows of ControlBurn."""
+"""Signature of ControlBurn in help."""
 
 
 def strategies(

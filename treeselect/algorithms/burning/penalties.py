@@ -1,4 +1,4 @@
-"""Ways to choose among the trees along a falling penalty."""
+"""Solvers that choose trees along a decreasing penalty."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from treeselect.errors import MethodError
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class _Penalised(Solver):
-    """What all ways have in common that go along a falling penalty."""
+    """Options and behaviour shared by all solvers along a decreasing penalty."""
 
     lam: float | None = None
     prune: bool = False
@@ -31,11 +31,11 @@ class _Penalised(Solver):
 
     @property
     def tuning_value(self) -> float | None:
-        """The fixed penalty, None for the whole path."""
+        """The fixed penalty, or None for the whole path."""
         return self.lam
 
     def check(self, problem: Problem) -> None:
-        """Raise a MethodError if the constraints have gone through a file."""
+        """Raise a MethodError if the constraints were lost in a model file."""
         if isinstance(self._constrain, str):
             raise MethodError(
                 "The constraints of this ControlBurn are a function, and model files don't store"
@@ -47,7 +47,7 @@ class _Penalised(Solver):
         return self.sparsifier(task, pool).path(task.max_size, self.lam)
 
     def ended(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
-        """The path after the last step that was asked for; exchanges contain the backward pass."""
+        """The path after pruning or refinement; exchanges include the backward pass."""
         if self.refine or not self.prune:
             return Solver.ended(self, task, steps)
         if self.lam is None:
@@ -67,26 +67,26 @@ class Penalty(_Penalised):
     Parameters
     ----------
     lam : float, optional
-        The penalty, above 0. None: the number of units decides.
+        Penalty, above 0. If None, `k` decides.
     adaptive : bool
-        Solve twice, the second time with prices by the importances of the first, as far as they
-        hold outside the bags.
+        Whether the problem is solved twice, the second time with costs by the importances of the
+        first solution, as far as these hold out of bag.
     ridge : float
         Ridge penalty on the weights of the trees, at least 0.
     sketch : Sketch or int, optional
-        Fewer rows; a number is that of a sample. None: all rows.
+        Fewer rows; an integer is the size of a sample. If None: all rows.
     refit_trees : int, optional
-        Trees of the forest that is refitted on the selected terms, and predicts. None: the sparse
-        forest itself predicts.
+        Trees of the final random forest, which is refitted to the selected terms. If None: the
+        sparse forest itself is the final model.
     prune : bool
-        Whether units are dropped from each selection that are not missed.
+        Whether a backward pass drops redundant terms from each selection.
     refine : bool
         Whether each selection is refined by exchanges.
 
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is out of range.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Penalty(_Penalised):
         check_ranges(self, "ridge")
 
     def check(self, problem: Problem) -> None:
-        """Raise a MethodError if the response has no squared error for a Gaussian sketch."""
+        """Raise a MethodError if a Gaussian sketch is used without the squared error."""
         family = problem.family
         is_mixed = isinstance(self.sketch, Sketch) and self.sketch.kind != ROWS
         if is_mixed and not family.loss.is_squared:
@@ -121,25 +121,26 @@ class Penalty(_Penalised):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Constraints(_Penalised):
-    """The same with constraints of one's own on the weights, through cvxpy.
+    """A penalty with user-defined constraints on the weights of the trees, through cvxpy.
 
-    An interior-point method solves the problem, slower by orders of magnitude: take
-    ``Forest(forests=1)``, or a `sketch`.
+    An interior-point method solves the problem, slower by orders of magnitude: use
+    ``Forest(forests=1)`` or a `sketch`.
 
     Parameters
     ----------
     function : callable
-        From ``weights`` to a sequence of cvxpy constraints, where ``weights["age"]`` is the sum of
-        the weights of the trees that use the unit `age` and ``weights.trees`` are all of them.
+        From ``weights`` to a sequence of cvxpy constraints. ``weights["age"]`` is the sum of the
+        weights of the trees that use the term `age`, and ``weights.trees`` is the vector of all
+        weights.
     sketch : Sketch or int, optional
-        A sample of the rows. None: all of them.
+        A sample of the rows. If None: all rows.
     lam, adaptive, ridge, refit_trees, prune, refine
-        As those of :class:`Penalty`.
+        As for :class:`Penalty`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is out of range.
 
     Examples
     --------
@@ -176,24 +177,24 @@ class Constraints(_Penalised):
 class Hinge(_Penalised):
     """The least hinge loss of two classes with a penalty on the weights of the trees.
 
-    It is a linear program, fast for up to some thousands of rows; with more, take a `sketch`. Its
-    margins are no probabilities: a forest predicts.
+    It is a linear program, fast for up to some thousands of rows; with more, use `sketch`. Its
+    margins are not probabilities, so that the final model is a refitted forest.
 
     Parameters
     ----------
     sketch : Sketch or int, optional
-        A sample of the rows. None: all of them.
+        A sample of the rows. If None: all rows.
     refit_trees : int
-        Trees of the forest that predicts.
+        Trees of the final random forest, at least 1.
     constraints : callable, optional
-        Constraints on the weights, as those of :class:`Constraints`.
+        Constraints on the weights, as for :class:`Constraints`.
     lam, adaptive, prune, refine
-        As those of :class:`Penalty`.
+        As for :class:`Penalty`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is out of range.
 
     Examples
     --------
@@ -215,7 +216,7 @@ class Hinge(_Penalised):
             check_function(self, "constraints")
 
     def check(self, problem: Problem) -> None:
-        """Raise a MethodError unless there are two classes, and no offset."""
+        """Raise a MethodError unless there are two classes and no offset."""
         family = problem.family
         if family.n_classes != 2:
             raise MethodError(

@@ -1,4 +1,4 @@
-"""The trees that ControlBurn chooses from."""
+"""The trees from which ControlBurn chooses."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from treeselect.errors import MethodError, quoted
 from treeselect.models.importing import ImportedBins, import_forest
 
 _SMALLEST = 1e-300
-"""Gain of a split that gained nothing: its group is used all the same."""
+"""Gain recorded for a split without gain, so that its group counts as used."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreePool:
-    """Trees, and where they take the rows.
+    """Trees, and the leaf of each row.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class TreePool:
     group_of : ndarray of int64
         Group of each of these columns.
     bins : ImportedBins or None
-        How another library's trees tell values apart; its features are its columns.
+        Bins of the trees of another library; its features are its columns.
     """
 
     leaves: list[LeafArray]
@@ -86,8 +86,8 @@ def grown_pool(
     rules : BagBoosting
     forests : int
     tree_cost : float
-        What the first split of a tree on a unit of price 1 costs, in units of the mean squared
-        gradient at the constant model.
+        Cost of the first split of a tree on a unit of cost 1, in units of the mean squared
+        gradient at the null model.
     """
     problem, weight, seed = task.problem, task.weight, task.seed
     base, rank = problem.constant(weight), problem.groups.ranks(seed)
@@ -113,7 +113,7 @@ def grown_pool(
 
 
 def _tree_penalty(problem: Problem, weight: WeightArray, tree_cost: float) -> SplitPenalty:
-    """What opening a unit costs within each tree."""
+    """Costs of first splits within each tree."""
     gradient = problem.gradient(weight)
     square = (gradient.reshape(len(weight), -1) ** 2).sum(axis=1)
     unit = float(np.average(square, weights=weight))
@@ -123,13 +123,13 @@ def _tree_penalty(problem: Problem, weight: WeightArray, tree_cost: float) -> Sp
 
 
 def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
-    """The trees of a forest that another library has fitted, as they are.
+    """The trees of a model fitted by another library, unchanged.
 
     Raises
     ------
     MethodError
-        If the forest was fitted on columns without names or on others than those of the formula, or
-        its trees don't predict what is wanted.
+        If the model was fitted to unnamed columns, or to columns other than those of the formula,
+        or if its trees predict something else.
     """
     forest = import_forest(model)
     forest = forest.with_features(_column_of_each(_feature_names(model), coded))
@@ -161,7 +161,7 @@ def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
 
 
 def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
-    """Raise a MethodError if a forest predicts something else than the response."""
+    """Raise a MethodError if a fitted model does not predict the response."""
     from sklearn.base import is_classifier, is_regressor
 
     family, kind = problem.family, type(model).__name__

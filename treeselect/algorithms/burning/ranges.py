@@ -1,4 +1,4 @@
-"""What each option of ControlBurn may be, as a keyword and in the strategy that it stands for."""
+"""Ranges of ControlBurn's options, as keywords and in its strategies."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MAX_DEPTH = 16
 """Greatest depth of trees."""
 
 KINDS = (BAG_BOOSTING, BAGGING, DOUBLE)
-"""How forests of trees of many units are grown."""
+"""Kinds of forests with several units per tree."""
 
 ROWS, GAUSSIAN = "rows", "gaussian"
 """Kinds of sketches."""
 
 FUNCTION = "a function"
-"""What a function is in a model file, before what it is of."""
+"""How a function starts in a model file."""
 
 MARGINS = "Margins aren't probabilities, so a refitted forest must predict."
 PROVED = "Optimality can be proved only for all rows, or for a sample of rows."

@@ -1,4 +1,4 @@
-"""Fewer rows that stand for all of them."""
+"""A sketch: fewer rows in place of all of them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from treeselect.engine.random import stream_seed
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sketch(Strategy):
-    """Fewer rows on which ControlBurn solves the sparse-forest problem (section 3.3.3).
+    """A sketch: fewer rows on which ControlBurn solves the sparse-forest problem (section 3.3.3).
 
     Parameters
     ----------
     rows : int
-        2 to 1,000,000.
+        Number of rows, 2 to 1,000,000.
     kind : {"rows", "gaussian"}
-        A sample of the rows, or Gaussian combinations of them, which only the squared error can
-        have, with :class:`Penalty` (problem 3 of the paper).
+        ``"rows"``: a sample of the rows. ``"gaussian"``: Gaussian combinations of the rows, for the
+        squared error only, with :class:`Penalty` (problem 3 of the paper).
 
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is out of range.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Sketch(Strategy):
         check_choice(self, "kind", (ROWS, GAUSSIAN))
 
     def sample(self, weight: WeightArray, seed: int) -> IntArray:
-        """The rows with weight, or a sample of them."""
+        """The rows with positive weight, or a sample of them."""
         rows = np.flatnonzero(weight)
         if self.kind != ROWS or self.rows >= len(rows):
             return rows
@@ -53,5 +53,5 @@ class Sketch(Strategy):
         return np.sort(rng.choice(rows, self.rows, replace=False))
 
     def mixed(self, seed: int) -> tuple[int, int] | None:
-        """Number and seed of Gaussian combinations of the rows, if it has any."""
+        """Number and seed of the Gaussian combinations of rows, or None."""
         return None if self.kind == ROWS else (self.rows, stream_seed(seed, "sketch"))

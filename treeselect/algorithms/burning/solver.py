@@ -1,7 +1,6 @@
-"""How ControlBurn chooses among the trees: on which rows, by what loss, and what then predicts.
+"""How ControlBurn chooses among the trees: rows, loss, and final model.
 
-Each way is a strategy (``penalties``, ``subsets``) that has the options which go with it, and no
-others.
+Each solver is a strategy (``penalties``, ``subsets``) with only the options that suit it.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ from treeselect.models.forest import REFITTED_TREES
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Solver(Strategy, abc.ABC):
-    """What all ways to choose among the trees have in common."""
+    """Options shared by all solvers."""
 
     adaptive: bool = True
     sketch: Sketch | int | None = None
     refit_trees: int | None = REFITTED_TREES
     refine: bool = False
 
-    not_mixed: ClassVar[str | None] = None  # why there is no Gaussian sketch
-    must_refit: ClassVar[str | None] = None  # why the sparse forest does not predict
+    not_mixed: ClassVar[str | None] = None  # why Gaussian sketches are refused
+    must_refit: ClassVar[str | None] = None  # why a forest must be refitted
 
     def __post_init__(self) -> None:
         check_ranges(self, "adaptive", "refine")
@@ -70,14 +69,14 @@ class Solver(Strategy, abc.ABC):
         return None
 
     def check(self, problem: Problem) -> None:
-        """Raise a MethodError if it does not go with the response, the prices or the offset."""
+        """Raise a MethodError if the response, costs or offset do not suit it."""
 
     @abc.abstractmethod
     def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
         """The path of selections through some trees (see ``Method.path``)."""
 
     def ended(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
-        """The path after the last step that was asked for."""
+        """The path after refinement."""
         if not self.refine:
             return steps
         refinement = Refinement(task)
@@ -117,7 +116,7 @@ class Solver(Strategy, abc.ABC):
             said["constraints"] = f"{FUNCTION} of the weights"
         return said
 
-    # --- what its children have ---
+    # --- overridden by subclasses ---
 
     def _ridge_on(self, task: Task) -> float:
         """The ridge penalty, at least 0."""
@@ -125,10 +124,10 @@ class Solver(Strategy, abc.ABC):
 
     @property
     def _loss(self) -> Loss | None:
-        """The loss, if it is not the family's."""
+        """The loss, if it differs from the family's."""
         return None
 
     @property
     def _constrain(self) -> Callable[..., Any] | None:
-        """What constrains the weights."""
+        """The constraints on the weights."""
         return None

@@ -31,30 +31,30 @@ from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, 
 from treeselect.models.weighted import WeightedForest
 
 FIRST_PATH = 10
-"""Units at which the first of the two solutions ends, at least; with fewer, it goes to the end of
-the path, so that what enters last has an importance by then."""
+"""Least number of units at which the first of two solutions ends; with fewer units, it continues to
+the end of the path, so that the last unit to enter gets an importance."""
 
 _LEAST_IMPORTANCE = 1e-3
-"""Least importance, relative to the largest, that the second solution reckons with."""
+"""Lower bound of the relative importance in the second solution."""
 
 
 @dataclass(frozen=True, slots=True)
 class SparsityRules:
-    """How the problem is posed.
+    """Settings of the sparse-forest problem.
 
     Attributes
     ----------
     rows : ndarray of int64
         Rows of the problem.
     held : ndarray of float, shape (n_groups,), or None
-        If it is solved twice, the second time with prices by the importances of the first: the
-        share of each unit's gain that holds outside the bags, which these are multiplied by.
+        For a second solution with costs by the importances of the first: the share of each unit's
+        gain that holds out of bag, by which these importances are multiplied.
     ridge : float
-        At least 0.
+        Ridge penalty, at least 0.
     mixed : (int, int) or None
-        Number and seed of Gaussian combinations of the rows that stand for them.
+        Number and seed of Gaussian combinations that replace the rows.
     loss : Loss or None
-        In place of the family's.
+        Replaces the family's loss.
     constrain : callable or None
         From :class:`UnitWeights` to a sequence of cvxpy constraints.
     """
@@ -77,7 +77,7 @@ def _constraint(made: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class UnitWeights:
-    """The weights of the trees as cvxpy knows them, for constraints.
+    """The weights of the trees as cvxpy expressions, for constraints.
 
     ``weights["age"]`` is the sum of the weights of the trees that use the unit `age`.
 
@@ -171,12 +171,12 @@ class Sparsifier:
         return self._step(forest, forest.solve(lam, empty) if np.isfinite(lam) else empty)
 
     def best_subsets(self, sizes: Sequence[int], time_limit: float) -> tuple[Step, ...]:
-        """The empty step, and the best subset of each size that another unit helps to reach.
+        """The empty step, and the best subset of each size at which a further unit helps.
 
         Parameters
         ----------
         sizes : sequence of int
-            Rising, above the number of kept units.
+            Increasing, above the number of units that are forced in.
         time_limit : float
             Seconds for each.
         """
@@ -212,7 +212,7 @@ class Sparsifier:
             ) from error
 
     def _priced(self, max_size: int) -> SparseForest:
-        """The problem at the prices of its second solution, if it is solved twice."""
+        """The problem with the costs of its second solution, if it is solved twice."""
         if self._rules.held is None:
             return self._forest
         pool, groups = self._pool, self._problem.groups
@@ -249,14 +249,14 @@ class Sparsifier:
 
 
 def _discount(importance: FloatArray) -> FloatArray:
-    """Factor on each unit's price: one over the root of its relative importance."""
+    """Factor of each unit's cost: one over the square root of its relative importance."""
     largest = importance.max(initial=0.0)
     relative = importance / largest if largest > 0 else np.ones_like(importance)
     return np.asarray(np.maximum(relative, _LEAST_IMPORTANCE) ** -0.5)
 
 
 def _gap_words(size: int, gap: float) -> str:
-    """What is known of a best subset."""
+    """Whether a best subset is proved optimal, in words."""
     if gap > 0:
         known = (
             f"not proved optimal; another set may have a loss up to {gap:.1%} lower. Allow the"

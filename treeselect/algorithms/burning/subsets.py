@@ -1,4 +1,4 @@
-"""The best of all sets of a size, in place of a path."""
+"""The best subset of each size, in place of a penalty path."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from treeselect.errors import MethodError
 
 _SUBSET_RIDGE = 0.01
 """Ridge of best subsets, where none is given, as a share of the constant model's loss. With it
-the gap closes in seconds; a tenth of it took minutes on 20 columns (``best_subset`` says why)."""
+the gap closes in seconds; with a tenth of it, minutes on 20 columns (see ``best_subset``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class BestSubset(Solver):
-    """Of all sets of a size the one whose trees have the least loss, by a mixed-integer program.
+    """For each size, the set of terms whose trees have the least loss, by a mixed-integer program.
 
-    The path of the penalty is where the search begins. It counts units and knows no prices.
+    The search starts from the sets of the penalty path. It takes no costs.
 
     Parameters
     ----------
     time_limit : float
-        Seconds that the search for one size may take, above 0; then the best one so far is taken,
-        and the summary tells its optimality gap.
+        Seconds that the search for one size may take, above 0. Then the best subset so far is used,
+        and the summary gives its optimality gap.
     ridge : float, optional
-        Ridge penalty on the weights of the trees, above 0. None: a hundredth of the constant
-        model's loss.
+        Ridge penalty on the weights of the trees, above 0. If None: a hundredth of the null model's
+        loss.
     adaptive : bool
-        Whether the path at which the search begins is solved twice.
+        Whether the penalty path from which the search starts is solved twice.
     sketch : Sketch or int, optional
-        A sample of the rows. None: all of them.
+        A sample of the rows. If None: all rows.
     refit_trees : int
-        Trees of the forest that predicts.
+        Trees of the final random forest, at least 1.
     refine : bool
-        Whether each subset is refined by exchanges, which count out-of-bag errors of forests.
+        Whether each subset is refined by exchanges, which compare out-of-bag errors of forests.
 
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is out of range.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class BestSubset(Solver):
         check_number(self, "ridge", above=0.0, optional=True)
 
     def check(self, problem: Problem) -> None:
-        """Raise a MethodError if there are prices."""
+        """Raise a MethodError if there are costs."""
         if (problem.groups.item_costs != 1).any():
             raise MethodError(
                 "`best_subset` of ControlBurn can't take `costs` into account.\n"

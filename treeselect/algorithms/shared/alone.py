@@ -1,4 +1,4 @@
-"""What units say alone, without any draw."""
+"""Individual information of units, without random numbers."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ _CLASSES = 8
 
 
 class Alone:
-    """How much of the response single units tell.
+    """Individual information of units about the response.
 
     The measure of a column is the epsilon squared of a one-way analysis of variance: the share of
-    the variance between the classes of the column, adjusted for their number, so that a factor of
+    the variance between the classes of the column, adjusted for their number, so that a factor with
     many levels has no advantage and noise has 0 on average. Classes are the levels of a factor, up
-    to eight of about equal weight of a number, and what is missing. Of a unit of several columns
-    that column counts which says most. All depends on the rows only: nothing is drawn.
+    to eight classes of about equal weight of a number, and missing values. A unit of several
+    columns has the largest value of its columns. The measure depends only on the rows; nothing is
+    random.
 
     Parameters
     ----------
     data : BinnedData
     truth : ndarray of float, shape (n_rows, n_outputs)
-        What is to be told.
+        The response.
     weights : RowWeights
-        Of the rows it is told from; as many are counted as there are groups of them; a row is one
-        observation, whatever its weight.
+        Weights of the rows; each row is one observation, whatever its weight, and clusters count as
+        one each.
 
     References
     ----------

@@ -22,35 +22,35 @@ class Step:
     Attributes
     ----------
     tuning : float
-        Value of the method's tuning parameter; infinite where nothing has entered.
+        Value of the tuning parameter; infinite if nothing has entered.
     selected : ndarray of bool, shape (n_groups,)
     importance : ndarray of float, shape (n_groups,)
-        Share of the unpenalised gain, as far as it holds outside the bags where the method knows
-        how far; summing to 1, or all 0 if nothing is selected.
+        Share of the unpenalised gain, as far as it holds out of bag if the method measures that;
+        sums to 1, or is 0 throughout if nothing is selected.
     train_score : float
-        Score of the method's own ensemble on its training rows, out of bag where it has bags; NaN
-        if it was not wanted.
+        Score of the method's own ensemble on its training rows, out of bag if it has bags; NaN if
+        not wanted.
     cut_from : int or None
         Number of units of the step that this one was cut from, if it was.
     error : float or None
-        Out-of-bag error of a forest on the selected units, if it decided: in the backward pass, or
-        by the method's own rule.
+        Out-of-bag error of a forest on the selected units, if it was decisive: in the backward
+        pass, or in the method's own rule.
     gap : float or None
-        Optimality gap of a best subset: how much lower, as a share, the objective of another set
-        of the size could be; 0 if it is proved that none is.
+        Optimality gap of a best subset: by which share the objective of another set of the same
+        size could be lower; 0 if proved optimal.
     warning : str or None
-        What a reader must know of how the step was found.
+        A warning to issue about how the step was found.
     warned : str or None
-        The same, where it was warned of already.
+        The same, if it was already issued.
     notes : tuple of str
-        What the method says of the step, in whole sentences.
+        Remarks of the method on the step, in full sentences.
     ensemble : WeightedForest or None
-        The trees behind the step, of methods that weight them; of a cut or pruned step still those
-        of the larger one.
+        The trees of the step, for methods that weight them; for a cut or pruned step, those of the
+        larger one.
     decisions : Decisions or None
-        What the method says of all units, if it decides by itself; the same of all steps.
+        Decisions on all units, for methods that decide themselves; the same for all steps.
     trace : Trace or None
-        What the search for the set has seen, if there was one; None of a cut or pruned step.
+        Record of the search for the set, if there was one; None for a cut or pruned step.
     """
 
     tuning: float
@@ -76,7 +76,7 @@ class Step:
 
     @property
     def was_cut_short(self) -> bool:
-        """Whether the search for it ended before it was done, with no more than a gap proved."""
+        """Whether the search for it ended early, with a positive gap."""
         return self.gap is not None and self.gap > 0
 
 
@@ -93,8 +93,8 @@ def step_of_gains(
     train_score: float,
     held: FloatArray | None = None,
 ) -> Step:
-    """The step of an ensemble by the unpenalised gain of each unit in it, and, if it is known, the
-    share of it that holds outside the bags."""
+    """The step of an ensemble, given the unpenalised gain of each unit and, if known, the share of
+    it that holds out of bag."""
     return Step(
         tuning=tuning,
         selected=(gains > 0) | keep,
@@ -104,13 +104,13 @@ def step_of_gains(
 
 
 def shares(values: FloatArray) -> FloatArray:
-    """Each of some values, at least 0, by their sum; as they are if all are 0."""
+    """Non-negative values divided by their sum; unchanged if all are 0."""
     total = np.cumsum(values)[-1] if len(values) else 0.0  # one by one: zeros change no bit of it
     return np.asarray(values / total) if total > 0 else values
 
 
 def best_of_each_size(steps: Iterable[Step]) -> dict[int, Step]:
-    """Of the steps of each size the first, or that of the least error where errors are known."""
+    """The first step of each size, or the one of least error where errors are known."""
     best: dict[int, Step] = {}
     for step in steps:
         other = best.setdefault(step.size, step)
@@ -123,6 +123,6 @@ def best_of_each_size(steps: Iterable[Step]) -> dict[int, Step]:
 def ranked_step(
     tuning: float, selected: BoolArray, importance: FloatArray, train_score: float
 ) -> Step:
-    """The step of a set, with the positive importances as shares."""
+    """The step of a set, with its positive importances as shares."""
     worth = np.where(selected & np.isfinite(importance), np.maximum(importance, 0.0), 0.0)
     return Step(tuning, selected, shares(worth), train_score)

@@ -1,4 +1,4 @@
-"""Which columns a selector of others takes, fitted to those of some rows."""
+"""Columns that a selector of another package selects when fitted to some rows."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import MethodError, TreeselectError, quoted, said_by
 
 _ONE_AT_A_TIME = threading.Lock()
-"""Warnings are caught for the whole process: two threads would hand each other's filters back."""
+"""Warning filters are global: two threads would restore each other's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Columns that a fitted selector takes.
+    """Columns that a fitted selector selects.
 
     Attributes
     ----------
     taken : ndarray of bool, shape (n_columns,)
     worth : ndarray of float, shape (n_columns,)
-        How much it holds of each, at least 0; 0 of those that it does not take.
+        Importance of each column, at least 0; 0 for columns that are not selected.
     """
 
     taken: BoolArray
@@ -58,12 +58,12 @@ class ColumnSearch:
         Passed to ``fit`` as ``sample_weight``.
     seed : int
     advice : str
-        What to say of the columns when it can't be fitted to them.
+        Added to the error message if a fit fails.
 
     Attributes
     ----------
     warned : list of Warning
-        What the fits so far have warned of, each once.
+        Distinct warnings of the fits so far.
     """
 
     def __init__(
@@ -82,16 +82,15 @@ class ColumnSearch:
         self._arriving = np.arange(x.shape[1])  # at the last step, as far as is known
 
     def own(self) -> Support:
-        """The columns that it takes as it is."""
+        """The columns that the unchanged selector selects."""
         return self._read(self._fitted(seeded(self._selector, self._seed)))
 
     def by_size(self) -> tuple[Callable[[int], Support], bool]:
-        """The columns that it takes when it is asked for a number of them, and whether that is
-        quick.
+        """A function from a number of columns to the selected columns, and whether it is fast.
 
-        It is fitted once where that gives the same columns as a fit for each number: the scores of
-        ``SelectKBest`` and the estimator of ``SelectFromModel`` do not depend on it, and ``RFE``
-        that drops one column at a time goes through the same sets.
+        The selector is fitted once if that gives the same columns as a fit for each number: the
+        scores of ``SelectKBest`` and the estimator of ``SelectFromModel`` do not depend on the
+        number, and ``RFE`` that removes one column at a time passes through the same sets.
         """
         from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest
 
@@ -149,14 +148,14 @@ class ColumnSearch:
         return self._spread(columns, taken, _worth(last, taken))
 
     def _spread(self, columns: IntArray, taken: BoolArray, worth: FloatArray) -> Support:
-        """What is known of the columns that arrive at the last step, of all columns."""
+        """Support among all columns, from that among the columns that reach the last step."""
         found = Support(np.zeros(self._x.shape[1], dtype=bool), np.zeros(self._x.shape[1]))
         found.taken[columns] = taken
         found.worth[columns] = np.where(taken, worth, 0.0)
         return found
 
     def _passed(self, fitted: Any) -> IntArray:
-        """Columns that arrive at the last step of a pipeline."""
+        """Columns that reach the last step of a pipeline."""
         n = self._x.shape[1]
         if not is_pipeline(fitted) or len(fitted.steps) == 1:
             return np.arange(n)
@@ -174,7 +173,7 @@ class ColumnSearch:
 
 
 def _around(fitted: Any, size: int) -> Any:
-    """``SelectFromModel`` around an estimator that is fitted already."""
+    """``SelectFromModel`` with an estimator that is already fitted."""
     parameters = fitted.get_params(deep=False)
     known = {"estimator": fitted.estimator_, "prefit": True, "max_features": size}
     return type(fitted)(**parameters | known)
@@ -200,7 +199,7 @@ def _mask(fitted: Any, n_columns: int) -> BoolArray:
 
 
 def _worth(fitted: Any, taken: BoolArray) -> FloatArray:
-    """Scores, else importances in the estimator inside, else by the ranking, else all the same."""
+    """Scores, else importances of the inner estimator, else inverse ranks, else all equal."""
     estimator = getattr(fitted, "estimator_", None)
     coefficients = getattr(estimator, "coef_", None)
     if coefficients is not None:
@@ -219,7 +218,7 @@ def _worth(fitted: Any, taken: BoolArray) -> FloatArray:
 
 
 def _of_columns(values: Any, taken: BoolArray) -> FloatArray | None:
-    """Finite numbers of at least 0 for all columns; None if these are none, or tell nothing."""
+    """Finite non-negative numbers for all columns; None if they are not available or all 0."""
     try:
         known = np.ravel(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError):
@@ -238,7 +237,7 @@ def _of_columns(values: Any, taken: BoolArray) -> FloatArray | None:
 
 
 def check_taken(name: str, parameter: str, asked: int, found: int) -> None:
-    """Raise a MethodError if more columns were taken than were asked for."""
+    """Raise a MethodError if more columns were selected than requested."""
     if found > asked:
         raise MethodError(
             f"{quoted(parameter)} of {name} must set the number of columns that it selects.\n"

@@ -1,4 +1,4 @@
-"""What a method that decides by itself says of each unit, and what it went by."""
+"""Decisions of a method on each unit, and the importances behind them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ WORDS = {CONFIRMED: "confirmed", TENTATIVE: "tentative", REJECTED: "rejected"}
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Decisions on all units, and the importances of each round that led to them.
+    """Decisions on all units, and the importances of each round.
 
     Attributes
     ----------
     decision : ndarray of int, shape (n_groups,)
         ``CONFIRMED``, ``TENTATIVE`` or ``REJECTED``.
     history : ndarray of float, shape (n_rounds, n_groups)
-        Importance of each unit in each round, NaN once it is left out.
+        Importance of each unit in each round; NaN once it is rejected.
     shadows : ndarray of float, shape (n_rounds, 3)
-        Least, mean and greatest importance of the shadows of a round, the greatest at least 0: what
-        a unit must exceed.
+        Minimum, mean and maximum importance of the shadows of each round. The maximum is at least
+        0; a unit must exceed it for a hit.
     """
 
     decision: IntArray
@@ -33,7 +33,7 @@ class Decisions:
     shadows: FloatArray
 
     def are(self, decision: int) -> BoolArray:
-        """Which units have that decision, shape (n_groups,)."""
+        """Units with a given decision, shape (n_groups,)."""
         return np.asarray(self.decision == decision)
 
     @property

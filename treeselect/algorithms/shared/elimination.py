@@ -1,4 +1,4 @@
-"""Elimination: the least important units go, and the others are judged anew."""
+"""Elimination: the least important units are removed, and the others are judged anew."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.splitting.candidates import can_split
 
 _ONE_BY_ONE = 30
-"""Units from which on one goes at a time."""
+"""Number of units from which they are removed one at a time."""
 
 
 class Judged(Protocol):
-    """What is known of the units of a set."""
+    """Importances of the units of a set."""
 
     @property
     def importance(self) -> FloatArray:
-        """Minus infinity for units that are of no use; shape (n_groups,)."""
+        """Minus infinity for useless units; shape (n_groups,)."""
         ...
 
 
@@ -31,7 +31,7 @@ J = TypeVar("J", bound=Judged)
 
 
 class LeavesShare(Protocol):
-    """A method that eliminates units until a share is left, of which the path is made."""
+    """A method that eliminates units until a share is left."""
 
     @property
     def share(self) -> float | None: ...
@@ -47,7 +47,7 @@ class LeavesShare(Protocol):
 
 
 def check_shares(method: LeavesShare) -> None:
-    """Raise a MethodError unless `share` and `step` are in their ranges."""
+    """Raise a MethodError unless `share` and `step` are in range."""
     check_number(method, "share", above=0.0, most=1.0, optional=True)
     check_number(method, "step", above=0.0, most=0.9)
 
@@ -58,14 +58,14 @@ def path_of_shares(
     judge: Callable[[BoolArray], Judged],
     score: Callable[[BoolArray], float],
 ) -> tuple[Step, ...]:
-    """Path of the units that are left (see ``Method.path``).
+    """Path of the remaining units (see ``Method.path``).
 
     Parameters
     ----------
     method : LeavesShare
     task : Task
     judge, score : callable
-        What a set tells of its units, and its training score.
+        The importances of a set's units, and its training score.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def path_of_shares(
         return fewer(size, last, method.step)
 
     found = eliminate(judge, able, groups.keep, groups.ranks(task.seed), next_size)
-    # Where none is of the largest size that is wanted, the next larger one has to be there.
+    # If no set has the largest size that is wanted, the next larger one is needed.
     sizes = [int(left.sum()) for left, _ in found]
     enough = min((size for size in sizes if size >= most), default=max(sizes))
     steps = []
@@ -107,22 +107,22 @@ def eliminate(
     ranks: IntArray,
     next_size: Callable[[int], int | None],
 ) -> list[tuple[BoolArray, J]]:
-    """Nested sets from the largest on, each with what it tells of its units.
+    """Nested sets from the largest on, each with the importances of its units.
 
-    Units that are of no use go at once.
+    Useless units are removed at once.
 
     Parameters
     ----------
     judge : callable
-        What a set tells of its units.
+        Importances of the units of a set.
     first : ndarray of bool, shape (n_groups,)
-        The largest set: units that can split, and kept ones.
+        The largest set: units that can split, and those forced in.
     keep : ndarray of bool, shape (n_groups,)
-        Units that never go.
+        Units that are never removed.
     ranks : ndarray of int64, shape (n_groups,)
-        Who wins ties.
+        Order of ties.
     next_size : callable
-        How many of so many units are left when the next ones have gone; None at the end.
+        Number of remaining units after the next removal; None at the end.
     """
     left = first
     found: list[tuple[BoolArray, J]] = []
@@ -139,8 +139,9 @@ def eliminate(
 
 
 def fewer(size: int, last: int, share: float) -> int | None:
-    """How many units are left when a share of them has gone, of 30 and fewer one; None if none has
-    to go."""
+    """Number of units after the next removal: of a share, or of one unit of at most 30; None at the
+    end.
+    """
     if size <= last:
         return None
     gone = int(share * size) if size > _ONE_BY_ONE else 1

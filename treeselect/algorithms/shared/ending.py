@@ -1,4 +1,4 @@
-"""Methods that work on their sets once more at the end: the backward pass, and exchanges."""
+"""Methods that revise their sets at the end: by a backward pass or by exchanges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treeselect.algorithms.shared.tracing import rising, trace
 
 @dataclass(frozen=True, kw_only=True)
 class PrunedMethod(Method):
-    """A method that can drop again what is not missed."""
+    """A method with a backward pass that drops redundant units."""
 
     prune: bool = False
 
@@ -30,14 +30,14 @@ class PrunedMethod(Method):
         fixed: Step | None,
         task: Task,
     ) -> tuple[Step, ...]:
-        """The step at a fixed tuning value, or a path; after the last step that was asked for.
+        """The step at a fixed tuning parameter, or a path, after the final revision.
 
         Parameters
         ----------
         try_at : callable
             See ``tracing.trace``.
         fixed : Step or None
-            The step at the tuning value, if one was asked for.
+            The step at the tuning parameter, if that is fixed.
         task : Task
         """
         if fixed is not None:
@@ -45,17 +45,17 @@ class PrunedMethod(Method):
         return trace(try_at, task, functools.partial(self._ended, task))
 
     def path_at(self, fixed: Step, task: Task) -> tuple[Step, ...]:
-        """The step at a fixed tuning value, after the last step that was asked for."""
+        """The step at a fixed tuning parameter, after the final revision."""
         return (self._ended_at(task, fixed),)
 
     def path_along(self, steps: Sequence[Step], task: Task) -> tuple[Step, ...]:
-        """Steps that are there already, after the last step that was asked for; of each size one,
-        up to the largest that is wanted."""
+        """Given steps, after the final revision: one of each size, up to the largest that is
+        wanted."""
         return rising(self._ended(task, steps), task.max_size)
 
     @property
     def begins_above(self) -> bool:
-        """Whether the last step begins with sets that are larger than what is wanted."""
+        """Whether the final revision starts from sets larger than wanted."""
         return self.prune
 
     def longest(self, task: Task) -> int:
@@ -64,7 +64,7 @@ class PrunedMethod(Method):
         return min(most, len(task.problem.groups.names))
 
     def _ended(self, task: Task, steps: Sequence[Step]) -> Sequence[Step]:
-        """The steps of a path after the last step that was asked for."""
+        """The steps of a path after the final revision."""
         return prune_path(task, steps) if self.prune else steps
 
     def _ended_at(self, task: Task, fixed: Step) -> Step:
@@ -73,8 +73,7 @@ class PrunedMethod(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class RefinedMethod(PrunedMethod):
-    """A method whose sets can be refined at the end: by exchanges, which contain the backward
-    pass."""
+    """A method whose sets can be refined by exchanges, which include the backward pass."""
 
     refine: bool = False
 
@@ -84,17 +83,17 @@ class RefinedMethod(PrunedMethod):
 
     @property
     def tells_out_of_bag(self) -> bool:
-        """Whether the training scores are out of bag: those of refined sets are."""
+        """Whether training scores are out of bag, as they are for refined sets."""
         return self.scores_out_of_bag or self.refine
 
     @property
     def why_left_out(self) -> str:
-        """Why units never enter the path: half a sentence."""
+        """Why terms never enter the path, as a clause."""
         return self.left_out + (NO_FURTHER if self.refine else "")
 
     @property
     def begins_above(self) -> bool:
-        """Whether the last step begins with sets that are larger than what is wanted."""
+        """Whether the final revision starts from sets larger than wanted."""
         return self.prune or self.refine
 
     def _ended(self, task: Task, steps: Sequence[Step]) -> Sequence[Step]:

@@ -1,4 +1,4 @@
-"""Sets that get better by exchanges of one unit for another."""
+"""Improvement of sets by exchanges of one unit for another."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, levels
 
 TREES = 100
-"""Trees of the sure judge, where nobody says otherwise."""
+"""Trees of the sure judge by default."""
 
 MARGIN = 1.0
-"""Standard errors by which a set must be better than another to take its place, likewise."""
+"""Standard errors by which a set must be better than another to replace it, by default."""
 
 _PATIENCE = 3
-"""Sizes without progress after which a path ends."""
+"""Sizes without improvement after which a path ends."""
 
 _MOST_ROUNDS = 8
 _CANDIDATES, _BEST = 6, 3
-"""Units that may come in, and how many of them, of those that may go and of the exchanges are
-looked at more closely."""
+"""Candidates for entry, and how many of them, of the candidates for removal and of the exchanges
+are examined closely."""
 
 _NEIGHBOURS = 6
-"""Sets of its size that a set is compared with at the end."""
+"""Sets of the same size with which a set is compared at the end."""
 
 _QUICK_TREES = 25
 _QUICK_ROWS, _SURE_ROWS = 2_000, 10_000
@@ -55,10 +55,10 @@ class Found(NamedTuple):
 
 
 class Search:
-    """The search for one task: a ranking to begin with, a quick judge and a sure one.
+    """The search for one task: a ranking to start from, a quick judge and a sure judge.
 
-    Where units have prices, what a set gains on another is told per price: by the units that only
-    one of the two has, what they add to those of both, divided by what they cost.
+    With costs, sets are compared per cost: by the units that only one of the two has, what they add
+    to the common units, divided by their costs.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Search:
     n_trees : int
         Trees of the sure judge.
     margin : float
-        Standard errors by which a set must be better than another to take its place.
+        Standard errors by which a set must be better than another to replace it.
     """
 
     def __init__(self, task: Task, *, n_trees: int = TREES, margin: float = MARGIN) -> None:
@@ -84,7 +84,7 @@ class Search:
 
     @property
     def n_able(self) -> int:
-        """Units that can be selected: those that can split, and what is kept."""
+        """Number of units that can be selected: those that can split, and those forced in."""
         return len(self._order)
 
     @property
@@ -97,7 +97,7 @@ class Search:
         return first_units(self._order, size, len(self._keep))
 
     def left(self, selected: BoolArray) -> float:
-        """Share of the constant model's error that a set leaves."""
+        """Error of a set as a share of the null model's error."""
         whole = self._sure.error(np.zeros_like(selected))
         return max(self._sure.error(selected), 0.0) / whole if whole > 0 else 1.0
 
@@ -107,15 +107,15 @@ class Search:
         return mean < -self._margin * spread
 
     def best_of_size(self, size: int, smaller: BoolArray | None) -> Found:
-        """The best set found, from the first units of the ranking, or, where that is better, from a
-        smaller set with one more unit."""
+        """The best set found, starting from the first units of the ranking or, if that is better,
+        from a smaller set plus one unit."""
         grown = [] if smaller is None else self.grown(smaller)
         return self.improved(self.better_of(self.first(size), grown))
 
     def growing(
         self, start: Found, most: int, larger: Callable[[int, BoolArray], Found]
     ) -> Iterator[Found]:
-        """A set of each size above that of the first one, until three sizes bring no progress.
+        """A set of each size above the first, until three sizes in a row bring no improvement.
 
         Parameters
         ----------
@@ -136,18 +136,17 @@ class Search:
                 return
 
     def grown(self, selected: BoolArray) -> list[BoolArray]:
-        """The set with the unit that lowers the error most; none if there is no other."""
+        """The set plus the unit that lowers the error most; none if there is no other unit."""
         return [_exchanged(selected, None, g) for g in self._additions(selected)[:1].tolist()]
 
     def better_of(self, incumbent: BoolArray, challengers: Sequence[BoolArray]) -> BoolArray:
-        """Of the challengers that are better than a set by the margin the best, or else the set
-        itself."""
+        """The best challenger that beats a set by the margin, or else the set itself."""
         self._sure.learn([incumbent, *challengers])
         better = [other for other in challengers if self.is_better(other, incumbent)]
         return self._best_first(self._sure, better)[0] if better else incumbent
 
     def improved(self, selected: BoolArray) -> Found:
-        """What becomes of a set by exchanges, until none helps any more."""
+        """A set after exchanges, until no exchange helps."""
         found = Found(selected)
         for _ in range(_MOST_ROUNDS):
             better = self._exchange(found.selected)
@@ -160,8 +159,10 @@ class Search:
         return found
 
     def trace(self, found: Found) -> Trace:
-        """What the search has seen on its way to a set: see :class:`Trace`. The sets that the quick
-        judge found nearly as good are judged with all trees."""
+        """Record of the search for a set: see :class:`Trace`.
+
+        Sets that the quick judge found near-equivalent are judged with all trees.
+        """
         quick = self._others(self._quick, found)
         close = self._best_first(self._quick, quick)[:_NEIGHBOURS]
         self._sure.learn(close)
@@ -177,7 +178,7 @@ class Search:
         return trace_of(found.exchanges, [near[i] for i in order.tolist()], len(others))
 
     def _others(self, judge: Judge, found: Found) -> list[BoolArray]:
-        """The other sets of its size that a judge knows, in an order that columns do not change."""
+        """The other sets of its size that a judge knows, in an order independent of columns."""
         others = [
             other
             for other in judge.sets()
@@ -186,7 +187,7 @@ class Search:
         return sorted(others, key=lambda other: sorted(self._rank[other].tolist()))
 
     def worth(self, selected: BoolArray) -> FloatArray:
-        """How much the error rises without each unit of a set, at least 0; shape (n_groups,)."""
+        """Increase of the error without each unit of a set, at least 0; shape (n_groups,)."""
         worth = np.zeros(len(selected))
         units = np.flatnonzero(selected).tolist()
         self._quick.learn([_exchanged(selected, unit, None) for unit in units])
@@ -196,13 +197,13 @@ class Search:
         return worth
 
     def _share(self, before: BoolArray, after: BoolArray) -> tuple[float, float]:
-        """The rise of the error as a share of what it was, with its standard error."""
+        """Increase of the error as a share of its former value, with its standard error."""
         error = max(self._sure.error(before), np.finfo(np.float64).tiny)
         rise, spread = self._sure.rise(before, after)
         return rise / error, spread / error
 
     def _rise(self, judge: Judge, before: BoolArray, after: BoolArray) -> tuple[float, float]:
-        """How much worse a set is than another, per price, with its standard error."""
+        """How much worse a set is than another, per cost, with its standard error."""
         paid = float(self._costs[before & ~after].sum())
         to_pay = float(self._costs[after & ~before].sum())
         if paid == to_pay or before.sum() != after.sum():
@@ -211,7 +212,7 @@ class Search:
         return judge.rise(before, after, before & after, share)
 
     def _exchange(self, selected: BoolArray) -> BoolArray | None:
-        """The set after the best exchange, None if there is none that helps."""
+        """The set after the best exchange; None if no exchange helps."""
         into, out = self._additions(selected)[:_BEST], self._removals(selected)[:_BEST]
         tried = [_exchanged(selected, a, b) for a in out.tolist() for b in into.tolist()]
         near = self._best_first(self._quick, tried)[:_BEST]
@@ -219,9 +220,9 @@ class Search:
         return None if better is selected else better
 
     def _best_first(self, judge: Judge, sets: list[BoolArray]) -> list[BoolArray]:
-        """Sets of one size, those first that can't be told from the best: of these the cheapest,
-        then those whose units are most informative individually, so that the choice between equals
-        is a steady one; then the others by their errors."""
+        """Sets of one size in order: first those within one standard error of the best, by cost and
+        then by individual information of their units, so that the choice among equals is stable;
+        then the others by error."""
         if not sets:
             return []
         judge.learn(sets)
@@ -238,7 +239,7 @@ class Search:
         return [sets[i] for i in order.tolist()]
 
     def _additions(self, selected: BoolArray) -> IntArray:
-        """Units that might come in, the best first."""
+        """Candidates for entry, best first."""
         key = selected.tobytes()
         if key not in self._added:
             units = self._candidates(selected).tolist()
@@ -248,7 +249,7 @@ class Search:
         return self._added[key]
 
     def _removals(self, selected: BoolArray) -> IntArray:
-        """Units that might go, those first whose removal raises the error least."""
+        """Candidates for removal, by increasing rise of the error."""
         units = np.flatnonzero(selected & ~self._keep)
         sets = [_exchanged(selected, g, None) for g in units.tolist()]
         self._quick.learn(sets)
@@ -256,7 +257,7 @@ class Search:
         return units[falling(-per_price(np.array(missed), self._costs[units]), self._rank[units])]
 
     def _candidates(self, selected: BoolArray) -> IntArray:
-        """Units that tell most of what a set leaves to be told, and most of all, by turns."""
+        """Units with the largest gain on the residuals of a set, and overall, alternately."""
         left = held_out_gains(
             self._task, self._rows, self._sure.residuals(selected), "residuals", SCREEN_CELLS
         )
@@ -266,14 +267,14 @@ class Search:
         return np.array(list(dict.fromkeys(by_turns))[:_CANDIDATES], dtype=np.int64)
 
     def _ranked(self, gains: FloatArray, keep: BoolArray) -> IntArray:
-        """Units by their gains per price."""
+        """Units by gain per cost."""
         return ranking(per_price(gains, self._costs), keep, self._rank)
 
 
 def per_price(gains: FloatArray, costs: FloatArray) -> FloatArray:
-    """Gains by prices; what is below 0 times them, so that a price never helps.
+    """Gains divided by costs; negative gains are multiplied by costs, so that a cost never helps.
 
-    A gain above 0 at no price is infinite; minus infinity stays.
+    A positive gain at cost 0 is infinite; minus infinity stays.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         lost = np.where(np.isneginf(gains), -np.inf, gains * costs)

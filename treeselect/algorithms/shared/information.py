@@ -1,4 +1,4 @@
-"""What one partition of the rows tells of another: cells of units, entropy, information."""
+"""Information between partitions of the rows: cells of units, entropy, mutual information."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.rounding import PRECISION, levels
 
 _MOST_EMPTY = 100
-"""Cells of a table for each row, up to which the empty ones are counted along."""
+"""Cells per row up to which empty cells are counted, too."""
 
 _ROUNDING = 1e-12
-"""Information that is none."""
+"""Information up to this is rounding error."""
 
 
 def row_mass(weights: RowWeights) -> tuple[IntArray, FloatArray]:
-    """The rows with weight and how often each counts: whole weights are copies, others have the
+    """The rows with positive weight, and their masses: integer weights count copies, others have
     mean 1."""
     rows = weights.rows
     own = weights.values[rows]
@@ -29,15 +29,15 @@ def row_mass(weights: RowWeights) -> tuple[IntArray, FloatArray]:
 
 
 def mutual_information(x: IntArray, y: IntArray, mass: FloatArray) -> float:
-    """Mutual information of two partitions of the rows, in nats, less what is expected of
-    independent ones.
+    """Mutual information of two partitions of the rows, in nats, minus its expectation under
+    independence.
 
     Parameters
     ----------
     x, y : ndarray of int64, shape (n_rows,)
         Cells, numbered from 0 without gaps.
     mass : ndarray of float, shape (n_rows,)
-        How often each row counts.
+        Mass of each row.
     """
     n_x, n_y = int(x.max()) + 1, int(y.max()) + 1
     total = mass.sum()
@@ -51,7 +51,7 @@ def mutual_information(x: IntArray, y: IntArray, mass: FloatArray) -> float:
 def unit_cells(
     data: BinnedData, group: int, rows: IntArray, mass: FloatArray, n_bins: int
 ) -> IntArray:
-    """Cells of a unit: the combinations of its columns' bins that are there."""
+    """Cells of a unit: the observed combinations of its columns' bins."""
     columns = []
     for j in range(data.group_start[group], data.group_start[group + 1]):
         codes = data.column(j)[rows].astype(np.int64)
@@ -72,8 +72,8 @@ def joint_cells(columns: Iterable[IntArray], n_rows: int) -> IntArray:
 
 
 def coarsened(values: IntArray | FloatArray, mass: FloatArray, n_bins: int) -> IntArray:
-    """Bins of about equal weight, numbered from 0 with gaps; equal values stay together, and few
-    distinct ones as they are."""
+    """Bins of about equal weight, numbered from 0 with gaps; ties share a bin, and few distinct
+    values keep one each."""
     place = levels(np.asarray(values, dtype=np.float64))
     if place.max(initial=0) < n_bins:
         return place
@@ -87,8 +87,8 @@ def coarsened(values: IntArray | FloatArray, mass: FloatArray, n_bins: int) -> I
 def response_cells(
     problem: Problem, weight: WeightArray, rows: IntArray, mass: FloatArray, n_bins: int
 ) -> IntArray:
-    """Classes as they are, numbers and counts in bins; with an offset, and of times, the bins are
-    those of the negative gradient at the constant model."""
+    """Cells of the response: classes, or bins of numbers and counts; with an offset, and for
+    survival times, bins of the negative gradient at the null model."""
     if problem.splits_classes:
         labels = problem.y[rows].astype(np.int64)
     else:
@@ -97,25 +97,25 @@ def response_cells(
 
 
 class Uncertainties:
-    """Symmetrical uncertainty of units with the response and with each other, as it is asked for.
+    """Symmetrical uncertainty of units with the response and with each other, computed as needed.
 
-    That is ``I(x, y) / H``, where I is the mutual information of the cells of the two and H the
-    mean of their entropies: 0 if they are independent, 1 if each tells the other. What is expected
-    of independent ones (see :func:`mutual_information`) is subtracted from both: it would be 1 for
-    units of many cells otherwise. Values are at least 0, and rounded to 12 digits, so that exact
-    copies are equal.
+    It is ``I(x, y) / H``, where I is the mutual information of the two partitions and H the mean of
+    their entropies: 0 under independence, 1 if each determines the other. The expectation under
+    independence (see :func:`mutual_information`) is subtracted from both; otherwise it would be 1
+    for units with many cells. Values are at least 0 and rounded to 12 digits, so that exact copies
+    are equal.
 
     Parameters
     ----------
     cells : sequence of ndarray of int64, each of shape (n_rows,)
-        Of each unit, numbered from 0 without gaps.
+        Cells of each unit, numbered from 0 without gaps.
     response : ndarray of int64, shape (n_rows,)
     mass : ndarray of float, shape (n_rows,)
-        How often each row counts.
+        Mass of each row.
     """
 
     def __init__(self, cells: Sequence[IntArray], response: IntArray, mass: FloatArray) -> None:
-        # The bytes of a partition are those of its largest number: units may be thousands.
+        # The smallest sufficient integer type: there may be thousands of units.
         self.n_cells = np.array([c.max() + 1 for c in cells])
         self._cells = [c.astype(np.min_scalar_type(int(c.max()))) for c in cells]
         self._mass = mass
@@ -124,13 +124,13 @@ class Uncertainties:
         self._response = response
 
     def relevance(self) -> FloatArray:
-        """Of each unit with the response, shape (n_units,)."""
+        """Symmetrical uncertainty of each unit with the response, shape (n_units,)."""
         own = _entropies([self._response], np.array([self._n_response]), self._mass)
         everything = np.arange(len(self._cells))
         return self._with(self._response, self._n_response, float(own[0]), everything)
 
     def between(self, unit: int, others: IntArray) -> FloatArray:
-        """Of a unit with some units, shape (n_others,)."""
+        """Symmetrical uncertainty of a unit with some units, shape (n_others,)."""
         cells = self._cells[unit].astype(np.int64)
         return self._with(cells, int(self.n_cells[unit]), float(self._entropy[unit]), others)
 
@@ -140,7 +140,7 @@ class Uncertainties:
         apart = self._entropy[units] + entropy
         by_chance = (n_cells - 1) * (n_y - 1) / (2 * self._mass.sum())
         shared = apart - _entropies(joint, n_cells * n_y, self._mass) - by_chance
-        # I is at most H: where anything is left of I, so it is of H.
+        # I is at most H: if I remains positive, so does H.
         most = np.maximum(apart / 2 - by_chance, _ROUNDING)
         found = np.where(shared > _ROUNDING, np.minimum(shared / most, 1.0), 0.0)
         return np.asarray(np.round(found, 12))

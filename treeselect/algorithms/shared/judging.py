@@ -1,4 +1,4 @@
-"""A judge of sets of units that noise can't improve: forests cut back out of bag."""
+"""A judge of sets that noise units do not improve: forests cut back out of bag."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ RANKING_CELLS, SCREEN_CELLS = 10_000_000, 2_000_000
 
 
 class Rows(NamedTuple):
-    """Rows to judge sets on, apart from the others, whose number then costs nothing.
+    """Rows to judge sets on, stored separately, so that other rows cost nothing.
 
     Attributes
     ----------
     places : ndarray of int64, shape (n_own_rows,)
-        In rising order.
+        In increasing order.
     n_all : int
-        Rows of the task.
+        Number of rows of the task.
     data : BinnedData
     weights : RowWeights
         All above 0.
@@ -46,14 +46,14 @@ class Rows(NamedTuple):
     weights: RowWeights
 
     def among_all(self, values: FloatArray) -> FloatArray:
-        """Values of these rows in the places of the task's; NaN elsewhere."""
+        """Values of these rows at their places among all rows; NaN elsewhere."""
         found = np.full((self.n_all, *values.shape[1:]), np.nan)
         found[self.places] = values
         return found
 
 
 def rows_to_judge(task: Task, most: int | None = None) -> Rows:
-    """The rows of a task with a weight, or, if they are more than so many, some drawn at random."""
+    """The rows of a task with positive weight, or a random sample of at most `most` of them."""
     data, places = task.problem.data, np.flatnonzero(task.weight)
     if most is not None and len(places) > most:
         rng = np.random.default_rng(task.seeded("rows", most).seed)
@@ -63,8 +63,8 @@ def rows_to_judge(task: Task, most: int | None = None) -> Rows:
 
 
 class _Judged(NamedTuple):
-    """A set, what its forest says of each row out of bag, and the squared errors, shape
-    (n_own_rows, ...)."""
+    """A set, the out-of-bag predictions of its forest, and the squared errors, shape (n_own_rows,
+    ...)."""
 
     selected: BoolArray
     prediction: FloatArray
@@ -74,19 +74,18 @@ class _Judged(NamedTuple):
 class Judge:
     """Out-of-bag errors of sets of units.
 
-    Each set has a forest of its own, all of its units being tried at each split, which is cut back
-    to the capacity of least out-of-bag error; its errors are those of infinitely many such trees
-    (``OutsideSums.errors``). The bags are the same for all sets, so that errors are compared row by
-    row.
+    Each set has its own forest. All its units are tried at each split, and the trees are cut back
+    to the capacity of least out-of-bag error; errors are those of infinitely many such trees
+    (``OutsideSums.errors``). All sets share the same bags, so errors are compared row by row.
 
     Parameters
     ----------
     task : Task
     n_trees : int
     name : str
-        Of the stream of random numbers.
+        Name of the random stream.
     rows : Rows, optional
-        To judge on; all that have a weight by default.
+        Rows to judge on; by default, all with positive weight.
     """
 
     def __init__(self, task: Task, n_trees: int, name: str, rows: Rows | None = None) -> None:
@@ -102,25 +101,26 @@ class Judge:
         self._known: dict[bytes, _Judged] = {}
 
     def sets(self) -> list[BoolArray]:
-        """All sets that have been judged."""
+        """All sets judged so far."""
         return [judged.selected for judged in self._known.values()]
 
     def errors(self, selected: BoolArray) -> FloatArray:
-        """Squared out-of-bag errors of the judge's own rows, shape (n_own_rows,); NaN where there
-        is none."""
+        """Squared out-of-bag errors of the judge's rows, shape (n_own_rows,); NaN where there is
+        none."""
         return self._judged(selected).errors
 
     def residuals(self, selected: BoolArray) -> FloatArray:
-        """What the forest of a set leaves to be told out of bag of the judge's own rows, shape
-        (n_own_rows, n_outputs); NaN where there is no prediction."""
+        """Out-of-bag residuals of a set's forest, shape (n_own_rows, n_outputs); NaN without
+        prediction."""
         return self.truth - self._judged(selected).prediction
 
     def prediction(self, selected: BoolArray) -> FloatArray:
-        """Out-of-bag predictions by a set, shape (n_rows, n_outputs); NaN where there is none."""
+        """Out-of-bag predictions of a set's forest, shape (n_rows, n_outputs); NaN where there is
+        none."""
         return self._rows.among_all(self._judged(selected).prediction)
 
     def learn(self, sets: Sequence[BoolArray]) -> None:
-        """Judge some sets that are looked at next, each in a thread of its own."""
+        """Judge some sets that are needed next, each in its own thread."""
         new = {one.tobytes(): one for one in sets if one.tobytes() not in self._known}
         if self._n_threads == 1 or len(new) < 2:
             return
@@ -129,7 +129,7 @@ class Judge:
         self._known |= zip(new, judged, strict=True)
 
     def error(self, selected: BoolArray) -> float:
-        """Mean squared out-of-bag error; infinite if no row is outside two bags."""
+        """Mean squared out-of-bag error; infinite if no row is out of bag twice."""
         error = self.errors(selected)
         known = ~np.isnan(error)
         if not known.any():
@@ -143,15 +143,16 @@ class Judge:
         base: BoolArray | None = None,
         share: float = 0.5,
     ) -> tuple[float, float]:
-        """How much the error rises from one set to another, with its standard error over rows, or
-        over groups of rows, where there are any (cluster-robust). A row is one observation there,
-        whatever its weight; both are 0 if no row is outside two bags.
+        """Increase of the error from one set to another, with its standard error.
+
+        The standard error is over rows, or over clusters (cluster-robust). Each row is one
+        observation, whatever its weight. Both are 0 if no row is out of bag twice.
 
         Parameters
         ----------
         base : ndarray of bool, shape (n_groups,), optional
             A part of both. What the second set adds to it is then multiplied by `share`, what the
-            first one adds by ``1 - share``, and the difference by 2.
+            first adds by ``1 - share``, and the difference by 2.
         share : float
         """
         if base is None:
@@ -177,7 +178,7 @@ class Judge:
         return self._known[key]
 
     def _judge(self, selected: BoolArray, n_threads: int) -> _Judged:
-        """Grow the forest of a set; of the empty one the mean."""
+        """Grow the forest of a set; for the empty set, use the mean."""
         truth, weight = self.truth, self._weight
         if not selected.any():
             mean = np.average(truth, axis=0, weights=weight)
@@ -193,17 +194,17 @@ class Judge:
 
 
 def held_out_gains(task: Task, rows: Rows, truth: FloatArray, name: str, cells: int) -> FloatArray:
-    """Out-of-bag gains of all units in a forest that tells `truth`, shape (n_groups,);
-    minus infinity for those that can't split.
+    """Out-of-bag gains of all units in a forest for `truth`, shape (n_groups,); minus infinity for
+    units that can't split.
 
     Parameters
     ----------
     rows : Rows
-        To grow it on.
+        Rows to grow it on.
     truth : ndarray of float, shape (n_own_rows, n_outputs)
-        The response, or what a set leaves to be told.
+        The response, or the residuals of a set.
     cells : int
-        Rows times columns times trees: see ``RANKING_CELLS``.
+        Rows times columns times trees; see ``RANKING_CELLS``.
     """
     data, weight = rows.data, rows.weights.values
     counts = copies(weight) * ~np.isnan(truth[:, 0])

@@ -1,7 +1,7 @@
-"""What every method is: the class that all of them inherit from, others' methods, too.
+"""The base class of all methods, including those of other packages.
 
-A method answers one question: given a problem, what is the path of selected units? All else that
-is asked of it has a default here.
+A method answers one question: which terms are selected at each step of a path? Everything else
+that is required of it has a default here.
 """
 
 from __future__ import annotations
@@ -30,46 +30,50 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 OWN = "own"
-"""The tuning value of a method that finds one set, of a size that is its own business."""
+"""Tuning parameter of a method that finds a single set and chooses its size."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A feature-selection method: a frozen dataclass whose fields are its options.
+    """A selection method: a frozen dataclass whose fields are its options.
 
-    One's own method inherits from this class and has a `name` and a :meth:`path`; everything else
-    has a default. An object of it is accepted wherever the name of a method is. Options are checked
-    in ``__post_init__``; there a :class:`treeselect.errors.MethodError` is the one to raise.
+    To write a method, subclass Method and define `name` and :meth:`path`; everything else has a
+    default. An instance is accepted wherever the name of a method is. Check options in
+    ``__post_init__`` and raise :class:`treeselect.errors.MethodError` there.
+
+    In the arrays of a problem, a unit is what is selected: a group (``groups=``), or a term that is
+    in no group.
 
     Attributes
     ----------
     name : str
-        What it is called: in tables, and, if it is registered, in calls.
+        Name in tables and, once registered, in calls.
     title : str
-        Name for people.
+        Name in summaries and reports.
     references : tuple of Reference
-        Papers, of :mod:`treeselect.algorithms.shared.references`, which :meth:`citation` of a
-        result gives as BibTeX, too; none by default.
+        Papers, as :mod:`treeselect.algorithms.shared.references`, which :meth:`citation` of a
+        result also gives as BibTeX; none by default.
     paper : str
-        Reference for people, that of `references` by default.
+        The reference in words; by default, that of `references`.
     tuning_name : str
-        Option that holds the tuning value of the path; empty if there is none.
+        Option that holds the tuning parameter of the path; empty if there is none.
     splits_exactly : bool
-        Whether it wants a bin for each value of a number (``Problem.exact``). False by default.
+        Whether it needs a bin for each value of a numeric column (``Problem.exact``). False by
+        default.
     reads_columns : bool
-        Whether it wants the columns before they are binned (``Problem.columns``). False by default.
+        Whether it needs the columns before binning (``Problem.columns``). False by default.
     scores_out_of_bag : bool
-        Whether the training scores of its steps are those of out-of-bag predictions, as those of
-        :meth:`scored_step` are. True by default.
+        Whether the training scores of its steps are out of bag, as those of :meth:`scored_step`
+        are. True by default.
     left_out : str
-        Why units never enter the path: half a sentence.
+        Why terms never enter the path, as a clause.
     own_value : float or None
-        Tuning value at which the method decides by itself which units are in, where nobody says
-        anything of their number. None, the default: scores choose it.
+        Value of the tuning parameter at which the method itself decides what is selected if `k` is
+        not given. None, the default: `k` is chosen by cross-validation.
 
     Examples
     --------
-    Units in the order of their names, of which nobody can make any use:
+    Terms in alphabetical order, which is of no use:
 
     >>> from dataclasses import dataclass
     >>> import numpy as np
@@ -99,29 +103,29 @@ class Method:
 
     @property
     def name(self) -> str:
-        """What it is called; every method has its own."""
+        """Name in tables and calls; every method has its own."""
         raise _incomplete(type(self), "name")
 
     @property
     def title(self) -> str:
-        """Name for people; the name by default."""
+        """Name in summaries and reports; `name` by default."""
         return self.name
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """Papers, which get into BibTeX; none by default."""
+        """Papers, which are also given as BibTeX; none by default."""
         return ()
 
     @property
     def paper(self) -> str:
-        """Reference for people; without `references` the module that it is from."""
+        """The reference in words; without `references`, the module that defines the method."""
         if self.references:
             return texts(self.references)
         return f"The method {self.name}, from {type(self).__module__.split('.')[0]}."
 
     @property
     def origin(self) -> str:
-        """The package that its class is from, with the version, for those who do not have it."""
+        """The package that defines the class, with its version."""
         module = type(self).__module__.split(".")[0]
         if module == "__main__":
             return "a script"
@@ -132,23 +136,25 @@ class Method:
 
     @property
     def missing(self) -> str | None:
-        """What it lacks to select again, where a file held it and its code is not here."""
+        """What is missing to select again, if the method's code is missing; else None."""
         return None
 
     @property
     def reads_columns(self) -> bool:
-        """Whether ``Problem.columns`` must be there; by default binned columns are enough."""
+        """Whether ``Problem.columns`` is needed; by default, binned columns are enough."""
         return False
 
     @property
     def predicts_any_set(self) -> bool:
-        """Whether :meth:`final_model` has a model for a set that is no step of the path, so that
-        sizes which it jumps over can be scored; True by default."""
+        """Whether :meth:`final_model` can fit sets that are no steps; True by default.
+
+        Sizes that the path skips can then be scored.
+        """
         return True
 
     @property
     def was_fitted(self) -> bool:
-        """Whether its trees were grown before, on rows that nobody knows; False by default."""
+        """Whether its trees were grown before, on unknown rows; False by default."""
         return False
 
     @property
@@ -158,30 +164,32 @@ class Method:
 
     @property
     def tells_out_of_bag(self) -> bool:
-        """Whether the training scores are out of bag with these options; `scores_out_of_bag` by
-        default."""
+        """Whether training scores are out of bag; `scores_out_of_bag` by default."""
         return self.scores_out_of_bag
 
     @property
     def why_left_out(self) -> str:
-        """Why units never enter the path with these options; `left_out` by default."""
+        """Why terms never enter the path with these options; `left_out` by default."""
         return self.left_out
 
     @property
     def tuning_value(self) -> float | str | None:
-        """The tuning value that the user fixed, None to go through the path; ``"own"`` for one set
-        that is not tuned. By default the option of the tuning value's name."""
+        """The tuning parameter if the user fixed it; None for a path.
+
+        ``"own"`` stands for a single set without tuning. By default, the option that `tuning_name`
+        names.
+        """
         fixed: float | str | None = getattr(self, self.tuning_name) if self.tuning_name else None
         return fixed
 
     # --- what it does ---
 
     def path(self, task: Task) -> Sequence[Step]:
-        """Path of selected units for the rows with positive weight, sizes rising.
+        """Path of selected units for the rows with positive weight, in order of increasing size.
 
-        Goes on until ``task.max_size`` units are selected or no more can be; if the user fixed the
-        tuning value, until that value, whose step is the last. Kept units
-        (``task.problem.groups.keep``) are in all of its steps.
+        It continues until ``task.max_size`` units are selected or no more can be. If the user fixed
+        the tuning parameter, it continues to that value, whose step is the last. Units that are
+        forced in (``task.problem.groups.keep``) are in all steps.
 
         Parameters
         ----------
@@ -195,9 +203,9 @@ class Method:
         raise _incomplete(type(self), "path")
 
     def final_model(self, task: Task, step: Step) -> Model:
-        """The model that predicts from the units of a step, with the seed of its path.
+        """The final model, fitted to the units of a step with the seed of its path.
 
-        By default a forest of 200 trees on these units.
+        By default, a random forest of 200 trees.
         """
         return refit_forest(
             task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads
@@ -212,15 +220,15 @@ class Method:
         ----------
         task : Task
         tuning : float
-            The tuning value; infinite where nothing has entered but what is kept.
+            The tuning parameter; infinite where nothing has entered except what is forced in.
         selected : ndarray of bool, shape (n_groups,)
         worth : ndarray of float, shape (n_groups,)
-            Any measure of importance; of the selected units its positive part counts.
+            Any measure of importance; the positive part for selected units is used.
 
         Returns
         -------
         Step
-            With the out-of-bag score of a forest of 100 trees on the units as training score.
+            Its training score is the out-of-bag score of a forest of 100 trees on the units.
         """
         return ranked_step(tuning, selected, worth, score_of(task, selected))
 
@@ -232,11 +240,11 @@ class Method:
         return {field.name: _default(field) for field in dataclasses.fields(cls)}
 
     def options(self) -> dict[str, Any]:
-        """All options by name, for people and files."""
+        """All options by name, for display and model files."""
         return {name: getattr(self, name) for name in self.defaults()}
 
     def changed(self) -> dict[str, Any]:
-        """The options that are not the default."""
+        """The options that differ from their defaults."""
         defaults, known = self.defaults(), self.options()
         return {
             name: value
@@ -245,52 +253,52 @@ class Method:
         }
 
     def tuned(self, value: float | None) -> Self:
-        """The same method at a tuning value, or, with None, for the whole path."""
+        """The same method with its tuning parameter fixed, or, with None, for the whole path."""
         if not self.tuning_name:
             return self
         return dataclasses.replace(self, **{self.tuning_name: value})
 
     def giving_way(self, k: object) -> Self:
-        """The same where `k` asks for a number of units; a set of its own size may give way."""
+        """The same if `k` is a number; a set of a size that the method chose may give way to it."""
         return self
 
     @property
     def inside(self) -> str | None:
-        """Name of the object that it is made of, whose options are given where that is made."""
+        """Name of the wrapped object whose options are set when it is created; None by default."""
         return None
 
     # --- in words ---
 
     @property
     def text(self) -> str:
-        """The call that makes it, without what is the default."""
+        """The call that creates it, without defaults."""
         return f"{type(self).__name__}({_listed(self.changed())})"
 
     @property
     def label(self) -> str:
-        """It and its options in a few words: ``rrf(n_trees=50)``."""
+        """Name and changed options: ``rrf(n_trees=50)``."""
         return f"{self.name}({_listed(self.changed())})"
 
     @property
     def tuning_words(self) -> str:
-        """The fixed tuning value, for people: ``"lam = 0.1"``."""
+        """The fixed tuning parameter in words: ``"lam = 0.1"``."""
         value = self.tuning_value
         if value == OWN:
             return f"k chosen by {self.name}"
         return f"{self.tuning_name} = {value if isinstance(value, str | None) else f'{value:g}'}"
 
     def record(self) -> tuple[str, dict[str, Any]]:
-        """What a model file holds of it: name and options."""
+        """Name and options, as stored in a model file."""
         return self.name, self.options()
 
 
 def is_method(value: object) -> TypeIs[Method]:
-    """Whether it is a method, and not the class of one."""
+    """Whether it is an instance of a method, not a class."""
     return isinstance(value, Method)
 
 
 def deciding(method: Method, k: object) -> Method:
-    """The method for what was said of `k`: where nothing was, one that decides by itself does."""
+    """The method to use for a given `k`: without `k`, a method with its own value decides."""
     said = k is not None and not isinstance(k, NotGiven)
     if said or method.own_value is None or method.tuning_value is not None:
         return method
@@ -298,7 +306,7 @@ def deciding(method: Method, k: object) -> Method:
 
 
 def check_kind(kind: type[Any]) -> None:
-    """Raise a MethodError unless objects of a class are methods."""
+    """Raise a MethodError unless a class is a complete method."""
     if not issubclass(kind, Method):
         raise MethodError(
             f"{kind.__name__} must be a subclass of `treeselect.Method` that defines `name` and"
@@ -318,13 +326,14 @@ def _incomplete(kind: type[Any], needed: str) -> MethodError:
 
 
 def steps_of(method: Method, task: Task) -> tuple[Step, ...]:
-    """The path of a method, which may be anybody's; where it tells no training scores, and they are
-    wanted, with those of forests of 100 trees on the units.
+    """The path of any method, checked, with training scores.
+
+    Scores that are wanted and missing are those of forests of 100 trees.
 
     Raises
     ------
     MethodError
-        If these are no steps, or their sizes fall.
+        If these are no steps, or if their sizes decrease.
     """
     found = method.path(task)
     where = f"`path` of {type(method).__name__}"
@@ -353,7 +362,7 @@ def _scored(step: Step, task: Task) -> Step:
 
 
 def _check_units(where: str, name: str, values: Any, kind: str, n: int) -> None:
-    """Raise a MethodError unless there is one value of a kind for each unit."""
+    """Raise a MethodError unless there is one value of a kind per unit."""
     fits = isinstance(values, np.ndarray) and values.shape == (n,) and values.dtype.kind == kind
     if not fits or not np.isfinite(values).all():
         words = "True or False" if kind == "b" else "a finite number"

@@ -1,6 +1,6 @@
-"""Checks that methods make of their options when they are built.
+"""Checks of a method's options, made when it is created.
 
-None is without an upper bound: each stands for work or memory, or is multiplied by something.
+Every number has an upper bound: each stands for work or memory, or is a factor.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from treeselect.engine.growing.growth import UNBOUNDED
 from treeselect.errors import MethodError, quoted
 
 MOST_TREES = 1_000_000
-"""Most trees, and of whatever else has no bound of its own."""
+"""Most trees; the bound of all options without their own."""
 
 MOST_LEAF = 10**12
-"""Most rows that a leaf can be asked to have."""
+"""Upper bound of the minimum number of rows in a leaf."""
 
 MOST_DEPTH = UNBOUNDED
 """Greatest depth, which no tree reaches."""
@@ -26,7 +26,7 @@ MOST_UNITS = 10**9
 """Most units that can be tried at a node."""
 
 _LARGEST = 1e150
-"""Largest number, whose square is still one."""
+"""Largest number whose square is finite."""
 
 
 def check_integer(
@@ -38,9 +38,9 @@ def check_integer(
     limit: int = MOST_TREES,
     optional: bool = False,
 ) -> None:
-    """Make the option Python's whole number; a MethodError unless it is from `least` to `most`.
+    """Convert the option to an int; a MethodError unless it is from `least` to `most`.
 
-    Without `most` it is at most `limit`, of which only those are told who pass it.
+    Without `most`, it is at most `limit`, which only its own error message mentions.
     """
     value = getattr(method, option)
     if value is None and optional:
@@ -51,7 +51,7 @@ def check_integer(
         found, bounds = None, f"at most {limit:,}"
     if found is None or found < least or (most is not None and found > most):
         raise _error(method, option, f"a whole number, {bounds}", optional, value)
-    object.__setattr__(method, option, found)  # a frozen record's own checks may settle it
+    object.__setattr__(method, option, found)  # allowed in the checks of a frozen record
 
 
 def check_number(
@@ -64,9 +64,10 @@ def check_number(
     limit: float = _LARGEST,
     optional: bool = False,
 ) -> None:
-    """Make the option Python's finite number; a MethodError unless it is in these bounds.
+    """Convert the option to a finite float; a MethodError unless it is within the bounds.
 
-    Without `most` its size is at most `limit`, of which only those are told who pass it.
+    Without `most`, its absolute value is at most `limit`, which only its own error message
+    mentions.
     """
     value = getattr(method, option)
     if value is None and optional:
@@ -84,12 +85,12 @@ def check_number(
         or (most is not None and found > most)
     ):
         raise _error(method, option, f"a finite number {' and '.join(bounds)}", optional, value)
-    # numpy has no whole number so large, and would take it for an object
+    # numpy would convert a larger int to an object
     object.__setattr__(method, option, found if abs(found) <= 2**53 else float(found))
 
 
 def check_choice(method: object, option: str, allowed: Sequence[str | None]) -> None:
-    """Make the option Python's text; a MethodError unless it is one of the allowed."""
+    """Convert the option to a str; a MethodError unless it is one of the allowed."""
     value = plain(getattr(method, option))
     known = [choice for choice in allowed if choice is not None]
     if not is_one_of(value, known) and not (value is None and None in allowed):
@@ -108,7 +109,7 @@ def refuse_together(method: object, *, way: str, **values: str) -> None:
 
 
 def refuse_costs(method: object, groups: FeatureGroups) -> None:
-    """Raise a MethodError if anything has a price other than 1."""
+    """Raise a MethodError if any cost differs from 1."""
     if (groups.item_costs != 1).any():
         raise MethodError(
             f"{type(method).__name__} can't take `costs` into account.\n"
@@ -117,7 +118,7 @@ def refuse_costs(method: object, groups: FeatureGroups) -> None:
 
 
 def check_flag(method: object, option: str, *, optional: bool = False) -> None:
-    """Make the option Python's truth value; a MethodError unless it is one."""
+    """Convert the option to a bool; a MethodError unless it is one."""
     value = getattr(method, option)
     if value is None and optional:
         return
@@ -128,7 +129,7 @@ def check_flag(method: object, option: str, *, optional: bool = False) -> None:
 
 
 def owner_of(record: object) -> str:
-    """Whose options they are: the record's class, or the one that its keywords stand for."""
+    """Name of the class whose options they are, or that keywords stand for."""
     return getattr(record, "owner", type(record).__name__)
 
 

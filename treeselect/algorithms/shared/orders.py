@@ -1,4 +1,4 @@
-"""Units in an order, and the first of them."""
+"""Rankings of units, and their first units."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from treeselect.engine.rounding import levels
 
 
 def ranking(importance: FloatArray, keep: BoolArray, ranks: IntArray) -> IntArray:
-    """Units from the first to the last: kept ones, then the more important, then by their ranks.
+    """Units in order: those forced in, then by decreasing importance, then by rank.
 
-    Units without any importance (minus infinity) are left out, unless they are kept.
+    Units without importance (minus infinity) are omitted, unless they are forced in.
     """
     order = np.lexsort((ranks, -levels(importance), ~keep))
     return np.asarray(order[(importance[order] > -np.inf) | keep[order]])

@@ -1,7 +1,7 @@
-"""The backward pass: selected units that are not missed are dropped.
+"""The backward pass: redundant units are dropped from a selection.
 
-A method that goes forward keeps what it once took. Of x, y and their sum it may take the sum first
-and then x and y, and never lets the sum go.
+A method that goes forward keeps a unit once it has entered. Of x, y and their sum, it may select
+the sum first and then x and y, and never drop the sum.
 """
 
 from __future__ import annotations
@@ -18,28 +18,27 @@ from treeselect.engine.arrays import BoolArray
 from treeselect.engine.rounding import falling
 
 _TREES = 200
-"""Trees of the forests that are compared."""
+"""Trees of the compared forests."""
 
 MOST_UNITS = 30
-"""Larger selections are left as they are: each of their units costs some forests."""
+"""Larger selections are not pruned: each unit takes several forests."""
 
 
 class BackwardPass:
-    """Drops units from the steps of one problem, one after the other, as long as none is missed.
+    """Drops redundant units from the steps of one problem, one at a time.
 
-    The unit goes whose removal leaves the least out-of-bag squared error (for classes Brier's
-    score) of a forest on the others, cut back to the capacity of least error, if that is above the
-    error with all of them by at most the standard error of the difference (see ``Judge.rise``).
-    After the first removal units are tried by the error that their removal left when it was last
-    tried, and the first that is not missed goes: ``2 s`` forests or so for s units instead of
-    ``s ** 2 / 2``.
-    Kept units stay.
+    The unit is dropped whose removal leaves the least out-of-bag squared error (for classes, the
+    Brier score) of a forest on the others, cut back to the capacity of least error, provided that
+    the error rises by at most the standard error of the difference (see ``Judge.rise``). After the
+    first removal, units are tried in order of the error that their removal left when last tried,
+    and the first redundant one is dropped: this takes about ``2 s`` forests for s units instead of
+    ``s ** 2 / 2``. Units that are forced in stay.
 
     Parameters
     ----------
     task : Task
     judge : Judge, optional
-        Of the sets; one of 200 trees by default.
+        Judge of the sets; one of 200 trees by default.
     """
 
     def __init__(self, task: Task, judge: Judge | None = None) -> None:
@@ -49,17 +48,21 @@ class BackwardPass:
         self._chains: dict[bytes, list[tuple[BoolArray, float]]] = {}
 
     def chain(self, step: Step) -> list[Step]:
-        """The step and what it becomes with each unit that goes, with their errors; a step of none
-        or of more than 30 units alone."""
+        """The step, and the step after each dropped unit, with their errors.
+
+        A step of no units, or of more than 30, is returned unchanged.
+        """
         if not 1 <= step.size <= MOST_UNITS:
             return [step]
         return [_reduced(step, selected, error) for selected, error in self.sets(step.selected)]
 
     def sets(self, selected: BoolArray) -> list[tuple[BoolArray, float]]:
-        """The sets from this one to what is left of it, and the errors with them; a set of none or
-        of more than 30 units alone."""
+        """The set, and the set after each dropped unit, with their errors.
+
+        A set of no units, or of more than 30, is returned unchanged.
+        """
         key = selected.tobytes()
-        if key not in self._chains:  # depends on the set alone: steps of a path often share it
+        if key not in self._chains:  # depends only on the set, which steps of a path often share
             self._chains[key] = self._pruned(selected)
         return self._chains[key]
 
@@ -75,14 +78,14 @@ class BackwardPass:
         return chain
 
     def _each_left_out(self, selected: BoolArray) -> dict[int, float]:
-        """Mean error without each of the units that can go."""
+        """Mean error without each of the units that may be dropped."""
         if selected.sum() == 1:
             return {}
         units = np.flatnonzero(selected & ~self._keep)
         return {int(g): self._judge.error(_without(selected, int(g))) for g in units}
 
     def _first_not_missed(self, selected: BoolArray, last: dict[int, float]) -> int | None:
-        """The first unit that can go, in the order of the errors when last tried."""
+        """The first redundant unit, in the order of the errors when last tried."""
         if selected.sum() == 1:
             return None
         units = np.array(list(last), dtype=np.int64)
@@ -96,10 +99,10 @@ class BackwardPass:
 
 
 def prune_path(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Steps and what the :class:`BackwardPass` makes of them, of each size the one of least error.
+    """Steps and their backward passes; of each size, the one of least error.
 
-    The pass is made from the steps of up to twice `max_size` and two units, and from the smallest
-    of more units than `max_size`.
+    The pass starts from the steps of at most twice `max_size` plus two units, and from the smallest
+    step above `max_size`.
     """
     max_size = task.max_size
     above = min((step.size for step in steps if step.size > max_size), default=0)

@@ -1,4 +1,4 @@
-"""Forests that rank units by their importance: what the baselines by forests have in common."""
+"""Forests that rank units by importance, as shared by several methods."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ KINDS: tuple[Kind, ...] = ("unbiased", "mdi", "permutation")
 
 @dataclass(frozen=True, slots=True)
 class MeasuredForest:
-    """What a forest tells of the units that it was grown on, without its trees.
+    """Importances from a forest, without its trees.
 
     Attributes
     ----------
     importance : ndarray of float, shape (n_groups,)
-        Below 0 where a unit did harm outside the bags; minus infinity for units that no tree splits
-        on.
+        Negative if a unit worsens out-of-bag predictions; minus infinity if no tree splits on it.
     standard_error : ndarray of float, shape (n_groups,)
-        Of the importance, over the trees; NaN for the same units, and for the decrease of impurity.
+        Standard error of the importance over the trees; NaN if no tree splits on the unit, and for
+        ``"mdi"``.
     """
 
     importance: FloatArray
@@ -76,15 +76,15 @@ class RankingForest(RefinedMethod):
         check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
 
     def measure(self, task: Task, groups: BoolArray) -> MeasuredForest:
-        """Grow a forest on some units and measure these.
+        """Grow a forest on some units and measure their importance.
 
-        The trees grow on bootstrap bags of the distinct rows, or of whole groups of them; with an
-        offset on the negative gradient at the constant model.
+        Trees are grown on bootstrap samples of the distinct rows, or of whole clusters; with an
+        offset, on the negative gradient at the null model.
         """
         return self._measured(self._grow(task, groups), groups, task.n_threads)
 
     def judge(self, task: Task, groups: BoolArray) -> tuple[MeasuredForest, OutOfBagFit]:
-        """The same, and how well the forest predicts."""
+        """Importances, and the out-of-bag predictions of the forest."""
         grown = self._grow(task, groups)
         measured = self._measured(grown, groups, task.n_threads)
         return measured, out_of_bag_fit(grown, task.problem, task.weight)

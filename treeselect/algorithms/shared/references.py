@@ -1,4 +1,4 @@
-"""References: one record for what people read and for BibTeX."""
+"""References, in words and in BibTeX."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Reference:
 
     @property
     def short(self) -> str:
-        """As it stands in a sentence: ``"Deng and Runger 2013"``."""
+        """As cited in a sentence: ``"Deng and Runger 2013"``."""
         names = [_names(author)[0] for author in self.authors]
         if len(names) > 2 or names[-1] == "others":
             return f"{names[0]} et al. {self.year}"
@@ -77,7 +77,7 @@ class Reference:
 
     @property
     def key(self) -> str:
-        """Of the BibTeX entry: the first author's last name and the year."""
+        """Key of the BibTeX entry: last name of the first author, and year."""
         name = _names(self.authors[0])[0].lower()
         return f"{''.join(filter(str.isalpha, name))}{self.year}"
 

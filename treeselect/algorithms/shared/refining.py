@@ -1,7 +1,7 @@
-"""Refinement: the sets of a method, after exchanges that rows outside the bags speak for.
+"""Refinement: the sets of a method after exchanges that lower the out-of-bag error.
 
-A method that follows a path never takes back what it took, and never sees a pair that tells nothing
-one by one.
+A method that follows a path seldom drops a unit, and misses pairs that are informative only
+jointly.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from treeselect.engine.arrays import BoolArray
 from treeselect.errors import listing
 
 NO_FURTHER = ", or do not lower the out-of-bag error"
-"""Why units are left out of a refined path, beside why the method leaves them out."""
+"""Continues a method's `left_out` for refined paths."""
 
 
 class Refinement:
-    """Makes the steps of one problem better, kept units staying in.
+    """Improves the steps of one problem; units that are forced in stay.
 
-    All sets are judged by the out-of-bag error of forests on them, on the same bags. The method's
-    own set gives way only where the error falls by more than its standard error, so that what
-    becomes of it has at most its error.
+    All sets are judged by the out-of-bag error of forests on them, with the same bags. A set of the
+    method is replaced only if the error falls by more than its standard error, so the refined set
+    never has a higher error.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Refinement:
         self._backward = BackwardPass(task, self._search.judge)
 
     def at(self, step: Step) -> Step:
-        """What becomes of one step: units that are not missed go, and others are exchanged, until
+        """One step after refinement: redundant units are dropped and others exchanged, until
         nothing changes."""
         found = Found(step.selected)
         while (found.selected & ~self._keep).any():
@@ -55,18 +55,18 @@ class Refinement:
         return self._step(step, found)
 
     def path(self, steps: Sequence[Step]) -> tuple[Step, ...]:
-        """What becomes of a path: a step for each size that is wanted, after the one with nothing
-        but what is kept.
+        """A path after refinement: a step for each size that is wanted, after the one with only the
+        units forced in.
 
-        Against the set of the method, where it has none of a size the next larger one cut, stand
-        the first units of a held-out ranking, those of the backward pass from more of these and
-        from a larger step, and the set of one unit fewer with one more. A path of all sizes ends
-        where further units do not help.
+        The set of the method (if it has none of a size, the next larger one, cut) competes with the
+        first units of a held-out ranking, with sets of the backward pass from more of these and
+        from a larger step, and with the set of one unit fewer plus one. A path over all sizes ends
+        when further units do not help.
 
         Parameters
         ----------
         steps : sequence of Step
-            In any order; of a size the first.
+            In any order; the first of each size is used.
         """
         of_size = best_of_each_size(steps)
         own = [of_size[size] for size in sorted(of_size)]
@@ -80,8 +80,10 @@ class Refinement:
         return tuple(self._step(step_of_size(own, one.size, self._keep), one) for one in found)
 
     def _backward_sets(self, own: Sequence[Step]) -> list[BoolArray]:
-        """Sets of the backward pass, from the first units of the ranking and from the largest step,
-        both of at most twice the wanted size and two units; or else the next larger step."""
+        """Sets of the backward pass, from the first units of the ranking and from the largest step.
+
+        Both have at most twice the wanted size plus two units; if no step has, the next larger one.
+        """
         most = min(2 * self._task.max_size + 2, MOST_UNITS)
         near = [step for step in own if step.size <= most]
         above = [step for step in own if step.size > self._task.max_size]
@@ -96,7 +98,7 @@ class Refinement:
         size: int,
         smaller: BoolArray | None,
     ) -> Found:
-        """The set of a size: the best of some, after exchanges."""
+        """The set of a size: the best of several candidates, after exchanges."""
         step = step_of_size(own, size, self._keep)
         others = [self._search.first(size), *backward]
         others += [] if smaller is None else self._search.grown(smaller)
@@ -104,7 +106,7 @@ class Refinement:
         return self._search.improved(start)
 
     def _step(self, own: Step, found: Found) -> Step:
-        """A step of the method with another set, or the same; what is said of both stays."""
+        """A step of the method with its set replaced; what holds for both sets is kept."""
         search, selected = self._search, found.selected
         is_same = np.array_equal(selected, own.selected)
         names = self._task.problem.groups.names

@@ -1,4 +1,4 @@
-"""Ensembles whose trees share one used-set: what regularised forests have in common."""
+"""Ensembles whose trees share one set of used units, as in regularised forests."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ Gain = Literal["uncentred", "decrease"]
 Ties = Literal["used", "random"]
 
 _HALF = 0.5
-"""What is taken from the indicator of two classes (see ``engine.penalty``)."""
+"""Subtracted from the indicator of two classes (see ``engine.penalty``)."""
 
 _TREES_AT_ONCE = 100
-"""Trees that are grown before their gains are summed and the trees forgotten."""
+"""Trees that are grown before their gains are summed and the trees discarded."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedForest:
-    """A forest whose trees share one used-set, without its trees.
+    """Result of a forest whose trees share one set of used units, without its trees.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class SharedForest:
 
 @dataclass(frozen=True, slots=True)
 class ForestRules:
-    """How the trees of a regularised forest grow (see ``RRF`` for the meaning of each)."""
+    """How the trees of a regularised forest grow; see ``RRF`` for the options."""
 
     n_trees: int
     mtry: int | None
@@ -78,18 +78,18 @@ class ForestRules:
 def forest_target(
     problem: Problem, weight: WeightArray, criterion: Criterion
 ) -> tuple[Target, bool]:
-    """What the trees are grown on, and whether they predict classes.
+    """Target of the trees, and whether they predict classes.
 
-    Classes by the Gini index or the entropy. Two classes by Gini are the mean of their indicator
-    less one half, of which it is twice the decrease. Numbers by the sum of squares, centred, so
-    that the un-centred criterion does not depend on their mean. With an offset, and for times until
-    events, the negative gradient at the constant model takes the place of the response: of times
-    these are the log-rank scores of Hothorn and Lausen (2003).
+    Classes are split by the Gini index or the entropy. Two classes with the Gini index use the mean
+    of their indicator minus one half, of which the index is twice the decrease. Numbers are split
+    by the sum of squares, centred so that the un-centred criterion does not depend on their mean.
+    With an offset, and for survival times, the negative gradient at the null model replaces the
+    response; for times, these are the log-rank scores of Hothorn and Lausen (2003).
 
     Raises
     ------
     MethodError
-        If entropy is asked for numbers, or with an offset.
+        If entropy is used for a response without classes, or with an offset.
     """
     family, y = problem.family, problem.y
     if not problem.splits_classes:
@@ -114,12 +114,12 @@ def grow_shared(
     rules: ForestRules,
     scale: FloatArray,
 ) -> SharedForest:
-    """Grow trees one after the other; a unit that one has used is open to all later ones.
+    """Grow trees one after the other; a unit that one tree uses is open to all later trees.
 
     Parameters
     ----------
     scale : ndarray of float, shape (n_groups,)
-        Factor on the gain of each unit that is not open, in [0, 1].
+        Factor on the gain of each unit that is not in use, in [0, 1].
     """
     problem, weight, seed = task.problem, task.weight, task.seed
     data, groups = problem.exact or problem.data, problem.groups
@@ -147,14 +147,14 @@ def grow_shared(
             seen += found.n_trees
             outside += np.nan_to_num(found.prediction) * found.n_trees[:, np.newaxis]
     if not gains.any():
-        # Trees of a root alone say the mean of their bags: the higher, the lower the row outside.
+        # A root alone predicts the mean of its bag, which falls as the out-of-bag response rises.
         return SharedForest(gains, null_score(problem, weight))
     score = out_of_bag_score(problem, weight, outside, seen)
     return SharedForest(gains / rules.n_trees, score)
 
 
 def null_score(problem: Problem, weight: WeightArray) -> float:
-    """Score of the constant model; a score of the user's own has none that is known before."""
+    """Score of the null model; computed if the score is user-defined."""
     if not np.isnan(problem.family.null_score) or not problem.wants_scores:
         return problem.family.null_score
     return problem.family.score(problem.y, problem.family.mean(problem.constant(weight)), weight)
@@ -163,7 +163,7 @@ def null_score(problem: Problem, weight: WeightArray) -> float:
 def out_of_bag_score(
     problem: Problem, weight: WeightArray, total: FloatArray, seen: FloatArray
 ) -> float:
-    """Score of the rows that some tree has not seen; NaN if there is none."""
+    """Score of the rows with out-of-bag predictions; NaN if there is none."""
     rows = (seen > 0) & (weight > 0)
     if not rows.any():
         return float("nan")
@@ -174,8 +174,9 @@ def out_of_bag_score(
 def out_of_bag_mean(
     problem: Problem, weight: WeightArray, total: FloatArray, seen: FloatArray
 ) -> FloatArray:
-    """Mean response by the trees that have not seen a row, shape (n_rows,), or (n_rows, n_classes)
-    for more than two classes; NaN where there is none, or no weight."""
+    """Mean of the out-of-bag predictions, shape (n_rows,), or (n_rows, n_classes) for more than two
+    classes; NaN without predictions or weight.
+    """
     family = problem.family
     rows = (seen > 0) & (weight > 0)
     if not problem.splits_classes:
@@ -183,7 +184,7 @@ def out_of_bag_mean(
         return np.where(rows, problem.mean_beside(weight, outside), np.nan)
     fitted = total[rows] / seen[rows, np.newaxis]
     if family.n_classes > 2:
-        # Pure leaves of a few trees would be certain: one more vote for the classes' shares.
+        # Few trees with pure leaves would predict 0 or 1: class shares count as one more vote.
         shares = np.bincount(problem.y.astype(np.int64), weight, family.n_classes) / weight.sum()
         fitted = (total[rows] + shares) / (seen[rows, np.newaxis] + 1)
     else:

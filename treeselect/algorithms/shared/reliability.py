@@ -1,9 +1,8 @@
-"""How far gains can be trusted: the share of them that holds outside the bags.
+"""How far gains can be trusted: the share that holds out of bag.
 
-What a unit gains on the rows that its splits were fitted to says little of what it tells: the more
-values it has, the more there is to fit. A factor of many levels that is nothing but noise gains
-more there than a true binary term. The share of its gain that is still there on other rows is what
-makes units of all kinds comparable.
+The in-bag gain of a unit says little about its information: the more values it has, the more
+its splits can fit. A noise factor with many levels gains more in the bag than a true binary
+term. The share of the gain that holds out of bag makes units of all kinds comparable.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ _TREES, _DEPTH, _LEAF = 100, 6, 5
 
 
 def held_shares(task: Task) -> FloatArray:
-    """Share of each unit's gain that holds outside the bags, relative to the largest.
+    """Share of each unit's gain that holds out of bag, relative to the largest share.
 
     A forest of small trees is grown on all units, a third of which are tried at each node. The
-    share is the out-of-bag gain of a unit by its gain in the bags; 0 where the former is negative,
-    or no tree splits on the unit.
+    share is the out-of-bag gain of a unit divided by its in-bag gain; 0 if the former is negative,
+    or if no tree splits on the unit.
 
     Returns
     -------
     ndarray of float, shape (n_groups,)
-        In [0, 1]; all 1 if nothing holds.
+        In [0, 1]; all 1 if no gain holds.
     """
     every = np.ones(len(task.problem.groups.names), dtype=np.bool_)
     grown = grown_forest(task.seeded("reliability"), every, _TREES, _growth)
@@ -49,17 +48,17 @@ def held_shares(task: Task) -> FloatArray:
 
 
 def screened(scale: FloatArray, shares: FloatArray | None) -> FloatArray:
-    """Coefficients with which units may open, 0 for those that may not.
+    """Coefficients of units that are not in use, set to 0 for those that may not enter.
 
-    The less a coefficient lets in, the more of a unit's gain must hold: a unit with a coefficient c
-    may open if its share is at least ``1 - c``, so that with a coefficient of 1 each may.
+    The smaller its coefficient, the more of a unit's gain must hold: a unit with coefficient c may
+    enter if its share is at least ``1 - c``; at 1, any unit may.
 
     Parameters
     ----------
     scale : ndarray of float, shape (n_groups,)
         In [0, 1].
     shares : ndarray of float, shape (n_groups,), or None
-        See :func:`held_shares`; without them all may open.
+        See :func:`held_shares`; if None, all may enter.
     """
     if shares is None:
         return scale

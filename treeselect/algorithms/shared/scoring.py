@@ -1,4 +1,4 @@
-"""Forests on some units, and how well they predict the rows that their trees have not seen."""
+"""Forests on some units, and their out-of-bag scores."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from treeselect.engine.splitting.candidates import n_able
 from treeselect.models.capacity import Grower, best_forest, truth_of
 
 SCORED_TREES = 100
-"""Trees of the forests that tell the score of a set."""
+"""Trees of the forests that score a set."""
 
 
 class OutOfBagFit(NamedTuple):
-    """What a forest predicts for rows that a tree has not seen.
+    """Out-of-bag predictions of a forest.
 
     Attributes
     ----------
     score : float
     fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
-        Mean response of each row; NaN where all trees have seen it.
+        Mean response of each row; NaN for rows that are in every bag.
     """
 
     score: float
@@ -46,7 +46,7 @@ class OutOfBagFit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GrownForest:
-    """A forest, and what it was grown from."""
+    """A forest, and the data it was grown from."""
 
     trees: Trees
     data: BinnedData
@@ -59,8 +59,11 @@ class GrownForest:
 def grown_forest(
     task: Task, groups: BoolArray, n_trees: int, rules: Callable[[int], Growth]
 ) -> GrownForest | None:
-    """A forest on some units on bootstrap bags of the rows, or of whole groups of them, by rules
-    for so many units that can split; None if there are no units."""
+    """A forest on some units, on bootstrap samples of rows or of whole clusters; None without
+    units.
+
+    `rules` gives the growth for the number of units that can split.
+    """
     problem, weight, seed = task.problem, task.weight, task.seed
     if not groups.any():
         return None
@@ -77,7 +80,7 @@ def grown_forest(
 
 
 def out_of_bag_fit(grown: GrownForest | None, problem: Problem, weight: WeightArray) -> OutOfBagFit:
-    """What it predicts for rows that a tree has not seen; without a forest the constant model."""
+    """Its out-of-bag predictions; without a forest, the null model."""
     if grown is None:
         mean = problem.family.mean(problem.constant(weight))
         return OutOfBagFit(null_score(problem, weight), mean)
@@ -91,8 +94,10 @@ def out_of_bag_fit(grown: GrownForest | None, problem: Problem, weight: WeightAr
 
 
 def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> float:
-    """Out-of-bag score of a forest on some units, its capacity chosen as that of the one that
-    predicts; NaN if the problem wants no scores."""
+    """Out-of-bag score of a forest on some units; NaN if the problem wants no scores.
+
+    Its capacity is chosen like that of the final model.
+    """
 
     def predict() -> FloatArray:
         problem, seed = task.problem, task.seeded("score").seed
@@ -106,7 +111,7 @@ def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> floa
 
 
 def score_outside(task: Task, groups: BoolArray, predict: Callable[[], FloatArray]) -> float:
-    """Score of some units by what they predict for rows outside the bags.
+    """Score of some units by their out-of-bag predictions.
 
     Parameters
     ----------
@@ -114,7 +119,7 @@ def score_outside(task: Task, groups: BoolArray, predict: Callable[[], FloatArra
     groups : ndarray of bool, shape (n_groups,)
     predict : callable
         Out-of-bag predictions of ``truth_of``, shape (n_rows, n_outputs), NaN where there are none;
-        asked for only if the problem wants scores and there are units.
+        called only if the problem wants scores and there are units.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a search among sets leaves behind: the exchanges it made, and the sets nearly as good."""
+"""Record of a search among sets: its exchanges, and the near-equivalent sets."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ MOST_RIVALS = 50
 
 
 class Exchange(NamedTuple):
-    """A unit that came in for another one.
+    """An exchange of a selected for an unselected unit.
 
     Attributes
     ----------
     out, into : int
-        Units.
+        The unit that leaves and the unit that enters.
     rise, spread : float
-        How much the out-of-bag error rose (below 0: it fell), as a share of what it was, and the
-        standard error of that: over rows, or groups of rows, for the bags that all sets have in
-        common. With prices an exchange lowers the error per price, and may raise the error.
+        Increase of the out-of-bag error (negative for a decrease) as a share of its former value,
+        and its standard error over rows, or over clusters, given the bags that all sets share. With
+        costs, an exchange lowers the error per cost and may raise the error itself.
     """
 
     out: int
@@ -30,14 +30,14 @@ class Exchange(NamedTuple):
 
 
 class Rival(NamedTuple):
-    """A set nearly as good as another of its size.
+    """A near-equivalent set of the same size.
 
     Attributes
     ----------
     units : tuple of int
-        In rising order.
+        In increasing order.
     rise, spread : float
-        How much higher its error is, as a share of that of the other: see :class:`Exchange`.
+        How much higher its error is, as a share of that of the selected set; see :class:`Exchange`.
     """
 
     units: tuple[int, ...]
@@ -47,19 +47,19 @@ class Rival(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What the search for a set has seen.
+    """Record of the search for a set.
 
     Attributes
     ----------
     exchanges : tuple of Exchange
-        Those that led to the set, in their order.
+        Exchanges that led to the set, in order.
     rivals : tuple of Rival
-        The other sets of its size whose error is at most one standard error higher, the least error
-        first: the first 50 of them.
+        Other sets of its size whose error is at most one standard error higher, by increasing
+        error; at most 50.
     n_rivals : int
-        How many such sets there are.
+        Number of such sets.
     n_judged : int
-        How many other sets of its size were judged with all trees.
+        Number of other sets of its size that were judged with all trees.
     """
 
     exchanges: tuple[Exchange, ...]
@@ -69,5 +69,5 @@ class Trace:
 
 
 def trace_of(exchanges: Sequence[Exchange], rivals: Sequence[Rival], n_judged: int) -> Trace:
-    """The record of a search; all rivals are given, best first."""
+    """The record of a search, given all near-equivalent sets, best first."""
     return Trace(tuple(exchanges), tuple(rivals[:MOST_RIVALS]), len(rivals), n_judged)

@@ -1,4 +1,4 @@
-"""Selectors that others have written: what they are, copies of them, and their seeds."""
+"""Selectors of other packages: description, copies, and seeds."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import MethodError, said_by
 
 SIZES = ("k", "n_features_to_select", "max_features")
-"""Parameters that tell a selector how many columns to take."""
+"""Parameters for the number of columns that a selector selects."""
 
 _LONGEST = 100
-"""Most characters of a value that is shown as it prints itself."""
+"""Most characters of a value that is shown by its repr."""
 
 SCIKIT_LEARN = Reference(
     ("F. Pedregosa", "others"),
@@ -35,21 +35,21 @@ SCIKIT_LEARN = Reference(
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What people are told of a selector; all that is left of it in a model file.
+    """Description of a selector, as stored in a model file.
 
     Attributes
     ----------
     name : str
-        That of its class; of a pipeline that of the last step's.
+        Its class; for a pipeline, the class of the last step.
     title : str
-        With the package that it comes from.
+        The name with its package.
     paper : str
     text : str
-        The call that makes it, without what is the default.
+        The call that creates it, without defaults.
     parameters : str
         All of its parameters.
     size : str
-        The one with the number of columns; empty if there is none.
+        The parameter for the number of columns; empty if there is none.
     """
 
     name: str
@@ -61,16 +61,16 @@ class Words:
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """That of scikit-learn, if it is from there."""
+        """That of scikit-learn, for its selectors."""
         return (SCIKIT_LEARN,) if self.paper == SCIKIT_LEARN.text else ()
 
 
 def looks_like_selector(value: object) -> bool:
-    """Whether it has ``fit`` and ``get_support``, or could have ``support_`` after the fit."""
+    """Whether it has ``fit`` and ``get_support``, or may have ``support_`` once fitted."""
     if isinstance(value, type):
         return False
     last = last_step(value)
-    # What predicts and has no `get_support` is a model; of what transforms the fit will tell.
+    # An object with `predict` and no `get_support` is a model; a transformer shows after its fit.
     could = _has(last, "transform") and not _has(last, "predict")
     return _has(value, "fit") and (_has(last, "get_support") or could)
 
@@ -109,14 +109,14 @@ def is_pipeline(selector: Any) -> bool:
 
 
 def size_parameter(selector: Any) -> str | None:
-    """The parameter with the number of columns, if there is one."""
+    """The parameter for the number of columns, if there is one."""
     last = last_step(selector)
     known = last.get_params(deep=False) if hasattr(last, "get_params") else {}
     return next((name for name in SIZES if name in known), None)
 
 
 def words_of(selector: Any) -> Words:
-    """What people are told of it."""
+    """Description of a selector."""
     last = last_step(selector)
     name, package = type(last).__name__, type(last).__module__.split(".")[0]
     origin = {"sklearn": " (scikit-learn)", "__main__": ""}.get(package, f" ({package})")
@@ -133,7 +133,7 @@ def words_of(selector: Any) -> Words:
 
 
 def warning_note(name: str, warned: Sequence[Warning]) -> str | None:
-    """What a reader is told of warnings of a selector; None without any."""
+    """A note on the warnings of a selector; None without any."""
     if not warned:
         return None
     first = textwrap.shorten(str(warned[0]), 200, placeholder=" ...")
@@ -142,7 +142,7 @@ def warning_note(name: str, warned: Sequence[Warning]) -> str | None:
 
 
 def text_of(value: Any) -> str:
-    """A parameter as it could be typed; of estimators what differs from the defaults."""
+    """A parameter as it would be typed; for estimators, only changed parameters."""
     if isinstance(value, functools.partial):
         options = "".join(f", {k}={text_of(v)}" for k, v in value.keywords.items())
         return f"partial({text_of(value.func)}{options})"
@@ -185,7 +185,7 @@ def _is_same(value: Any, default: Any) -> bool:
 
 
 def copy_of(selector: Any) -> Any:
-    """An unfitted copy, which no later change of the original reaches.
+    """An unfitted copy, independent of later changes to the original.
 
     Raises
     ------
@@ -196,7 +196,7 @@ def copy_of(selector: Any) -> Any:
 
     try:
         return clone(selector, safe=False)
-    except Exception as error:  # code of others can fail in any way
+    except Exception as error:  # third-party code can fail in any way
         raise MethodError(
             f"Can't copy {type(selector).__name__}, and every fit needs a fresh copy.\n"
             f"  {said_by(error)}"
@@ -204,10 +204,10 @@ def copy_of(selector: Any) -> Any:
 
 
 def seeded(selector: Any, seed: int) -> Any:
-    """An unfitted copy that draws nothing from elsewhere.
+    """An unfitted copy whose random numbers all come from the seed.
 
-    Each ``random_state`` that is None is set by the seed: of the selector, of the estimators inside
-    it, of splitters and of functions among its parameters (``mutual_info_classif``).
+    Each ``random_state`` of None is set from the seed: in the selector, in estimators inside it, in
+    splitters, and in functions among its parameters (``mutual_info_classif``).
     """
     twin = copy_of(selector)
     known = twin.get_params(deep=True) if hasattr(twin, "get_params") else {}
@@ -220,7 +220,7 @@ def seeded(selector: Any, seed: int) -> Any:
         elif inspect.isfunction(value) and _draws(value):
             changed[name] = functools.partial(value, random_state=own)
         elif not hasattr(value, "get_params") and getattr(value, "random_state", own) is None:
-            value.random_state = own  # a splitter; the copy has one of its own
+            value.random_state = own  # a splitter, copied with the selector
     return twin.set_params(**changed) if changed else twin
 
 

@@ -1,4 +1,4 @@
-"""Sizes of a path: those that it has, those that it skips, and steps that are cut to one."""
+"""Sizes of a path: those that it has, those that it skips, and sets cut to a size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treeselect.engine.rounding import falling
 
 
 def skipped_sizes(path: Sequence[Step]) -> list[int]:
-    """Sizes between those of the first and the last step that no step has."""
+    """Sizes between the first and the last step that no step has."""
     sizes = {step.size for step in path}
     return [size for size in range(min(sizes), max(sizes)) if size not in sizes]
 
@@ -24,10 +24,10 @@ def step_within(path: Sequence[Step], size: int) -> Step:
 
 
 def step_of_size(path: Sequence[Step], size: int, keep: BoolArray) -> Step:
-    """The step with `size` units; where the path jumps over it, the next larger one is cut.
+    """The step with `size` units; if the path skips this size, the next larger step, cut.
 
-    Units are cut by their importance in the weighted ensemble, kept ones never. If the path ends
-    before `size`, its last step.
+    Units are cut by increasing importance in the weighted ensemble; those forced in are never cut.
+    If the path ends before `size`, its last step.
     """
     step = next((s for s in path if s.size >= size), path[-1])
     if step.size <= size:

@@ -14,7 +14,7 @@ from treeselect.engine.data.binning import OTHER
 from treeselect.engine.rounding import weighted_median
 
 _CONSTANT = 1e-10
-"""Spread, relative to the largest value, up to which a column is constant."""
+"""Standard deviation, relative to the largest value, up to which a column is constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class LinearColumns:
 def linear_columns(
     coded: CodedColumns, weight: WeightArray, order: IntArray, *, standardise: bool = True
 ) -> LinearColumns:
-    """Columns of the units in some order, learned on the rows with weight.
+    """Columns of the units in a given order, coded on the rows with positive weight.
 
-    A number has its missing values at the median and, if there are any, an indicator of them; a
-    factor has an indicator for each level that is there, missing included. Constant columns are
-    left out. Without `standardise` the others stay as they are.
+    Missing values of a number are set to the median, with an indicator if there are any. A factor
+    has an indicator for each level present, missing included. Constant columns are dropped. Without
+    `standardise`, the others are left unchanged.
     """
     rows = np.flatnonzero(weight > 0)
     share = weight[rows] / weight[rows].sum()
@@ -64,8 +64,8 @@ def linear_columns(
 
 
 def of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
-    """A number with its missing values at the median, and an indicator of them if there are any;
-    nothing if all are missing."""
+    """A number with missing values set to the median, and their indicator if there are any; an
+    empty list if all are missing."""
     missing = np.isnan(values)
     if not missing.any():
         return [values]
@@ -82,7 +82,7 @@ def _of_factor(codes: NDArray[Any]) -> list[FloatArray]:
 
 def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
     """Mean 0 and variance 1; None for a constant."""
-    # By a power of two, which rounds nothing: squares of huge or tiny numbers are not numbers.
+    # By a power of two, which is exact: squares of huge or tiny numbers overflow or vanish.
     values = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
     centred = values - share @ values
     spread = float(np.sqrt(share @ centred**2))

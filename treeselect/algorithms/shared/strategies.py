@@ -1,4 +1,4 @@
-"""Options that have options of their own: ``Sketch(500)``, ``BestSubset(time_limit=10)``."""
+"""Options with options of their own: ``Sketch(500)``, ``BestSubset(time_limit=10)``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any
 
 
 class Strategy:
-    """A small frozen record of validated options, which is itself an option of a method.
+    """A frozen record of validated options that is itself an option of a method.
 
-    What can't go together are fields of different strategies, so that it can't be written.
+    Options that can't be combined are fields of different strategies, so they can't be written
+    together.
     """
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """The call that makes it, without what is the default."""
+        """The call that creates it, without defaults."""
         needed, changed = [], []
         for field in dataclasses.fields(self):  # type: ignore[arg-type]  # children are dataclasses
             value = getattr(self, field.name)
@@ -27,7 +28,7 @@ class Strategy:
 
 
 def _text(value: Any) -> str:
-    """A value as it could be typed; a function by its name."""
+    """A value as it would be typed; a function by its name."""
     if callable(value):
         name = getattr(value, "__name__", "")
         return name if name.isidentifier() else "function"

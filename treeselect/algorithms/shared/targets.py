@@ -1,4 +1,4 @@
-"""What trees are grown for, of one column or several."""
+"""Targets of trees with one output or several."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from treeselect.engine.data.targets import Target, are_copies, target_of_mean, v
 
 
 def target_of(truth: FloatArray, weight: WeightArray) -> Target:
-    """Trees for one column or several; several take relative weights as factors of the rows."""
+    """Target of one column or several; with several, relative weights multiply the rows."""
     if truth.shape[1] == 1:
         return target_of_mean(truth[:, 0], weight)
     if are_copies(weight):

@@ -1,4 +1,4 @@
-"""What a method is asked to do."""
+"""The task of a method."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from treeselect.engine.random import stream_seed
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a method is asked for: the path of one problem, or the model at one of its steps.
+    """A task: find the path of a problem, or fit the final model at one of its steps.
 
     Attributes
     ----------
     problem : Problem
     weights : RowWeights
-        How much each row counts; rows without weight are not there.
+        Weights of the rows; rows of weight 0 are ignored.
     max_size : int
-        Number of units up to which steps are wanted.
+        Largest number of units for which steps are wanted.
     seed : int
-        Of all that is drawn.
+        Seed of all random numbers.
     every_size : bool
-        Whether smaller sizes are wanted, too, where they have to be looked for.
+        Whether smaller sizes are wanted, too, if they take extra work to find.
     n_threads : int
-        Threads that may be used. No answer depends on them.
+        Threads that may be used; results do not depend on them.
     """
 
     problem: Problem
@@ -43,9 +43,9 @@ class Task:
 
     @property
     def weight(self) -> WeightArray:
-        """Weights as trees take them: whole numbers are copies."""
+        """Weights as trees use them: integers count copies."""
         return self.weights.values
 
     def seeded(self, *names: str | int) -> Task:
-        """The same with a seed of its own, which depends on the names and the seed of this one."""
+        """The same task with its own seed, derived from the names and the seed of this one."""
         return dataclasses.replace(self, seed=stream_seed(self.seed, *names))

@@ -1,8 +1,8 @@
-"""A path over one tuning value, for methods that grow a whole ensemble at each value.
+"""A path over the tuning parameter, for methods that grow an ensemble at each value.
 
-The number of units that an ensemble uses rises with the tuning value only on the whole: each
-ensemble is grown greedily, so that sizes are met by looking for them. Of the values that give one
-size the most regularised one stands for it.
+The number of units in an ensemble increases with the parameter only roughly, since each
+ensemble is grown greedily, so sizes are found by search. Of several values with the same size,
+the most regularised is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FIRST = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Positions that are always tried."""
 
 _AT_ONCE = 4
-"""Positions tried together from then on, whatever the number of threads."""
+"""Positions tried together afterwards, for any number of threads."""
 
 _MOST_TRIALS = 33
 _FINEST = 2.0**-8
@@ -34,18 +34,18 @@ def trace(
     Parameters
     ----------
     try_at : callable
-        The step at a position between 0, where only kept units are in, and 1, where least is
+        The step at a position between 0, where only units forced in are selected, and 1, the least
         regularised.
     task : Task
-        It goes on until an ensemble of `max_size` is found, or the values on both sides of it are
-        too close; then the next larger one ends the path.
+        The search goes on until an ensemble of `max_size` is found, or until the values on both
+        sides of it are too close; then the next larger ensemble ends the path.
     end : callable
-        What is made of the steps that were found, before one of each size is taken.
+        Applied to all steps found, before one of each size is kept.
 
     Returns
     -------
     tuple of Step
-        Of rising size.
+        In order of increasing size.
     """
     trials: dict[float, Step] = {}
     with ThreadPoolExecutor(task.n_threads) as pool:
@@ -58,7 +58,7 @@ def trace(
 
 
 def _next_positions(trials: dict[float, Step], max_size: int, *, every_size: bool) -> list[float]:
-    """Middles of the gaps in which sizes are missing, those of `max_size` first."""
+    """Midpoints of the gaps in which sizes are missing, those around `max_size` first."""
     if len(trials) >= _MOST_TRIALS:
         return []
     found = {step.size for step in trials.values()}
@@ -76,7 +76,7 @@ def _next_positions(trials: dict[float, Step], max_size: int, *, every_size: boo
 
 
 def rising(steps: Sequence[Step], max_size: int) -> tuple[Step, ...]:
-    """One step of each size up to `max_size`; if that is not there, the next larger one, too."""
+    """One step of each size up to `max_size`; if that size is missing, also the next larger one."""
     by_size = best_of_each_size(steps)
     sizes = sorted(by_size)
     kept = [size for size in sizes if size <= max_size]

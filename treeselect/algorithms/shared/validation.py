@@ -1,4 +1,4 @@
-"""Rows that are held out to choose a method's own sizes by."""
+"""Rows held out to choose the sizes of an ensemble."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import IntArray, WeightArray
 
 _SHARE = 5
-"""One row in so many is held out."""
+"""One row in five is held out."""
 
 
 def hold_rows_out(problem: Problem, weights: RowWeights, seed: int) -> tuple[WeightArray, IntArray]:
-    """Weights without a fifth of the rows, and these rows.
+    """Weights without a held-out fifth of the rows, and the held-out rows.
 
-    A row is held out with all its copies, and with all rows of its group; of each class a fifth, at
-    least one row (or group) where there are two. Where that leaves none to hold out, the rows are
-    judged that are learned from.
+    A row is held out with all its copies and with all rows of its cluster. A fifth of each class is
+    held out, at least one row (or cluster) where there are two. If none can be held out, the
+    training rows are used instead.
     """
     units, rows = units_of(problem, weights), weights.rows
     order = np.random.default_rng(seed).permutation(len(units.stratum))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treeselect.comparison.verdict import Verdict, verdict
 from treeselect.comparison.words import units_text
-from treeselect.printing import decimal_text, enumeration
+from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.reports.material import ContestMaterial
 from treeselect.resampling.nouns import noun_of
 
@@ -14,8 +14,8 @@ def gather(material: ContestMaterial) -> tuple[str, ...]:
     found, ranked = material.found, material.ranked
     best = ranked.to_dict("records")[0]
     reached = (
-        f"{decimal_text(best['score'], 3)}"
-        f" (standard error {decimal_text(best['standard_error'], 3)}), using"
+        f"{plain_score(best['score'])}"
+        f" (standard error {error_text(best['standard_error'])}), using"
         f" {units_text(best['n_selected'], found)}"
     )
     score, response = found.score_name, found.response

@@ -1,4 +1,4 @@
-"""Values to round ticks and to places between them."""
+"""Axes: round tick values, and positions between them."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ class Frame:
 
 
 def label_room(labels: Sequence[str]) -> float:
-    """Where an axis may begin, to the right of the labels of its ticks."""
+    """Left end of an axis, to the right of its tick labels."""
     return round(max(width(label, TICK) for label in labels) + 14.0)
 
 
 def middle_in(at: float, label: str, last: float) -> float:
-    """Where the middle of a tick's label stands, so that it does not leave a figure so wide."""
+    """Centre of a tick label that keeps it within a figure of this width."""
     half = width(label, TICK) / 2
     return round(max(min(at, last - half), half), 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """From where to where an axis runs, and its round values."""
+    """Ends of an axis, and its round values."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
 
     def share(self, value: float) -> float:
-        """Where a value stands, from 0 to 1; what lies beyond an end stands there."""
+        """Relative position of a value, from 0 to 1; values beyond an end are moved to it."""
         return min(max(position(value, self.low, self.high), 0.0), 1.0)
 
 
@@ -60,7 +60,7 @@ LEAST_SPAN = 0.05
 """Least height of an axis of a score whose best value is known and whose error is not."""
 
 LEAST_ERRORS = 4.0
-"""Least height of an axis in standard errors, so that what is smaller does not fill it."""
+"""Least height of an axis in standard errors, so that smaller differences do not fill it."""
 
 
 def score_axis(
@@ -68,16 +68,16 @@ def score_axis(
     errors: Sequence[float] | None = None,
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> Axis:
-    """An axis of scores: it covers them and their error bars, but for what no score can be.
+    """An axis that covers scores and their error bars, within the bounds of the score.
 
     Parameters
     ----------
     values : sequence of float
-        What is not finite is passed over.
+        Values that are not finite are ignored.
     errors : sequence of float, optional
         Half lengths of the error bars; not finite where there are none.
     bounds : (float, float)
-        Least and greatest value of the score; infinite where none is known.
+        Least and greatest possible score; infinite if unknown.
     """
     known = [i for i, value in enumerate(values) if math.isfinite(value)]
     if not known:
@@ -94,7 +94,7 @@ def score_axis(
 
 
 def _within(low: float, high: float, span: float, least: float, most: float) -> Axis:
-    """An axis that covers a range, `span` high if bounds have room, which it does not leave."""
+    """An axis that covers a range, at least `span` high if the bounds allow it."""
     room = max(span - (high - low), 0.0) / 2
     low, high = low - room, high + room
     up, down = max(least - low, 0.0), max(high - most, 0.0)  # one of them is 0 if there is room
@@ -105,7 +105,7 @@ def _within(low: float, high: float, span: float, least: float, most: float) -> 
 
 
 def count_axis(values: Sequence[float], room: float = math.inf) -> tuple[int, int, range]:
-    """Whole numbers from where to where an axis of counts runs, and its ticks.
+    """Ends of an axis of counts, as whole numbers, and its ticks.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def count_axis(values: Sequence[float], room: float = math.inf) -> tuple[int, in
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round values that cover the range from `low` to `high`; of huge ones, those that exist."""
+    """Round values that cover the range from `low` to `high`, without any that overflow."""
     largest = max(abs(low), abs(high))
     if not high - low > max(1e-12 * largest, 1e-300):  # one value, but for rounding
         room = largest / 20 or 0.5
@@ -131,7 +131,7 @@ def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def position(value: float, low: float, high: float) -> float:
-    """Where a value stands from `low`, 0, to `high`, 1; in the middle if these are the same."""
+    """Relative position of a value between `low`, 0, and `high`, 1; 0.5 if these are equal."""
     if not high > low:
         return 0.5
     unit = _unit(low, high)
@@ -156,7 +156,7 @@ def _round_values(low: float, high: float, about: int) -> list[float]:
 
 
 def size_ticks(least: int, most: int, about: int = 15) -> range:
-    """Round numbers of units, at most so many or one more."""
+    """Round numbers of units, about as many as requested."""
     wide = (most - least) / about
     every = next(e for p in range(9) for e in (10**p, 2 * 10**p, 5 * 10**p) if e >= wide)
     return range(-(-least // every) * every, most + 1, every)
@@ -165,7 +165,7 @@ def size_ticks(least: int, most: int, about: int = 15) -> range:
 def fitted_ticks(
     low: float, high: float, room: float, *, signed: bool = False
 ) -> list[tuple[float, str]]:
-    """Round values that cover a range, as many as have room for their labels side by side."""
+    """Round values that cover a range, as many as leave room for their labels."""
     found: list[tuple[float, str]] = []
     for about in (5, 4, 3, 2, 1):
         ticks = nice_ticks(low, high, about)
@@ -177,7 +177,7 @@ def fitted_ticks(
 
 
 def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
-    """Values of equal distance as texts with as many decimals as tell them apart; large and tiny
+    """Values of equal distance as texts with as many decimals as distinguish them; large and tiny
     ones with a power of ten."""
     step, largest = (ticks[1] - ticks[0] if len(ticks) > 1 else 1.0), max(map(abs, ticks))
     decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if largest < 1e5 else 0

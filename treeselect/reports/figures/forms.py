@@ -1,7 +1,7 @@
 """A figure in two forms: one for wide screens and paper, one for phones.
 
-Both stand on the page, and the style sheet shows one of them: nothing is scaled until it can't be
-read, and nothing has to be scrolled.
+Both are on the page, and the style sheet shows one of them, so figures need neither unreadable
+scaling nor scrolling.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class Form:
         The class of its drawing.
     width : int
     beside : float
-        Room for names on the left of their rows; longer ones stand above them.
+        Room for names to the left of their rows; longer ones are above them.
     above : float
-        Room for names above their rows; 0 if they are shortened to stand on the left.
+        Room for names above their rows; 0 if they are shortened to fit on the left.
     legend : float
-        Room for names of lines on the right; 0 if they stand below.
+        Room for names of lines on the right; 0 if they are below.
     margin : float
-        What is left free on the right, for half a tick's label.
+        Free space on the right, for half a tick label.
     bottom : float
-        Where the horizontal axis of lines stands.
+        Height of the horizontal axis below lines.
     """
 
     name: str
@@ -58,9 +58,9 @@ class Figure(Generic[Drawing]):
     ----------
     wide, narrow : Drawing
     text : str
-        What it shows, for those who do not see it.
+        Description for screen readers.
     more : int
-        What was left out of as many rows or lines.
+        Number of rows or lines that were omitted.
     """
 
     wide: Drawing
@@ -70,5 +70,5 @@ class Figure(Generic[Drawing]):
 
 
 def in_both_forms(draw: Callable[[Form], Drawing], text: str, more: int = 0) -> Figure[Drawing]:
-    """A figure from one geometry."""
+    """A figure in both forms from one geometry."""
     return Figure(draw(WIDE), draw(NARROW), text, more)

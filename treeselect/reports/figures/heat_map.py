@@ -12,19 +12,19 @@ _BESIDE, _BESIDE_NARROW, _NUMBER = 190, 118, 20
 """Room to the left of the map: for names and numbers, and for numbers alone."""
 
 _EMS = {_BESIDE: 12.0, _BESIDE_NARROW: 6.6, _NUMBER: 22.0}
-"""What fits of a name there, or on a line of its own."""
+"""Longest name there, or on a separate line."""
 
 _LINE = 18
 """Of a list of names."""
 
 _LEAST_NARROW = 27
-"""Cells of a phone are at least so wide where names stand beside them."""
+"""Least width of a cell on a phone if names are beside the rows."""
 
 _STEPS = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""From where on a cell has the next shade."""
+"""Lower ends of the shades."""
 
 DARK = 4
-"""From this shade on a cell's text has the colour of the paper."""
+"""Lightest shade on which the text has the colour of the paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Pair:
     strength : float
         In [0, 1], for the shade.
     is_negative : bool
-        Whether the shade is that of the other side, whose colour is too light for the dark shades.
+        Whether to use the colour of negative values, which is too light for the darkest shades.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Pair:
 
     @property
     def shade(self) -> int:
-        """0, none, to 5; of a negative pair to 3."""
+        """0 (none) to 5, or to 3 for a negative pair."""
         steps = _STEPS[: DARK - 1] if self.is_negative else _STEPS
         return sum(self.strength >= step for step in steps)
 
@@ -65,7 +65,7 @@ class HeatText:
 class HeatName:
     """A name with its number, beside its row or in a list above the map.
 
-    Where it stands in a list, `row_y` is where the number is said again.
+    In a list, `row_y` is the height at which the number is repeated.
     """
 
     number: int
@@ -92,13 +92,13 @@ class HeatMap:
         Middles of the columns.
     names : tuple of HeatName
     is_listed : bool
-        Whether names stand in a list above.
+        Whether names are in a list above.
     fills : tuple of (str, str)
-        Class of a shade, and the path through all cells that have it.
+        Class of a shade, and the path through all its cells.
     diagonal : str
         Path around the cells of one name.
     rows : tuple of (int, tuple of HeatText)
-        Of each row where its texts stand, and these.
+        Height and texts of each row.
     """
 
     form: Form
@@ -153,7 +153,7 @@ def _drawn(
     cell: int,
     left: int,
 ) -> HeatMap:
-    """The map with cells of that width, to the right of so much room for names."""
+    """The map with cells of the given width, to the right of the given room for names."""
     n, is_listed, row = len(names), left == _NUMBER, 26 if form is WIDE else 23
     labels = distinct(names, _EMS[left])
     top = 22 + (_LINE * n + 6 if is_listed else 0)

@@ -1,4 +1,4 @@
-"""Names that fit beside a figure, and the heights at which they stand apart."""
+"""Names shortened to fit beside a figure, and heights at which they do not overlap."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from treeselect.shown import shown
 
 _LABEL_EMS = 22.0
-"""Longest name, if nothing else is said: forty characters, or nearly."""
+"""Default width of the longest name: about forty characters."""
 
 
 def shorten(name: str, most: float = _LABEL_EMS) -> str:
-    """A name that fits into `most` ems; the whole name belongs into the title.
+    """A name shortened to `most` ems; the full name belongs in the title.
 
-    The middle is left out, because long names often differ at their end only. Control characters
-    are escaped first, since escaped they are wider.
+    The middle is omitted, because long names often differ only at the end. Control characters are
+    escaped first, which makes them wider.
     """
     name = shown(name)
     if sum(map(ems, name)) <= most:
@@ -27,7 +27,7 @@ def shorten(name: str, most: float = _LABEL_EMS) -> str:
 
 
 def distinct(names: Sequence[str], most: float = _LABEL_EMS) -> list[str]:
-    """Names shortened so that different ones stay different, if what tells them apart fits.
+    """Names shortened so that they remain distinct, if the distinct part fits.
 
     Names that would look alike show where they differ: "…00291…".
     """
@@ -55,7 +55,7 @@ def _where_different(name: str, others: set[str], most: float) -> str:
 
 
 def _common_start(names: set[str]) -> int:
-    """How many characters all names begin with."""
+    """Length of the prefix that all names share."""
     places = enumerate(zip(*names, strict=False))
     different = (i for i, characters in places if len(set(characters)) > 1)
     return next(different, min(map(len, names)))
@@ -97,15 +97,15 @@ def width(text: str, size: float) -> float:
 def folded(
     names: Sequence[str], most: float, parts: Sequence[tuple[str, str]] | None = None
 ) -> list[tuple[str, ...]]:
-    """Names on one line, or on two of at most `most` ems; still longer ones are shortened, and
-    different ones stay different.
+    """Names on one line, or on two of at most `most` ems; longer ones are shortened and
+    remain distinct.
 
     Parameters
     ----------
     names : sequence of str
     most : float
     parts : sequence of (str, str), optional
-        Where a name is broken; by default where its lines are most alike.
+        Where to break each name; by default into lines of similar width.
     """
     names = list(map(shown, names))
     if parts is not None:
@@ -121,7 +121,7 @@ def folded(
 
 
 def _two_lines(name: str, most: float) -> tuple[str, ...]:
-    """A name as it is, or broken where its lines are most alike; nothing if it does not fit."""
+    """A name unchanged, or broken into lines of similar width; None if it does not fit."""
     if sum(map(ems, name)) <= most:
         return (name,)
     breaks = [i for i in range(1, len(name)) if name[i - 1] in " -_/.,;:)" or name[i] == "("]
@@ -132,7 +132,7 @@ def _two_lines(name: str, most: float) -> tuple[str, ...]:
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Positions as near as may be to the wanted ones, in their order, at least `gap` apart and
+    """Positions as close as possible to the desired ones, in their order, at least `gap` apart and
     within [low, high] if there is room."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     at = low - gap

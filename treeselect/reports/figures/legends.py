@@ -10,13 +10,13 @@ from treeselect.reports.figures.labels import distinct, spread, width
 
 _ROW = 20.0
 _MARK = 20.0
-"""From the middle of a mark to the end of its name's room: what the name adds is its width."""
+"""From the middle of a mark to the end of its entry, without the width of the name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A name behind its mark, whose middle is given; `leader` is the height of the end of its line,
-    if it stands beside that."""
+    """A name after its mark, given by the centre of the mark; `leader` is the height of the end of
+    the line if the name is beside it."""
 
     label: str
     x: float
@@ -26,7 +26,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Legend:
-    """Names of lines, and the height that a figure has with them."""
+    """Names of lines, and the height of the figure that includes them."""
 
     entries: tuple[Entry, ...]
     bottom: float
@@ -39,7 +39,7 @@ def legend_of(
     form: Form,
     area: tuple[float, float, float],
 ) -> Legend:
-    """Where the names of lines stand.
+    """Positions of the names of lines.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def legend_of(
         Whether the lines reach the right end.
     form : Form
     area : (float, float, float)
-        Right end, top and bottom of what the axes enclose.
+        Right end, top and bottom of the plotting area.
     """
     right, top, bottom = area
     below = bottom + 52.0
@@ -68,7 +68,7 @@ def legend_of(
 
 
 def _flowing(labels: Sequence[str], room: float, top: float) -> Legend:
-    """Side by side as far as there is room, then in the next row."""
+    """Entries side by side, wrapped to the next row when a row is full."""
     entries, x, y = [], 8.0, top + 8.0
     for label in labels:
         wide = width(label, NAME) + _MARK

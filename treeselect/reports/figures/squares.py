@@ -1,5 +1,5 @@
-"""Small square figures, which stand side by side where there is room: a curve, or dots with
-intervals, beside a line that they should follow."""
+"""Small square figures, side by side if there is room: a curve, or dots with intervals, and a
+reference line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SquareFigure(Frame):
     line : str
         Corners of the curve; empty without one.
     text : str
-        What it shows, for those who do not see it.
+        Description for screen readers.
     """
 
     x_label: str
@@ -109,12 +109,12 @@ def curve_figure(
     Parameters
     ----------
     x, y : sequence of float
-        Its corners, in [0, 1], neither ever falling. Of those that no eye can tell apart one is
-        left, which also bounds the size of the page.
+        Its corners, in [0, 1], both non-decreasing. Corners too close to be distinguished are
+        merged, which also bounds the size of the page.
     labels : (str, str)
         Of the axes.
     text : str
-        For those who do not see it.
+        Description for screen readers.
     """
     frame = _Frame(SHARES, SHARES)
     corners = [(round(frame.across(a)), round(frame.up(b))) for a, b in zip(x, y, strict=True)]
@@ -123,14 +123,14 @@ def curve_figure(
 
 
 def share_figure(dots: Dots, labels: tuple[str, str]) -> SquareFigure:
-    """Geometry of dots of shares, with their intervals, beside the diagonal."""
+    """Geometry of shares as dots with intervals, and the diagonal."""
     frame = _Frame(SHARES, SHARES)
     guide = (_LEFT, _BOTTOM, _RIGHT, _TOP)
     return frame.drawn(labels, guide, _marks(frame, dots), "", "; ".join(dots.texts))
 
 
 def agreement_figure(dots: Dots, labels: tuple[str, str]) -> SquareFigure:
-    """Geometry of dots of any values, on both axes the same, beside the diagonal."""
+    """Geometry of any values as dots on equal axes, and the diagonal."""
     seen = [*dots.x, *dots.y, *_known(dots.lows), *_known(dots.highs)]
     ticks = tuple(nice_ticks(min(seen), max(seen), 4))
     frame = _Frame(ticks, ticks)
@@ -139,7 +139,7 @@ def agreement_figure(dots: Dots, labels: tuple[str, str]) -> SquareFigure:
 
 
 def level_figure(dots: Dots, labels: tuple[str, str]) -> SquareFigure:
-    """Geometry of dots of any values above and below 0."""
+    """Geometry of any values as dots above and below 0."""
     seen = [0.0, *dots.y, *_known(dots.lows), *_known(dots.highs)]
     frame = _Frame(
         tuple(nice_ticks(min(dots.x), max(dots.x), 4)), tuple(nice_ticks(min(seen), max(seen), 4))

@@ -80,7 +80,8 @@ def importance_path(result: Fit, ax: Axes | None) -> Axes:
     if len(found.sizes) < 2:
         raise OptionError(
             f"There is nothing to plot: the path needs at least two steps with {noun(result)}.\n"
-            f'  Found: k = {found.sizes[0]}. `fit.plot("importance")` shows those of the selection.'
+            f'  Found: k = {found.sizes[0]}. `fit.plot("importance")` shows the'
+            " importances of the selection."
         )
     ax = new_axes(ax, 7.2, 4.2)
     whole_numbers(ax, [*found.sizes, result.k])

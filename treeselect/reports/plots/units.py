@@ -94,7 +94,7 @@ def stability(result: Fit, ax: Axes | None) -> Axes:
 
 
 def _frequencies(ax: Axes, table: pd.DataFrame) -> None:
-    """Dots with intervals, those of the selection filled."""
+    """Dots with intervals, filled for the selection."""
     rows = range(len(table))
     ax.hlines(rows, table["ci_low"], table["ci_high"], color=ACCENT, zorder=1)
     labels = "frequency, selected", "frequency, not selected"

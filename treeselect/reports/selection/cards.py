@@ -55,15 +55,15 @@ def _tuning(fit: Fit) -> Card:
     family = fit.design.response.family
     better = (
         f"`fit.performance({data_argument(fit)})` estimates the score on new rows by nested"
-        " cross-validation; pass its result to `fit.report` as `performance=`."
+        " cross-validation; `fit.report(performance=...)` shows the result here."
     )
     glance = glance_table(fit).iloc[0]
     if not np.isfinite(glance["cv_score"]):
         return Card(f"{family.score_name} on new rows", "Not assessed", (better,))
     error = _error(glance["cv_score"], glance["cv_se"])
     details = [
-        f"{error}. The selection was repeated in each fold, but the same folds chose the number"
-        f" of {noun(fit)}, so the score can be slightly optimistic.",
+        f"{error}. The selection was repeated inside each fold, but the same folds chose the"
+        f" number of {noun(fit)}, so the score may be slightly optimistic.",
         better,
         family.score_words,
     ]

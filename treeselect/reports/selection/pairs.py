@@ -112,7 +112,7 @@ def _lead(fit: Fit, stability: Stability, figure: Figure[HeatMap] | None) -> str
     return (
         f"Below the diagonal: share of {stability.words} that selected both {nouns}, in percent."
         f" On the diagonal: selection frequency of the {noun(fit, 1)}, in percent. Above the"
-        " diagonal: difference from the share expected if the two were selected independently, in"
-        " percentage points, shaded where a chi-squared test of independence gives"
-        f" p < {PAIR_LEVEL:g}. Substitutes are selected together less often than expected. {said}."
+        " diagonal: that share minus the share expected under independence, in percentage points,"
+        f" shaded where a chi-squared test gives p < {PAIR_LEVEL:g}. Substitutes are selected"
+        f" together less often than expected. {said}."
     )

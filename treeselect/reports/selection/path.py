@@ -96,7 +96,7 @@ def _what_score(fit: Fit) -> str:
         first = (
             f"{score} on held-out rows: mean of {len(fit.scores.scores)} folds ± one standard"
             f" error. The same folds chose the number of {noun(fit)}, so the score at the chosen"
-            " number can be slightly optimistic."
+            " number may be slightly optimistic."
         )
     return first
 

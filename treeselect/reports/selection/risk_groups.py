@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.risk_groups import RiskGroups
 
 _MOST_TICKS = 80
-"""Most censoring times that can be told apart on a curve."""
+"""Most censoring times that can be distinguished on a curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def risk_section(found: RiskGroups) -> RiskSection:
 
 
 def steps_of(found: RiskGroups) -> tuple[Steps, ...]:
-    """The curves, with ticks for censored rows if these are few enough to be told apart."""
+    """The curves, with ticks for censored rows if these are few enough to be distinguished."""
     shows = all((curve.censored > 0).sum() <= _MOST_TICKS for curve in found.curves)
     return tuple(
         Steps(

@@ -88,7 +88,7 @@ def _lead(fit: Fit, rows: tuple[CurveRow, ...], eligible: int) -> str:
         " term varies and the other terms keep their observed values, minus its average."
     ]
     if not share_scale(found):
-        sentences.append("Scales differ between panels, because the effects differ much in size.")
+        sentences.append("Scales differ between panels, because effect sizes differ widely.")
     elif len(found) > 1:
         sentences.append("All panels have the same scale.")
     if any(curve.is_number for curve in found):

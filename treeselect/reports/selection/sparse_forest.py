@@ -54,7 +54,7 @@ def _lead(fit: Fit, table: pd.DataFrame) -> str:
     n = len(table)
     lead = (
         f"The sparse forest has {'one tree' if n == 1 else f'{n:,} trees'} with positive weight."
-        " The share of a tree measures how much it changes the prediction."
+        " A tree's share measures its contribution to the prediction."
     )
     if fit.model.in_place_note:
         lead += f" The sparse forest selects but does not predict: {fit.model.in_place_note}."

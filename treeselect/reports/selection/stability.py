@@ -12,7 +12,7 @@ from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
 from treeselect.reports.selection.terms import frequency_mark
 from treeselect.resampling.nouns import noun
 from treeselect.results.frequencies import selected_first
-from treeselect.results.recurrence import BY_REQUEST, kept_units, sizes_of_resamples
+from treeselect.results.recurrence import BY_REQUEST, could_vary, kept_units, sizes_of_resamples
 from treeselect.results.summary import stability_notes
 from treeselect.results.verdict import verdict
 
@@ -41,7 +41,7 @@ def gather(material: FitMaterial) -> StabilitySection | None:
 
 def stability_section(stability: Stability, sentences: Sequence[str], one: str) -> StabilitySection:
     """Table of the selected and the most frequent other terms or units, with sentences."""
-    kept = kept_units(stability)
+    kept, varied = kept_units(stability), could_vary(stability)
     tidy = stability.table()
     listed = selected_first(tidy, MOST_UNITS, MOST_ROWS).to_dict("records")
     rows = tuple(
@@ -52,13 +52,15 @@ def stability_section(stability: Stability, sentences: Sequence[str], one: str) 
                 if row["term"] in kept
                 else (
                     decimal_text(row["frequency"], 2),
-                    interval_text(row["ci_low"], row["ci_high"]),
+                    interval_text(row["ci_low"], row["ci_high"]) if varied else "",
                 )
             ),
         )
         for row in listed
     )
-    marks = tuple(None if row["term"] in kept else frequency_mark(row) for row in listed)
+    marks = tuple(
+        None if row["term"] in kept or not varied else frequency_mark(row) for row in listed
+    )
     inside = [bool(row["selected"]) for row in listed]
     table = Table(
         (one.capitalize(), "Frequency", "95% interval"),
@@ -81,10 +83,15 @@ def _lead(stability: Stability, one: str) -> str:
     how = {
         "bootstrap": f"as many {drawn} as in the data, drawn with replacement",
         "subsample": f"half of the {drawn}, drawn without replacement",
-        "complementary": f"both halves of random splits of the {drawn}",
+        "complementary": f"random splits of the {drawn} into two halves, both used",
     }[stability.scheme]
     return (
         f"The selection was repeated on {stability.words} ({how}), with {sizes} selected on each."
-        f" Frequency: share of them that selected the {one}. Filled dots are selected in the fit"
-        " and come first, hollow dots are not; lines are 95% intervals."
+        f" Frequency: share of them that selected the {one}."
+        + (
+            " Filled dots are selected in the fit and come first, hollow dots are not; lines are"
+            " 95% intervals."
+            if could_vary(stability)
+            else ""
+        )
     )

@@ -95,5 +95,5 @@ _Q_LEAD = (
     " are selected, and the q-value, the smallest false discovery rate at which the {one} is"
     " selected. The method assumes that no null {one} is selected with higher probability than a"
     " {one} drawn at random; near-duplicates of a {one} with signal violate this. At most 25 pairs"
-    " are counted, because all are splits of the same rows."
+    " of half-samples enter the calculation, because all are splits of the same rows."
 )

@@ -14,7 +14,7 @@ from treeselect.reports.parts import MOST_ROWS, Mark, Table, bars
 from treeselect.reports.selection.effects import effect_meaning
 from treeselect.results.effects import effect_cells, main_effects, scale_of_effects
 from treeselect.results.overview import overview_table
-from treeselect.results.recurrence import BY_REQUEST
+from treeselect.results.recurrence import BY_REQUEST, could_vary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +78,7 @@ def _columns(material: FitMaterial, found: pd.DataFrame, rows: Sequence[Row]) ->
     if material.fit.step.decisions is not None:
         columns.append(_Column("Decision", tuple(str(row["decision"]) for row in rows)))
     columns.append(_importance(rows))
-    if material.fit.resampled is not None:
+    if _varied(material.fit):
         columns.append(_frequency(rows))
     if material.effects is not None:
         columns.append(_effect(material.effects, rows))
@@ -88,6 +88,11 @@ def _columns(material: FitMaterial, found: pd.DataFrame, rows: Sequence[Row]) ->
     if (found["cost"] != 1).any():
         columns.append(_Column("Cost", tuple(f"{row['cost']:g}" for row in rows)))
     return columns
+
+
+def _varied(fit: Fit) -> bool:
+    """Whether there are resamples, on which the selection could vary."""
+    return fit.resampled is not None and could_vary(fit.resampled)
 
 
 def _importance(rows: Sequence[Row]) -> _Column:
@@ -141,12 +146,12 @@ def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
     fit = material.fit
     if found.empty:
         return []
-    shared = "; terms of a group show that of the group" if _is_grouped(found) else ""
+    shared = "; terms of a group show the value of the group" if _is_grouped(found) else ""
     note = fit.model.importance_note
     notes = []
     if found["selected"].any():
         notes.append(f"Importance: {note[0].lower()}{note[1:]}{shared}.")
-    if fit.resampled is not None:
+    if _varied(fit):
         notes.append(_frequency_note(fit, found))
     effects = material.effects
     if effects is not None and material.terms_have_effects:
