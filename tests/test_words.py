@@ -1,0 +1,126 @@
+"""Words of the package and its pages: phrases that are not English of the field, and spelling."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from spellchecker import SpellChecker
+
+ROOT = Path(__file__).parent.parent
+WORDS = ROOT / "docs" / "words.txt"
+
+pytestmark = pytest.mark.skipif(not WORDS.exists(), reason="the sdist has no docs")
+
+BANNED = (
+    "a choice for me",
+    "all that is asked",
+    "are asked for by",
+    "are taken alike",
+    "as asked",
+    "asked for by",
+    "beforehand known",
+    "can't be told from",
+    "came in its stead",
+    "in its stead",
+    "Kept (k)",
+    "lets go",
+    "look better than they are",
+    "may I show it to someone",
+    "of one owner",
+    "rows that its trees have not seen",
+    "selected units (k)",
+    "stable but for",
+    "taken alike",
+    "tell no other method",
+    "tell nothing one by one",
+    "the effect about its mean",
+    "worth opening",
+)
+"""Found nowhere in texts that a user reads, in upper or lower case; spaces may be line breaks."""
+
+_PATTERN = re.compile(
+    "|".join(r"(?<!\w)" + re.escape(phrase).replace(r"\ ", r"\s+") for phrase in BANNED),
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
+
+
+def pages() -> list[Path]:
+    """Markdown that people read; pages of the site that are made from vignettes are not sources."""
+    found = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    found += [p for p in (ROOT / "docs").glob("*.md")]
+    found += [p for name in ("guides", "methods", "reference") for p in sources("docs", name)]
+    return [*found, *sources("vignettes")]
+
+
+def sources(*folder: str) -> list[Path]:
+    return sorted(ROOT.joinpath(*folder).glob("*.md"))
+
+
+def texts_of_code(path: Path) -> Iterator[tuple[int, str]]:
+    """Texts and docstrings of a module with their lines; pieces of one f-string are joined."""
+    inside: set[ast.AST] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if node in inside:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            inside |= set(ast.walk(node))
+            pieces = [v.value if isinstance(v, ast.Constant) else "{}" for v in node.values]
+            yield node.lineno, "".join(map(str, pieces))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+def prose(path: Path) -> Iterator[str]:
+    """Text of a page without code, formulas and addresses."""
+    markdown = MarkdownIt("commonmark").enable("table")
+    dollarmath_plugin(markdown, allow_digits=False, double_inline=True)
+    for block in markdown.parse(path.read_text(encoding="utf-8")):
+        yield from (token.content for token in block.children or () if token.type == "text")
+
+
+def test_no_text_has_a_banned_phrase():
+    found = []
+    for path in sorted((ROOT / "treeselect").rglob("*.py")):
+        for line, text in texts_of_code(path):
+            found += [f"{path.name}:{line}: {match[0]!r}" for match in _PATTERN.finditer(text)]
+    for path in [*sorted((ROOT / "templates").glob("*.j2")), *pages()]:
+        text = path.read_text(encoding="utf-8")
+        found += [f"{path.name}: {match[0]!r}" for match in _PATTERN.finditer(text)]
+    assert found == []
+
+
+def test_f_strings_are_read_as_a_whole(tmp_path):
+    (tmp_path / "m.py").write_text('x = 1\nf"chosen as {x} ask" "ed"\n"b"\n', encoding="utf-8")
+    assert list(texts_of_code(tmp_path / "m.py")) == [(2, "chosen as {} asked"), (3, "b")]
+    assert _PATTERN.search("selected As\nasked")
+
+
+def test_prose_is_spelled():
+    found = defaultdict(set)
+    for path in pages():
+        for word in _WORD.findall(" ".join(prose(path))):
+            if word.islower() and len(word) > 2:
+                found[word.replace("\u2019", "'").removesuffix("'s")].add(path.name)
+    own = WORDS.read_text(encoding="utf-8").split()
+    assert own == sorted(set(own))
+    unknown = SpellChecker(distance=1).unknown(found) - set(own)
+    assert {word: sorted(found[word]) for word in sorted(unknown)} == {}
+
+
+def test_words_that_are_often_misspelled():
+    """In code, templates and pages; ``Sigal`` is an author, ``NotIn`` a name of Python's."""
+    folders = ["treeselect", "templates", "vignettes", *map(str, pages())]
+    command = [sys.executable, "-m", "codespell_lib", "--ignore-words-list", "sigal,notin"]
+    command += ["--skip", "*.csv,*.gz,*.html,*/__pycache__", *folders]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("", 0), done.stderr
