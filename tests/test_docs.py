@@ -1,7 +1,13 @@
-"""The page of features: each call in its tables is made."""
+"""Pages of the site: each block of Python is run, and each call in the tables of features.
+
+That all public names are in the reference is tested here, too; links are looked at when the site is
+built.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import pkgutil
 import re
 from collections import Counter
 from pathlib import Path
@@ -17,7 +23,8 @@ import matplotlib.pyplot as plt
 import treeselect
 from treeselect.arguments.checks import USUAL_METHOD
 
-PAGE = Path(__file__).parent.parent / "docs" / "features.md"
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = DOCS / "features.md"
 
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the sdist has no docs")
 
@@ -95,25 +102,30 @@ def test_the_page_has_calls():
     assert len(calls()) > 60
 
 
-DOCS = PAGE.parent
-FOLDERS = ("", "guides", "methods", "reference")
-APART = ("features.md", "long-runs.md", "survival.md")
-"""Pages with a test of their own."""
+def folder(name):
+    return sorted((DOCS / name).glob("*.md"))
 
 
 def blocks(page):
-    return re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    text = page.read_text(encoding="utf-8")
+    return re.findall(r"^```python[^\n]*\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
 
-def pages():
-    found = [page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.md"))]
-    return [page for page in found if page.name not in APART and blocks(page)]
+PAGES = [
+    page
+    for page in [
+        DOCS.parent / "README.md",
+        *sorted(DOCS.glob("*.md")),
+        *(page for name in ("guides", "methods", "reference") for page in folder(name)),
+    ]
+    if blocks(page)
+]
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
-def test_the_code_of_each_page_runs(page, tmp_path, monkeypatch):
-    """From top to bottom, on a fifth of the data that it loads, and by a fast method where the page
-    names none, unless it speaks of exchanges or costs."""
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_blocks_of_a_page_run(page, tmp_path, monkeypatch, capsys):
+    """One after the other, with the same names: on a fifth of the data that they load, and by a
+    fast method where the page names none, unless it speaks of exchanges or costs."""
     monkeypatch.chdir(tmp_path)
     whole, full = treeselect.datasets.load, treeselect.select
     needs_usual = re.search(r"\.exchanges\(\)|costs=", page.read_text("utf-8"))
@@ -126,17 +138,28 @@ def test_the_code_of_each_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.setattr(
         treeselect.datasets, "load", lambda name: whole(name)[lambda data: data.index % 5 == 0]
     )
-    names = {"__name__": "__main__"}
+    names = {}
     for block in blocks(page):
-        exec(block, names)
+        exec(compile(block, page.name, "exec"), names)
     plt.close("all")
+    said = capsys.readouterr().out
+    if page.stem == "survival":
+        assert "Name the event" in said
+        assert said.count("Can't call") == 3
+        assert "must not have the argument `type`" in said
+        assert names["late"].formula.endswith("+ strata(site)")
+    if page.stem == "long-runs":
+        assert not names["comparison"].partial
+        kinds = Counter(path.name.partition("-")[0] for path in (tmp_path / "saved").iterdir())
+        assert kinds == {"resample": 20, "fold": 3, "split": 3, "pair": 6}
+        assert said.count("resample ") == 20
 
 
 def test_the_readme_shows_what_is_printed():
     """Labels and heads of the printed summary, whose numbers can differ with the processor."""
-    page = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^```text\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    (code,) = blocks(DOCS.parent / "README.md")
+    page = DOCS.parent / "README.md"
+    (shown,) = re.findall(r"^```text\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    (code,) = blocks(page)
     quick = code.replace("resamples=25", "resamples=10").replace("data,", "data[::4],")
     names = {"print": lambda summary: None}
     exec("\n".join(line for line in quick.splitlines() if "report" not in line), names)
@@ -148,29 +171,76 @@ def test_the_readme_shows_what_is_printed():
     assert [label for label in of_readme if label not in of_fit] == []
 
 
-def test_the_page_of_long_runs_runs(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    page = (PAGE.parent / "guides" / "long-runs.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
-    names = {}
-    for block in blocks:
-        exec(block, names)
-    assert len(blocks) == 2
-    assert not names["comparison"].partial
-    kinds = Counter(path.name.partition("-")[0] for path in (tmp_path / "saved").iterdir())
-    assert kinds == {"resample": 20, "fold": 3, "split": 3, "pair": 6}
-    assert capsys.readouterr().out.count("resample ") == 20
+def test_all_pages_are_read():
+    assert {"README", "get-started", "features", "survival", "exchange"} <= {p.stem for p in PAGES}
+    assert not [page for page in PAGES if "no-run" in page.read_text(encoding="utf-8")]
 
 
-def test_the_page_of_survival_runs(capsys):
-    page = (PAGE.parent / "guides" / "survival.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
-    names = {}
-    for block in blocks:
-        exec(block, names)
-    plt.close("all")
-    said = capsys.readouterr().out
-    assert "Name the event" in said
-    assert said.count("Can't call") == 3
-    assert "must not have the argument `type`" in said
-    assert names["late"].formula.endswith("+ strata(site)")
+def documented():
+    """Names in the lists of the reference, and those with a directive of their own."""
+    text = "".join(page.read_text(encoding="utf-8") for page in folder("reference"))
+    lists = re.findall(r"^```\{names\}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    return "\n".join(lists).split() + re.findall(r"^\.\. py:data:: (\S+)", text, flags=re.MULTILINE)
+
+
+RESULTS = (
+    "treeselect.Comparison",
+    "treeselect.ImputedSelection",
+    "treeselect.Performance",
+    "treeselect.SelectionResult",
+    "treeselect.resampling.coefficient_stability.CoefficientStability",
+    "treeselect.resampling.conditional.ConditionalImportance",
+    "treeselect.resampling.error_bounds.ErrorBound",
+    "treeselect.resampling.inference.Inference",
+    "treeselect.resampling.learning_curve.LearningCurve",
+    "treeselect.resampling.risk_groups.RiskGroups",
+    "treeselect.resampling.stability.Stability",
+    "treeselect.results.citation.Citation",
+    "treeselect.results.estimators.EstimatorFit",
+    "treeselect.results.refitting.GlmFit",
+)
+"""What calls return: each with all that it can do."""
+
+ATTRIBUTES = {
+    "treeselect.comparison.record.Contest",
+    "treeselect.imputation.record.Imputed",
+    "treeselect.resampling.fit.Fit",
+    "treeselect.resampling.resampled.Resampled",
+}
+"""Records from which results inherit their attributes."""
+
+FOR_REPORTS = re.compile(
+    r"_table$|^table|^as_shown$|_words$|^words$|^printed$|^facts$|^place_members$"
+)
+"""Plain data that pages and summaries of the package read; users have the same as methods."""
+
+FOR_PAGES = {
+    "treeselect.resampling.conditional.ConditionalImportance.lost",
+    "treeselect.resampling.conditional.ConditionalImportance.p_value",
+}
+"""The same, under names that do not say so."""
+
+
+def members(cls):
+    """Public methods and properties of a class; fields are in its docstring."""
+    fields = {field.name for field in dataclasses.fields(cls)}
+    return {n for n in dir(cls) if not n.startswith("_")} - fields
+
+
+def test_each_public_name_is_in_the_reference_once():
+    public = {f"treeselect.{name}" for name in treeselect.__all__} | set(RESULTS) | ATTRIBUTES
+    public |= {f"treeselect.datasets.{name}" for name in treeselect.datasets.__all__}
+    public |= {
+        f"treeselect.errors.{name}"
+        for name, found in vars(treeselect.errors).items()
+        if isinstance(found, type) and issubclass(found, Exception | Warning)
+    }
+    for result in RESULTS:
+        names = members(pkgutil.resolve_name(result))
+        public |= {f"{result}.{name}" for name in names if not FOR_REPORTS.search(name)}
+    public |= {f"treeselect.TreeSelector.{name}" for name in ("fit", "transform")}
+    public -= FOR_PAGES
+    counts = Counter(documented())
+    assert [name for name, count in counts.items() if count > 1] == []
+    assert sorted(public - set(counts)) == []
+    assert sorted(set(counts) - public) == []

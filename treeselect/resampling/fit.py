@@ -75,7 +75,7 @@ class Fit:
     notes : tuple of str
         What a reader should know of this selection.
     choice : Choice
-        How the number of units is chosen: what was asked, for :meth:`performance`.
+        How the number of units is chosen, as specified, for :meth:`performance`.
     effect_record : EffectRecord or None
         Effects of the terms in the model, with intervals from models of the resamples, if these
         were fitted.
