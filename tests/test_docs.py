@@ -128,7 +128,7 @@ def test_blocks_of_a_page_run(page, tmp_path, monkeypatch, capsys):
     fast method where the page names none, unless it speaks of exchanges or costs."""
     monkeypatch.chdir(tmp_path)
     whole, full = treeselect.datasets.load, treeselect.select
-    needs_usual = re.search(r"\.exchanges\(\)|costs=", page.read_text("utf-8"))
+    needs_usual = re.search(r"\.exchanges\(\)|costs=", "".join(blocks(page)))
     usual = USUAL_METHOD if needs_usual else "mrmr"
 
     def small(formula, data, *, method=usual, **arguments):
