@@ -15,7 +15,7 @@ def test_our_own_words_are_not_formulaics():
     terms = parse_formula("y ~ .", list(frame)).terms
     for matrix in (term_matrix, lambda *given: model_matrix(*given, full_rank=True)):
         with pytest.raises(
-            DataError, match=r"^The column `Intercept` must not share its name with the inter"
+            DataError, match=r"^No column may be called `Intercept`"
         ):
             matrix("y ~ .", frame, terms)
 

@@ -154,7 +154,7 @@ def test_the_same_data_again_and_others():
         ),
         ("Surv(begin, time, dead)", {}, r"start 0 and stop 0 in row 4 .*, 1 such row.*\n.*Correct"),
         ("Surv(time, dead)", {"dead": np.nan}, "must have non-missing values"),
-        ("Surv(time, dead)", {"time": [0, 1, 1, 0, 1, 1]}, "no such row for any of 4 events"),
+        ("Surv(time, dead)", {"time": [0, 1, 1, 0, 1, 1]}, "no such row at any of 4 events"),
     ],
 )
 def test_what_times_can_not_be(left, changes, said):
@@ -169,7 +169,7 @@ def test_what_times_can_not_be(left, changes, said):
 
 def test_a_stratum_for_each_row():
     with pytest.raises(
-        DataError, match=r"of the same stratum for any of 4 events.\n  There are 6 strata in 6 rows"
+        DataError, match=r"of the same stratum at any of 4 events.\n  There are 6 strata in 6 rows"
     ):
         prepared("Surv(time, dead) ~ sex + strata(x)")
 
