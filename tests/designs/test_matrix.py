@@ -14,9 +14,7 @@ def test_our_own_words_are_not_formulaics():
     frame = pd.DataFrame({"y": [0.0, 1.0], "Intercept": [1.0, 2.0]})
     terms = parse_formula("y ~ .", list(frame)).terms
     for matrix in (term_matrix, lambda *given: model_matrix(*given, full_rank=True)):
-        with pytest.raises(
-            DataError, match=r"^No column may be called `Intercept`"
-        ):
+        with pytest.raises(DataError, match=r"^No column may be called `Intercept`"):
             matrix("y ~ .", frame, terms)
 
 
