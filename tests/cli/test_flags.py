@@ -1,4 +1,4 @@
-"""Every argument of the calls has a flag, whose text arrives as the value that Python would give."""
+"""Every argument of the calls has a flag, whose text becomes the value that Python would give."""
 
 from __future__ import annotations
 
