@@ -328,7 +328,7 @@ def _bound_notes(result: Fit, stability: Stability) -> list[str]:
     found, one, more_of = stability.pfer(), noun(result, 1), noun(result)
     resamples = f"the {count_text(stability.n_resamples)} resamples"
     passed = f"in at least {percent_text(found.threshold)} of {resamples}"
-    if not found.tells:
+    if not found.informative:
         n = len(found.units)
         if n == 0:
             return []
