@@ -32,7 +32,7 @@ from treeselect.engine.data.binning import bin_columns, bin_edges
 from treeselect.errors import DataError, NewDataError, listing, quoted
 from treeselect.formulas.terms import Factor, ParsedFormula, Term
 from treeselect.frames.reading import read_data
-from treeselect.frames.values import Labels, Numbers, read_column
+from treeselect.frames.values import Labels, Numbers, read_column, to_series
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -133,6 +133,31 @@ class DesignSpec:
                 raise NewDataError(str(error)) from None
         return tuple(encoded)
 
+    def columns_of(self, new: Any, terms: Sequence[str]) -> pd.DataFrame:
+        """Variables of some terms in new data, as they were typed in the data of the fit.
+
+        Labels that are not levels are missing where ``new_levels="missing"``.
+
+        Raises
+        ------
+        NewDataError
+            If a column is missing, or can't be used.
+        """
+        import pandas as pd
+
+        frame = read_data(new)
+        specs = [self[name] for name in terms]
+        used = {v for spec in specs for v in spec.term.variables}
+        columns = {name: self._read(frame, name) for name in self.schema if name in used}
+        if self.new_levels == "missing":
+            for part in (part for spec in specs for part in spec.factors):
+                if part.factor.is_plain and part.levels is not None:
+                    name = part.factor.name
+                    columns[name] = _known_levels(columns[name], part.levels)
+        return pd.DataFrame(
+            {name: to_series(column) for name, column in columns.items()}, range(len(frame))
+        )
+
     def _conform(
         self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels], term: Term
     ) -> Values:
@@ -226,6 +251,15 @@ class DesignSpec:
         if not expanded:  # only factors, none with a level
             return [], np.empty((len(columns[0]) if columns else 0, 0))
         return list(expanded), np.column_stack(list(expanded.values())).astype(np.float64)
+
+
+def _known_levels(column: Numbers | Labels, levels: Sequence[Any]) -> Numbers | Labels:
+    """The same, with labels that are none of the levels missing."""
+    if isinstance(column, Numbers):
+        return column
+    known = np.array([*(level in set(levels) for level in column.levels), False])
+    codes = np.where(known[column.codes], column.codes, -1)
+    return Labels(codes, column.levels, column.declared, column.ordered)
 
 
 def build_design(
