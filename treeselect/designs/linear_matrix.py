@@ -20,8 +20,10 @@ from treeselect.designs.linear_coding import (
 )
 from treeselect.designs.matrix import Recoded, TermColumns, term_matrix
 from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.designs.new_columns import read_learned
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import DataError, NewDataError, quoted
+from treeselect.frames.values import Labels, to_series
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ class LinearColumns:
             If the rows do not match the data of the fit.
         """
         self.design.encode(frame, self.terms)  # refuses what does not match
-        new = self.design.columns_of(frame, self.terms)
+        new = _variables(self.design, frame, self.terms)
         markers = self.filling.indicators(new)
         filled = self.filling.fill(new)
         known = filled.notna().all(axis=1).to_numpy(dtype=bool)
@@ -190,3 +192,33 @@ def _recoded(frame: pd.DataFrame, factors: Sequence[Any], coding: LinearCoding) 
     if coding.ordered == "polynomial":
         return Recoded(polynomials=tuple(names))
     return Recoded(scores={name: tuple(frame[name].cat.categories) for name in names})
+
+
+def _variables(design: DesignSpec, frame: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
+    """Variables of some terms in new data, of the types of the data of the fit.
+
+    Labels that are not levels are missing where ``new_levels="missing"``.
+    """
+    import pandas as pd
+
+    specs = [design[name] for name in terms]
+    used = {v for spec in specs for v in spec.term.variables}
+    columns = {
+        name: read_learned(frame, name, design.schema[name])
+        for name in design.schema
+        if name in used
+    }
+    if design.new_levels == "missing":
+        for part in (part for spec in specs for part in spec.factors):
+            column = columns.get(part.factor.name)
+            if part.factor.is_plain and isinstance(column, Labels):
+                columns[part.factor.name] = _known_levels(column, part.levels or ())
+    series = {name: to_series(column) for name, column in columns.items()}
+    return pd.DataFrame(series, range(len(frame)))
+
+
+def _known_levels(column: Labels, levels: Sequence[Any]) -> Labels:
+    """The same, with labels that are none of the levels missing."""
+    known = np.array([*(level in set(levels) for level in column.levels), False])
+    codes = np.where(known[column.codes], column.codes, -1)
+    return Labels(codes, column.levels, column.declared, column.ordered)
