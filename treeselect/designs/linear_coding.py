@@ -139,7 +139,7 @@ class Filling:
 
     def indicators(self, frame: pd.DataFrame) -> dict[str, FloatArray]:
         """The indicator of each variable that has one."""
-        return {name: frame[name].isna().to_numpy(dtype=np.float64) for name in self.values}
+        return {name: frame[name].isna().to_numpy().astype(np.float64) for name in self.values}
 
 
 def _filled(series: pd.Series[Any], name: str, value: Any) -> pd.Series[Any]:

@@ -230,7 +230,7 @@ def _values(terms: Sequence[Term], frame: pd.DataFrame, state: dict[str, Any]) -
 
 def _replaced(frame: pd.DataFrame, values: Mapping[str, Any]) -> list[str]:
     """Columns that formulaic must not read, because their values are given."""
-    return [name for name in frame if name in values]
+    return [str(name) for name in frame if name in values]
 
 
 def _not_made(terms: Sequence[Term], frame: pd.DataFrame, error: Exception) -> DataError:
