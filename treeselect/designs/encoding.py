@@ -26,6 +26,7 @@ from treeselect.designs.columns import (
 )
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
+from treeselect.designs.new_columns import kind_of, read_learned
 from treeselect.designs.units import Units
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.data.binning import bin_columns, bin_edges
@@ -42,8 +43,6 @@ NewLevels = Literal["error", "missing", "other"]
 
 _IDENTIFIER_LEVELS = 10
 """Text with more levels than this, and than half of its rows, counts as an identifier."""
-
-_KINDS = {"number": "numbers", "logical": "logical values", "text": "text or categories"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,7 @@ class DesignSpec:
                 f"`data` must have the columns of the model.\n  Missing: {listing(absent)}.\n"
                 f"  Found: {listing(frame.columns)}."
             )
-        columns = {name: self._read(frame, name) for name in variables}
+        columns = {name: read_learned(frame, name, self.schema[name]) for name in variables}
         values: dict[str, Values] = {}
         encoded: list[NDArray[Any]] = []
         for spec in wanted:
@@ -159,32 +158,6 @@ class DesignSpec:
                 self._refuse_levels(as_factor(values), unseen, spec)
             same = Labels(np.where(unseen, -1, same.codes), same.levels)
         return same
-
-    def _read(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
-        try:
-            column = read_column(frame[name], name, needed=True)
-        except DataError as error:
-            raise NewDataError(str(error)) from None
-        learned, found = self.schema[name], _kind(column)
-        if learned == "text" and found == "text":
-            return column
-        if isinstance(column, Numbers) and learned == "number":
-            return Numbers(column.values, is_integer=column.is_integer or column.is_bool)
-        if isinstance(column, Numbers) and learned == "logical":
-            known = column.values[~np.isnan(column.values)]
-            if np.isin(known, (0.0, 1.0)).all():
-                return Numbers(column.values, is_bool=True)
-        if frame[name].isna().all():
-            # A column without a single value has no type of its own.
-            if learned != "text":
-                return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
-            return Labels(np.full(len(frame), -1), ())
-        way = {"number": "float", "logical": "bool", "text": "str"}[learned]
-        raise NewDataError(
-            f"Column {quoted(name)} must hold {_KINDS[learned]}, as it did when the model was"
-            f" fitted.\n  Found: {_KINDS[found]} ({frame[name].dtype}).\n"
-            f"  Convert it, for example with `.astype({way})`."
-        )
 
     def _refuse_levels(self, labels: Labels, unseen: NDArray[np.bool_], spec: FactorSpec) -> None:
         assert spec.levels is not None
@@ -306,18 +279,12 @@ def learn_design(
     spec = DesignSpec(
         formula=formula,
         terms=tuple(learn(term, [values[f.name] for f in term.factors]) for term in formula.terms),
-        schema={name: _kind(column) for name, column in columns.items()},
+        schema={name: kind_of(column) for name, column in columns.items()},
         state=state,
         units=units,
         new_levels=new_levels,
     )
     return spec, values
-
-
-def _kind(column: Numbers | Labels) -> str:
-    if isinstance(column, Labels):
-        return "text"
-    return "logical" if column.is_bool else "number"
 
 
 def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Values]) -> None:

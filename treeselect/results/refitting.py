@@ -47,6 +47,7 @@ from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
 from treeselect.results.estimators import MODELS, refit_estimator
+from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import workers_for
 
@@ -127,7 +128,7 @@ def growing(result: Fit) -> Grow | None:
 
 
 @dataclass(frozen=True, slots=True)
-class GlmFit(Summarised, Tabled):
+class GlmFit(Summarised, Tabled, Predicting):
     """A linear model of the selected terms.
 
     Attributes
@@ -153,6 +154,8 @@ class GlmFit(Summarised, Tabled):
         Of the whole model: see :func:`treeselect.models.fit_statistics.fit_statistics`.
     labels : dict of str to str
         Labels of the columns that have one.
+    predictor : LinearPredictor
+        What :meth:`predict` needs.
 
     Notes
     -----
@@ -173,6 +176,7 @@ class GlmFit(Summarised, Tabled):
     response: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
+    predictor: LinearPredictor | None = None
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.
@@ -275,6 +279,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         response=data.response.name,
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
         labels=changed_labels(table, printed),
+        predictor=linear_predictor(data, full, fit),
     )
 
 
