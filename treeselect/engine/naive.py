@@ -1,5 +1,7 @@
 """The naive twins: what each fast kernel means, in a few lines of plain numpy.
 
+The file is long because it holds the twins of all kernels that grow trees.
+
 They take integer gradients, already multiplied by the rows' weights as packed moments are, so that
 sums are exact and the comparison is for equality. Nothing in the package calls them; the tests do.
 """

@@ -38,14 +38,14 @@ class Bounds(NamedTuple):
     ----------
     applies : bool
         Whether there is anything to observe.
-    sign : int
+    sign : int64
         1 if values must not fall with the column, -1 if they must not rise, 0 without an order.
     low, high : float
         Bounds of the values of the node, in packed units.
     """
 
     applies: bool
-    sign: int
+    sign: np.int64
     low: float
     high: float
 
@@ -54,7 +54,7 @@ class Bounds(NamedTuple):
 def bounds_of(data, pack, work, node, j):
     """The bounds of a split of a node on column j."""
     if data.monotone.shape[0] == 0:
-        return Bounds(False, 0, -np.inf, np.inf)
+        return Bounds(False, np.int64(0), -np.inf, np.inf)
     sign, low, high = np.int64(data.monotone[j]), work.bounds[node, 0], work.bounds[node, 1]
     applies = sign != 0 or low > -np.inf or high < np.inf
     if has_outputs(pack.kind):
