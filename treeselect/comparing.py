@@ -73,6 +73,7 @@ def compare(
     groups: Mapping[str, Sequence[str]] | None = None,
     costs: Mapping[str, float] | None = None,
     keep: Iterable[str] | str | None = None,
+    monotone: Mapping[str, int] | None = None,
     seed: int | None = None,
     n_jobs: int | None = None,
     new_levels: NewLevels = "error",
@@ -104,7 +105,7 @@ def compare(
         the one-standard-error rule.
     folds, repeats, fold_groups, scoring
         As in :func:`treeselect.select`: how rows are held out, and how they are scored.
-    family, weights, offset, groups, costs, keep, new_levels, trusted, labels
+    family, weights, offset, groups, costs, keep, monotone, new_levels, trusted, labels
         As in :func:`treeselect.select`. Methods that cannot use costs refuse them.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
@@ -171,7 +172,7 @@ def compare(
     )
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
-        trusted, labels,
+        trusted, labels, monotone,
     )  # fmt: skip
     frame = read_data(data)
     # Here an integer `k` needs folds too, so errors must not advise one.

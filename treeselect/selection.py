@@ -69,6 +69,7 @@ def select(
     repeats: int = 1,
     fold_groups: str | Sequence[Any] | None = None,
     scoring: Scoring = None,
+    monotone: Mapping[str, int] | None = None,
     seed: int | None = None,
     n_jobs: int | None = None,
     new_levels: NewLevels = "error",
@@ -179,6 +180,14 @@ def select(
         time, with Breslow's hazard and the weights estimated from the training rows; and
         ``"cox_deviance"``, the proportion of the partial-likelihood deviance explained, with risk
         sets of the scored rows. ``"uno_c"`` and ``"integrated_brier"`` need rows without a start.
+    monotone : dict of str to int, optional
+        Terms with which predictions must not decrease (1) or must not increase (-1), whatever the
+        values of the other terms: ``{"age": 1, "dose": -1}``. The constraint is on the mean, the
+        probability of the positive class, the rate, or the hazard. Terms must be numbers of one
+        column. The trees of all methods and of the final model observe it; methods without trees
+        ignore it in the selection. A split on the term must order the values of its children,
+        whose mean bounds all values below it (the "basic" method of LightGBM). A missing value has
+        no place in the order. More than two classes are refused.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. The same seed gives the same result for every
         `n_jobs` and every order of the columns. None draws a seed, which the summary reports.
@@ -241,7 +250,7 @@ def select(
     chosen_method = deciding(asked_method, k)
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
-        trusted, labels,
+        trusted, labels, monotone,
     )  # fmt: skip
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)

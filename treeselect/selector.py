@@ -62,6 +62,9 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         Cost of a column, by name or number, or of a group.
     keep : list of str or int, str or int, optional
         Columns, by name or number, or groups that are forced in.
+    monotone : dict of str or int to int, optional
+        Columns, by name or number, with which predictions of ``result_`` must not decrease (1) or
+        must not increase (-1).
     folds, repeats, scoring, resamples, n_jobs
     random_state : int, RandomState or None
         An int is the ``seed``; a RandomState draws it.
@@ -108,6 +111,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         groups: Mapping[str, Sequence[Column]] | None = None,
         costs: Mapping[Column, float] | None = None,
         keep: Iterable[Column] | Column | None = None,
+        monotone: Mapping[Column, int] | None = None,
         folds: int | Splitter | Sequence[int] = 5,
         repeats: int = 1,
         scoring: Scoring = None,
@@ -122,6 +126,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         self.groups = groups
         self.costs = costs
         self.keep = keep
+        self.monotone = monotone
         self.folds = folds
         self.repeats = repeats
         self.scoring = scoring
@@ -188,8 +193,9 @@ class TreeSelector(SelectorMixin, BaseEstimator):
             family=self.family,
             weights=sample_weight,
             groups=_named_groups(self.groups, names),
-            costs=_named_costs(self.costs, names),
+            costs=_named_keys(self.costs, names, "costs"),
             keep=_named_keep(self.keep, names),
+            monotone=_named_keys(self.monotone, names, "monotone"),
             resamples=self.resamples,
             folds=self.folds,
             repeats=self.repeats,
@@ -366,10 +372,10 @@ def _named_groups(groups: Any, names: Sequence[str]) -> Any:
     }
 
 
-def _named_costs(costs: Any, names: Sequence[str]) -> Any:
-    if not isinstance(costs, Mapping):
-        return costs
-    return {_name(column, names, "costs"): price for column, price in costs.items()}
+def _named_keys(given: Any, names: Sequence[str], argument: str) -> Any:
+    if not isinstance(given, Mapping):
+        return given
+    return {_name(column, names, argument): value for column, value in given.items()}
 
 
 def _named_keep(keep: Any, names: Sequence[str]) -> Any:

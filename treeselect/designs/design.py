@@ -12,8 +12,14 @@ from treeselect.arguments.checks import check_count
 from treeselect.arguments.scalars import described
 from treeselect.brief import brief
 from treeselect.designs.nouns import noun_of
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
+from treeselect.engine.arrays import BoolArray, FloatArray, Int8Array, IntArray, WeightArray
+from treeselect.engine.data.binning import (
+    MAX_BINS,
+    BinnedData,
+    bin_columns,
+    bin_edges,
+    constrained,
+)
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 
@@ -142,6 +148,8 @@ class CodedColumns:
     groups : FeatureGroups
     binned : BinnedData
         The columns as the engine takes them.
+    monotone : ndarray of int8, shape (n_columns,), or (0,) without constraints
+        See ``engine.data.binning.BinnedData``.
     """
 
     column_names: tuple[str, ...]
@@ -150,6 +158,7 @@ class CodedColumns:
     edges: tuple[FloatArray | None, ...]
     groups: FeatureGroups
     binned: BinnedData
+    monotone: Int8Array
 
     __repr__ = brief
 
@@ -167,7 +176,9 @@ class CodedColumns:
             None if own is None else bin_edges(column, max_bins=None, weight=weight)
             for column, own in zip(self.columns, self.edges, strict=True)
         ]
-        return bin_columns(self.columns, edges, [n or 0 for n in self.n_levels], self.groups.ids)
+        return bin_columns(
+            self.columns, edges, [n or 0 for n in self.n_levels], self.groups.ids, self.monotone
+        )
 
     def bin(self, columns: tuple[NDArray[Any], ...], groups: BoolArray | None = None) -> BinnedData:
         """Bin other rows of the columns of some groups by the edges of this design.
@@ -185,5 +196,6 @@ class CodedColumns:
         used = np.flatnonzero(groups[self.groups.ids])
         numbers = (np.cumsum(groups) - 1)[self.groups.ids[used]]
         return bin_columns(
-            columns, [self.edges[j] for j in used], [self.n_levels[j] or 0 for j in used], numbers
-        )
+            columns, [self.edges[j] for j in used], [self.n_levels[j] or 0 for j in used], numbers,
+            constrained(self.monotone, used),
+        )  # fmt: skip

@@ -30,7 +30,7 @@ class Request:
     scoring : str, callable or None
     new_levels : {"error", "missing", "other"}
     trusted : bool
-    labels : mapping, or None
+    labels, monotone : mapping, or None
 
     Raises
     ------
@@ -50,6 +50,7 @@ class Request:
     new_levels: NewLevels = "error"
     trusted: bool = False
     labels: Mapping[str, str | None] | None = None
+    monotone: Mapping[str, int] | None = None
 
     def __post_init__(self) -> None:
         check_choice("new_levels", self.new_levels, _NEW_LEVELS)

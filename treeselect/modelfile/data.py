@@ -22,6 +22,7 @@ from treeselect.designs.follow_up import (
 )
 from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, RowCounts
+from treeselect.designs.monotone import signs_of
 from treeselect.designs.response import Response
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.units import Units
@@ -120,7 +121,19 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         state=state,
         units=_units(content["units"], [term.name for term in parsed.terms]),
         new_levels=content["new_levels"],
+        monotone=_monotone(content.get("monotone", {}), terms),
     )
+
+
+def _monotone(record: Mapping[str, Any], terms: list[TermSpec]) -> dict[str, int]:
+    """The constrained terms; files of older versions have none."""
+    single = {spec.term.name for spec in terms if spec.column_levels == (None,)}
+    check(
+        set(record) <= single
+        and all(type(sign) is int and abs(sign) == 1 for sign in record.values()),
+        "monotone",
+    )
+    return dict(record)
 
 
 def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
@@ -298,6 +311,7 @@ def _empty_design(
         edges=edges,
         groups=groups,
         binned=bin_columns(columns, edges, [n or 0 for n in levels], groups.ids),
+        monotone=signs_of(spec, names),
     )
 
 

@@ -16,6 +16,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.ensembles.leaves import with_leaf_fits
+from treeselect.engine.ensembles.ordering import in_order_of
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import stream_seed
@@ -188,7 +189,7 @@ def refit_forest(
     trees, n_first = best_trees(grower, n_trees=n_trees)
     importance[selected] = np.maximum(gains_outside(grower, trees, n_first), 0.0)
     if not (on_link or family.has_classes or family.loss.is_squared):
-        trees = _with_one_more_row(trees, constant[0])
+        trees = in_order_of(_with_one_more_row(trees, constant[0]), part.monotone)
     if family.has_times:
         trees = with_hazards(grower, trees, n_first, problem)
     elif on_link and not family.loss.is_squared:
