@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.comparing import Comparison, compare
     from treeselect.designs.problem import Problem
+    from treeselect.formula_selector import FormulaSelector
     from treeselect.imputing import ImputedSelection, select_imputed
     from treeselect.loading import load
     from treeselect.resampling.performance import Performance
@@ -64,6 +65,7 @@ __all__ = [
     "ForeignSelector",
     "Forest",
     "ForestImportance",
+    "FormulaSelector",
     "HSICLasso",
     "Hinge",
     "ImputedSelection",
@@ -106,6 +108,7 @@ _HOME = {
     "ForeignSelector": "treeselect.algorithms.foreign",
     "Forest": "treeselect.algorithms.burning.forests",
     "ForestImportance": "treeselect.algorithms.importance",
+    "FormulaSelector": "treeselect.formula_selector",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
     "HSICLasso": "treeselect.algorithms.hsic_lasso",
