@@ -113,7 +113,7 @@ def test_a_model_file_keeps_the_constraint(fit, data, tmp_path):
     fit.save(tmp_path / "model", include_data=True)
     again = treeselect.load(tmp_path / "model")
     assert_monotone(again, data)
-    assert dict(again.design.spec.monotone) == MONOTONE
+    assert dict(again.design.arrays.directions) == MONOTONE
     np.testing.assert_array_equal(again.design.arrays.binned.monotone, fit.design.arrays.monotone)
     assert_monotone(again.refit("boosting"), data)
 
@@ -152,4 +152,4 @@ def test_a_selector_takes_names_and_numbers(data):
         found = treeselect.TreeSelector(
             "rrf", 2, method_options=FEW, monotone={key: 1}, random_state=1
         ).fit(X, data["ill"])
-        assert dict(found.result_.design.spec.monotone) == {"age": 1}
+        assert dict(found.result_.design.arrays.directions) == {"age": 1}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -161,6 +162,19 @@ class CodedColumns:
     monotone: Int8Array
 
     __repr__ = brief
+
+    @property
+    def directions(self) -> dict[str, int]:
+        """1 or -1 for each term under a monotone constraint."""
+        signs = self.monotone.tolist()
+        return {name: sign for name, sign in zip(self.column_names, signs, strict=False) if sign}
+
+    def constrained(self, directions: Mapping[str, int]) -> CodedColumns:
+        """The same under monotone constraints on terms of one column."""
+        if not directions:
+            return self
+        signs = np.array([directions.get(name, 0) for name in self.column_names], dtype=np.int8)
+        return replace(self, monotone=signs, binned=self.binned._replace(monotone=signs))
 
     @property
     def n_rows(self) -> int:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -27,11 +26,10 @@ from treeselect.designs.columns import (
 )
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
-from treeselect.designs.monotone import monotone_notes, signs_of
 from treeselect.designs.new_columns import kind_of, read_learned
 from treeselect.designs.units import Units
 from treeselect.engine.arrays import WeightArray
-from treeselect.engine.data.binning import bin_columns, bin_edges
+from treeselect.engine.data.binning import FREE, bin_columns, bin_edges
 from treeselect.errors import DataError, NewDataError, listing, quoted
 from treeselect.formulas.terms import Factor, ParsedFormula, Term
 from treeselect.frames.reading import read_data
@@ -64,8 +62,6 @@ class DesignSpec:
     new_levels : {"error", "missing", "other"}
         What to do with levels that did not occur when the model was fitted: refuse them, treat
         them as missing, or treat them as none of the known levels.
-    monotone : mapping of str to int
-        1 or -1 for each constrained term.
     """
 
     formula: ParsedFormula
@@ -74,7 +70,6 @@ class DesignSpec:
     state: Mapping[str, Any]
     units: Units
     new_levels: NewLevels
-    monotone: Mapping[str, int] = field(default_factory=dict)
     _by_name: dict[str, TermSpec] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief
@@ -213,7 +208,6 @@ def build_design(
     weight: WeightArray | None = None,
     *,
     new_levels: NewLevels = "error",
-    monotone: Mapping[str, int] | None = None,
 ) -> tuple[CodedColumns, DesignSpec, list[str]]:
     """Encode the right-hand side of a formula and bin it.
 
@@ -226,8 +220,6 @@ def build_design(
     weight : ndarray, shape (n_rows,), optional
         How often each row counts where numbers are binned, above 0; once by default. What
         transforms learn (a mean, knots) does not depend on it.
-    monotone : mapping of str to int, optional
-        1 or -1 for each constrained term.
 
     Returns
     -------
@@ -240,11 +232,8 @@ def build_design(
     ------
     DataError
         If a column can't be used, or is text that looks like an identifier.
-    OptionError
-        If a constrained term is not a single number.
     """
     spec, values = learn_design(formula, frame, units, new_levels=new_levels)
-    spec = dataclasses.replace(spec, monotone=monotone or {})
     names: list[str] = []
     columns: list[NDArray[Any]] = []
     n_levels: list[int | None] = []
@@ -254,7 +243,6 @@ def build_design(
         n_levels += (own := term.column_levels)
         names += [name] * len(own)
     groups = units.feature_groups(names)
-    monotone_columns = signs_of(spec, names)
     edges = tuple(
         None if n is not None else bin_edges(column, weight=weight)
         for column, n in zip(columns, n_levels, strict=True)
@@ -265,12 +253,10 @@ def build_design(
         n_levels=tuple(n_levels),
         edges=edges,
         groups=groups,
-        binned=bin_columns(
-            columns, edges, [n or 0 for n in n_levels], groups.ids, monotone_columns
-        ),
-        monotone=monotone_columns,
+        binned=bin_columns(columns, edges, [n or 0 for n in n_levels], groups.ids),
+        monotone=FREE,
     )
-    return coded, spec, [*_notes(spec, values, coded), *monotone_notes(spec)]
+    return coded, spec, _notes(spec, values, coded)
 
 
 def learn_design(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from treeselect.designs.encoding import build_design
 from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, row_counts
-from treeselect.designs.monotone import read_monotone
+from treeselect.designs.monotone import monotone_notes, read_monotone
 from treeselect.designs.request import Request
 from treeselect.designs.response import response_with_weight
 from treeselect.designs.row_groups import read_groups
@@ -80,9 +80,11 @@ def prepare(
     if len(response.rows) < len(frame):
         used = used.iloc[response.rows].reset_index(drop=True)
     design, spec, notes = build_design(
-        parsed, used, units, own.values, new_levels=request.new_levels,
-        monotone=read_monotone(request.monotone, parsed.terms, response.family),
-    )  # fmt: skip
+        parsed, used, units, own.values, new_levels=request.new_levels
+    )
+    directions = read_monotone(request.monotone, spec.terms, response.family)
+    design = design.constrained(directions)
+    notes += monotone_notes(directions, parsed.terms)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:

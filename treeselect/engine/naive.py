@@ -389,6 +389,17 @@ def predict(nodes: list[dict[str, Any]], data: BinnedData, row: int) -> FloatArr
     return np.asarray(node["value"])
 
 
+def leaf_quantile(
+    leaves: IntArray, y: FloatArray, weight: IntArray, new: IntArray, share: float
+) -> float:
+    """Quantile of the responses of rows by the leaves, shape (n_trees, n_rows), that they share
+    with a new row, of leaves ``new``."""
+    shared = (leaves == new[:, np.newaxis]) * weight
+    mass = (shared / shared.sum(axis=1, keepdims=True)).mean(axis=0)
+    order = np.argsort(y)
+    return float(y[order][np.cumsum(mass[order]) >= share - 1e-10][0])
+
+
 def correlate(columns: FloatArray, residual: FloatArray) -> FloatArray:
     """``A.T @ residual`` for columns of shape (n_rows, n_trees)."""
     return np.asarray(columns.T @ residual)

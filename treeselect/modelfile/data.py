@@ -22,12 +22,11 @@ from treeselect.designs.follow_up import (
 )
 from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, RowCounts
-from treeselect.designs.monotone import signs_of
 from treeselect.designs.response import Response
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.units import Units
 from treeselect.designs.weights import LARGEST_WEIGHT, RowWeights, no_weights
-from treeselect.engine.data.binning import MAX_BINS, bin_columns
+from treeselect.engine.data.binning import FREE, MAX_BINS, bin_columns
 from treeselect.formula import parse_formula
 from treeselect.formulas.expressions import Code, Transform, nodes
 from treeselect.formulas.terms import Factor, ParsedFormula
@@ -121,18 +120,14 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         state=state,
         units=_units(content["units"], [term.name for term in parsed.terms]),
         new_levels=content["new_levels"],
-        monotone=_monotone(content.get("monotone", {}), terms),
     )
 
 
-def _monotone(record: Mapping[str, Any], terms: list[TermSpec]) -> dict[str, int]:
+def _directions(record: Mapping[str, Any], spec: DesignSpec) -> dict[str, int]:
     """The constrained terms; files of older versions have none."""
-    single = {spec.term.name for spec in terms if spec.column_levels == (None,)}
-    check(
-        set(record) <= single
-        and all(type(sign) is int and abs(sign) == 1 for sign in record.values()),
-        "monotone",
-    )
+    single = {own.term.name for own in spec.terms if own.column_levels == (None,)}
+    signs = list(record.values())
+    check(set(record) <= single and all(type(s) is int and abs(s) == 1 for s in signs), "monotone")
     return dict(record)
 
 
@@ -304,15 +299,16 @@ def _empty_design(
     )
     columns = tuple(np.empty(0, dtype=np.float64 if n is None else np.uint8) for n in levels)
     groups = spec.units.feature_groups(names)
-    return CodedColumns(
+    empty = CodedColumns(
         column_names=tuple(map(str, names)),
         columns=columns,
         n_levels=tuple(levels),
         edges=edges,
         groups=groups,
         binned=bin_columns(columns, edges, [n or 0 for n in levels], groups.ids),
-        monotone=signs_of(spec, names),
+        monotone=FREE,
     )
+    return empty.constrained(_directions(content.get("monotone", {}), spec))
 
 
 def _no_sources(spec: DesignSpec) -> pd.DataFrame:

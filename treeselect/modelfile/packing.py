@@ -65,7 +65,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         "state": [[name, plain(state)] for name, state in spec.state.items()],
         "new_levels": spec.new_levels,
         "units": dataclasses.asdict(spec.units),
-        **({"monotone": dict(spec.monotone)} if spec.monotone else {}),
+        **({"monotone": data.arrays.directions} if len(data.arrays.monotone) else {}),
         "columns": [data.arrays.column_names, data.arrays.n_levels],
         "response": {
             "name": data.response.name,
