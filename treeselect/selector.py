@@ -18,7 +18,7 @@ from treeselect.algorithms.registry import find_method
 from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE, length, members, read_seed
 from treeselect.arguments.scalars import described, whole
 from treeselect.designs.scoring import Scoring
-from treeselect.designs.weights import read_weights
+from treeselect.designs.weights import WeightsKind, read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError, listing
 from treeselect.frames.labels import labels_in
@@ -62,7 +62,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         Cost of a column, by name or number, or of a group.
     keep : list of str or int, str or int, optional
         Columns, by name or number, or groups that are forced in.
-    folds, repeats, scoring, resamples, n_jobs
+    folds, repeats, scoring, resamples, weights_kind, n_jobs
     random_state : int, RandomState or None
         An int is the ``seed``; a RandomState draws it.
 
@@ -80,7 +80,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    ``fit`` takes ``sample_weight``, which count copies of rows if they are whole numbers, and
+    ``fit`` takes ``sample_weight``, of the kind that ``weights_kind`` gives, and
     ``fold_groups``. With scikit-learn's metadata routing enabled, both are requested as in
     ``set_fit_request(sample_weight=True)``. Errors are those of ``select``, and are ValueErrors.
     A missing response is an error, as in other scikit-learn estimators.
@@ -112,6 +112,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         repeats: int = 1,
         scoring: Scoring = None,
         resamples: int = 0,
+        weights_kind: WeightsKind | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -126,6 +127,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         self.repeats = repeats
         self.scoring = scoring
         self.resamples = resamples
+        self.weights_kind = weights_kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -177,7 +179,9 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         names = list(frame.columns)
         known = _read_response(y, self)
         check_consistent_length(frame, known)
-        read_weights(sample_weight, frame, "sample_weight")  # said by their name here
+        read_weights(
+            sample_weight, frame, "sample_weight", self.weights_kind
+        )  # said by their name here
         response = _put(known, frame)
         frame.attrs["labels"] = labels_in(X)
         self.result_: SelectionResult = select(
@@ -187,6 +191,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
             k=USUAL_SIZE if isinstance(self.k, str) and self.k == USUAL_SIZE else self.k,
             family=self.family,
             weights=sample_weight,
+            weights_kind=self.weights_kind,
             groups=_named_groups(self.groups, names),
             costs=_named_costs(self.costs, names),
             keep=_named_keep(self.keep, names),

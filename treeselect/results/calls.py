@@ -30,12 +30,23 @@ _DEFAULTS = {
 }
 
 _ORDER = (
-    "method", "methods", "k", "family", "weights", "offset", "groups", "costs", "keep", "resamples",
-    "folds", "repeats", "fold_groups", "scoring", "new_levels", "trusted", "labels",
+    "method", "methods", "k", "family", "weights", "weights_kind", "offset", "groups", "costs",
+    "keep", "resamples", "folds", "repeats", "fold_groups", "scoring", "new_levels", "trusted",
+    "labels",
 )  # fmt: skip
 """As in the signature; options of a method stand behind."""
 
-_NONE = ("weights", "offset", "groups", "costs", "keep", "fold_groups", "scoring", "labels")
+_NONE = (
+    "weights",
+    "weights_kind",
+    "offset",
+    "groups",
+    "costs",
+    "keep",
+    "fold_groups",
+    "scoring",
+    "labels",
+)
 """Arguments without a value by default; an option of a method may be None on purpose."""
 
 _SHORT = (str, int, float, dict, list, tuple, type(None))
