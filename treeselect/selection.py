@@ -29,6 +29,7 @@ from treeselect.designs.preparing import prepare
 from treeselect.designs.problem import Problem
 from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
+from treeselect.designs.weights import WeightsKind
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.frames.labels import labels_in
 from treeselect.frames.libraries import library_of
@@ -60,6 +61,7 @@ def select(
     k: int | Literal["1se", "best"] | None = USUAL_SIZE,
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
+    weights_kind: WeightsKind | None = None,
     offset: str | Sequence[float] | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     costs: Mapping[str, float] | None = None,
@@ -120,14 +122,21 @@ def select(
         within strata) or its gradients, the martingale residuals; forests split these log-rank
         scores.
     weights : str or array of float, shape (n_rows,), optional
-        Column or array of case weights, at least 0. A row of weight 0 is ignored. If all weights
-        are whole numbers, a weight of 2 stands for two copies of the row. Otherwise weights are
-        relative, and each row counts once wherever rows are counted (minimum leaf size, draws of
-        resamples). Copies of a row stay together in bootstrap samples of trees, folds and
-        resamples; separated, they would make out-of-bag errors too small. The standard errors of a
-        search count them as one observation. Methods that draw no rows give the same result for
-        weights and for actual copies. Parameters of transforms in the formula (a mean, knots) are
-        estimated without weights. The column is excluded from ``.``.
+        Column or array of case weights, at least 0. A row of weight 0 is ignored. Copies of a row
+        stay together in bootstrap samples of trees, folds and resamples; separated, they would make
+        out-of-bag errors too small. The standard errors of a search count them as one observation.
+        Methods that draw no rows give the same result for weights and for actual copies. Parameters
+        of transforms in the formula (a mean, knots) are estimated without weights. The column is
+        excluded from ``.``. Weights that are all equal have no effect, unless `weights_kind` is
+        ``"frequency"``.
+    weights_kind : {"frequency", "sampling", "precision"}, optional
+        ``"frequency"``: counts of identical rows; a weight of 2 stands for two copies of the row.
+        ``"sampling"``: inverse probabilities of selection, such as survey weights. Weights are
+        relative, each row counts once wherever rows are counted (minimum leaf size, draws of
+        resamples), and standard errors of linear models are robust. ``"precision"``: inverse
+        variances; relative too, with model-based standard errors. None reads whole numbers with a
+        mean of at most 10 as frequencies, whole numbers with a larger mean as sampling weights
+        (with a TreeselectWarning), and other numbers as precision weights.
     offset : str or array of float, shape (n_rows,), optional
         Column or array with a known component of the linear predictor, which is added and not
         selected. It is on the link scale: the scale of the response if that is gaussian, the log
@@ -250,7 +259,7 @@ def select(
     chosen_method = deciding(asked_method, k)
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
-        trusted, labels, monotone,
+        trusted, labels, monotone, weights_kind,
     )  # fmt: skip
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)

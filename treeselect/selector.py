@@ -17,7 +17,7 @@ from treeselect.arguments.checks import USUAL_METHOD, length, members
 from treeselect.arguments.scalars import described, whole
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
-from treeselect.designs.weights import read_weights
+from treeselect.designs.weights import WeightsKind, read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError, listing
 from treeselect.frames.labels import labels_in
@@ -67,7 +67,7 @@ class TreeSelector(SelectorMixin, SelectorBase):
     monotone : dict of str or int to int, optional
         Columns, by name or number, with which predictions of ``result_`` must not decrease (1) or
         must not increase (-1).
-    folds, repeats, scoring, resamples, n_jobs
+    folds, repeats, scoring, resamples, weights_kind, n_jobs
     encode : bool
         Whether :meth:`transform` gives numbers only, as most estimators need: one column per level
         of a selected factor, such as ``sex[female]``, and text and logical values as numbers. By
@@ -92,7 +92,7 @@ class TreeSelector(SelectorMixin, SelectorBase):
 
     Notes
     -----
-    ``fit`` takes ``sample_weight``, which count copies of rows if they are whole numbers, and
+    ``fit`` takes ``sample_weight``, of the kind that ``weights_kind`` gives, and
     ``fold_groups``. With scikit-learn's metadata routing enabled, both are requested as in
     ``set_fit_request(sample_weight=True)``. Errors are those of ``select``, and are ValueErrors.
     A missing response is an error, as in other scikit-learn estimators.
@@ -127,6 +127,7 @@ class TreeSelector(SelectorMixin, SelectorBase):
         resamples: int = 0,
         encode: bool = False,
         new_levels: NewLevels = "error",
+        weights_kind: WeightsKind | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -144,6 +145,7 @@ class TreeSelector(SelectorMixin, SelectorBase):
         self.resamples = resamples
         self.encode = encode
         self.new_levels = new_levels
+        self.weights_kind = weights_kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -195,7 +197,9 @@ class TreeSelector(SelectorMixin, SelectorBase):
         names = list(frame.columns)
         known = _read_response(y, self)
         check_consistent_length(frame, known)
-        read_weights(sample_weight, frame, "sample_weight")  # said by their name here
+        read_weights(
+            sample_weight, frame, "sample_weight", self.weights_kind
+        )  # said by their name here
         response = _put(known, frame)
         frame.attrs["labels"] = labels_in(X)
         self.result_: SelectionResult = select(
@@ -203,6 +207,7 @@ class TreeSelector(SelectorMixin, SelectorBase):
             frame,
             family=self.family,
             weights=sample_weight,
+            weights_kind=self.weights_kind,
             groups=_named_groups(self.groups, names),
             costs=_named_keys(self.costs, names, "costs"),
             keep=_named_keep(self.keep, names),

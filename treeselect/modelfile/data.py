@@ -25,7 +25,7 @@ from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.response import Response
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.units import Units
-from treeselect.designs.weights import LARGEST_WEIGHT, RowWeights, no_weights
+from treeselect.designs.weights import KINDS, LARGEST_WEIGHT, RowWeights, no_weights
 from treeselect.engine.data.binning import FREE, MAX_BINS, bin_columns
 from treeselect.formula import parse_formula
 from treeselect.formulas.expressions import Code, Transform, nodes
@@ -57,6 +57,8 @@ def data_of(
     weights, library = content["weights"], content["library"]
     offset = content["offset"]
     check(isinstance(weights, str | bool) and isinstance(offset, str | bool), "weights")
+    kind = content.get("weights_kind")  # absent in older files
+    check(kind is None or (kind in KINDS and weights is not False), "weights")
     data = ModelData(
         arrays=empty,
         spec=spec,
@@ -69,6 +71,7 @@ def data_of(
         notes=tuple(map(str, content["notes"][0])),
         sources=_no_sources(spec),
         library=library if library in ("polars", "pyarrow") else "pandas",
+        weights_kind=kind,
         labels=_labels_in_print(content.get("labels", []), spec.formula),
     )
     if "sources" in content:
@@ -381,7 +384,9 @@ def _with_sources(
         data,
         arrays=coded,
         response=dataclasses.replace(data.response, y=y, rows=rows),
-        row_weights=RowWeights(weight, are_copies, groups),
+        row_weights=RowWeights(
+            weight, are_copies, groups, not are_copies and data.weights_kind == "sampling"
+        ),
         offset=offset,
         sources=frame,
     )

@@ -79,6 +79,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         "choice": _choice_record(result.choice),
         "rows": dataclasses.asdict(data.rows),
         "weights": data.weights,
+        "weights_kind": data.weights_kind,
         "offset": data.offset_name,
         "notes": [data.notes, result.notes],
         "library": data.library,

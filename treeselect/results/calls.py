@@ -30,14 +30,16 @@ _DEFAULTS = {
 }
 
 _ORDER = (
-    "method", "methods", "k", "family", "weights", "offset", "groups", "costs", "keep", "resamples",
-    "folds", "repeats", "fold_groups", "scoring", "monotone", "new_levels", "trusted",
+    "method", "methods", "k", "family", "weights", "weights_kind", "offset", "groups", "costs",
+    "keep", "resamples", "folds", "repeats", "fold_groups", "scoring", "monotone", "new_levels",
+    "trusted",
     "labels",
 )  # fmt: skip
 """As in the signature; options of a method stand behind."""
 
 _NONE = (
-    "weights", "offset", "groups", "costs", "keep", "fold_groups", "scoring", "labels", "monotone",
+    "weights", "weights_kind", "offset", "groups", "costs", "keep", "fold_groups", "scoring",
+    "labels", "monotone",
 )  # fmt: skip
 """Arguments without a value by default; an option of a method may be None on purpose."""
 

@@ -82,6 +82,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
         ("Data", result.call.data),
         ("Family", result.design.response.family_text),
         *follow_up_facts(result.design.response.follow_up),
+        *result.design.weights_facts,
         ("Method", method_words(result.chosen_method)),
         ("Selected (k)", f"{selected_of_all(result)}, {result.call.rule}"),
     ]
