@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.comparing import Comparison, compare
     from treeselect.designs.problem import Problem
+    from treeselect.frames.opening import read
     from treeselect.imputing import ImputedSelection, select_imputed
     from treeselect.loading import load
     from treeselect.resampling.performance import Performance
@@ -88,6 +89,7 @@ __all__ = [
     "errors",
     "load",
     "methods",
+    "read",
     "register_method",
     "select",
     "select_imputed",
@@ -132,6 +134,7 @@ _HOME = {
     "compare": "treeselect.comparing",
     "load": "treeselect.loading",
     "methods": "treeselect.algorithms.registry",
+    "read": "treeselect.frames.opening",
     "register_method": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
     "select_imputed": "treeselect.imputing",

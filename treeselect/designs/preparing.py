@@ -17,6 +17,7 @@ from treeselect.designs.units import make_units
 from treeselect.designs.weights import check_offset, read_offset, read_weights
 from treeselect.errors import OptionError, quoted
 from treeselect.formula import parse_formula
+from treeselect.frames.codes import read_codes
 from treeselect.frames.reading import check_rows
 from treeselect.running.machine import memory_is_told
 
@@ -48,6 +49,9 @@ def prepare(
         If another argument is not allowed.
     """
     check_rows(frame)
+    codes = read_codes(request.na)
+    codes.check(frame.columns)
+    frame = codes.applied(frame)
     parsed = parse_formula(
         request.formula, list(frame.columns), hidden=request.hidden, trusted=request.trusted
     )
@@ -81,6 +85,7 @@ def prepare(
     design, spec, notes = build_design(
         parsed, used, units, own.values, new_levels=request.new_levels
     )
+    spec = dataclasses.replace(spec, na=codes)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:

@@ -9,6 +9,7 @@ from typing import Any
 from treeselect.arguments.checks import check_choice, check_flag
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
+from treeselect.frames.codes import read_codes
 
 _NEW_LEVELS = ("error", "missing", "other")
 
@@ -31,11 +32,12 @@ class Request:
     new_levels : {"error", "missing", "other"}
     trusted : bool
     labels : mapping, or None
+    na : str, number, list or dict of these, or None
 
     Raises
     ------
     OptionError
-        If `new_levels` or `trusted` is not allowed.
+        If `new_levels`, `trusted` or `na` is not allowed.
     """
 
     formula: str
@@ -50,10 +52,12 @@ class Request:
     new_levels: NewLevels = "error"
     trusted: bool = False
     labels: Mapping[str, str | None] | None = None
+    na: Any = None
 
     def __post_init__(self) -> None:
         check_choice("new_levels", self.new_levels, _NEW_LEVELS)
         object.__setattr__(self, "trusted", check_flag("trusted", self.trusted))
+        read_codes(self.na)
 
     @property
     def hidden(self) -> list[str]:
