@@ -37,6 +37,7 @@ from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
+from treeselect.frames.codes import Codes
 from treeselect.frames.labels import labels_in
 from treeselect.frames.libraries import in_library, library_of
 from treeselect.frames.reading import read_data
@@ -81,6 +82,7 @@ def compare(
     new_levels: NewLevels = "error",
     trusted: bool = False,
     labels: Mapping[str, str | None] | None = None,
+    na: Codes = None,
     progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     on_piece: Callable[[Piece], object] | None = None,
@@ -107,7 +109,9 @@ def compare(
         the one-standard-error rule.
     folds, repeats, fold_groups, scoring
         As in :func:`treeselect.select`: how rows are held out, and how they are scored.
-    family, weights, weights_kind, offset, groups, costs, keep, monotone, new_levels, trusted, labels
+    family, weights, weights_kind, offset, groups, costs, keep, monotone
+        As in :func:`treeselect.select`.
+    new_levels, trusted, labels, na
         As in :func:`treeselect.select`. Methods that cannot use costs refuse them.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
@@ -174,7 +178,7 @@ def compare(
     )
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
-        trusted, labels, monotone, weights_kind,
+        trusted, labels, monotone, weights_kind, na,
     )  # fmt: skip
     frame = read_data(data)
     # Here an integer `k` needs folds too, so errors must not advise one.

@@ -31,6 +31,7 @@ from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind
 from treeselect.errors import OptionError, TreeselectWarning, quoted
+from treeselect.frames.codes import Codes
 from treeselect.frames.labels import labels_in
 from treeselect.frames.libraries import library_of
 from treeselect.frames.reading import read_data
@@ -77,6 +78,7 @@ def select(
     new_levels: NewLevels = "error",
     trusted: bool = False,
     labels: Mapping[str, str | None] | None = None,
+    na: Codes = None,
     progress: bool | None = None,
     **method_options: Any,
 ) -> SelectionResult:
@@ -96,10 +98,10 @@ def select(
         each site, or each combination of several columns, its own baseline hazard; strata are not
         selected.
     data : frame or path
-        One row per observation: a pandas, polars (eager or lazy) or pyarrow table, or the path of
-        a ``.csv``, ``.csv.gz``, ``.parquet`` or ``.feather`` file. Tables of results are in the
-        same library. Missing values are allowed in all columns; a row is dropped only if its
-        response or stratum is missing.
+        One row per observation: a pandas, polars (eager or lazy) or pyarrow table, a DuckDB
+        relation, or the path of a file: CSV, Parquet, Feather, Stata, SPSS, SAS or Excel, as in
+        :func:`treeselect.read`. Tables of results are in the same library. Missing values are
+        allowed in all columns; a row is dropped only if its response or stratum is missing.
     method : str, method or selector
         A name in ``treeselect.methods()``: ``"exchange"``, ``"controlburn"``, ``"rrf"``,
         ``"grrf"``, ``"rboost"``, ``"gbfs"`` and the baselines; an object such as
@@ -215,8 +217,13 @@ def select(
         names. None, or empty text, is no label. Labels in the data are used where none is given
         here: those of a pandas frame in ``data.attrs["labels"]`` or ``["variable_labels"]`` (a
         dictionary), also as read by ``read_spss`` or kept by pandas in a Parquet or Feather file,
-        and the metadata ``label`` of the fields of an Arrow table or file. For a Stata file give
-        ``labels=pandas.io.stata.StataReader(path).variable_labels()``.
+        the metadata ``label`` of the fields of an Arrow table or file, and those of Stata, SPSS and
+        SAS files.
+    na : str, number, list or dict, optional
+        Codes for missing values: ``na="?"``, ``na=[-9, "n/a"]``, or by column,
+        ``na={"income": [8, 9], "smoker": "unknown"}``. Text is compared with text, without the
+        blanks around it, and numbers with numbers. A column of text that holds nothing but numbers
+        without its codes becomes numeric. The codes hold for new data, too.
     progress : bool, optional
         Show progress on standard error; None shows it in a terminal only.
     **method_options
@@ -259,7 +266,7 @@ def select(
     chosen_method = deciding(asked_method, k)
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
-        trusted, labels, monotone, weights_kind,
+        trusted, labels, monotone, weights_kind, na,
     )  # fmt: skip
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)

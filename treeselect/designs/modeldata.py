@@ -168,7 +168,7 @@ class ModelData:
                     "`data` must have the column of the offset.\n"
                     f"  Missing: {quoted(self.offset_name)}."
                 )
-            return read_offset(self.offset_name, frame)
+            return read_offset(self.offset_name, self.spec.na.applied(frame[[self.offset_name]]))
         if self.offset_name != (given is not None):
             raise OptionError(
                 "`offset` must be given: the model was fitted with an offset array."
@@ -225,7 +225,7 @@ class ModelData:
         OptionError
             If the case weights are missing or do not fit.
         """
-        frame = read_data(data)
+        frame = self.spec.na.applied(read_data(data))
         absent = [name for name in self.spec.formula.outcome_variables if name not in frame]
         if absent:
             raise NewDataError(

@@ -19,6 +19,7 @@ from treeselect.designs.units import make_units
 from treeselect.designs.weights import check_offset, doubt_of_counts, read_offset, read_weights
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.formula import parse_formula
+from treeselect.frames.codes import read_codes
 from treeselect.frames.reading import check_rows
 from treeselect.running.machine import memory_is_told
 
@@ -50,6 +51,9 @@ def prepare(
         If another argument is not allowed.
     """
     check_rows(frame)
+    codes = read_codes(request.na)
+    codes.check(frame.columns)
+    frame = codes.applied(frame)
     parsed = parse_formula(
         request.formula, list(frame.columns), hidden=request.hidden, trusted=request.trusted
     )
@@ -87,6 +91,7 @@ def prepare(
     directions = read_monotone(request.monotone, spec.terms, response.family)
     design = design.constrained(directions)
     notes += monotone_notes(directions, parsed.terms)
+    spec = dataclasses.replace(spec, na=codes)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:

@@ -30,17 +30,13 @@ _DEFAULTS = {
 }
 
 _ORDER = (
-    "method", "methods", "k", "family", "weights", "weights_kind", "offset", "groups", "costs",
-    "keep", "resamples", "folds", "repeats", "fold_groups", "scoring", "monotone", "new_levels",
-    "trusted",
-    "labels",
+    "method", "methods", "k", "family", "weights", "offset", "groups", "costs", "keep", "resamples",
+    "folds", "repeats", "fold_groups", "scoring", "new_levels", "trusted", "labels",
+    "na",
 )  # fmt: skip
 """As in the signature; options of a method stand behind."""
 
-_NONE = (
-    "weights", "weights_kind", "offset", "groups", "costs", "keep", "fold_groups", "scoring",
-    "labels", "monotone",
-)  # fmt: skip
+_NONE = ("weights", "offset", "groups", "costs", "keep", "fold_groups", "scoring", "labels", "na")
 """Arguments without a value by default; an option of a method may be None on purpose."""
 
 _SHORT = (str, int, float, dict, list, tuple, type(None))
@@ -69,7 +65,7 @@ def call_text(function: str, formula: str, data: object, arguments: Mapping[str,
 
 def _source(data: object) -> str:
     if isinstance(data, EncodedFile):
-        return f"pandas.read_csv({data.path!r}, encoding={data.encoding!r})"
+        return f"treeselect.read({data.path!r}, encoding={data.encoding!r})"
     if isinstance(data, str | os.PathLike):
         return repr(str(data))
     return "frames" if isinstance(data, list) else "data"
