@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +22,6 @@ from treeselect.comparison.running import (
     Contestant,
     Methods,
     fold_repeats,
-    method_texts,
     plain_sizes,
     read_methods,
     read_sizes,
@@ -46,7 +45,7 @@ from treeselect.printing.summary import Summarised
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.splitting import split_rows
-from treeselect.results.calls import call_text, data_text
+from treeselect.results.calls import call_text, data_text, given_arguments, once
 from treeselect.running.checkpoint import read_checkpoint
 from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.pieces import Course, Piece, check_on_piece
@@ -159,6 +158,7 @@ def compare(
     >>> found.glance()["method"].tolist()
     ['rrf', 'mrmr']
     """
+    given = dict(locals())
     course = Course(
         workers_for(check_n_jobs(n_jobs)),
         read_progress(progress),
@@ -171,8 +171,7 @@ def compare(
             " resume.\n  Found: seed=None."
         )
     seed = read_seed(seed)
-    if isinstance(methods, Iterator):
-        methods = tuple(methods)  # read twice: to run, and to name them in the call
+    methods, keep = once(methods), once(keep)  # read twice: to run, and for the call
     contestants = tuple(
         Contestant(label, deciding(method, k)) for label, method in read_methods(methods)
     )
@@ -196,10 +195,8 @@ def compare(
     )
     n_asked, repeat_of_fold = len(splits), fold_repeats(asked, len(splits))[done]
     splits = tuple(splits[number] for number in done)
-    arguments = {
-        "methods": method_texts(methods), "k": plain_sizes(k), "folds": folds, "repeats": repeats,
-        **request.arguments(),
-    }  # fmt: skip
+    read = {"methods": methods, "k": plain_sizes(k), "keep": keep, "seed": seed}
+    typed = call_text(compare, data, given_arguments(given) | read)
     used = model_data.row_weights.used
     response = model_data.response
     names = model_data.arrays.groups.names
@@ -219,7 +216,8 @@ def compare(
         score_words=response.family.score_words,
         score_bounds=response.family.score_bounds,
         scheme=asked.words(n_asked),
-        call=call_text("compare", formula, data, arguments),
+        call=typed.text,
+        unshown=typed.unshown,
         data=data_text(data, frame),
         seed=seed,
         notes=run_notes(contestants, runs, model_data.notes),

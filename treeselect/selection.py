@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from treeselect.algorithms.registry import find_method, method_text
+from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.shared.method import OWN, Method, deciding
 from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.arguments.checks import (
@@ -49,7 +49,7 @@ from treeselect.resampling.choosing import (
 from treeselect.resampling.fit import Call
 from treeselect.resampling.folds import Folds, Splitter
 from treeselect.result import SelectionResult
-from treeselect.results.calls import call_text, data_text
+from treeselect.results.calls import call_text, data_text, given_arguments, once
 from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.progress import announce_compilation, read_progress
 
@@ -259,9 +259,11 @@ def select(
     >>> "sex" in fit.selected
     True
     """
+    given = dict(locals())
     n_jobs = check_n_jobs(n_jobs)
     resamples = check_resamples(resamples)
     seed, progress = read_seed(seed), read_progress(progress)
+    keep = once(keep)
     asked_method = find_method(method, method_options).giving_way(k)
     chosen_method = deciding(asked_method, k)
     request = Request(
@@ -290,14 +292,11 @@ def select(
         warnings.warn(found.step.warning, TreeselectWarning, stacklevel=2)
     decides = asked_method.tuning_value is None
     rule = _rule(found, choice, chosen_method, problem, decides=decides)
-    text = call_text(
-        "select", formula, data,
-        {"method": method_text(method), "k": k, "resamples": resamples, "folds": folds,
-         "repeats": repeats, **request.arguments(), **method_options},
-    )  # fmt: skip
+    arguments = given_arguments(given) | {"seed": seed, "keep": keep}
+    typed = call_text(select, data, arguments)
     result = SelectionResult(
         design=model_data,
-        call=Call(text, data_text(data, frame), rule),
+        call=Call(typed.text, data_text(data, frame), rule, unshown=" ".join(typed.unshown)),
         chosen_method=chosen_method,
         steps=found.steps,
         step=found.step,
@@ -323,7 +322,7 @@ def select(
         ),
     )
     if resamples and found.step.size > 0:
-        return result.resample(resamples)
+        return dataclasses.replace(result.resample(resamples), call=result.call)
     return result
 
 

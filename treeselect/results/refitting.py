@@ -246,7 +246,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     content = SummaryContent(
         title="Linear model of the selected terms",
         facts=(
-            ("Call", f"{result.call.text}.refit('glm')"),
+            ("Call", f'{result.call.text}.refit("glm")'),
             ("Formula", result.formula),
             ("Model", fit.model),
             ("Response", in_labels(data).response.in_linear_models),
