@@ -56,7 +56,8 @@ def test_a_saved_study_is_repeated(run, folder):
     first = (folder / "s.json").read_text(encoding="utf-8")
     assert run("select", "--config", "study.toml")[0] == 0
     assert (folder / "s.json").read_text(encoding="utf-8") == first
-    assert run("select", "--config", "study.toml", "-k", "1", "--performance", "0")[0] == 0
+    query = ("--sql", "select * from 'data.csv'")
+    assert run("select", "--config", "study.toml", *query, "-k", "1", "--performance", "0")[0] == 0
     tables = json.loads((folder / "s.json").read_text(encoding="utf-8"))
     assert tables["glance"]["k"] == 1
     assert "performance" not in tables

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import treeselect
 from treeselect.cli import compare, predict, select
+from treeselect.cli.arguments import read_codes
 from treeselect.cli.flags import flags_in
 from treeselect.cli.main import main, make_parser
 from treeselect.cli.words import lists, name, numbers, pairs, read_value, split
@@ -108,6 +109,36 @@ def test_any_names_can_be_typed(names):
     found = lists([f"{typed[0]}={','.join(typed)}"], "--x", "FORM", "EXAMPLE")
     assert found == {names[0]: names}
     assert [name(text) for text in typed] == names
+
+
+@pytest.mark.parametrize("typed", [["?", "x=1"], ["x=1", "?"]])
+def test_codes_of_all_columns_and_of_one(typed):
+    with pytest.raises(OptionError, match="`--na` must give codes for all columns or by column"):
+        read_codes(typed)
+    assert read_codes(["=", "(", '"9"', "nan"])[:3] == ["=", "(", "9"]
+
+
+def test_arguments_about_the_data_arrive(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    data = treeselect.datasets.load("titanic_correlated").head(200)
+    data.assign(sex=data["sex"].astype(object).where(data.index > 3, "?")).to_csv("d.csv")
+    formula = "survived ~ sex + age + fare" if "fare" in data else "survived ~ sex + age"
+    how = ["-m", "lasso", "-k", "1", "--seed", "1", "--na", "sex=?", "--monotone", "age=-1",
+           "--weights", "sibsp", "--weights-kind", "frequency"]  # fmt: skip
+    query = ["--sql", "select * from 'd.csv' where age > 1"]
+    assert main(["select", formula, *query, *how, "--save", "fit"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    for text in ('na={"sex": ["?"]}', 'monotone={"age": -1}', 'weights_kind="frequency"'):
+        assert text in said
+    assert main(["predict", "fit", *query, "-o", "p.csv"]) == 0
+    assert main(["predict", "fit", "d.csv", "--sheet", "x"]) == 2
+    assert "`sheet` must be the name of a sheet" in capsys.readouterr().err
+    for asked in ([*query, "d.csv"], []):
+        with pytest.raises(SystemExit):
+            main(["predict", "fit", *asked])
+    said = capsys.readouterr().err
+    assert "DATA and --sql can't both be given" in said
+    assert "required: DATA (or --sql)" in said
 
 
 def test_trusted_is_no_flag_and_no_option(tmp_path, capsys):

@@ -75,7 +75,7 @@ def test_another_encoding_and_labels_that_spreadsheets_would_run(tmp_path, capsy
     assert main(call) == 2
     assert "`--encoding latin-1`" in capsys.readouterr().err
     assert main([*call, "--encoding", "latin-1", "--save", "fit"]) == 0
-    assert "pandas.read_csv('data.csv', encoding='latin-1')" in " ".join(
+    assert 'pandas.read_csv("data.csv", encoding="latin-1")' in " ".join(
         capsys.readouterr().out.split()
     )
     predict = ("predict", "fit", "data.csv", "--encoding", "latin-1", "-o", "out.csv")
@@ -264,7 +264,7 @@ def test_compare_prints_the_summary_and_writes_report_and_tables(run, folder):
     )  # fmt: skip
     assert tables["seed"] == 3
     assert tables["best"] == found.best
-    assert "'data.csv'" in tables["call"]
+    assert '"data.csv"' in tables["call"]
     for name in ("glance", "curves", "differences", "terms", "tidy"):
         frame = getattr(found, name)()
         assert len(tables[name]) == len(frame)
@@ -284,9 +284,9 @@ def test_compare_takes_what_select_takes(folder, monkeypatch, capsys):
     ]  # fmt: skip
     assert main(arguments) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    for text in ("neg_log_loss on held-out rows", "keep=['noise']", "weights='flag'",
-                 "offset='dose'", "fold_groups='colour'", "k = 2: the largest set",
-                 "labels={'signal': 'The = signal', 'site': ' Place'}"):  # fmt: skip
+    for text in ("neg_log_loss on held-out rows", 'keep=["noise"]', 'weights="flag"',
+                 'offset="dose"', 'fold_groups="colour"', "k = 2: the largest set",
+                 'labels={"signal": "The = signal", "site": " Place"}'):  # fmt: skip
         assert text in printed
 
 

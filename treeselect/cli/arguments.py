@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from treeselect.arguments.scalars import described
 from treeselect.cli.flags import Flag
-from treeselect.cli.words import lists, numbers, pairs, read_value, read_whole
-from treeselect.errors import OptionError
+from treeselect.cli.words import (
+    lists,
+    name,
+    numbers,
+    pairs,
+    read_number,
+    read_value,
+    read_whole,
+    split,
+)
+from treeselect.errors import OptionError, quoted
 from treeselect.frames.csv_files import EncodedFile
 
 # --- data ----------------------------------------------------------------------------------------
@@ -16,33 +26,102 @@ from treeselect.frames.csv_files import EncodedFile
 ENCODING = Flag(
     "encoding",
     ("--encoding",),
-    "encoding of a CSV file, such as latin-1 or utf-16 (default: utf-8)",
+    "encoding of a CSV, Stata, SPSS or SAS file, such as latin-1 or utf-16 (default: utf-8, or"
+    " what the file says)",
     "NAME",
 )
+SHEET = Flag("sheet", ("--sheet",), "sheet of a workbook", "NAME")
+SQL = Flag(
+    "sql",
+    ("--sql",),
+    "query in place of DATA, run by DuckDB, such as \"select * from 'x.parquet'\"; it can read"
+    " every file that you can",
+    "QUERY",
+)
+NA = Flag(
+    "na",
+    ("--na",),
+    "codes for missing values, in all columns or in one; may be repeated",
+    "CODE|NAME=CODE",
+    lambda texts: read_codes(texts),
+    repeated=True,
+)
+READING = (ENCODING, SHEET, SQL)
+"""How the data are read."""
+
+_DATA = "a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file"
 
 
-def add_data(parser: argparse.ArgumentParser) -> None:
+def add_data(parser: argparse.ArgumentParser, *, formula: bool = True) -> None:
     """The formula and the data; either may be in the configuration file instead."""
-    for dest, text in (
-        ("formula", "model formula, for example 'y ~ . - id'"),
-        ("data", "a .csv, .csv.gz, .parquet or .feather file"),
-    ):
+    texts = {"formula": "model formula, for example 'y ~ . - id'"} if formula else {}
+    for dest, text in (texts | {"data": _DATA}).items():
         parser.add_argument(
             dest, metavar=dest.upper(), nargs="?", default=argparse.SUPPRESS, help=text
         )
 
 
+def check_data(arguments: Mapping[str, Any], usage: Callable[[str], object]) -> None:
+    """Show the usage and exit if neither a file nor a query is given, or both."""
+    if "data" not in arguments and "sql" not in arguments:
+        usage("the following arguments are required: DATA (or --sql)")
+    if "data" in arguments and "sql" in arguments:
+        usage("DATA and --sql can't both be given")
+
+
 def data_of(arguments: Mapping[str, Any]) -> Any:
-    """The file that is named by ``data`` and ``encoding``.
+    """The file, or the rows, that are named by ``data``, ``encoding``, ``sheet`` and ``sql``.
 
     Raises
     ------
     OptionError
-        If the encoding is unknown, or the file format fixes its encoding.
+        If these do not suit each other.
+    DataError
+        If a sheet or query can't be read.
     """
+    if "sql" in arguments or "sheet" in arguments:
+        from treeselect.frames.opening import read
+
+        how = {key: arguments[key] for key in ("sql", "sheet", "encoding") if key in arguments}
+        return read(arguments.get("data"), **how)
     if "encoding" not in arguments:
         return arguments["data"]
     return EncodedFile(str(arguments["data"]), str(arguments["encoding"]))
+
+
+def read_codes(texts: Iterable[str]) -> list[Any] | dict[str, list[Any]]:
+    """Codes for missing values: a list, or lists by column.
+
+    Examples
+    --------
+    >>> read_codes(["?,-9", '"a=b"'])
+    ['?', -9, 'a=b']
+    >>> read_codes(["income=8,9", "smoker=unknown"])
+    {'income': [8, 9], 'smoker': ['unknown']}
+    """
+    everywhere: list[Any] = []
+    by_column: dict[str, list[Any]] = {}
+    for text in texts:
+        halves = split(text, "=", most=1) or [text]
+        if len(halves) == 2 and halves[0].strip():
+            by_column.setdefault(name(halves[0]), []).extend(_codes(halves[1]))
+        else:
+            everywhere += _codes(text)
+    if everywhere and by_column:
+        raise OptionError(
+            "`--na` must give codes for all columns or by column, not both.\n"
+            f"  Found: {described(everywhere[0])} without a column, and one of"
+            f" {quoted(next(iter(by_column)))}. A code that contains an equals sign needs double"
+            " quotes around it."
+        )
+    return by_column or everywhere
+
+
+def _codes(text: str) -> list[Any]:
+    return [
+        name(part) if part.strip().startswith('"') else read_number(part.strip())
+        for part in split(text, ",") or [text]
+    ]
 
 
 # --- the model -----------------------------------------------------------------------------------
@@ -54,6 +133,12 @@ FAMILY = Flag(
     "NAME",
 )
 WEIGHTS = Flag("weights", ("--weights",), "column with case weights", "COLUMN")
+WEIGHTS_KIND = Flag(
+    "weights_kind",
+    ("--weights-kind",),
+    "what the weights are: frequency, sampling or precision (default: by their values)",
+    "KIND",
+)
 OFFSET = Flag("offset", ("--offset",), "column with the offset", "COLUMN")
 GROUPS = Flag(
     "groups",
@@ -69,6 +154,14 @@ COSTS = Flag(
     "cost of a term, variable or group (default: 1 each); may be repeated",
     "NAME=COST",
     lambda texts: numbers(texts, "--costs", "NAME=COST", "mri=40"),
+    repeated=True,
+)
+MONOTONE = Flag(
+    "monotone",
+    ("--monotone",),
+    "term with which predictions must not decrease (1) or not increase (-1); may be repeated",
+    "TERM=1|-1",
+    lambda texts: numbers(texts, "--monotone", "TERM=1 or TERM=-1", "age=1"),
     repeated=True,
 )
 KEEP = Flag(
@@ -92,7 +185,9 @@ NEW_LEVELS = Flag(
     "how prediction treats factor levels that are not in DATA: error (default), missing or other",
     "RULE",
 )
-PROBLEM = (FAMILY, WEIGHTS, OFFSET, GROUPS, COSTS, KEEP, LABELS, NEW_LEVELS)
+PROBLEM = (
+    FAMILY, WEIGHTS, WEIGHTS_KIND, OFFSET, GROUPS, COSTS, KEEP, MONOTONE, LABELS, NEW_LEVELS, NA,
+)  # fmt: skip
 """What is modelled."""
 
 # --- cross-validation ----------------------------------------------------------------------------
@@ -157,7 +252,7 @@ def read_settings(
 ) -> dict[str, Any]:
     """Options of a method: names and values of any type."""
     given = pairs(texts, "--set", form, example)
-    return {name: read_value(text) for name, text in given.items()}
+    return {option: read_value(text) for option, text in given.items()}
 
 
 def without_none(settings: Any) -> Any:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from treeselect.arguments.checks import USUAL_METHOD
 from treeselect.cli.arguments import (
     CONFIG,
-    ENCODING,
     FOLDING,
     JOBS,
     JSON,
     PROBLEM,
+    READING,
     REPORT,
     SAVE_CONFIG,
     SEED,
@@ -95,7 +95,8 @@ K = Flag(
 
 FLAGS = {
     "methods and number of terms": (METHODS, SET, K),
-    "model": (*PROBLEM, ENCODING),
+    "data": READING,
+    "model": PROBLEM,
     "cross-validation": FOLDING,
     "computing": (SEED, JOBS, checkpoint("combination of method and fold")),
     "output": (REPORT, JSON, CONFIG, SAVE_CONFIG),

@@ -18,6 +18,7 @@ from treeselect._version import __version__
 from treeselect.arguments.checks import read_seed
 from treeselect.arguments.paths import file_path, reason
 from treeselect.arguments.scalars import described
+from treeselect.cli.arguments import check_data
 from treeselect.cli.flags import Flag, given
 from treeselect.cli.output import write_text
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted, shortened
@@ -41,10 +42,14 @@ def read_arguments(options: argparse.Namespace, flags: Iterable[Flag]) -> dict[s
     flags = tuple(flags)
     typed = {**_positional(options), **given(options, flags)}
     config = typed.get("config")
-    arguments = {**(_read(config, flags) if config is not None else {}), **typed}
-    missing = [name.upper() for name in ("formula", "data") if name not in arguments]
-    if missing:
-        options.usage(f"the following arguments are required: {', '.join(missing)}")
+    saved = _read(config, flags) if config is not None else {}
+    for one, other in (("data", "sql"), ("sql", "data")):
+        if one in typed:
+            saved.pop(other, None)
+    arguments = {**saved, **typed}
+    if "formula" not in arguments:
+        options.usage("the following arguments are required: FORMULA, DATA")
+    check_data(arguments, options.usage)
     if "save_config" in arguments:
         arguments["seed"] = read_seed(arguments.get("seed"))
     return arguments
@@ -96,9 +101,11 @@ def _read(path: str, flags: Iterable[Flag]) -> dict[str, Any]:
     return found
 
 
-_TEXTS = {"formula", "data", "encoding", "method", "report", "save", "json", "checkpoint"}
+_TEXTS = {
+    "formula", "data", "encoding", "sheet", "sql", "method", "report", "save", "json", "checkpoint",
+}  # fmt: skip
 _FLAGS = {"effects", "coefficients"}
-_TABLES = {"set", "groups", "costs", "labels"}
+_TABLES = {"set", "groups", "costs", "labels", "monotone"}
 """Types that no later check expects to be others, because flags have no others."""
 
 

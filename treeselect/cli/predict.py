@@ -6,22 +6,23 @@ import argparse
 from typing import Any
 
 from treeselect.arguments.scalars import described
-from treeselect.cli.arguments import ENCODING, data_of
+from treeselect.cli.arguments import READING, add_data, check_data, data_of
 from treeselect.cli.flags import Flag, add_flags, flags_in, given
 from treeselect.cli.output import check_places, put, write_text
 from treeselect.cli.parser import command
 from treeselect.cli.spreadsheets import guard_formulas
+from treeselect.cli.words import read_number
 from treeselect.errors import OptionError
 
 
-def _times(text: str) -> list[float]:
+def _numbers(text: str, flag: str, example: str) -> list[float]:
     """Comma-separated numbers."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise OptionError(
-            f"`--times` must be comma-separated numbers.\n  Found: {described(text)}. Write, for"
-            " example, `--times 365,730`."
+            f"`{flag}` must be comma-separated numbers.\n  Found: {described(text)}. Write, for"
+            f" example, `{flag} {example}`."
         ) from None
 
 
@@ -30,8 +31,8 @@ FLAGS = {
         Flag(
             "type",
             ("--type",),
-            "response (default), link or class; for times to an event, also survival or"
-            " cumulative_hazard",
+            "response (default), link or class; quantile for a numeric response; survival or"
+            " cumulative_hazard for times to an event",
             "TYPE",
         ),
         Flag(
@@ -39,10 +40,30 @@ FLAGS = {
             ("--times",),
             "comma-separated times for --type survival and cumulative_hazard: one column for each",
             "T1,T2,...",
-            _times,
+            lambda text: _numbers(text, "--times", "365,730"),
         ),
-        ENCODING,
+        Flag(
+            "quantiles",
+            ("--quantiles",),
+            "comma-separated levels for --type quantile (default: 0.05,0.5,0.95)",
+            "Q1,Q2,...",
+            lambda text: _numbers(text, "--quantiles", "0.1,0.9"),
+        ),
+        Flag(
+            "interval",
+            ("--interval",),
+            "prediction: a prediction interval of a numeric response",
+            "KIND",
+        ),
+        Flag(
+            "level",
+            ("--level",),
+            "coverage of the interval (default: 0.9)",
+            "LEVEL",
+            read_number,
+        ),
     ),
+    "data": READING,
     "output": (
         Flag(
             "output",
@@ -60,6 +81,8 @@ FLAGS = {
         ),
     ),
 }
+
+_PASSED = ("type", "times", "quantiles", "interval", "level")
 
 EXAMPLES = """\
 treeselect predict trial.treeselect new.csv > predicted.csv
@@ -79,7 +102,7 @@ def add_predict(commands: Any) -> None:
         short="predict new data from a saved model",
     )
     predict.add_argument("model", metavar="MODEL", help="a file written by --save")
-    predict.add_argument("data", metavar="DATA", help="a data file, as for `treeselect select`")
+    add_data(predict, formula=False)
     add_flags(predict, FLAGS)
     predict.set_defaults(run=_predict)
 
@@ -87,9 +110,12 @@ def add_predict(commands: Any) -> None:
 def _predict(options: argparse.Namespace) -> None:
     from treeselect.loading import load
 
-    asked = {"data": options.data, **given(options, flags_in(FLAGS))}
+    asked = given(options, flags_in(FLAGS))
+    if "data" in options:
+        asked["data"] = options.data
+    check_data(asked, options.usage)
     check_places(asked)
-    how = {name: asked[name] for name in ("type", "times") if name in asked}
+    how = {name: asked[name] for name in _PASSED if name in asked}
     fitted = load(options.model).predict(data_of(asked), **how)
     frame = fitted if fitted.ndim == 2 else fitted.to_frame()
     if asked.get("guard_formulas"):

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from treeselect.arguments.checks import USUAL_METHOD, check_count, check_resamples
 from treeselect.cli.arguments import (
     CONFIG,
-    ENCODING,
     FOLDING,
     JOBS,
     JSON,
     PROBLEM,
+    READING,
     REPORT,
     SAVE_CONFIG,
     SEED,
@@ -102,7 +102,8 @@ SAVE = Flag("save", ("--save",), "save the model for `treeselect predict`", "FIL
 
 FLAGS = {
     "method and number of terms": (METHOD, SET, K),
-    "model": (*PROBLEM, ENCODING),
+    "data": READING,
+    "model": PROBLEM,
     "cross-validation": FOLDING,
     "further analyses": (RESAMPLES, PERFORMANCE, EFFECTS, COEFFICIENTS),
     "computing": (SEED, JOBS, checkpoint("resample and each fold of --performance")),
