@@ -11,7 +11,6 @@ import pytest
 from treeselect.cli.completion import SHELLS, script_path
 from treeselect.cli.main import main, make_parser
 
-
 FLAG = {"bash": r"--([a-z][a-z-]+)", "zsh": r"--([a-z][a-z-]+)", "fish": r"-l ([a-z][a-z-]+)"}
 """Flags in a script."""
 
