@@ -95,6 +95,22 @@ def is_ordered(series: pd.Series[Any]) -> bool:
     return bool(getattr(series.dtype, "ordered", False))
 
 
+_ORDERED_WORDS = {
+    "scores": "one column of scores, 1 to K in the order of the levels",
+    "polynomial": "orthogonal polynomials: linear (.L), quadratic (.Q), cubic (.C) and so on",
+}
+
+
+def coded_words(
+    sources: pd.DataFrame, terms: Sequence[TermSpec], chosen: Sequence[str], coding: LinearCoding
+) -> tuple[str, ...]:
+    """How ordered factors among the chosen terms are coded, unless by treatment contrasts."""
+    names = _ordered_factors(sources, [spec for spec in terms if spec.term.name in set(chosen)])
+    if coding.ordered == "treatment" or not names:
+        return ()
+    return (f"Ordered factors ({', '.join(names)}) are {_ORDERED_WORDS[coding.ordered]}.",)
+
+
 # --- missing values ----------------------------------------------------------------------------
 
 
