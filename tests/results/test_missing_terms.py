@@ -87,10 +87,10 @@ def test_indicators_are_those_one_would_make_by_hand(fit, gaps):
     np.testing.assert_allclose(table.loc[matrix.columns, "estimate"], expected.params, atol=1e-10)
     np.testing.assert_allclose(table.loc[matrix.columns, "std_error"], expected.bse, atol=1e-10)
     text = " ".join(str(glm.summary()).split())
-    assert f"In `x ({median:g})` it is replaced by the median of the rows" in text.replace(
+    assert f"Those of x are replaced by the median of the rows ({median:g})" in text
         "; i", " I"
     )
-    assert "level of `site`" in text
+    assert "Those of site are a level of the factor." in text
     found = pickle.loads(pickle.dumps(glm)).predict(gaps)
     np.testing.assert_allclose(found, expected.fittedvalues, atol=1e-10)
 
@@ -171,6 +171,17 @@ def test_refusals(fit, arguments, said):
     for call in (lambda **given: fit.refit("glm", **given), fit.inference):
         with pytest.raises(OptionError, match=said):
             call(**arguments)
+
+
+def test_numbers_of_missing_values_are_in_tables_and_files(fit, gaps, tmp_path):
+    expected = {"x": 23, "site": 15}
+    loaded = treeselect.load(fit.save(tmp_path / "model.ts"))
+    for own in (fit, loaded):
+        assert dict(zip(*own.tidy()[["term", "n_missing"]].to_numpy().T, strict=True)) == expected
+    assert "Missing" in str(fit.summary())
+    assert ">Missing<" in fit.report(tmp_path / "gaps.html").read_text()
+    complete = treeselect.select("y ~ x + site", gaps.dropna(), k=2, **QUICK)
+    assert "Missing" not in str(complete.summary())
 
 
 def test_trees_have_rules_of_their_own(fit):

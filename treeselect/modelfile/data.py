@@ -98,7 +98,8 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         ]
         found = record["combinations"]
         combinations = None if found is None else tuple(tuple(map(int, c)) for c in found)
-        terms.append(TermSpec(term, tuple(parts), combinations, record["occurring"]))
+        gaps = record.get("missing")  # files of older versions do not say
+        terms.append(TermSpec(term, tuple(parts), combinations, record["occurring"], gaps))
         _check_combinations(terms[-1])
         _check_occurring(terms[-1])
     schema = {str(name): str(kind) for name, kind in content["schema"]}
@@ -185,6 +186,8 @@ def _check_occurring(spec: TermSpec) -> None:
     n, most = spec.n_occurring, spec.n_levels
     check((n is None) == (most is None), "levels that occur")
     check(n is None or (type(n) is int and 0 <= n <= (most or 0)), "levels that occur")
+    gaps = spec.n_missing
+    check(gaps is None or (type(gaps) is int and 0 <= gaps < 2**53), "missing values of terms")
 
 
 def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
