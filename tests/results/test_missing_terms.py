@@ -88,8 +88,6 @@ def test_indicators_are_those_one_would_make_by_hand(fit, gaps):
     np.testing.assert_allclose(table.loc[matrix.columns, "std_error"], expected.bse, atol=1e-10)
     text = " ".join(str(glm.summary()).split())
     assert f"Those of x are replaced by the median of the rows ({median:g})" in text
-        "; i", " I"
-    )
     assert "Those of site are a level of the factor." in text
     found = pickle.loads(pickle.dumps(glm)).predict(gaps)
     np.testing.assert_allclose(found, expected.fittedvalues, atol=1e-10)
