@@ -47,6 +47,7 @@ from treeselect.formulas.checks import (
 )
 from treeselect.formulas.coded import FormulaicMatrix, quiet
 from treeselect.formulas.expressions import Code, Contrast, Transform
+from treeselect.formulas.habits import OPERATORS_OF_R
 from treeselect.formulas.identifiers import Identifiers
 from treeselect.formulas.quoting import Unquoted, unquote
 from treeselect.formulas.survival import check_kept, check_left, plain_strata, take_strata
@@ -154,6 +155,8 @@ def _unreadable(text: str, error: Exception, restore: Callable[[str], str]) -> F
     said = str(error).split("\n")[0].replace("⧛", "").replace("⧚", "")
     if "context marker" in said:
         said = "Unmatched parenthesis, bracket or brace."
+    elif in_r := next((OPERATORS_OF_R[sign] for sign in ("%%", "%/%") if sign in text), None):
+        said = in_r
     said = shortened(restore(said)) or type(error).__name__
     return FormulaError(f"Can't read the formula.\n  {shortened(text)}\n  {said}")
 

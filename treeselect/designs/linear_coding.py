@@ -46,8 +46,8 @@ class LinearCoding:
     @property
     def arguments(self) -> str:
         """The arguments that differ from the defaults, as typed, each behind a comma."""
-        said = "" if self.missing == "drop" else f", missing={self.missing!r}"
-        return said + ("" if self.ordered == "treatment" else f", ordered={self.ordered!r}")
+        said = "" if self.missing == "drop" else f', missing="{self.missing}"'
+        return said + ("" if self.ordered == "treatment" else f', ordered="{self.ordered}"')
 
 
 USUAL = LinearCoding()

@@ -14,7 +14,14 @@ from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.matrix import model_matrix
 from treeselect.designs.problem import Problem, Wants
 from treeselect.designs.response import Response, response_with_weight
-from treeselect.designs.weights import RowWeights, check_offset, read_offset, read_weights
+from treeselect.designs.weights import (
+    WORDS_OF_KIND,
+    RowWeights,
+    WeightsKind,
+    check_offset,
+    read_offset,
+    read_weights,
+)
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.frames.reading import read_data
@@ -82,6 +89,8 @@ class ModelData:
         The columns behind the terms, for :meth:`model_matrix`.
     library : str
         Library of the user's data, in which tables are given.
+    weights_kind : {"frequency", "sampling", "precision"}, or None
+        Kind of the weights, given or found; None if there are none, or equal ones of no given kind.
     labels : mapping of str to str
         What columns and terms are called in print, by name; see ``designs.labels``.
     words : mapping of str to str
@@ -99,6 +108,7 @@ class ModelData:
     notes: tuple[str, ...]
     sources: pd.DataFrame
     library: str = "pandas"
+    weights_kind: WeightsKind | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
 
@@ -113,6 +123,17 @@ class ModelData:
     def weight(self) -> WeightArray:
         """Weights of the rows as methods and trees take them: whole numbers are copies."""
         return self.row_weights.values
+
+    @property
+    def weights_facts(self) -> tuple[tuple[str, str], ...]:
+        """The case weights and their kind, for the head of a summary; nothing without weights."""
+        if self.weights is False:
+            return ()
+        name = quoted(self.weights) if isinstance(self.weights, str) else "an array"
+        if self.has_data and self.row_weights.are_constant:
+            return (("Case weights", f"{name}, all equal: they have no effect"),)
+        kind = self.weights_kind or self.row_weights.kind
+        return (("Case weights", f"{name}, {WORDS_OF_KIND[kind]}"),)
 
     def word_for(self, column: str) -> str:
         """What a column of the data is called in print: its name, or its label in a design from
@@ -147,7 +168,7 @@ class ModelData:
                     "`data` must have the column of the offset.\n"
                     f"  Missing: {quoted(self.offset_name)}."
                 )
-            return read_offset(self.offset_name, frame)
+            return read_offset(self.offset_name, self.spec.na.applied(frame[[self.offset_name]]))
         if self.offset_name != (given is not None):
             raise OptionError(
                 "`offset` must be given: the model was fitted with an offset array."
@@ -204,7 +225,7 @@ class ModelData:
         OptionError
             If the case weights are missing or do not fit.
         """
-        frame = read_data(data)
+        frame = self.spec.na.applied(read_data(data))
         absent = [name for name in self.spec.formula.outcome_variables if name not in frame]
         if absent:
             raise NewDataError(
@@ -224,7 +245,7 @@ class ModelData:
                 "`weights` must be given with `data`: the model was fitted with an array of"
                 " weights."
             )
-        every = read_weights(given, frame)
+        every = read_weights(given, frame, kind=self.weights_kind)
         response = response_with_weight(formula, frame, every, self.response.family.name)
         known = self.offset_of(frame, offset)
         check_offset(known, response.rows)

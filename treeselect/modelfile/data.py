@@ -25,15 +25,17 @@ from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.response import Response
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.units import Units
-from treeselect.designs.weights import LARGEST_WEIGHT, RowWeights, no_weights
-from treeselect.engine.data.binning import MAX_BINS, bin_columns
+from treeselect.designs.weights import KINDS, LARGEST_WEIGHT, RowWeights, no_weights
+from treeselect.engine.data.binning import FREE, MAX_BINS, bin_columns
 from treeselect.formula import parse_formula
 from treeselect.formulas.expressions import Code, Transform, nodes
 from treeselect.formulas.terms import Factor, ParsedFormula
+from treeselect.frames.codes import codes_from
 from treeselect.frames.labels import one_line
 from treeselect.frames.values import Labels, Numbers, to_series
 from treeselect.modelfile.checks import are_plain, check
 from treeselect.modelfile.plain import unplain
+from treeselect.modelfile.term_checks import check_term
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +59,8 @@ def data_of(
     weights, library = content["weights"], content["library"]
     offset = content["offset"]
     check(isinstance(weights, str | bool) and isinstance(offset, str | bool), "weights")
+    kind = content.get("weights_kind")  # absent in older files
+    check(kind is None or (kind in KINDS and weights is not False), "weights")
     data = ModelData(
         arrays=empty,
         spec=spec,
@@ -69,6 +73,7 @@ def data_of(
         notes=tuple(map(str, content["notes"][0])),
         sources=_no_sources(spec),
         library=library if library in ("polars", "pyarrow") else "pandas",
+        weights_kind=kind,
         labels=_labels_in_print(content.get("labels", []), spec.formula),
     )
     if "sources" in content:
@@ -98,10 +103,9 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         ]
         found = record["combinations"]
         combinations = None if found is None else tuple(tuple(map(int, c)) for c in found)
-        gaps = record.get("missing")  # files of older versions do not say
-        terms.append(TermSpec(term, tuple(parts), combinations, record["occurring"], gaps))
-        _check_combinations(terms[-1])
-        _check_occurring(terms[-1])
+        counts = record["occurring"], record.get("missing")  # which old files do not have
+        terms.append(TermSpec(term, tuple(parts), combinations, *counts))
+        check_term(terms[-1])
     schema = {str(name): str(kind) for name, kind in content["schema"]}
     check(set(schema.values()) <= {"number", "logical", "text"}, "the schema")
     check({v for t in parsed.terms for v in t.variables} == set(schema), "formula and schema")
@@ -121,7 +125,16 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         state=state,
         units=_units(content["units"], [term.name for term in parsed.terms]),
         new_levels=content["new_levels"],
+        na=codes_from(content.get("na")),  # files of older versions have none
     )
+
+
+def _directions(record: Mapping[str, Any], spec: DesignSpec) -> dict[str, int]:
+    """The constrained terms; files of older versions have none."""
+    single = {own.term.name for own in spec.terms if own.column_levels == (None,)}
+    signs = list(record.values())
+    check(set(record) <= single and all(type(s) is int and abs(s) == 1 for s in signs), "monotone")
+    return dict(record)
 
 
 def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
@@ -167,27 +180,6 @@ def _labels_in_print(pairs: list[Any], formula: ParsedFormula) -> dict[str, str]
         "labels",
     )
     return read_labels(dict(pairs), {}, formula, formula.columns)
-
-
-def _check_combinations(spec: TermSpec) -> None:
-    labelled = [n for i in spec.order if (n := spec.factors[i].levels) is not None]
-    check((spec.combinations is None) == (len(labelled) < 2), "levels and combinations")
-    for combination in spec.combinations or ():
-        check(
-            len(combination) == len(labelled)
-            and all(0 <= c < len(n) for c, n in zip(combination, labelled, strict=True)),
-            "levels and combinations",
-        )
-    combinations = list(spec.combinations or ())
-    check(combinations == sorted(set(combinations)), "combinations")
-
-
-def _check_occurring(spec: TermSpec) -> None:
-    n, most = spec.n_occurring, spec.n_levels
-    check((n is None) == (most is None), "levels that occur")
-    check(n is None or (type(n) is int and 0 <= n <= (most or 0)), "levels that occur")
-    gaps = spec.n_missing
-    check(gaps is None or (type(gaps) is int and 0 <= gaps < 2**53), "missing values of terms")
 
 
 def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
@@ -294,14 +286,16 @@ def _empty_design(
     )
     columns = tuple(np.empty(0, dtype=np.float64 if n is None else np.uint8) for n in levels)
     groups = spec.units.feature_groups(names)
-    return CodedColumns(
+    empty = CodedColumns(
         column_names=tuple(map(str, names)),
         columns=columns,
         n_levels=tuple(levels),
         edges=edges,
         groups=groups,
         binned=bin_columns(columns, edges, [n or 0 for n in levels], groups.ids),
+        monotone=FREE,
     )
+    return empty.constrained(_directions(content.get("monotone", {}), spec))
 
 
 def _no_sources(spec: DesignSpec) -> pd.DataFrame:
@@ -374,7 +368,9 @@ def _with_sources(
         data,
         arrays=coded,
         response=dataclasses.replace(data.response, y=y, rows=rows),
-        row_weights=RowWeights(weight, are_copies, groups),
+        row_weights=RowWeights(
+            weight, are_copies, groups, not are_copies and data.weights_kind == "sampling"
+        ),
         offset=offset,
         sources=frame,
     )

@@ -42,15 +42,19 @@ PREDICTION_TYPES = ("response", "link", "class", *HAZARD_TYPES)
 _AS_IN_R = {"lp": "link", "risk": "response", "expected": "cumulative_hazard"}
 
 
-def read_type(fit: HasHazard, type: str, times: object) -> FloatArray | None:
+def read_type(
+    fit: HasHazard, type: str, times: object, others: tuple[str, ...] = ()
+) -> FloatArray | None:
     """The times at which a prediction is wanted; None if its type needs none.
+
+    `others` are types that this model has beside the usual ones.
 
     Raises
     ------
     OptionError
         If `type` is unknown or does not suit the response, or `times` do not suit `type`.
     """
-    check_choice("type", type, PREDICTION_TYPES, _AS_IN_R)
+    check_choice("type", type, PREDICTION_TYPES + others, _AS_IN_R)
     if type == "class" and not fit.design.response.classes:
         raise OptionError(
             f'`type="class"` needs a response with classes.\n  Found: family {quoted(fit.family)}.'

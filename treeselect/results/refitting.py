@@ -264,12 +264,13 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
     content = SummaryContent(
         title="Linear model of the selected terms",
         facts=(
-            ("Call", f"{result.call.text}.refit('glm'{coding.arguments})"),
+            ("Call", f'{result.call.text}.refit("glm"{coding.arguments})'),
             ("Formula", result.formula),
             ("Model", fit.model),
             ("Response", in_labels(data).response.in_linear_models),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
+            *data.weights_facts,
             *fit_facts(fit, family, are_copies=data.row_weights.are_copies),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
@@ -277,7 +278,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
         rows=table_rows(printed, fit),
         notes=(
             NOT_VALID,
-            *group_note(result.choice.folds.groups_name),
+            *group_note(result.choice.folds.groups_name, data),
             *fit.problems,
             *ratio_notes(fit, printed),
             *few_events_notes([fit]),
@@ -322,7 +323,9 @@ def fit_terms(
         If there are too few rows, or statsmodels fails.
     """
     response = data.response
-    full = linear_data(data, terms, np.arange(len(data.weight)), coding=coding)
+    weights = data.row_weights  # a sandwich is needed in any case: it is that of the clusters
+    groups = weights.groups if weights.is_sample else None
+    full = linear_data(data, terms, np.arange(len(data.weight)), groups, coding)
     free = full.is_free
     left_out = tuple(str(c) for c in full.matrix.columns[~free])
     fit = fit_linear(full.of_columns(free), response.family.name, response.name, response.classes)
@@ -337,8 +340,8 @@ def fit_terms(
     return full, left_out, fit
 
 
-def group_note(name: str | bool) -> tuple[str, ...]:
-    if not name:
+def group_note(name: str | bool, data: ModelData) -> tuple[str, ...]:
+    if not name or data.row_weights.is_sample:
         return ()
     of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
     return (
@@ -366,10 +369,14 @@ def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
             " is one event, not two tied ones."
             + ("" if data.row_weights.are_copies else " They are divided by their mean.")
         )
+    elif data.row_weights.is_sample:
+        notes.append("Case weights are relative: divided by their mean.")
     elif not data.row_weights.are_copies:
         notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")
     elif (data.weight > 1).any():
         notes.append("Case weights are frequencies: each row counts as so many rows.")
+    if data.row_weights.is_sample:
+        notes.append(_robust_words(fit))
     if data.offset is not None:
         least_squares = fit.model.startswith(("OLS", "WLS"))
         notes.append(
@@ -378,6 +385,14 @@ def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
             else "The offset is part of the linear predictor."
         )
     return tuple(notes)
+
+
+def _robust_words(fit: LinearFit) -> str:
+    units = "rows" if fit.n_groups is None else f"{fit.n_groups:,} clusters"
+    return (
+        f"Standard errors are robust (linearised, over {units}), as in R's `survey`; strata and"
+        " finite populations are not taken into account."
+    )
 
 
 # --- estimators of scikit-learn ----------------------------------------------------------------
