@@ -657,7 +657,7 @@ class ReadableFit(Fit):
         type: str,
         offset: Sequence[float] | None,
         times: object,
-        asked: tuple[Sequence[float] | None, object, object],
+        asked: tuple[Sequence[float] | None, object, object] = (None, None, 0.9),
     ) -> list[Any] | dict[str, list[float]]:
         check_choice("type", type, PREDICTION_TYPES, _AS_IN_R)
         shares, level = read_asked(type, *asked)
