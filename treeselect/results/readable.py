@@ -11,20 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.arguments.checks import check_choice, check_digits
+from treeselect.arguments.checks import check_digits
 from treeselect.designs.weights import check_offset
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.rounding import at_least, largest_in_row
-from treeselect.errors import (
-    OptionError,
-    quoted,
-)
 from treeselect.frames.libraries import as_column, as_frame, in_library, with_column
 from treeselect.frames.reading import read_data
 from treeselect.results.describing import describe_table
 from treeselect.results.effects import effect_table
-from treeselect.results.hazards import HAZARD_TYPES, hazards_at, read_times
+from treeselect.results.hazards import hazards_at, read_type
 from treeselect.results.inside import importance_path_table, node_table, tree_table
 from treeselect.results.interactions import interaction_table
 from treeselect.results.intervals import (
@@ -49,10 +45,6 @@ if TYPE_CHECKING:
 
 
 from treeselect.resampling.fit import Fit
-
-PREDICTION_TYPES = ("response", "link", "class", QUANTILE, *HAZARD_TYPES)
-
-_AS_IN_R = {"lp": "link", "risk": "response", "expected": "cumulative_hazard"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -659,20 +651,9 @@ class ReadableFit(Fit):
         times: object,
         asked: tuple[Sequence[float] | None, object, object] = (None, None, 0.9),
     ) -> list[Any] | dict[str, list[float]]:
-        check_choice("type", type, PREDICTION_TYPES, _AS_IN_R)
+        at = read_type(self, type, times, (QUANTILE,))
         shares, level = read_asked(type, *asked)
         response = self.design.response
-        if type == "class" and not response.classes:
-            raise OptionError(
-                f'`type="class"` needs a response with classes.\n'
-                f"  Found: family {quoted(self.family)}."
-            )
-        if times is not None and type not in HAZARD_TYPES:
-            raise OptionError(
-                f"`times` must be left out for `type={type!r}`.\n"
-                '  Use `type="survival"` or `type="cumulative_hazard"` for predictions at times.'
-            )
-        at = read_times(self, type, times) if type in HAZARD_TYPES else None
         frame = read_data(new)
         if shares is not None:
             check_forest(self, f'type="{QUANTILE}"')
