@@ -33,7 +33,7 @@ from treeselect.formulas.terms import Factor, ParsedFormula
 from treeselect.frames.codes import codes_from
 from treeselect.frames.labels import one_line
 from treeselect.frames.values import Labels, Numbers, to_series
-from treeselect.modelfile.checks import are_plain, check
+from treeselect.modelfile.checks import are_plain, check, directions
 from treeselect.modelfile.plain import unplain
 from treeselect.modelfile.term_checks import check_term
 
@@ -127,14 +127,6 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         new_levels=content["new_levels"],
         na=codes_from(content.get("na")),  # files of older versions have none
     )
-
-
-def _directions(record: Mapping[str, Any], spec: DesignSpec) -> dict[str, int]:
-    """The constrained terms; files of older versions have none."""
-    single = {own.term.name for own in spec.terms if own.column_levels == (None,)}
-    signs = list(record.values())
-    check(set(record) <= single and all(type(s) is int and abs(s) == 1 for s in signs), "monotone")
-    return dict(record)
 
 
 def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
@@ -295,7 +287,7 @@ def _empty_design(
         binned=bin_columns(columns, edges, [n or 0 for n in levels], groups.ids),
         monotone=FREE,
     )
-    return empty.constrained(_directions(content.get("monotone", {}), spec))
+    return empty.constrained(directions(content.get("monotone", {}), spec))
 
 
 def _no_sources(spec: DesignSpec) -> pd.DataFrame:

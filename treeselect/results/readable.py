@@ -650,7 +650,7 @@ class ReadableFit(Fit):
         type: str,
         offset: Sequence[float] | None,
         times: object,
-        asked: tuple[Sequence[float] | None, object, object],
+        asked: tuple[Sequence[float] | None, object, object] = (None, None, 0.9),
     ) -> list[Any] | dict[str, list[float]]:
         at = read_type(self, type, times, (QUANTILE,))
         shares, level = read_asked(type, *asked)
