@@ -44,8 +44,10 @@ if TYPE_CHECKING:
     from treeselect.loading import load
     from treeselect.resampling.performance import Performance
     from treeselect.result import SelectionResult
+    from treeselect.results.versions import Versions, versions
     from treeselect.selection import select
     from treeselect.selector import TreeSelector
+    from treeselect.updating import update
 
 __all__ = [
     "CFS",
@@ -82,6 +84,7 @@ __all__ = [
     "Task",
     "TreeSelector",
     "VarSelRF",
+    "Versions",
     "__version__",
     "compare",
     "datasets",
@@ -91,6 +94,8 @@ __all__ = [
     "register_method",
     "select",
     "select_imputed",
+    "update",
+    "versions",
 ]
 
 # Names are imported on first use, so that `import treeselect` alone is fast.
@@ -129,12 +134,15 @@ _HOME = {
     "Task": "treeselect.algorithms.shared.task",
     "TreeSelector": "treeselect.selector",
     "VarSelRF": "treeselect.algorithms.varselrf",
+    "Versions": "treeselect.results.versions",
     "compare": "treeselect.comparing",
     "load": "treeselect.loading",
     "methods": "treeselect.algorithms.registry",
     "register_method": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
     "select_imputed": "treeselect.imputing",
+    "update": "treeselect.updating",
+    "versions": "treeselect.results.versions",
 }
 
 

@@ -12,7 +12,7 @@ from treeselect.errors import OptionError
 from treeselect.reports import comparison, selection
 from treeselect.reports.gather import gather, gather_comparison, read_sections
 from treeselect.reports.render import COMPARISON, SELECTION, render
-from treeselect.results.versions import software_versions
+from treeselect.results.versions import session
 from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def write_report(
         report = gather(
             fit,
             written=time_of_writing(),
-            versions=software_versions(),
+            versions=session(),
             performance=performance,
             coefficients=coefficients,
             sections=chosen,
@@ -72,7 +72,7 @@ def write_comparison(
 
     def page() -> str:
         report = gather_comparison(
-            found, written=time_of_writing(), versions=software_versions(), sections=chosen
+            found, written=time_of_writing(), versions=session(), sections=chosen
         )
         return render(report, template, standard=COMPARISON, sections=chosen)
 
