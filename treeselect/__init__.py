@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from treeselect.algorithms.svm import SVMRFE
     from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.comparing import Comparison, compare
+    from treeselect.comparing_fits import compare_fits
+    from treeselect.comparison.fits import FitComparison
     from treeselect.designs.problem import Problem
     from treeselect.imputing import ImputedSelection, select_imputed
     from treeselect.loading import load
@@ -63,6 +65,7 @@ __all__ = [
     "Constraints",
     "ControlBurn",
     "ExchangeSearch",
+    "FitComparison",
     "ForeignSelector",
     "Forest",
     "ForestImportance",
@@ -87,6 +90,7 @@ __all__ = [
     "Versions",
     "__version__",
     "compare",
+    "compare_fits",
     "datasets",
     "errors",
     "load",
@@ -108,6 +112,7 @@ _HOME = {
     "ControlBurn": "treeselect.algorithms.controlburn",
     "ExchangeSearch": "treeselect.algorithms.exchange",
     "FCBF": "treeselect.algorithms.fcbf",
+    "FitComparison": "treeselect.comparison.fits",
     "ForeignSelector": "treeselect.algorithms.foreign",
     "Forest": "treeselect.algorithms.burning.forests",
     "ForestImportance": "treeselect.algorithms.importance",
@@ -136,6 +141,7 @@ _HOME = {
     "VarSelRF": "treeselect.algorithms.varselrf",
     "Versions": "treeselect.results.versions",
     "compare": "treeselect.comparing",
+    "compare_fits": "treeselect.comparing_fits",
     "load": "treeselect.loading",
     "methods": "treeselect.algorithms.registry",
     "register_method": "treeselect.algorithms.registry",
