@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from treeselect.comparing_fits import compare_fits
     from treeselect.comparison.fits import FitComparison
     from treeselect.designs.problem import Problem
+    from treeselect.formula_selector import FormulaSelector
+    from treeselect.frames.opening import read
     from treeselect.imputing import ImputedSelection, select_imputed
     from treeselect.loading import load
     from treeselect.resampling.performance import Performance
@@ -69,6 +71,7 @@ __all__ = [
     "ForeignSelector",
     "Forest",
     "ForestImportance",
+    "FormulaSelector",
     "HSICLasso",
     "Hinge",
     "ImputedSelection",
@@ -95,6 +98,7 @@ __all__ = [
     "errors",
     "load",
     "methods",
+    "read",
     "register_method",
     "select",
     "select_imputed",
@@ -116,6 +120,7 @@ _HOME = {
     "ForeignSelector": "treeselect.algorithms.foreign",
     "Forest": "treeselect.algorithms.burning.forests",
     "ForestImportance": "treeselect.algorithms.importance",
+    "FormulaSelector": "treeselect.formula_selector",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
     "HSICLasso": "treeselect.algorithms.hsic_lasso",
@@ -144,6 +149,7 @@ _HOME = {
     "compare_fits": "treeselect.comparing_fits",
     "load": "treeselect.loading",
     "methods": "treeselect.algorithms.registry",
+    "read": "treeselect.frames.opening",
     "register_method": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
     "select_imputed": "treeselect.imputing",

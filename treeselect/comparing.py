@@ -33,8 +33,10 @@ from treeselect.designs.labels import response_label, shown_names
 from treeselect.designs.preparing import prepare
 from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
+from treeselect.designs.weights import WeightsKind
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
+from treeselect.frames.codes import Codes
 from treeselect.frames.labels import labels_in
 from treeselect.frames.libraries import in_library, library_of
 from treeselect.frames.reading import read_data
@@ -68,15 +70,18 @@ def compare(
     scoring: Scoring = None,
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
+    weights_kind: WeightsKind | None = None,
     offset: str | Sequence[float] | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     costs: Mapping[str, float] | None = None,
     keep: Iterable[str] | str | None = None,
+    monotone: Mapping[str, int] | None = None,
     seed: int | None = None,
     n_jobs: int | None = None,
     new_levels: NewLevels = "error",
     trusted: bool = False,
     labels: Mapping[str, str | None] | None = None,
+    na: Codes = None,
     progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     on_piece: Callable[[Piece], object] | None = None,
@@ -103,7 +108,9 @@ def compare(
         the one-standard-error rule.
     folds, repeats, fold_groups, scoring
         As in :func:`treeselect.select`: how rows are held out, and how they are scored.
-    family, weights, offset, groups, costs, keep, new_levels, trusted, labels
+    family, weights, weights_kind, offset, groups, costs, keep, monotone
+        As in :func:`treeselect.select`.
+    new_levels, trusted, labels, na
         As in :func:`treeselect.select`. Methods that cannot use costs refuse them.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
@@ -170,7 +177,7 @@ def compare(
     )
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
-        trusted, labels,
+        trusted, labels, monotone, weights_kind, na,
     )  # fmt: skip
     frame = read_data(data)
     # Here an integer `k` needs folds too, so errors must not advise one.
@@ -217,6 +224,7 @@ def compare(
         library=library_of(data),
         asked=n_asked if len(splits) < n_asked else None,
         follow_up=response.follow_up,
+        weights_facts=model_data.weights_facts,
         labels=shown_names(model_data) | response_label(model_data),
     )
 

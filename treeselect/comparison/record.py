@@ -113,6 +113,8 @@ class Contest:
         Number of folds requested, if the call was stopped before all were done.
     follow_up : FollowUp or None
         Description of the follow-up of a survival response; None for other responses.
+    weights_facts : tuple of (str, str)
+        The case weights and their kind in print, if there are any.
     labels : mapping of str to str
         Labels of terms, units and the response in print, by name; those without are absent.
     """
@@ -139,6 +141,7 @@ class Contest:
     library: str = "pandas"
     asked: int | None = None
     follow_up: FollowUp | None = None
+    weights_facts: tuple[tuple[str, str], ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     unshown: tuple[str, ...] = ()
 

@@ -49,6 +49,7 @@ def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
         ("Data", found.data),
         ("Family", found.family),
         *follow_up_facts(found.follow_up),
+        *found.weights_facts,
         ("Folds", f"{found.scheme}, the same for every method"),
         ("Compared at", _rule(found)),
         ("Score", f"{found.score_name} on held-out rows"),

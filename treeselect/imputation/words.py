@@ -50,6 +50,7 @@ def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
         ("Data", found.data),
         ("Family", first.design.response.family_text),
         *follow_up_facts(first.design.response.follow_up),
+        *first.design.weights_facts,
         ("Method", method_words(first.chosen_method)),
         ("Selected (k)", f"{count_text(found.kept.sum())} {of_all}, selected {share}"),
         ("Each imputation", f"{_sizes(found)} {of_all}"),

@@ -261,14 +261,14 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         ("Method", f"{result.chosen_method.title}, {rule}"),
         ("Split", sizes),
         ("Model", fits[0].model if fits else "none could be fitted"),
+        *result.design.weights_facts,
     ]
     if found.groups_name and fits:
         facts.append(("Std. errors", _error_words(found.groups_name, fits)))
     if one:
         selected = (labels.get(name, name) for name in found.splits[0].selected)
         facts.append(("Selected", ", ".join(selected) or "nothing"))
-        dropped = found.splits[0].n_dropped
-        facts.append(("Rows dropped", f"{dropped:,} {_MISSING}"))
+        facts.append(("Rows dropped", f"{found.splits[0].n_dropped:,} {_MISSING}"))
         columns, rows, about = _coefficients_in_print(found, result.design)
         notes = [*([_ONE_SPLIT] if fits else []), *about]
         notes += few_events_notes(fits)

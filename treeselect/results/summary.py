@@ -83,6 +83,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
         ("Data", result.call.data),
         ("Family", result.design.response.family_text),
         *follow_up_facts(result.design.response.follow_up),
+        *result.design.weights_facts,
         ("Method", method_words(result.chosen_method)),
         ("Selected (k)", f"{selected_of_all(result)}, {result.call.rule}"),
     ]
@@ -330,7 +331,7 @@ def _bound_notes(result: Fit, stability: Stability) -> list[str]:
     found, one, more_of = stability.pfer(), noun(result, 1), noun(result)
     resamples = f"the {count_text(stability.n_resamples)} resamples"
     passed = f"in at least {percent_text(found.threshold)} of {resamples}"
-    if not found.tells:
+    if not found.informative:
         n = len(found.units)
         if n == 0:
             return []
