@@ -1092,7 +1092,7 @@ class SelectionResult(ReadableFit):
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
-        """Write an HTML report: one self-contained file.
+        """Write a report: one self-contained HTML file, or Markdown.
 
         For times to an event it includes :meth:`risk_groups`, which refits the final model in ten
         folds.
@@ -1100,7 +1100,8 @@ class SelectionResult(ReadableFit):
         Parameters
         ----------
         path : path
-            File to write. An existing file is replaced atomically.
+            File to write. An existing file is replaced atomically. With the suffix ``.md`` it is
+            GitHub-flavoured Markdown, with the text and tables of the page and no figures.
         template : path, optional
             A jinja2 template that extends ``templates/report.html.j2`` and chooses its sections, or
             a modified copy of it; the first lines of that file explain how.
@@ -1124,7 +1125,8 @@ class SelectionResult(ReadableFit):
         Raises
         ------
         OptionError
-            If the file can't be written, there is no such template or section or the template
+            If the file can't be written or would be neither HTML nor Markdown (``.docx``,
+            ``.pdf``), there is no such template or section or the template
             can't be rendered, or `performance` or `coefficients` belong to another fit.
         """
         from treeselect.printing import chosen_digits

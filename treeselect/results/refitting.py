@@ -194,6 +194,21 @@ class GlmFit(Summarised, Tabled, Predicting):
     labels: dict[str, str] = field(default_factory=dict)
     predictor: LinearPredictor | None = None
 
+    @property
+    def coef(self) -> pd.Series:
+        """Coefficients by column, as R's ``coef()``: a pandas Series of float, on the scale of the
+        linear predictor. With more than two classes the names are those of ``tidy()``.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> fit.refit("glm").coef.index.to_list()
+        ['Intercept', 'sex']
+        """
+        return self.table.set_index("column")["estimate"].astype(float).rename("coef")
+
     def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.
 
