@@ -1,4 +1,4 @@
-"""treeselect from R: what the page says is done by a script in R, where there are R and reticulate."""
+"""treeselect from R: the script of the page, in R, where R and reticulate are installed."""
 
 from __future__ import annotations
 

@@ -54,6 +54,7 @@ from treeselect.formulas.survival import check_kept, check_left, plain_strata, t
 from treeselect.formulas.terms import ParsedFormula, Term
 from treeselect.formulas.tokens import Token, balanced
 from treeselect.frames.values import LARGEST_WHOLE
+from treeselect.quiet import own_filters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -265,7 +266,7 @@ def _option(value: object) -> Any:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Without warnings about infinite values, which are found afterwards, or deprecations."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
+    with np.errstate(all="ignore"), own_filters():
         warnings.simplefilter("ignore")
         yield
 
