@@ -224,7 +224,7 @@ class FormulaSelector(TransformerMixin, SelectorBase):
             warnings.warn("No terms were selected.", UserWarning, stacklevel=2)
         if self._encoded is not None:
             return encoded(self.result_, frame)[1]
-        places = [frame.columns.get_loc(name) for name in self._columns]
+        places = [list(frame).index(name) for name in self._columns]
         return columns_at(X, places, _get_output_config("transform", self)["dense"])
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -281,7 +281,7 @@ def _with_response(frame: pd.DataFrame, y: Any, formula: Any) -> pd.DataFrame:
     if name not in frame:
         return frame.assign(**{name: values})
     # A permuted `y` beside the true response would be ignored in silence.
-    held = frame[name].to_numpy(dtype=object, na_value=None)
+    held = frame[name].tolist()
     if not all(_same(a, b) for a, b in zip(held, values, strict=True)):
         raise OptionError(
             f"`y` must equal the column {quoted(name)} of X, the response of the formula.\n"

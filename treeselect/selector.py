@@ -13,8 +13,9 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from treeselect.arguments.checks import USUAL_METHOD, length, members
-from treeselect.arguments.scalars import described, whole
+from treeselect.arguments.checks import USUAL_METHOD, length
+from treeselect.arguments.columns import named_costs, named_groups, named_keep
+from treeselect.arguments.scalars import described
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import read_weights
@@ -198,9 +199,9 @@ class TreeSelector(SelectorMixin, SelectorBase):
             frame,
             family=self.family,
             weights=sample_weight,
-            groups=_named_groups(self.groups, names),
-            costs=_named_costs(self.costs, names),
-            keep=_named_keep(self.keep, names),
+            groups=named_groups(self.groups, names),
+            costs=named_costs(self.costs, names),
+            keep=named_keep(self.keep, names),
             resamples=self.resamples,
             folds=self.folds,
             repeats=self.repeats,
@@ -365,43 +366,3 @@ def _free_name(names: Sequence[str], name: str) -> str:
 def _numbered(n: int) -> list[str]:
     """Default names of columns, as in ``get_feature_names_out``."""
     return [f"x{j}" for j in range(n)]
-
-
-# --- columns by name or number -------------------------------------------------------------------
-
-
-def _name(column: Any, names: Sequence[str], argument: str) -> Any:
-    """The name of a column given by its number; anything else unchanged."""
-    if whole(column) is None:
-        return column
-    if not 0 <= column < len(names):
-        raise OptionError(
-            f"A column in `{argument}` must be a name, or a number from 0 to {len(names) - 1}.\n"
-            f"  Found: {described(column)}."
-        )
-    return names[int(column)]
-
-
-def _named_groups(groups: Any, names: Sequence[str]) -> Any:
-    if not isinstance(groups, Mapping):
-        return groups
-    listed = {group: members(columns) for group, columns in groups.items()}
-    return {
-        group: groups[group] if inside is None else [_name(c, names, "groups") for c in inside]
-        for group, inside in listed.items()
-    }
-
-
-def _named_costs(costs: Any, names: Sequence[str]) -> Any:
-    if not isinstance(costs, Mapping):
-        return costs
-    return {_name(column, names, "costs"): price for column, price in costs.items()}
-
-
-def _named_keep(keep: Any, names: Sequence[str]) -> Any:
-    if keep is None or isinstance(keep, str):
-        return keep
-    listed = None if isinstance(keep, Mapping) else members(keep)
-    if listed is None:
-        return _name(keep, names, "keep")
-    return [_name(column, names, "keep") for column in listed]
