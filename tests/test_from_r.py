@@ -1,4 +1,4 @@
-"""treeselect from R: the script of the page, in R, where R and reticulate are installed."""
+"""treeselect from R: a script does what the page says, where R and reticulate are installed."""
 
 from __future__ import annotations
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from treeselect.comparing import Comparison, compare
     from treeselect.designs.problem import Problem
     from treeselect.formula_selector import FormulaSelector
+    from treeselect.frames.opening import read
     from treeselect.imputing import ImputedSelection, select_imputed
     from treeselect.loading import load
     from treeselect.resampling.performance import Performance
@@ -90,6 +91,7 @@ __all__ = [
     "errors",
     "load",
     "methods",
+    "read",
     "register_method",
     "select",
     "select_imputed",
@@ -135,6 +137,7 @@ _HOME = {
     "compare": "treeselect.comparing",
     "load": "treeselect.loading",
     "methods": "treeselect.algorithms.registry",
+    "read": "treeselect.frames.opening",
     "register_method": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
     "select_imputed": "treeselect.imputing",

@@ -14,11 +14,11 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from treeselect.arguments.checks import USUAL_METHOD, length
-from treeselect.arguments.columns import named_costs, named_groups, named_keep
+from treeselect.arguments.columns import named_groups, named_keep, named_keys
 from treeselect.arguments.scalars import described
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
-from treeselect.designs.weights import read_weights
+from treeselect.designs.weights import WeightsKind, read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError, listing
 from treeselect.frames.labels import labels_in
@@ -65,7 +65,10 @@ class TreeSelector(SelectorMixin, SelectorBase):
         Cost of a column, by name or number, or of a group.
     keep : list of str or int, str or int, optional
         Columns, by name or number, or groups that are forced in.
-    folds, repeats, scoring, resamples, n_jobs
+    monotone : dict of str or int to int, optional
+        Columns, by name or number, with which predictions of ``result_`` must not decrease (1) or
+        must not increase (-1).
+    folds, repeats, scoring, resamples, weights_kind, n_jobs
     encode : bool
         Whether :meth:`transform` gives numbers only, as most estimators need: one column per level
         of a selected factor, such as ``sex[female]``, and text and logical values as numbers. By
@@ -90,7 +93,7 @@ class TreeSelector(SelectorMixin, SelectorBase):
 
     Notes
     -----
-    ``fit`` takes ``sample_weight``, which count copies of rows if they are whole numbers, and
+    ``fit`` takes ``sample_weight``, of the kind that ``weights_kind`` gives, and
     ``fold_groups``. With scikit-learn's metadata routing enabled, both are requested as in
     ``set_fit_request(sample_weight=True)``. Errors are those of ``select``, and are ValueErrors.
     A missing response is an error, as in other scikit-learn estimators.
@@ -118,12 +121,14 @@ class TreeSelector(SelectorMixin, SelectorBase):
         groups: Mapping[str, Sequence[Column]] | None = None,
         costs: Mapping[Column, float] | None = None,
         keep: Iterable[Column] | Column | None = None,
+        monotone: Mapping[Column, int] | None = None,
         folds: int | Splitter | Sequence[int] = 5,
         repeats: int = 1,
         scoring: Scoring = None,
         resamples: int = 0,
         encode: bool = False,
         new_levels: NewLevels = "error",
+        weights_kind: WeightsKind | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -134,12 +139,14 @@ class TreeSelector(SelectorMixin, SelectorBase):
         self.groups = groups
         self.costs = costs
         self.keep = keep
+        self.monotone = monotone
         self.folds = folds
         self.repeats = repeats
         self.scoring = scoring
         self.resamples = resamples
         self.encode = encode
         self.new_levels = new_levels
+        self.weights_kind = weights_kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -191,7 +198,9 @@ class TreeSelector(SelectorMixin, SelectorBase):
         names = list(frame.columns)
         known = _read_response(y, self)
         check_consistent_length(frame, known)
-        read_weights(sample_weight, frame, "sample_weight")  # said by their name here
+        read_weights(
+            sample_weight, frame, "sample_weight", self.weights_kind
+        )  # said by their name here
         response = _put(known, frame)
         frame.attrs["labels"] = labels_in(X)
         self.result_: SelectionResult = select(
@@ -199,9 +208,11 @@ class TreeSelector(SelectorMixin, SelectorBase):
             frame,
             family=self.family,
             weights=sample_weight,
+            weights_kind=self.weights_kind,
             groups=named_groups(self.groups, names),
-            costs=named_costs(self.costs, names),
+            costs=named_keys(self.costs, names, "costs"),
             keep=named_keep(self.keep, names),
+            monotone=named_keys(self.monotone, names, "monotone"),
             resamples=self.resamples,
             folds=self.folds,
             repeats=self.repeats,

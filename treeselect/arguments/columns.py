@@ -33,11 +33,11 @@ def named_groups(groups: Any, names: Sequence[str]) -> Any:
     }
 
 
-def named_costs(costs: Any, names: Sequence[str]) -> Any:
-    """Costs by the names of columns; anything but a dictionary unchanged."""
-    if not isinstance(costs, Mapping):
-        return costs
-    return {_name(column, names, "costs"): price for column, price in costs.items()}
+def named_keys(given: Any, names: Sequence[str], argument: str) -> Any:
+    """Values by the names of columns; anything but a dictionary unchanged."""
+    if not isinstance(given, Mapping):
+        return given
+    return {_name(column, names, argument): value for column, value in given.items()}
 
 
 def named_keep(keep: Any, names: Sequence[str]) -> Any:
