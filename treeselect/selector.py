@@ -14,6 +14,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from treeselect.arguments.checks import USUAL_METHOD, length
+from treeselect.arguments.columns import named_groups, named_keep, named_keys
 from treeselect.arguments.scalars import described
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
@@ -29,9 +30,6 @@ from treeselect.selector_base import (
     SelectorBase,
     columns_at,
     encoded,
-    named_groups,
-    named_keep,
-    named_keys,
 )
 
 if TYPE_CHECKING:
