@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from treeselect.algorithms.svm import SVMRFE
     from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.comparing import Comparison, compare
+    from treeselect.comparing_fits import compare_fits
+    from treeselect.comparison.fits import FitComparison
     from treeselect.designs.problem import Problem
     from treeselect.formula_selector import FormulaSelector
     from treeselect.frames.opening import read
@@ -46,8 +48,10 @@ if TYPE_CHECKING:
     from treeselect.loading import load
     from treeselect.resampling.performance import Performance
     from treeselect.result import SelectionResult
+    from treeselect.results.versions import Versions, versions
     from treeselect.selection import select
     from treeselect.selector import TreeSelector
+    from treeselect.updating import update
 
 __all__ = [
     "CFS",
@@ -63,6 +67,7 @@ __all__ = [
     "Constraints",
     "ControlBurn",
     "ExchangeSearch",
+    "FitComparison",
     "ForeignSelector",
     "Forest",
     "ForestImportance",
@@ -85,8 +90,10 @@ __all__ = [
     "Task",
     "TreeSelector",
     "VarSelRF",
+    "Versions",
     "__version__",
     "compare",
+    "compare_fits",
     "datasets",
     "errors",
     "load",
@@ -95,6 +102,8 @@ __all__ = [
     "register_method",
     "select",
     "select_imputed",
+    "update",
+    "versions",
 ]
 
 # Names are imported on first use, so that `import treeselect` alone is fast.
@@ -107,6 +116,7 @@ _HOME = {
     "ControlBurn": "treeselect.algorithms.controlburn",
     "ExchangeSearch": "treeselect.algorithms.exchange",
     "FCBF": "treeselect.algorithms.fcbf",
+    "FitComparison": "treeselect.comparison.fits",
     "ForeignSelector": "treeselect.algorithms.foreign",
     "Forest": "treeselect.algorithms.burning.forests",
     "ForestImportance": "treeselect.algorithms.importance",
@@ -134,13 +144,17 @@ _HOME = {
     "Task": "treeselect.algorithms.shared.task",
     "TreeSelector": "treeselect.selector",
     "VarSelRF": "treeselect.algorithms.varselrf",
+    "Versions": "treeselect.results.versions",
     "compare": "treeselect.comparing",
+    "compare_fits": "treeselect.comparing_fits",
     "load": "treeselect.loading",
     "methods": "treeselect.algorithms.registry",
     "read": "treeselect.frames.opening",
     "register_method": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
     "select_imputed": "treeselect.imputing",
+    "update": "treeselect.updating",
+    "versions": "treeselect.results.versions",
 }
 
 

@@ -368,12 +368,13 @@ class Comparison(Summarised, Tabled, Contest):
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
-        """Write the comparison as a self-contained HTML file.
+        """Write the comparison as a self-contained HTML file, or as Markdown.
 
         Parameters
         ----------
         path : path
-            File to write. An existing file is replaced, completely or not at all.
+            File to write. An existing file is replaced, completely or not at all. With the suffix
+            ``.md`` it is Markdown, with text and tables and no figures.
         template : path, optional
             Your jinja2 template instead of ``comparison.html.j2``, which it may extend or copy; the
             first lines of ``report.html.j2`` explain how.

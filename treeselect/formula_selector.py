@@ -18,6 +18,7 @@ from treeselect.arguments.checks import USUAL_METHOD
 from treeselect.arguments.scalars import described
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
+from treeselect.designs.weights import WeightsKind
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.formulas.quoting import unquote
 from treeselect.frames.labels import labels_in
@@ -52,7 +53,8 @@ class FormulaSelector(TransformerMixin, SelectorBase):
         too.
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
-    family, groups, costs, keep, folds, repeats, scoring, resamples, labels, n_jobs
+    family, weights_kind, groups, costs, keep, monotone, folds, repeats, scoring, resamples
+    labels, n_jobs
     weights, offset, fold_groups : str, optional
         Columns of the frame, so that cross-validation divides them with it. The formula excludes
         them from ``.``.
@@ -102,10 +104,12 @@ class FormulaSelector(TransformerMixin, SelectorBase):
         method_options: Mapping[str, Any] | None = None,
         family: str = "auto",
         weights: str | None = None,
+        weights_kind: WeightsKind | None = None,
         offset: str | None = None,
         groups: Mapping[str, Sequence[str]] | None = None,
         costs: Mapping[str, float] | None = None,
         keep: Iterable[str] | str | None = None,
+        monotone: Mapping[str, int] | None = None,
         folds: int | Splitter | Sequence[int] = 5,
         repeats: int = 1,
         fold_groups: str | None = None,
@@ -123,10 +127,12 @@ class FormulaSelector(TransformerMixin, SelectorBase):
         self.method_options = method_options
         self.family = family
         self.weights = weights
+        self.weights_kind = weights_kind
         self.offset = offset
         self.groups = groups
         self.costs = costs
         self.keep = keep
+        self.monotone = monotone
         self.folds = folds
         self.repeats = repeats
         self.fold_groups = fold_groups
@@ -170,10 +176,12 @@ class FormulaSelector(TransformerMixin, SelectorBase):
             frame,
             family=self.family,
             weights=self.weights,
+            weights_kind=self.weights_kind,
             offset=self.offset,
             groups=self.groups,
             costs=self.costs,
             keep=self.keep,
+            monotone=self.monotone,
             resamples=self.resamples,
             folds=self.folds,
             repeats=self.repeats,
@@ -224,7 +232,7 @@ class FormulaSelector(TransformerMixin, SelectorBase):
             warnings.warn("No terms were selected.", UserWarning, stacklevel=2)
         if self._encoded is not None:
             return encoded(self.result_, frame)[1]
-        places = [frame.columns.get_loc(name) for name in self._columns]
+        places = [list(frame).index(name) for name in self._columns]
         return columns_at(X, places, _get_output_config("transform", self)["dense"])
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -281,7 +289,7 @@ def _with_response(frame: pd.DataFrame, y: Any, formula: Any) -> pd.DataFrame:
     if name not in frame:
         return frame.assign(**{name: values})
     # A permuted `y` beside the true response would be ignored in silence.
-    held = frame[name].to_numpy(dtype=object, na_value=None)
+    held = frame[name].tolist()
     if not all(_same(a, b) for a, b in zip(held, values, strict=True)):
         raise OptionError(
             f"`y` must equal the column {quoted(name)} of X, the response of the formula.\n"

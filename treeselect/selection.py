@@ -46,7 +46,7 @@ from treeselect.resampling.choosing import (
     scored_sizes,
     wanted_size,
 )
-from treeselect.resampling.fit import Call
+from treeselect.resampling.fit import Asked, Call
 from treeselect.resampling.folds import Folds, Splitter
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, data_text, given_arguments, once
@@ -320,6 +320,7 @@ def select(
         baseline=baseline_of(
             problem, model_data.weight, found.model, workers_for(n_jobs).n_threads
         ),
+        asked=Asked(arguments, data),
     )
     if resamples and found.step.size > 0:
         return dataclasses.replace(result.resample(resamples), call=result.call)

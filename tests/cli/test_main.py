@@ -153,6 +153,7 @@ def test_what_can_have_no_coefficients_is_written_without_them(folder, capsys, m
     assert "coefficients" not in tables
 
 
+@pytest.mark.filterwarnings("ignore:.* rows, in which:treeselect.errors.TreeselectWarning")
 def test_coefficients_are_printed_and_written(folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     arguments = ["select", "died ~ signal + noise + flag", "data.csv", "-m", "stepwise", "-k", "1"]

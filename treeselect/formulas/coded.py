@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
+from treeselect.quiet import own_filters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Without warnings about infinite values, which are found afterwards, or deprecations."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
+    with np.errstate(all="ignore"), own_filters():
         warnings.simplefilter("ignore")
         yield
 

@@ -21,6 +21,7 @@ from treeselect.formulas.habits import said_of
 from treeselect.formulas.quoting import LONGEST_TEXT, Unquoted, too_long
 from treeselect.formulas.reader import Reader
 from treeselect.frames.names import formula_name
+from treeselect.quiet import own_filters
 
 DEEPEST = 200
 """Most operations of one expression that stand inside one another."""
@@ -104,7 +105,7 @@ def check_expression(
 
 def _parse(code: str, expression: str, formula: str) -> ast.expr:
     try:
-        with warnings.catch_warnings():
+        with own_filters():
             warnings.simplefilter("ignore", SyntaxWarning)  # as of `1 is x`, which is refused
             return ast.parse(code, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

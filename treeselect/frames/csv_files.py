@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING
 from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.frames.names import not_different
 from treeselect.frames.statistical import is_statistical
+from treeselect.quiet import own_filters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +80,7 @@ def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        with warnings.catch_warnings():
+        with own_filters():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             # One guess of the type for the whole column, not one for each chunk of rows. And no
             # column is made an index of, which is left out: pandas does so if rows are too long.

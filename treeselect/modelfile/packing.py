@@ -18,6 +18,7 @@ from treeselect.designs.scoring import scoring_record
 from treeselect.errors import ModelFileError
 from treeselect.frames.codes import codes_record
 from treeselect.frames.values import Numbers, read_column
+from treeselect.modelfile.asked import asked_record
 from treeselect.modelfile.baselines import baseline_arrays
 from treeselect.modelfile.effects import pack_effects
 from treeselect.modelfile.models import model_arrays, subforest_arrays
@@ -87,6 +88,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         "library": data.library,
         "labels": list(data.labels.items()),
         "call": dataclasses.asdict(result.call),
+        "asked": asked_record(result.asked),
         "method": [plain(part) for part in method_record(result.chosen_method)],
         "cut_from": [s.cut_from for s in (*result.steps, result.step)],
         "gaps": [s.gap for s in (*result.steps, result.step)],
@@ -146,6 +148,7 @@ def _term_record(spec: TermSpec) -> dict[str, Any]:
         ],
         "combinations": spec.combinations,
         "occurring": spec.n_occurring,
+        "missing": spec.n_missing,
     }
 
 

@@ -17,6 +17,7 @@ from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing
 from treeselect.models.cox import fit_cox
 from treeselect.models.linear_data import LinearData
+from treeselect.quiet import own_filters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -233,7 +234,7 @@ def _noting(problems: list[str]) -> Iterator[None]:
     """Turn statsmodels' warnings into sentences; others are issued unchanged."""
     from statsmodels.tools import sm_exceptions
 
-    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+    with own_filters(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         yield
     for warning in caught:

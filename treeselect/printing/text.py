@@ -14,6 +14,9 @@ _WIDTH = 88
 
 _GAP = "  "
 
+_CALLS = ("Call", "Model 1", "Model 2")
+"""Facts that are Python code."""
+
 _LEAST = 30
 """Characters of a row's name that stand on one line, however wide the table is."""
 
@@ -26,7 +29,7 @@ def as_text(content: SummaryContent) -> str:
     lines = [c.title.center(width).rstrip(), "=" * width]
     label = max((len(name) for name, _ in c.facts), default=0) + 2
     for name, value in c.facts:
-        if name == "Call":
+        if name in _CALLS:
             lines += _code(value, width, f"{name}:".ljust(label))
         else:
             lines += _wrapped(value, width, f"{name}:".ljust(label), " " * label)
