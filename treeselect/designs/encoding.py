@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
-from treeselect.designs.column_notes import check_identifiers, column_notes
+from treeselect.designs.column_notes import column_notes
 from treeselect.designs.columns import (
     UNSEEN,
     FactorSpec,
@@ -27,12 +27,14 @@ from treeselect.designs.columns import (
 )
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
+from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import Units
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.data.binning import bin_columns, bin_edges
-from treeselect.errors import DataError, NewDataError, listing, quoted
+from treeselect.errors import DataError, NewDataError, joined, listing, quoted
 from treeselect.formulas.terms import ParsedFormula, Term
 from treeselect.frames.codes import NO_CODES, MissingCodes
+from treeselect.frames.number_text import number_text
 from treeselect.frames.reading import read_data
 from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.shown import shown
@@ -116,20 +118,36 @@ class DesignSpec:
         used = {v for spec in wanted for v in spec.term.variables}
         variables = [name for name in self.schema if name in used]
         absent = [name for name in variables if name not in frame]
+        errors: list[NewDataError] = []
         if absent:
-            raise NewDataError(
-                f"`data` must have the columns of the model.\n  Missing: {listing(absent)}.\n"
-                f"  Found: {listing(frame.columns)}."
+            errors.append(
+                NewDataError(
+                    f"`data` must have the columns of the model.\n  Missing: {listing(absent)}.\n"
+                    f"  Found: {listing(frame.columns)}."
+                )
             )
+            variables = [name for name in variables if name in frame]
         frame = self.na.applied(frame[variables]) if self.na else frame
-        columns = {name: self._read(frame, name) for name in variables}
+        columns: dict[str, Numbers | Labels] = {}
+        for name in variables:
+            try:
+                columns[name] = self._read(frame, name)
+            except NewDataError as error:
+                errors.append(error)
         values: dict[str, Values] = {}
-        encoded: list[NDArray[Any]] = []
         for spec in wanted:
             for part in spec.factors:
                 name = part.factor.name
-                if name not in values:
+                if name in values or not columns.keys() >= set(spec.term.variables):
+                    continue
+                try:
                     values[name] = self._conform(part, columns, spec.term)
+                except NewDataError as error:
+                    errors.append(error)
+        if errors:
+            raise joined(errors, "`data`")
+        encoded: list[NDArray[Any]] = []
+        for spec in wanted:
             try:
                 encoded += design_columns(spec, [values[p.factor.name] for p in spec.factors])
             except DataError as error:
@@ -165,7 +183,7 @@ class DesignSpec:
 
     def _read(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
         try:
-            column = read_column(frame[name], name, needed=True)
+            column = read_column(frame[name], name)
         except DataError as error:
             raise NewDataError(str(error)) from None
         learned, found = self.schema[name], _kind(column)
@@ -182,11 +200,10 @@ class DesignSpec:
             if learned != "text":
                 return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
             return Labels(np.full(len(frame), -1), ())
-        way = {"number": "float", "logical": "bool", "text": "str"}[learned]
         raise NewDataError(
             f"Column {quoted(name)} must hold {_KINDS[learned]}, as it did when the model was"
             f" fitted.\n  Found: {_KINDS[found]} ({frame[name].dtype}).\n"
-            f"  Convert it, for example with `.astype({way})`."
+            f"  Convert it, for example `{_conversion(column, name, learned)}`."
         )
 
     def _refuse_levels(self, labels: Labels, unseen: NDArray[np.bool_], spec: FactorSpec) -> None:
@@ -300,12 +317,7 @@ def learn_design(
     It depends only on the columns of the terms, never on the response: what is learned may be
     shared by folds and resamples.
     """
-    names = dict.fromkeys(v for term in formula.terms for v in term.variables)
-    columns = {name: read_column(frame[name], name) for name in names}
-    factors = {f.name: f for term in formula.terms for f in term.factors}
-    state: dict[str, dict[str, Any]] = {name: {} for name in factors}
-    values = {name: evaluate(factor, columns, state[name]) for name, factor in factors.items()}
-    check_identifiers(formula, values)
+    columns, state, values = read_terms(formula, frame)
     spec = DesignSpec(
         formula=formula,
         terms=tuple(learn(term, [values[f.name] for f in term.factors]) for term in formula.terms),
@@ -315,6 +327,21 @@ def learn_design(
         new_levels=new_levels,
     )
     return spec, values
+
+
+def _conversion(column: Numbers | Labels, name: str, learned: str) -> str:
+    """Python code that makes of a column what the model knows."""
+    text = f"data[{name!r}]"
+    if isinstance(column, Numbers):
+        known = column.values[~np.isnan(column.values)]
+        whole = column.is_integer or bool((known == np.floor(known)).all())
+        kind = ".astype('Int64').astype('string')" if whole else ".map(str, na_action='ignore')"
+        return f"{text} != 0" if learned == "logical" else f"{text}{kind}"
+    if learned == "logical":
+        return f"{text} == {column.levels[-1]!r}"
+    found = number_text(column.levels)
+    plain = f"pandas.to_numeric({text}, errors='coerce')"
+    return plain if found is None else found.conversion(name)
 
 
 def _kind(column: Numbers | Labels) -> str:

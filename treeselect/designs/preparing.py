@@ -13,9 +13,10 @@ from treeselect.designs.request import Request
 from treeselect.designs.response import response_with_weight
 from treeselect.designs.row_groups import read_groups
 from treeselect.designs.scoring import check_scoring, with_scoring
+from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import make_units
 from treeselect.designs.weights import check_offset, read_offset, read_weights
-from treeselect.errors import OptionError, quoted
+from treeselect.errors import DataError, OptionError, quoted
 from treeselect.formula import parse_formula
 from treeselect.frames.codes import read_codes
 from treeselect.frames.reading import check_rows
@@ -64,7 +65,11 @@ def prepare(
     labels = read_labels(request.labels, in_data or {}, parsed, frame.columns)
     units = make_units(parsed.terms, request.groups, request.costs, request.keep)
     every = read_weights(weights, frame)
-    response = response_with_weight(parsed, frame, every, request.family)
+    try:
+        response = response_with_weight(parsed, frame, every, request.family)
+    except DataError as error:
+        read_terms(parsed, frame, also=[error])  # raises it together with all other problems
+        raise
     own = every.of(response.rows)
     if request.fold_groups is not None:
         own = own.in_groups(read_groups(request.fold_groups, frame, response.rows))

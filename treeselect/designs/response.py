@@ -121,7 +121,7 @@ def read_response(
             f"  Found: the response {quoted(term.name)}. Write `Surv(time, event)` on the left-hand"
             " side of the formula."
         )
-    columns = {name: read_column(frame[name], name, needed=True) for name in term.variables}
+    columns = {name: read_column(frame[name], name) for name in term.variables}
     values = evaluate(term.factors[0], columns, {})
     if isinstance(values, Labels):
         return _classes(term.name, values, family)

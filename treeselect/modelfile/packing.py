@@ -186,7 +186,7 @@ def _add_data(data: ModelData, arrays: dict[str, NDArray[Any]]) -> list[Any]:
         arrays["fold_groups"] = data.row_weights.groups
     records: list[Any] = []
     for i, name in enumerate(data.sources):
-        column = read_column(data.sources[name], str(name), needed=True)
+        column = read_column(data.sources[name], str(name))
         if isinstance(column, Numbers):
             arrays[f"source_{i}"] = column.values
             records.append([name, "numbers", column.is_bool, column.is_integer])
