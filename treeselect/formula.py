@@ -123,7 +123,8 @@ def parse_formula(
 
 def _numbered(tokens: Sequence[Token], names: Identifiers) -> list[Token]:
     """Tokens with identifiers for names and expressions; all that can't be read are refused."""
-    done, errors = [], {}
+    done: list[Token] = []
+    errors: dict[str, FormulaError] = {}
     for token in tokens:
         try:
             done.append(names.numbered(token))

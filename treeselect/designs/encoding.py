@@ -29,6 +29,7 @@ from treeselect.designs.design import CodedColumns
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
 from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import Units
+from treeselect.designs.value_notes import value_notes
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.data.binning import bin_columns, bin_edges
 from treeselect.errors import DataError, NewDataError, joined, listing, quoted
@@ -302,7 +303,7 @@ def build_design(
         groups=groups,
         binned=bin_columns(columns, edges, [n or 0 for n in n_levels], groups.ids),
     )
-    return coded, spec, column_notes(spec.formula, values, coded)
+    return coded, spec, [*column_notes(spec.formula, values, coded), *value_notes(formula, values)]
 
 
 def learn_design(

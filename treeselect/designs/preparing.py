@@ -15,6 +15,7 @@ from treeselect.designs.row_groups import read_groups
 from treeselect.designs.scoring import check_scoring, with_scoring
 from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import make_units
+from treeselect.designs.value_notes import response_notes
 from treeselect.designs.weights import check_offset, read_offset, read_weights
 from treeselect.errors import DataError, OptionError, quoted
 from treeselect.formula import parse_formula
@@ -91,6 +92,7 @@ def prepare(
         parsed, used, units, own.values, new_levels=request.new_levels
     )
     spec = dataclasses.replace(spec, na=codes)
+    notes += response_notes(response, request.family)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:
