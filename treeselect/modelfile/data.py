@@ -227,7 +227,16 @@ def _response(record: Mapping[str, Any], formula: ParsedFormula) -> Response:
         classes=classes,
         n_dropped=int(record["n_dropped"]),
         follow_up=follow_up,
+        counts=_counts(record.get("counts", ()), classes),
     )
+
+
+def _counts(record: Any, classes: tuple[Any, ...]) -> tuple[int, ...]:
+    """Rows of the classes; files of older versions have none."""
+    counts = tuple(map(int, record))
+    check(not counts or not classes or len(counts) == len(classes), "classes and their rows")
+    check(len(counts) <= 2 or bool(classes), "the rows of the response")
+    return counts
 
 
 def _follow_up(record: Mapping[str, Any], formula: ParsedFormula) -> FollowUp:

@@ -76,6 +76,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             "n_dropped": data.response.n_dropped,
             "scoring": scoring_record(data.response.family),
             "follow_up": _follow_up_record(data.response.follow_up),
+            "counts": data.response.counts,
         },
         "choice": _choice_record(result.choice),
         "rows": dataclasses.asdict(data.rows),
