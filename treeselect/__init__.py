@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.comparing import Comparison, compare
     from treeselect.designs.problem import Problem
+    from treeselect.formula_selector import FormulaSelector
     from treeselect.frames.opening import read
     from treeselect.imputing import ImputedSelection, select_imputed
     from treeselect.loading import load
@@ -65,6 +66,7 @@ __all__ = [
     "ForeignSelector",
     "Forest",
     "ForestImportance",
+    "FormulaSelector",
     "HSICLasso",
     "Hinge",
     "ImputedSelection",
@@ -108,6 +110,7 @@ _HOME = {
     "ForeignSelector": "treeselect.algorithms.foreign",
     "Forest": "treeselect.algorithms.burning.forests",
     "ForestImportance": "treeselect.algorithms.importance",
+    "FormulaSelector": "treeselect.formula_selector",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
     "HSICLasso": "treeselect.algorithms.hsic_lasso",

@@ -9,9 +9,7 @@ refuses). Plain columns are taken from the frame directly.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +46,7 @@ from treeselect.formulas.checks import (
     check_response,
     check_terms,
 )
+from treeselect.formulas.coded import FormulaicMatrix, quiet
 from treeselect.formulas.expressions import Code, Contrast, Transform
 from treeselect.formulas.habits import OPERATORS_OF_R
 from treeselect.formulas.identifiers import Identifiers
@@ -254,7 +253,7 @@ def transform(node: Transform, values: Any, state: dict[str, Any]) -> Any:
         values = values.astype(np.float64)  # powers of whole numbers overflow
     if getattr(function, "__is_stateful_transform__", False):
         options["_state"] = state.setdefault(node.text, {})
-    with _quiet():
+    with quiet():
         return function(values, **options)
 
 
@@ -278,14 +277,6 @@ def _option(value: object) -> Any:
         made = getattr(TRANSFORMS["contr"], name) if name else TRANSFORMS[family]
         return made(*value.arguments, **dict(value.options))
     return list(value) if isinstance(value, tuple) else value
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without warnings about infinite values, which are found afterwards, or deprecations."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def columns_of(result: Any) -> tuple[dict[str, Any], bool]:
@@ -323,7 +314,7 @@ def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any
                  ("I", "exp10")}, **own, "np": np}  # fmt: skip
     known = {name: environment[column] for name, column in node.aliases}
     quoted_name = {"Q": environment.__getitem__}
-    with _quiet():
+    with quiet():
         return stateful_eval(
             node.text,
             LayeredMapping(known, environment, quoted_name, functions),
@@ -333,6 +324,11 @@ def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any
         )
 
 
+def polynomial(series: pd.Series[Any]) -> Any:
+    """A factor with orthogonal polynomials of its levels as contrasts, as R's ``contr.poly``."""
+    return TRANSFORMS["C"](series, contrasts=TRANSFORMS["contr"].poly())
+
+
 def formulaic_matrix(
     text: str,
     frame: pd.DataFrame,
@@ -340,7 +336,7 @@ def formulaic_matrix(
     terms: Sequence[Term],
     *,
     full_rank: bool,
-) -> tuple[pd.DataFrame, list[int]]:
+) -> FormulaicMatrix:
     """formulaic's own matrix of terms.
 
     Parameters
@@ -356,12 +352,6 @@ def formulaic_matrix(
     full_rank : bool
         Whether the intercept comes first, and factors lose a level of reference.
 
-    Returns
-    -------
-    matrix : pandas.DataFrame
-    term_of : list of int, length n_columns
-        Number of the term, -1 for the intercept.
-
     Raises
     ------
     Exception
@@ -374,7 +364,7 @@ def formulaic_matrix(
         for term in terms
     ]
     formula = Formula([FormulaicTerm([one]), *looked_up] if full_rank else looked_up)
-    with _quiet():
+    with quiet():
         matrix = formula.get_model_matrix(
             frame, context=values, ensure_full_rank=full_rank, na_action="ignore"
         )
@@ -385,4 +375,4 @@ def formulaic_matrix(
     for term, places in matrix.model_spec.term_indices.items():
         for place in places:
             term_of[place] = number.get(frozenset(f.expr for f in term.factors), -1)
-    return matrix, term_of
+    return FormulaicMatrix(matrix, term_of, matrix.model_spec)

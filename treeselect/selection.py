@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from treeselect.algorithms.registry import find_method, method_text
+from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.shared.method import OWN, Method, deciding
 from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.arguments.checks import (
@@ -29,6 +29,7 @@ from treeselect.designs.preparing import prepare
 from treeselect.designs.problem import Problem
 from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
+from treeselect.designs.weights import WeightsKind
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.frames.codes import Codes
 from treeselect.frames.labels import labels_in
@@ -48,7 +49,7 @@ from treeselect.resampling.choosing import (
 from treeselect.resampling.fit import Call
 from treeselect.resampling.folds import Folds, Splitter
 from treeselect.result import SelectionResult
-from treeselect.results.calls import call_text, data_text
+from treeselect.results.calls import call_text, data_text, given_arguments, once
 from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.progress import announce_compilation, read_progress
 
@@ -61,6 +62,7 @@ def select(
     k: int | Literal["1se", "best"] | None = USUAL_SIZE,
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
+    weights_kind: WeightsKind | None = None,
     offset: str | Sequence[float] | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     costs: Mapping[str, float] | None = None,
@@ -70,6 +72,7 @@ def select(
     repeats: int = 1,
     fold_groups: str | Sequence[Any] | None = None,
     scoring: Scoring = None,
+    monotone: Mapping[str, int] | None = None,
     seed: int | None = None,
     n_jobs: int | None = None,
     new_levels: NewLevels = "error",
@@ -121,14 +124,21 @@ def select(
         within strata) or its gradients, the martingale residuals; forests split these log-rank
         scores.
     weights : str or array of float, shape (n_rows,), optional
-        Column or array of case weights, at least 0. A row of weight 0 is ignored. If all weights
-        are whole numbers, a weight of 2 stands for two copies of the row. Otherwise weights are
-        relative, and each row counts once wherever rows are counted (minimum leaf size, draws of
-        resamples). Copies of a row stay together in bootstrap samples of trees, folds and
-        resamples; separated, they would make out-of-bag errors too small. The standard errors of a
-        search count them as one observation. Methods that draw no rows give the same result for
-        weights and for actual copies. Parameters of transforms in the formula (a mean, knots) are
-        estimated without weights. The column is excluded from ``.``.
+        Column or array of case weights, at least 0. A row of weight 0 is ignored. Copies of a row
+        stay together in bootstrap samples of trees, folds and resamples; separated, they would make
+        out-of-bag errors too small. The standard errors of a search count them as one observation.
+        Methods that draw no rows give the same result for weights and for actual copies. Parameters
+        of transforms in the formula (a mean, knots) are estimated without weights. The column is
+        excluded from ``.``. Weights that are all equal have no effect, unless `weights_kind` is
+        ``"frequency"``.
+    weights_kind : {"frequency", "sampling", "precision"}, optional
+        ``"frequency"``: counts of identical rows; a weight of 2 stands for two copies of the row.
+        ``"sampling"``: inverse probabilities of selection, such as survey weights. Weights are
+        relative, each row counts once wherever rows are counted (minimum leaf size, draws of
+        resamples), and standard errors of linear models are robust. ``"precision"``: inverse
+        variances; relative too, with model-based standard errors. None reads whole numbers with a
+        mean of at most 10 as frequencies, whole numbers with a larger mean as sampling weights
+        (with a TreeselectWarning), and other numbers as precision weights.
     offset : str or array of float, shape (n_rows,), optional
         Column or array with a known component of the linear predictor, which is added and not
         selected. It is on the link scale: the scale of the response if that is gaussian, the log
@@ -181,6 +191,14 @@ def select(
         time, with Breslow's hazard and the weights estimated from the training rows; and
         ``"cox_deviance"``, the proportion of the partial-likelihood deviance explained, with risk
         sets of the scored rows. ``"uno_c"`` and ``"integrated_brier"`` need rows without a start.
+    monotone : dict of str to int, optional
+        Terms with which predictions must not decrease (1) or must not increase (-1), whatever the
+        values of the other terms: ``{"age": 1, "dose": -1}``. The constraint is on the mean, the
+        probability of the positive class, the rate, or the hazard. Terms must be numbers of one
+        column. The trees of all methods and of the final model observe it; methods without trees
+        ignore it in the selection. A split on the term must order the values of its children,
+        whose mean bounds all values below it (the "basic" method of LightGBM). A missing value has
+        no place in the order. More than two classes are refused.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. The same seed gives the same result for every
         `n_jobs` and every order of the columns. None draws a seed, which the summary reports.
@@ -241,14 +259,16 @@ def select(
     >>> "sex" in fit.selected
     True
     """
+    given = dict(locals())
     n_jobs = check_n_jobs(n_jobs)
     resamples = check_resamples(resamples)
     seed, progress = read_seed(seed), read_progress(progress)
+    keep = once(keep)
     asked_method = find_method(method, method_options).giving_way(k)
     chosen_method = deciding(asked_method, k)
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
-        trusted, labels, na,
+        trusted, labels, monotone, weights_kind, na,
     )  # fmt: skip
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)
@@ -272,14 +292,11 @@ def select(
         warnings.warn(found.step.warning, TreeselectWarning, stacklevel=2)
     decides = asked_method.tuning_value is None
     rule = _rule(found, choice, chosen_method, problem, decides=decides)
-    text = call_text(
-        "select", formula, data,
-        {"method": method_text(method), "k": k, "resamples": resamples, "folds": folds,
-         "repeats": repeats, **request.arguments(), **method_options},
-    )  # fmt: skip
+    arguments = given_arguments(given) | {"seed": seed, "keep": keep}
+    typed = call_text(select, data, arguments)
     result = SelectionResult(
         design=model_data,
-        call=Call(text, data_text(data, frame), rule),
+        call=Call(typed.text, data_text(data, frame), rule, unshown=" ".join(typed.unshown)),
         chosen_method=chosen_method,
         steps=found.steps,
         step=found.step,
@@ -305,7 +322,7 @@ def select(
         ),
     )
     if resamples and found.step.size > 0:
-        return result.resample(resamples)
+        return dataclasses.replace(result.resample(resamples), call=result.call)
     return result
 
 

@@ -96,6 +96,7 @@ def _compare(options: argparse.Namespace) -> None:
         scoring=options.scoring,
         family=options.family,
         weights=options.weights,
+        weights_kind=options.weights_kind,
         offset=options.offset,
         keep=options.keep,
         labels=labels_of(options),

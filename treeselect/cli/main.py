@@ -250,6 +250,7 @@ def _select(options: argparse.Namespace) -> None:
         k=options.k,
         family=options.family,
         weights=options.weights,
+        weights_kind=options.weights_kind,
         offset=options.offset,
         fold_groups=options.fold_groups,
         scoring=options.scoring,

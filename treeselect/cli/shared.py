@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 from treeselect._version import __version__
 from treeselect.arguments.paths import file_path, reason
 from treeselect.arguments.scalars import described
+from treeselect.designs.weights import KINDS
 from treeselect.errors import OptionError
 from treeselect.frames.csv_files import EncodedFile
 from treeselect.shown import HIDDEN, shown
@@ -61,6 +62,9 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
         help="auto (default), gaussian, binomial, multinomial, poisson or cox",
     )
     parser.add_argument("--weights", metavar="COLUMN", help="column with case weights")
+    parser.add_argument(
+        "--weights-kind", choices=KINDS, help="what the weights are; see the documentation"
+    )
     parser.add_argument("--offset", metavar="COLUMN", help="column with the offset")
     parser.add_argument(
         "--fold-groups",

@@ -105,12 +105,16 @@ class Contest:
         Smallest and largest possible score; infinite if unknown.
     seed : int
     notes : tuple of str
+    unshown : tuple of str
+        Arguments in whose place the call has their name only.
     library : str
         Data frame library of the tables.
     asked : int or None
         Number of folds requested, if the call was stopped before all were done.
     follow_up : FollowUp or None
         Description of the follow-up of a survival response; None for other responses.
+    weights_facts : tuple of (str, str)
+        The case weights and their kind in print, if there are any.
     labels : mapping of str to str
         Labels of terms, units and the response in print, by name; those without are absent.
     """
@@ -137,7 +141,9 @@ class Contest:
     library: str = "pandas"
     asked: int | None = None
     follow_up: FollowUp | None = None
+    weights_facts: tuple[tuple[str, str], ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    unshown: tuple[str, ...] = ()
 
     def as_shown(self) -> Contest:
         """The same with labels in place of the names of terms, units and response."""

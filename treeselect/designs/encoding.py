@@ -27,25 +27,23 @@ from treeselect.designs.columns import (
 )
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
+from treeselect.designs.new_columns import kind_of, read_learned
 from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import Units
 from treeselect.designs.value_notes import value_notes
 from treeselect.engine.arrays import WeightArray
-from treeselect.engine.data.binning import bin_columns, bin_edges
+from treeselect.engine.data.binning import FREE, bin_columns, bin_edges
 from treeselect.errors import DataError, NewDataError, joined, listing, quoted
 from treeselect.formulas.terms import ParsedFormula, Term
 from treeselect.frames.codes import NO_CODES, MissingCodes
-from treeselect.frames.number_text import number_text
 from treeselect.frames.reading import read_data
-from treeselect.frames.values import Labels, Numbers, read_column
+from treeselect.frames.values import Labels, Numbers
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NewLevels = Literal["error", "missing", "other"]
-
-_KINDS = {"number": "numbers", "logical": "logical values", "text": "text or categories"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,7 @@ class DesignSpec:
         columns: dict[str, Numbers | Labels] = {}
         for name in variables:
             try:
-                columns[name] = self._read(frame, name)
+                columns[name] = read_learned(frame, name, self.schema[name])
             except NewDataError as error:
                 errors.append(error)
         values: dict[str, Values] = {}
@@ -181,31 +179,6 @@ class DesignSpec:
                 self._refuse_levels(as_factor(values), unseen, spec)
             same = Labels(np.where(unseen, -1, same.codes), same.levels)
         return same
-
-    def _read(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
-        try:
-            column = read_column(frame[name], name)
-        except DataError as error:
-            raise NewDataError(str(error)) from None
-        learned, found = self.schema[name], _kind(column)
-        if learned == "text" and found == "text":
-            return column
-        if isinstance(column, Numbers) and learned == "number":
-            return Numbers(column.values, is_integer=column.is_integer or column.is_bool)
-        if isinstance(column, Numbers) and learned == "logical":
-            known = column.values[~np.isnan(column.values)]
-            if np.isin(known, (0.0, 1.0)).all():
-                return Numbers(column.values, is_bool=True)
-        if frame[name].isna().all():
-            # A column without a single value has no type of its own.
-            if learned != "text":
-                return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
-            return Labels(np.full(len(frame), -1), ())
-        raise NewDataError(
-            f"Column {quoted(name)} must hold {_KINDS[learned]}, as it did when the model was"
-            f" fitted.\n  Found: {_KINDS[found]} ({frame[name].dtype}).\n"
-            f"  Convert it, for example `{_conversion(column, name, learned)}`."
-        )
 
     def _refuse_levels(self, labels: Labels, unseen: NDArray[np.bool_], spec: FactorSpec) -> None:
         assert spec.levels is not None
@@ -302,6 +275,7 @@ def build_design(
         edges=edges,
         groups=groups,
         binned=bin_columns(columns, edges, [n or 0 for n in n_levels], groups.ids),
+        monotone=FREE,
     )
     return coded, spec, [*column_notes(spec.formula, values, coded), *value_notes(formula, values)]
 
@@ -322,30 +296,9 @@ def learn_design(
     spec = DesignSpec(
         formula=formula,
         terms=tuple(learn(term, [values[f.name] for f in term.factors]) for term in formula.terms),
-        schema={name: _kind(column) for name, column in columns.items()},
+        schema={name: kind_of(column) for name, column in columns.items()},
         state=state,
         units=units,
         new_levels=new_levels,
     )
     return spec, values
-
-
-def _conversion(column: Numbers | Labels, name: str, learned: str) -> str:
-    """Python code that makes of a column what the model knows."""
-    text = f"data[{name!r}]"
-    if isinstance(column, Numbers):
-        known = column.values[~np.isnan(column.values)]
-        whole = column.is_integer or bool((known == np.floor(known)).all())
-        kind = ".astype('Int64').astype('string')" if whole else ".map(str, na_action='ignore')"
-        return f"{text} != 0" if learned == "logical" else f"{text}{kind}"
-    if learned == "logical":
-        return f"{text} == {column.levels[-1]!r}"
-    found = number_text(column.levels)
-    plain = f"pandas.to_numeric({text}, errors='coerce')"
-    return plain if found is None else found.conversion(name)
-
-
-def _kind(column: Numbers | Labels) -> str:
-    if isinstance(column, Labels):
-        return "text"
-    return "logical" if column.is_bool else "number"

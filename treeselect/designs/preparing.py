@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from treeselect.designs.encoding import build_design
 from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, row_counts
+from treeselect.designs.monotone import monotone_notes, read_monotone
 from treeselect.designs.request import Request
 from treeselect.designs.response import response_with_weight
 from treeselect.designs.row_groups import read_groups
@@ -16,8 +18,8 @@ from treeselect.designs.scoring import check_scoring, with_scoring
 from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import make_units
 from treeselect.designs.value_notes import response_notes
-from treeselect.designs.weights import check_offset, read_offset, read_weights
-from treeselect.errors import DataError, OptionError, quoted
+from treeselect.designs.weights import check_offset, doubt_of_counts, read_offset, read_weights
+from treeselect.errors import DataError, OptionError, TreeselectWarning, quoted
 from treeselect.formula import parse_formula
 from treeselect.frames.codes import read_codes
 from treeselect.frames.reading import check_rows
@@ -65,7 +67,8 @@ def prepare(
         )
     labels = read_labels(request.labels, in_data or {}, parsed, frame.columns)
     units = make_units(parsed.terms, request.groups, request.costs, request.keep)
-    every = read_weights(weights, frame)
+    kind = request.weights_kind
+    every = read_weights(weights, frame, kind=kind)
     try:
         response = response_with_weight(parsed, frame, every, request.family)
     except DataError as error:
@@ -91,6 +94,9 @@ def prepare(
     design, spec, notes = build_design(
         parsed, used, units, own.values, new_levels=request.new_levels
     )
+    directions = read_monotone(request.monotone, spec.terms, response.family)
+    design = design.constrained(directions)
+    notes += monotone_notes(directions, parsed.terms)
     spec = dataclasses.replace(spec, na=codes)
     notes += response_notes(response, request.family)
     if isinstance(weights, str):
@@ -98,6 +104,8 @@ def prepare(
     if offset is not None:
         name = quoted(offset) if isinstance(offset, str) else "an array"
         notes.append(f"Offset: {name}, added to the linear predictor of every model.")
+    if doubt := doubt_of_counts(weights, frame, kind):
+        warnings.warn(TreeselectWarning(doubt), stacklevel=5)
     sources = used[list(spec.variables)]
     return ModelData(
         arrays=design,
@@ -105,6 +113,7 @@ def prepare(
         response=response,
         row_weights=own,
         weights=weights if isinstance(weights, str) else weights is not None,
+        weights_kind=kind or (None if every.are_constant else every.kind),
         offset=None if known is None else known[response.rows],
         offset_name=offset if isinstance(offset, str) else offset is not None,
         rows=row_counts(every, response),

@@ -153,7 +153,7 @@ def pool_glm(found: Imputed) -> PooledFit:
     notes = (
         SELECTED_HERE,
         *_rule_notes(found, known=bool(known)),
-        *group_note(found.fits[0].choice.folds.groups_name),
+        *group_note(found.fits[0].choice.folds.groups_name, found.fits[0].design),
         *problems,
         *ratio_notes(fits[0], printed),
         *few_events_notes(fits, "frame"),
@@ -299,6 +299,7 @@ def _content(
             ("Formula", found.formula),
             ("Model", fit.model),
             ("Response", in_labels(found.fits[0].design).response.in_linear_models),
+            *found.fits[0].design.weights_facts,
             ("Rows used", f"{len(data.y):,} in each frame"),
             ("Rows dropped", f"{data.n_dropped:,} with a missing value in a selected term"),
             ("Seed", str(found.seed)),

@@ -17,7 +17,6 @@ from treeselect.designs.families import Family, family_of
 from treeselect.designs.follow_up import (
     FollowUp,
     are_times,
-    described_follow_up,
     has_times,
 )
 from treeselect.designs.labels import read_labels
@@ -25,8 +24,8 @@ from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.response import Response
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.units import Units
-from treeselect.designs.weights import LARGEST_WEIGHT, RowWeights, no_weights
-from treeselect.engine.data.binning import MAX_BINS, bin_columns
+from treeselect.designs.weights import KINDS, LARGEST_WEIGHT, RowWeights, no_weights
+from treeselect.engine.data.binning import FREE, MAX_BINS, bin_columns
 from treeselect.formula import parse_formula
 from treeselect.formulas.expressions import Code, Transform, nodes
 from treeselect.formulas.terms import Factor, ParsedFormula
@@ -34,6 +33,7 @@ from treeselect.frames.codes import codes_from
 from treeselect.frames.labels import one_line
 from treeselect.frames.values import Labels, Numbers, to_series
 from treeselect.modelfile.checks import are_plain, check
+from treeselect.modelfile.outcomes import read_counts, read_follow_up, read_level_names
 from treeselect.modelfile.plain import unplain
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def data_of(
     weights, library = content["weights"], content["library"]
     offset = content["offset"]
     check(isinstance(weights, str | bool) and isinstance(offset, str | bool), "weights")
+    kind = content.get("weights_kind")  # absent in older files
+    check(kind is None or (kind in KINDS and weights is not False), "weights")
     data = ModelData(
         arrays=empty,
         spec=spec,
@@ -70,6 +72,7 @@ def data_of(
         notes=tuple(map(str, content["notes"][0])),
         sources=_no_sources(spec),
         library=library if library in ("polars", "pyarrow") else "pandas",
+        weights_kind=kind,
         labels=_labels_in_print(content.get("labels", []), spec.formula),
     )
     if "sources" in content:
@@ -91,7 +94,7 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         parts = [
             FactorSpec(
                 factor,
-                None if part["levels"] is None else _labels(part["levels"]),
+                None if part["levels"] is None else read_level_names(part["levels"]),
                 tuple(map(str, part["fields"])),
                 bool(part["is_bool"]),
             )
@@ -125,6 +128,14 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
     )
 
 
+def _directions(record: Mapping[str, Any], spec: DesignSpec) -> dict[str, int]:
+    """The constrained terms; files of older versions have none."""
+    single = {own.term.name for own in spec.terms if own.column_levels == (None,)}
+    signs = list(record.values())
+    check(set(record) <= single and all(type(s) is int and abs(s) == 1 for s in signs), "monotone")
+    return dict(record)
+
+
 def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
     """Whether each transform has a state: otherwise new data would define it.
 
@@ -153,11 +164,6 @@ def _is_small(learned: Any) -> bool:
     if isinstance(learned, list):
         return len(learned) <= _MOST_LEARNED and all(map(_is_small, learned))
     return np.size(learned) <= _MOST_LEARNED
-
-
-def _labels(levels: list[Any]) -> tuple[Any, ...]:
-    check(all(isinstance(v, str | int | float | bool) for v in levels), "levels")
-    return tuple(levels)
 
 
 def _labels_in_print(pairs: list[Any], formula: ParsedFormula) -> dict[str, str]:
@@ -212,12 +218,12 @@ def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
 
 
 def _response(record: Mapping[str, Any], formula: ParsedFormula) -> Response:
-    classes = _labels(record["classes"])
+    classes = read_level_names(record["classes"])
     family = family_of(record["family"], len(classes))
     check(family.has_times == has_times(formula), "formula and family")
     known = record.get("follow_up")
     check((known is not None) == family.has_times, "family and times")
-    follow_up = None if known is None else _follow_up(known, formula)
+    follow_up = None if known is None else read_follow_up(known, formula)
     return Response(
         name=str(record["name"]),
         y=np.empty((0, 4) if family.has_times else 0),
@@ -227,38 +233,8 @@ def _response(record: Mapping[str, Any], formula: ParsedFormula) -> Response:
         classes=classes,
         n_dropped=int(record["n_dropped"]),
         follow_up=follow_up,
-        counts=_counts(record.get("counts", ()), classes),
+        counts=read_counts(record.get("counts", ()), classes),
     )
-
-
-def _counts(record: Any, classes: tuple[Any, ...]) -> tuple[int, ...]:
-    """Rows of the classes; files of older versions have none."""
-    counts = tuple(map(int, record))
-    check(not counts or not classes or len(counts) == len(classes), "classes and their rows")
-    check(len(counts) <= 2 or bool(classes), "the rows of the response")
-    return counts
-
-
-def _follow_up(record: Mapping[str, Any], formula: ParsedFormula) -> FollowUp:
-    n_rows, n_events, median = (record[part] for part in ("n_rows", "n_events", "median"))
-    first, last = record["span"]
-    levels = tuple(_labels(own) for own in record["levels"])
-    check(
-        type(n_rows) is int
-        and type(n_events) is int
-        and 0 < n_events <= n_rows
-        and (median is None or (type(median) is float and 0 <= median < math.inf)),
-        "times to an event",
-    )
-    check(
-        type(first) is type(last) is float and 0 <= first <= last < math.inf, "span of the events"
-    )
-    check(
-        all(len(own) == len(formula.strata) for own in levels)
-        and len(set(levels)) == len(levels) > 0,
-        "strata and their levels",
-    )
-    return described_follow_up(formula, n_rows, n_events, median, (first, last), levels)
 
 
 def _with_scoring(family: Family, record: list[Any] | None, follow_up: FollowUp | None) -> Family:
@@ -302,14 +278,16 @@ def _empty_design(
     )
     columns = tuple(np.empty(0, dtype=np.float64 if n is None else np.uint8) for n in levels)
     groups = spec.units.feature_groups(names)
-    return CodedColumns(
+    empty = CodedColumns(
         column_names=tuple(map(str, names)),
         columns=columns,
         n_levels=tuple(levels),
         edges=edges,
         groups=groups,
         binned=bin_columns(columns, edges, [n or 0 for n in levels], groups.ids),
+        monotone=FREE,
     )
+    return empty.constrained(_directions(content.get("monotone", {}), spec))
 
 
 def _no_sources(spec: DesignSpec) -> pd.DataFrame:
@@ -336,7 +314,7 @@ def _with_sources(
             check(
                 kind == "labels" and bool(((values >= -1) & (values < len(levels))).all()), "data"
             )
-            column = Labels(values, _labels(levels), bool(declared), bool(ordered))
+            column = Labels(values, read_level_names(levels), bool(declared), bool(ordered))
         series[str(name)] = to_series(column)
     frame = pd.DataFrame(series)
     check(list(frame) == list(data.spec.schema), "data and schema")
@@ -382,7 +360,9 @@ def _with_sources(
         data,
         arrays=coded,
         response=dataclasses.replace(data.response, y=y, rows=rows),
-        row_weights=RowWeights(weight, are_copies, groups),
+        row_weights=RowWeights(
+            weight, are_copies, groups, not are_copies and data.weights_kind == "sampling"
+        ),
         offset=offset,
         sources=frame,
     )

@@ -67,6 +67,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         "new_levels": spec.new_levels,
         "na": codes_record(spec.na),
         "units": dataclasses.asdict(spec.units),
+        **({"monotone": data.arrays.directions} if len(data.arrays.monotone) else {}),
         "columns": [data.arrays.column_names, data.arrays.n_levels],
         "response": {
             "name": data.response.name,
@@ -81,6 +82,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         "choice": _choice_record(result.choice),
         "rows": dataclasses.asdict(data.rows),
         "weights": data.weights,
+        "weights_kind": data.weights_kind,
         "offset": data.offset_name,
         "notes": [data.notes, result.notes],
         "library": data.library,

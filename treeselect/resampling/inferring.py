@@ -62,6 +62,7 @@ def infer(
     level: float,
     folds: Folds,
     course: Course,
+    call: str,
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
     split, gamma_min = check_share("split", split), check_share("gamma_min", gamma_min)
@@ -103,8 +104,6 @@ def infer(
         response=data.response.name,
         **_of_model(splits, data),
     )
-    other = _other_groups(result.choice.folds.groups_name, folds.groups_name)
-    call = f"{result.call.text}.inference({split:g}, {repeats}, seed={seed}{other})"
     sizes = _part_words(parts, weights.groups, folds.groups_name)
     content = _content(found, result, call, sizes, _rule_text(size, result))
     return dataclasses.replace(found, content=content)
@@ -148,13 +147,6 @@ def _kind_of(names: Sequence[str]) -> Kind:
         found=told,
         part=some,
     )
-
-
-def _other_groups(of_fit: str | bool, name: str | bool) -> str:
-    """The argument ``fold_groups`` as it could be typed, if it differs from that of the fit."""
-    if name == of_fit:
-        return ""
-    return f", fold_groups={name!r}" if isinstance(name, str) else ", fold_groups=..."
 
 
 def _size(result: Fit) -> int | str | None:
@@ -269,14 +261,14 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         ("Method", f"{result.chosen_method.title}, {rule}"),
         ("Split", sizes),
         ("Model", fits[0].model if fits else "none could be fitted"),
+        *result.design.weights_facts,
     ]
     if found.groups_name and fits:
         facts.append(("Std. errors", _error_words(found.groups_name, fits)))
     if one:
         selected = (labels.get(name, name) for name in found.splits[0].selected)
         facts.append(("Selected", ", ".join(selected) or "nothing"))
-        dropped = found.splits[0].n_dropped
-        facts.append(("Rows dropped", f"{dropped:,} {_MISSING}"))
+        facts.append(("Rows dropped", f"{found.splits[0].n_dropped:,} {_MISSING}"))
         columns, rows, about = _coefficients_in_print(found, result.design)
         notes = [*([_ONE_SPLIT] if fits else []), *about]
         notes += few_events_notes(fits)

@@ -22,7 +22,7 @@ def check_found(fit: Fit, name: str, found: Performance | CoefficientStability, 
         raise OptionError(
             f"`{name}` must be what `fit.{_MAKER[name]}()` gives.\n  Found: {described(found)}."
         )
-    if (found.call, found.k_of_fit) != (fit.call.text, fit.k):
+    if not found.call.startswith(f"{fit.call.text}.") or found.k_of_fit != fit.k:
         raise OptionError(
             f"`{name}` must belong to the same fit.\n"
             f"  Found: that of {found.call}, which selected {found.k_of_fit}."

@@ -47,6 +47,7 @@ from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
 from treeselect.results.estimators import MODELS, refit_estimator
+from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import workers_for
 
@@ -127,7 +128,7 @@ def growing(result: Fit) -> Grow | None:
 
 
 @dataclass(frozen=True, slots=True)
-class GlmFit(Summarised, Tabled):
+class GlmFit(Summarised, Tabled, Predicting):
     """A linear model of the selected terms.
 
     Attributes
@@ -153,6 +154,8 @@ class GlmFit(Summarised, Tabled):
         Of the whole model: see :func:`treeselect.models.fit_statistics.fit_statistics`.
     labels : dict of str to str
         Labels of the columns that have one.
+    predictor : LinearPredictor
+        What :meth:`predict` needs.
 
     Notes
     -----
@@ -173,6 +176,7 @@ class GlmFit(Summarised, Tabled):
     response: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
+    predictor: LinearPredictor | None = None
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.
@@ -242,12 +246,13 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     content = SummaryContent(
         title="Linear model of the selected terms",
         facts=(
-            ("Call", f"{result.call.text}.refit('glm')"),
+            ("Call", f'{result.call.text}.refit("glm")'),
             ("Formula", result.formula),
             ("Model", fit.model),
             ("Response", in_labels(data).response.in_linear_models),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
+            *data.weights_facts,
             *fit_facts(fit, family, are_copies=data.row_weights.are_copies),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
@@ -255,7 +260,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         rows=table_rows(printed, fit),
         notes=(
             NOT_VALID,
-            *group_note(result.choice.folds.groups_name),
+            *group_note(result.choice.folds.groups_name, data),
             *fit.problems,
             *ratio_notes(fit, printed),
             *few_events_notes([fit]),
@@ -275,6 +280,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         response=data.response.name,
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
         labels=changed_labels(table, printed),
+        predictor=linear_predictor(data, full, fit),
     )
 
 
@@ -297,7 +303,9 @@ def fit_terms(
         If there are too few rows, or statsmodels fails.
     """
     response = data.response
-    full = linear_data(data, terms, np.arange(len(data.weight)))
+    weights = data.row_weights  # a sandwich is needed in any case: it is that of the clusters
+    groups = weights.groups if weights.is_sample else None
+    full = linear_data(data, terms, np.arange(len(data.weight)), groups)
     free = full.is_free
     left_out = tuple(str(c) for c in full.matrix.columns[~free])
     fit = fit_linear(full.of_columns(free), response.family.name, response.name, response.classes)
@@ -312,8 +320,8 @@ def fit_terms(
     return full, left_out, fit
 
 
-def group_note(name: str | bool) -> tuple[str, ...]:
-    if not name:
+def group_note(name: str | bool, data: ModelData) -> tuple[str, ...]:
+    if not name or data.row_weights.is_sample:
         return ()
     of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
     return (
@@ -341,10 +349,14 @@ def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
             " is one event, not two tied ones."
             + ("" if data.row_weights.are_copies else " They are divided by their mean.")
         )
+    elif data.row_weights.is_sample:
+        notes.append("Case weights are relative: divided by their mean.")
     elif not data.row_weights.are_copies:
         notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")
     elif (data.weight > 1).any():
         notes.append("Case weights are frequencies: each row counts as so many rows.")
+    if data.row_weights.is_sample:
+        notes.append(_robust_words(fit))
     if data.offset is not None:
         least_squares = fit.model.startswith(("OLS", "WLS"))
         notes.append(
@@ -353,6 +365,14 @@ def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
             else "The offset is part of the linear predictor."
         )
     return tuple(notes)
+
+
+def _robust_words(fit: LinearFit) -> str:
+    units = "rows" if fit.n_groups is None else f"{fit.n_groups:,} clusters"
+    return (
+        f"Standard errors are robust (linearised, over {units}), as in R's `survey`; strata and"
+        " finite populations are not taken into account."
+    )
 
 
 # --- estimators of scikit-learn ----------------------------------------------------------------
