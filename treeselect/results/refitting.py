@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_flag, found_near
-from treeselect.designs.labels import in_labels
-from treeselect.designs.modeldata import ModelData
+from treeselect.designs.labels import in_labels, shown_names
+from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
     OptionError,
@@ -42,11 +42,13 @@ from treeselect.models.maketables import (
     changed_labels,
     coefficient_frame,
 )
+from treeselect.models.nested import FittedTerms
 from treeselect.printing import Summary, SummaryContent
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
 from treeselect.results.estimators import MODELS, refit_estimator
+from treeselect.results.term_tables import SELECTED_HERE, TermTested
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import workers_for
 
@@ -57,11 +59,6 @@ if TYPE_CHECKING:
 
 
 _PREDICTS = "The final model was refitted:"
-
-SELECTED_HERE = (
-    "These p-values and intervals are not valid: the terms were selected on the same rows, so they"
-    " are anti-conservative."
-)
 
 NOT_VALID = (
     f"{SELECTED_HERE} Use `inference()`, which selects on one part of the rows and fits on the"
@@ -127,7 +124,7 @@ def growing(result: Fit) -> Grow | None:
 
 
 @dataclass(frozen=True, slots=True)
-class GlmFit(Summarised, Tabled):
+class GlmFit(Summarised, Tabled, TermTested):
     """A linear model of the selected terms.
 
     Attributes
@@ -153,6 +150,8 @@ class GlmFit(Summarised, Tabled):
         Of the whole model: see :func:`treeselect.models.fit_statistics.fit_statistics`.
     labels : dict of str to str
         Labels of the columns that have one.
+    fitted : FittedTerms
+        The model as the tests of its terms use it.
 
     Notes
     -----
@@ -173,6 +172,7 @@ class GlmFit(Summarised, Tabled):
     response: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
+    fitted: FittedTerms | None = field(default=None, repr=False)
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.
@@ -276,7 +276,13 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         response=data.response.name,
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
         labels=changed_labels(table, printed),
-    )
+        fitted=FittedTerms(
+            full, fit, family, data.response.name, data.response.classes,
+            {s.term.name: frozenset(f.name for f in s.term.factors) for s in data.spec.terms},
+            shown_names(data), content.facts[0][1],
+            data.spec.formula.text_of(t for t in dict.fromkeys(full.term_of) if t != INTERCEPT),
+        ),
+    )  # fmt: skip
 
 
 def fit_terms(

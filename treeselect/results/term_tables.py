@@ -1,0 +1,124 @@
+"""Tests of terms and intervals of a refitted linear model, for its users."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from treeselect.arguments.checks import check_choice, check_share
+from treeselect.frames.libraries import in_library
+from treeselect.models.nested import FittedTerms
+from treeselect.models.profile import intervals
+from treeselect.models.term_tests import TermTests, drop_tests, sequential_tests
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SELECTED_HERE = (
+    "These p-values and intervals are not valid: the terms were selected on the same rows, so they"
+    " are anti-conservative."
+)
+
+
+class TermTested:
+    """A linear model whose terms can be tested."""
+
+    __slots__ = ()
+
+    table: pd.DataFrame
+    library: str
+    fitted: FittedTerms | None
+
+    def anova(self) -> TermTests:
+        """Sequential tests of terms, as R's ``anova(fit)``: each term given those before it.
+
+        Returns
+        -------
+        TermTests
+            ``.tidy()`` and ``.summary()``. F tests for a gaussian response, otherwise likelihood
+            ratio tests (R: ``test = "LRT"``); Wald tests for sampling weights. They are not valid
+            after a selection on the same rows.
+
+        Raises
+        ------
+        DataError
+            If a model of fewer terms can't be fitted.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic")
+        >>> fit = treeselect.select("survived ~ sex + sibsp", data, method="mrmr", k=2, seed=1)
+        >>> fit.refit("glm").anova().tidy()["term"].tolist()
+        ['(null model)', 'sex', 'sibsp']
+        """
+        return sequential_tests(self._terms(), (SELECTED_HERE,), self.library)
+
+    def drop1(self) -> TermTests:
+        """Tests of each term given all others, as R's ``drop1(fit, test = "LRT")``.
+
+        A term that an interaction contains is not dropped.
+
+        Returns
+        -------
+        TermTests
+            As of :meth:`anova`; for a gaussian response F tests (R: ``test = "F"``).
+
+        Raises
+        ------
+        DataError
+            If a model without a term can't be fitted.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic")
+        >>> fit = treeselect.select("survived ~ sex + sibsp", data, method="mrmr", k=2, seed=1)
+        >>> fit.refit("glm").drop1().tidy()["df"].tolist()[1:]
+        [1.0, 1.0]
+        """
+        return drop_tests(self._terms(), (SELECTED_HERE,), self.library)
+
+    def confint(self, *, method: str = "profile", level: float = 0.95) -> Any:
+        """Confidence intervals of the coefficients, as R's ``confint(fit)``.
+
+        Parameters
+        ----------
+        method : {"profile", "wald"}
+            ``"profile"``: profile-likelihood intervals, for two classes, counts and times to an
+            event; for a gaussian response those of the t distribution. ``"wald"``: symmetric ones,
+            those of :meth:`tidy`.
+        level : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``term``, ``column``, ``estimate``, ``ci_low``, ``ci_high``. An end is infinite where
+            the likelihood stays flat. They are not valid after a selection on the same rows.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or there is no likelihood to profile: for more than two
+            classes, and for sampling weights.
+        DataError
+            If the fit did not converge.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic")
+        >>> fit = treeselect.select("survived ~ sex + sibsp", data, method="mrmr", k=2, seed=1)
+        >>> fit.refit("glm").confint(level=0.9).columns.tolist()
+        ['term', 'column', 'estimate', 'ci_low', 'ci_high']
+        """
+        check_choice("method", method, ("profile", "wald"))
+        ends = intervals(self._terms(), method, check_share("level", level))
+        table = self.table[["term", "column", "estimate"]].assign(
+            ci_low=ends[:, 0], ci_high=ends[:, 1]
+        )
+        return in_library(table, self.library)
+
+    def _terms(self) -> FittedTerms:
+        assert self.fitted is not None
+        return self.fitted
