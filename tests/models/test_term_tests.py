@@ -111,3 +111,27 @@ def test_what_is_refused_and_said(models):
     assert "x:g" in tests.summary().as_markdown()
     assert "\\begin{table}" in tests.summary().as_latex()
     assert "<table" in tests._repr_html_()
+
+
+def test_reference_levels_have_rows(models, survey):
+    model = models["drop1 plain"]["binomial"]
+    table = model.tidy(exponentiate=True, reference=True)
+    assert table["column"].tolist() == ["Intercept", "x", "g[a]", "g[T.b]", "g[T.c]"]
+    assert table["estimate"][2] == 1
+    assert table.iloc[2, 3:].isna().all()
+    assert "g: a (reference)" in str(model.summary())
+    several = models["drop1 plain"]["multinomial"]
+    assert several.tidy(reference=True)["column"].str.contains(r": g\[a\]").sum() == 2
+    assert "m: g: a (reference)" in str(several.summary())
+    labelled = fitted("binomial", survey, "x + g + x:g", labels={"g": "Group"})
+    assert "Group: a (reference)" in str(labelled.summary())
+
+
+def test_glance_is_that_of_r(models):
+    found = {family: models["drop1 plain"][family].glance().iloc[0] for family in LEFT}
+    expected = pd.read_csv("tests/reference/glance.csv").set_index("family")
+    for family, row in expected.iterrows():
+        for name in expected.columns:
+            if np.isfinite(row[name]):
+                assert found[family][name] == pytest.approx(row[name], rel=1e-7), (family, name)
+    assert np.isnan(found["gaussian"]["events"])

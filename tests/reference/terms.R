@@ -1,4 +1,4 @@
-# Tests of terms and profile intervals by R: writes terms.csv and intervals.csv beside this script,
+# Tests of terms and profile intervals by R: writes terms.csv, glance.csv and intervals.csv beside this script,
 # from stepwise_data.csv and survey_data.csv.
 # Rscript terms.R    (needs the packages survival, MASS and nnet)
 suppressPackageStartupMessages({library(survival); library(MASS); library(nnet)})
@@ -46,6 +46,18 @@ for (term in c("x", "g")) {
 }
 rows$term <- trimws(rows$term)
 write.csv(rows, file.path(here, "terms.csv"), row.names = FALSE)
+
+g <- do.call(rbind, lapply(names(plain), function(family) {
+  f <- plain[[family]]
+  glm <- inherits(f, "glm") && family != "gaussian"
+  data.frame(family, n = nobs(if (family == "cox") plain$gaussian else f),
+    events = if (family == "cox") sum(d$event) else if (family == "binomial") sum(d$b) else NA,
+    deviance = if (family == "cox") NA else deviance(f),
+    null_deviance = if (glm) f$null.deviance else NA,
+    log_lik = as.numeric(logLik(f)), aic = AIC(f), bic = BIC(f),
+    df_resid = if (family == "cox") NA else df.residual(f))
+}))
+write.csv(g, file.path(here, "glance.csv"), row.names = FALSE)
 
 # Profile intervals; coxph has none, so that the partial likelihood is profiled by uniroot.
 out <- NULL

@@ -13,6 +13,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError
 from treeselect.models.linear import LinearFit, fit_linear
 from treeselect.models.linear_data import LinearData
+from treeselect.models.references import Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class FittedTerms:
     call : str
         The call of the model.
     formula : str
+    references : dict of str to Reference
+        Reference levels of factors, by term.
     """
 
     data: LinearData
@@ -48,6 +51,7 @@ class FittedTerms:
     names: dict[str, str]
     call: str
     formula: str
+    references: dict[str, Reference]
 
     __repr__ = brief
 
@@ -86,6 +90,30 @@ class FittedTerms:
     def whole(self) -> Nested:
         """The model itself."""
         return self._nested(self.fit)
+
+    @property
+    def n_events(self) -> float:
+        """Events, or rows of the positive class, with copies; missing for other responses."""
+        if self.fit.n_events is not None:
+            return float(self.fit.n_events)
+        if self.family != "binomial":
+            return float("nan")
+        weights = self.data.row_weights
+        mass = weights.values if weights.are_copies else np.ones(len(weights))
+        return float(mass @ (self.data.y > 0))
+
+    def criteria(self, model: Nested) -> dict[str, float]:
+        """Log-likelihood, AIC and BIC of a gaussian model with its variance as a parameter, as R's
+        ``AIC(lm)``; nothing for other models."""
+        if self.family != "gaussian" or not model.has_likelihood:
+            return {}
+        with np.errstate(divide="ignore"):
+            likelihood = -model.n / 2 * (np.log(2 * np.pi * model.deviance / model.n) + 1)
+        p = model.rank + 1
+        return {
+            "log_lik": float(likelihood), "aic": float(2 * p - 2 * likelihood),
+            "bic": float(p * np.log(model.n) - 2 * likelihood), "deviance": model.deviance,
+        }  # fmt: skip
 
     def _nested(self, fit: LinearFit) -> Nested:
         weights = self.data.row_weights

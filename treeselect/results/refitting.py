@@ -43,6 +43,7 @@ from treeselect.models.maketables import (
     coefficient_frame,
 )
 from treeselect.models.nested import FittedTerms
+from treeselect.models.references import reference_levels, rows_with_references
 from treeselect.printing import Summary, SummaryContent
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
@@ -174,7 +175,7 @@ class GlmFit(Summarised, Tabled, TermTested):
     labels: dict[str, str] = field(default_factory=dict)
     fitted: FittedTerms | None = field(default=None, repr=False)
 
-    def tidy(self, *, exponentiate: bool = False) -> Any:
+    def tidy(self, *, exponentiate: bool = False, reference: bool = False) -> Any:
         """One row per coefficient.
 
         Parameters
@@ -184,6 +185,9 @@ class GlmFit(Summarised, Tabled, TermTested):
             an event, odds ratios for classes (relative to the first, if there are more than two),
             rate ratios for counts. Standard errors and tests refer to the untransformed
             coefficients.
+        reference : bool
+            Whether reference levels of factors have rows, with an estimate of 0 (a ratio of 1) and
+            missing errors, tests and intervals.
 
         Returns
         -------
@@ -199,7 +203,9 @@ class GlmFit(Summarised, Tabled, TermTested):
             If ratios are requested for a linear model of a numeric response.
         """
         check_flag("exponentiate", exponentiate)
-        table = exponentiated(self.table, self.ratio) if exponentiate else self.table
+        check_flag("reference", reference)
+        table = self._with_references() if reference else self.table
+        table = exponentiated(table, self.ratio) if exponentiate else table
         return in_library(table, self.library)
 
     def summary(self) -> Summary:
@@ -239,6 +245,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     n_used, family = len(full.y), data.response.family.name
     table = coefficient_table(fit)
     printed = in_print(data, table)
+    references = reference_levels(data, tuple(full.matrix.columns))
     content = SummaryContent(
         title="Linear model of the selected terms",
         facts=(
@@ -253,7 +260,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=table_head(fit, 0.95),
-        rows=table_rows(printed, fit),
+        rows=rows_with_references(table, references, table_rows(printed, fit)),
         notes=(
             NOT_VALID,
             *group_note(result.choice.folds.groups_name, data),
@@ -281,6 +288,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
             {s.term.name: frozenset(f.name for f in s.term.factors) for s in data.spec.terms},
             shown_names(data), content.facts[0][1],
             data.spec.formula.text_of(t for t in dict.fromkeys(full.term_of) if t != INTERCEPT),
+            references,
         ),
     )  # fmt: skip
 

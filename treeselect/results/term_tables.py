@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from treeselect.arguments.checks import check_choice, check_share
 from treeselect.frames.libraries import in_library
 from treeselect.models.nested import FittedTerms
 from treeselect.models.profile import intervals
+from treeselect.models.references import with_references
 from treeselect.models.term_tests import TermTests, drop_tests, sequential_tests
 
 if TYPE_CHECKING:
@@ -19,13 +22,23 @@ SELECTED_HERE = (
 )
 
 
+_STATISTICS = {
+    "df_resid": "df_resid", "deviance": "deviance", "null_deviance": "null_deviance",
+    "df_null": "df_null", "log_lik": "ll", "aic": "aic", "bic": "bic", "sigma": "sigma",
+    "r2": "r2", "adj_r2": "adj_r2",
+}  # fmt: skip
+
+
 class TermTested:
     """A linear model whose terms can be tested."""
 
     __slots__ = ()
 
+    n_used: int
+    n_dropped: int
     table: pd.DataFrame
     library: str
+    statistics: dict[str, float]
     fitted: FittedTerms | None
 
     def anova(self) -> TermTests:
@@ -118,6 +131,38 @@ class TermTested:
             ci_low=ends[:, 0], ci_high=ends[:, 1]
         )
         return in_library(table, self.library)
+
+    def glance(self) -> Any:
+        """One row about the whole model.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``n``, rows used (copies counted); ``n_dropped``; ``events``, rows of the positive class
+            or events; ``df_resid``, ``deviance``, ``null_deviance``, ``df_null``, ``log_lik``,
+            ``aic``, ``bic``, ``sigma``, ``r2``, ``adj_r2``. Those that do not exist for the model
+            are missing; so are likelihood and criteria for weights that are no frequencies.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic")
+        >>> fit = treeselect.select("survived ~ sex + sibsp", data, method="mrmr", k=2, seed=1)
+        >>> int(fit.refit("glm").glance()["events"].iloc[0])
+        500
+        """
+        import pandas as pd
+
+        found = self._terms().whole
+        known: dict[str, float] = {"n": found.n, "n_dropped": self.n_dropped} | {
+            name: self.statistics.get(key, np.nan) for name, key in _STATISTICS.items()
+        }
+        known |= self._terms().criteria(found) | {"events": self._terms().n_events}
+        columns = ["n", "n_dropped", "events", *_STATISTICS]
+        return in_library(pd.DataFrame([{name: known[name] for name in columns}]), self.library)
+
+    def _with_references(self) -> pd.DataFrame:
+        return with_references(self.table, self._terms().references)
 
     def _terms(self) -> FittedTerms:
         assert self.fitted is not None
