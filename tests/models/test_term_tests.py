@@ -135,3 +135,32 @@ def test_glance_is_that_of_r(models):
             if np.isfinite(row[name]):
                 assert found[family][name] == pytest.approx(row[name], rel=1e-7), (family, name)
     assert np.isnan(found["gaussian"]["events"])
+
+
+def test_the_table_of_a_paper_and_the_report(survey, tmp_path):
+    fit = treeselect.select("b ~ x + g", survey, method="mrmr", k=2, seed=1)
+    model = fit.refit("glm")
+    summary = model.summary(exponentiate=True)
+    assert summary.content.columns == ("Column", "Odds ratio", "95% interval", "P-value")
+    rows = {row[0]: row for row in summary.content.rows}
+    ratio = model.tidy(exponentiate=True).set_index("column")["estimate"]["x"]
+    assert float(rows["x"][1]) == pytest.approx(ratio, rel=1e-3)
+    assert rows["g: a (reference)"][1] == "1"
+    for text in (summary.as_latex(), summary.as_markdown(), summary._repr_html_()):
+        assert "Odds ratio" in text
+        assert "(reference)" in text
+    page = fit.report(tmp_path / "r.html", linear=model).read_text()
+    assert 'id="linear"' in page
+    for part in ("Odds ratio", "g: a (reference)", "likelihood ratio tests", "not valid"):
+        assert part in page
+    assert 'id="linear"' not in fit.report(tmp_path / "r.html").read_text()
+    other = treeselect.select("b ~ x + g", survey, method="mrmr", k=1, seed=1)
+    with pytest.raises(OptionError, match="`linear` must belong to the same fit"):
+        other.report(tmp_path / "r.html", linear=model)
+    with pytest.raises(OptionError, match="`linear` must be what"):
+        fit.report(tmp_path / "r.html", linear=fit)
+
+
+def test_differences_are_no_ratios(models):
+    with pytest.raises(OptionError, match="`exponentiate` must be False"):
+        models["drop1 plain"]["gaussian"].summary(exponentiate=True)

@@ -208,9 +208,22 @@ class GlmFit(Summarised, Tabled, TermTested):
         table = exponentiated(table, self.ratio) if exponentiate else table
         return in_library(table, self.library)
 
-    def summary(self) -> Summary:
-        """Printed summary, like R's ``summary(glm(...))``."""
-        return Summary(self.content)
+    def summary(self, *, exponentiate: bool = False) -> Summary:
+        """Printed summary, like R's ``summary(glm(...))``.
+
+        Parameters
+        ----------
+        exponentiate : bool
+            Whether the table has ratios as in :meth:`tidy`, with their intervals and p-values: the
+            table of a paper.
+
+        Raises
+        ------
+        OptionError
+            If ratios are requested for a linear model of a numeric response.
+        """
+        check_flag("exponentiate", exponentiate)
+        return Summary(self._with_ratios() if exponentiate else self.content)
 
     def _column(self) -> ModelColumn:
         return ModelColumn(

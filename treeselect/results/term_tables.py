@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeselect.arguments.checks import check_choice, check_share
+from treeselect.errors import DataError
 from treeselect.frames.libraries import in_library
+from treeselect.models.coefficients import exponentiated, ratio_cells
 from treeselect.models.nested import FittedTerms
 from treeselect.models.profile import intervals
-from treeselect.models.references import with_references
+from treeselect.models.references import rows_with_references, with_references
 from treeselect.models.term_tests import TermTests, drop_tests, sequential_tests
+from treeselect.printing import SummaryContent, p_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +43,9 @@ class TermTested:
     table: pd.DataFrame
     library: str
     statistics: dict[str, float]
+    ratio: str
+    labels: dict[str, str]
+    content: SummaryContent
     fitted: FittedTerms | None
 
     def anova(self) -> TermTests:
@@ -160,6 +167,34 @@ class TermTested:
         known |= self._terms().criteria(found) | {"events": self._terms().n_events}
         columns = ["n", "n_dropped", "events", *_STATISTICS]
         return in_library(pd.DataFrame([{name: known[name] for name in columns}]), self.library)
+
+    def published(self) -> tuple[SummaryContent, SummaryContent | None]:
+        """The table of a paper, of ratios where there are any, and the tests of terms; None if a
+        model without one of the terms can't be fitted."""
+        content = self._with_ratios() if self.ratio else self.content
+        try:
+            return content, self.drop1().content
+        except DataError:
+            return content, None
+
+    def _with_ratios(self) -> SummaryContent:
+        """The summary with ratios in place of coefficients."""
+        exponentiated(self.table, self.ratio)  # an error if they are no ratios
+        rows = tuple(
+            (str(row.column), *ratio_cells(row), p_text(row.p_value))  # type: ignore[arg-type]
+            for row in self.table.itertuples(index=False)
+        )
+        names = map(str, self.table["column"])
+        shown = [
+            (self.labels.get(name, name), *row[1:]) for name, row in zip(names, rows, strict=True)
+        ]
+        filled = rows_with_references(self.table, self._terms().references, shown)
+        filled = tuple(
+            (row[0], "1", *row[2:]) if row[0].endswith("(reference)") and not row[1] else row
+            for row in filled
+        )
+        columns = ("Column", self.ratio.capitalize(), "95% interval", "P-value")
+        return dataclasses.replace(self.content, columns=columns, rows=filled)
 
     def _with_references(self) -> pd.DataFrame:
         return with_references(self.table, self._terms().references)
