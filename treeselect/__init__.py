@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.comparing import Comparison, compare
     from treeselect.designs.problem import Problem
+    from treeselect.formula_selector import FormulaSelector
+    from treeselect.frames.opening import read
     from treeselect.imputing import ImputedSelection, select_imputed
     from treeselect.loading import load
     from treeselect.resampling.performance import Performance
@@ -64,6 +66,7 @@ __all__ = [
     "ForeignSelector",
     "Forest",
     "ForestImportance",
+    "FormulaSelector",
     "HSICLasso",
     "Hinge",
     "ImputedSelection",
@@ -88,6 +91,7 @@ __all__ = [
     "errors",
     "load",
     "methods",
+    "read",
     "register_method",
     "select",
     "select_imputed",
@@ -106,6 +110,7 @@ _HOME = {
     "ForeignSelector": "treeselect.algorithms.foreign",
     "Forest": "treeselect.algorithms.burning.forests",
     "ForestImportance": "treeselect.algorithms.importance",
+    "FormulaSelector": "treeselect.formula_selector",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
     "HSICLasso": "treeselect.algorithms.hsic_lasso",
@@ -132,6 +137,7 @@ _HOME = {
     "compare": "treeselect.comparing",
     "load": "treeselect.loading",
     "methods": "treeselect.algorithms.registry",
+    "read": "treeselect.frames.opening",
     "register_method": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
     "select_imputed": "treeselect.imputing",

@@ -9,9 +9,7 @@ refuses). Plain columns are taken from the frame directly.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,7 +45,9 @@ from treeselect.formulas.checks import (
     check_response,
     check_terms,
 )
+from treeselect.formulas.coded import FormulaicMatrix, quiet
 from treeselect.formulas.expressions import Code, Contrast, Transform
+from treeselect.formulas.habits import OPERATORS_OF_R
 from treeselect.formulas.identifiers import Identifiers
 from treeselect.formulas.quoting import Unquoted, unquote
 from treeselect.formulas.survival import check_kept, check_left, plain_strata, take_strata
@@ -155,6 +155,8 @@ def _unreadable(text: str, error: Exception, restore: Callable[[str], str]) -> F
     said = str(error).split("\n")[0].replace("⧛", "").replace("⧚", "")
     if "context marker" in said:
         said = "Unmatched parenthesis, bracket or brace."
+    elif in_r := next((OPERATORS_OF_R[sign] for sign in ("%%", "%/%") if sign in text), None):
+        said = in_r
     said = shortened(restore(said)) or type(error).__name__
     return FormulaError(f"Can't read the formula.\n  {shortened(text)}\n  {said}")
 
@@ -236,7 +238,7 @@ def transform(node: Transform, values: Any, state: dict[str, Any]) -> Any:
         values = values.astype(np.float64)  # powers of whole numbers overflow
     if getattr(function, "__is_stateful_transform__", False):
         options["_state"] = state.setdefault(node.text, {})
-    with _quiet():
+    with quiet():
         return function(values, **options)
 
 
@@ -260,14 +262,6 @@ def _option(value: object) -> Any:
         made = getattr(TRANSFORMS["contr"], name) if name else TRANSFORMS[family]
         return made(*value.arguments, **dict(value.options))
     return list(value) if isinstance(value, tuple) else value
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without warnings about infinite values, which are found afterwards, or deprecations."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def columns_of(result: Any) -> tuple[dict[str, Any], bool]:
@@ -305,7 +299,7 @@ def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any
                  ("I", "exp10")}, **own, "np": np}  # fmt: skip
     known = {name: environment[column] for name, column in node.aliases}
     quoted_name = {"Q": environment.__getitem__}
-    with _quiet():
+    with quiet():
         return stateful_eval(
             node.text,
             LayeredMapping(known, environment, quoted_name, functions),
@@ -315,6 +309,11 @@ def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any
         )
 
 
+def polynomial(series: pd.Series[Any]) -> Any:
+    """A factor with orthogonal polynomials of its levels as contrasts, as R's ``contr.poly``."""
+    return TRANSFORMS["C"](series, contrasts=TRANSFORMS["contr"].poly())
+
+
 def formulaic_matrix(
     text: str,
     frame: pd.DataFrame,
@@ -322,7 +321,7 @@ def formulaic_matrix(
     terms: Sequence[Term],
     *,
     full_rank: bool,
-) -> tuple[pd.DataFrame, list[int]]:
+) -> FormulaicMatrix:
     """formulaic's own matrix of terms.
 
     Parameters
@@ -338,12 +337,6 @@ def formulaic_matrix(
     full_rank : bool
         Whether the intercept comes first, and factors lose a level of reference.
 
-    Returns
-    -------
-    matrix : pandas.DataFrame
-    term_of : list of int, length n_columns
-        Number of the term, -1 for the intercept.
-
     Raises
     ------
     Exception
@@ -356,7 +349,7 @@ def formulaic_matrix(
         for term in terms
     ]
     formula = Formula([FormulaicTerm([one]), *looked_up] if full_rank else looked_up)
-    with _quiet():
+    with quiet():
         matrix = formula.get_model_matrix(
             frame, context=values, ensure_full_rank=full_rank, na_action="ignore"
         )
@@ -367,4 +360,4 @@ def formulaic_matrix(
     for term, places in matrix.model_spec.term_indices.items():
         for place in places:
             term_of[place] = number.get(frozenset(f.expr for f in term.factors), -1)
-    return matrix, term_of
+    return FormulaicMatrix(matrix, term_of, matrix.model_spec)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from treeselect.results.refitting import GlmFit
 
 
+from treeselect.results.calls import step_text
 from treeselect.results.readable import ReadableFit
 
 
@@ -125,7 +126,11 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.results.refitting import refit
 
-        return refit(self, model, self._with_data(data, weights, offset))
+        found = refit(self, model, self._with_data(data, weights, offset))
+        if isinstance(found, SelectionResult):
+            step = step_text(SelectionResult.refit, {"model": model})
+            return dataclasses.replace(found, call=self.call.then(step))
+        return found
 
     def inference(
         self,
@@ -235,18 +240,21 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.inferring import infer
 
+        given = dict(locals())
         course = self._course(n_jobs, checkpoint, on_piece)
         here, folds = self._in_groups(fold_groups, data, weights, offset)
+        own_seed = self.seed if seed is None else read_seed(seed)
         return infer(
             self,
             here,
             split=split,
             repeats=repeats,
-            seed=self.seed if seed is None else read_seed(seed),
+            seed=own_seed,
             gamma_min=gamma_min,
             level=level,
             folds=folds,
             course=course,
+            call=self._then(SelectionResult.inference, given | {"seed": own_seed}),
         )
 
     @memory_is_told()
@@ -373,6 +381,7 @@ class SelectionResult(ReadableFit):
         from treeselect.results.effects import make_record
         from treeselect.results.refitting import growing
 
+        given = dict(locals())
         course = self._course(n_jobs, checkpoint, on_piece)
         own_seed = self.seed if seed is None else read_seed(seed)
         effects = check_flag("effects", effects) and bool(self.selected)
@@ -396,7 +405,10 @@ class SelectionResult(ReadableFit):
             course=course,
         )
         record = None if points is None else make_record(known, points, readings)
-        return dataclasses.replace(self, resampled=found, effect_record=record)
+        step = step_text(SelectionResult.resample, given | {"seed": own_seed})
+        return dataclasses.replace(
+            self, resampled=found, effect_record=record, call=self.call.then(step)
+        )
 
     def coefficient_stability(
         self,
@@ -474,6 +486,7 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.coefficient_stability import coefficient_stability
 
+        given = dict(locals())
         stability, name = self.stability, self.choice.folds.groups_name
         if fold_groups is None and stability.groups_name != name:
             if not isinstance(stability.groups_name, str):
@@ -483,7 +496,13 @@ class SelectionResult(ReadableFit):
                 )
             fold_groups = stability.groups_name
         here, _ = self._in_groups(fold_groups, data, weights, offset)
-        return coefficient_stability(self, here, stability, self._workers(n_jobs))
+        found = coefficient_stability(self, here, stability, self._workers(n_jobs))
+        step = step_text(SelectionResult.coefficient_stability, given)
+        return dataclasses.replace(found, call=self.call.whole + step)
+
+    def _then(self, method: Callable[..., Any], given: Mapping[str, Any]) -> str:
+        """The call of the fit with a step that leaves it unchanged."""
+        return self.call.text + step_text(method, given)
 
     def _workers(self, n_jobs: object) -> Workers:
         """The requested number of workers, otherwise as in the fit."""
@@ -578,19 +597,23 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.measuring import measure
 
-        return measure(
+        given = dict(locals())
+        own_seed = self.seed if seed is None else read_seed(seed)
+        found = measure(
             self,
             folds,
             repeats=repeats,
             fold_groups=fold_groups,
             inner_folds=inner_folds,
             scoring=scoring,
-            seed=self.seed if seed is None else read_seed(seed),
+            seed=own_seed,
             course=self._course(n_jobs, checkpoint, on_piece),
             data=data,
             weights=weights,
             offset=offset,
         )
+        call = self._then(SelectionResult.performance, given | {"seed": own_seed})
+        return dataclasses.replace(found, call=call)
 
     def conditional_importance(
         self,
@@ -676,19 +699,23 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.leaving_out import leave_out
 
-        return leave_out(
+        given = dict(locals())
+        own_seed = self.seed if seed is None else read_seed(seed)
+        found = leave_out(
             self,
             folds,
             terms=terms,
             repeats=repeats,
             fold_groups=fold_groups,
             scoring=scoring,
-            seed=self.seed if seed is None else read_seed(seed),
+            seed=own_seed,
             workers=self._workers(n_jobs),
             data=data,
             weights=weights,
             offset=offset,
         )
+        call = self._then(SelectionResult.conditional_importance, given | {"seed": own_seed})
+        return dataclasses.replace(found, call=call)
 
     def risk_groups(
         self,
@@ -761,7 +788,8 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.results.risk import risk_groups_of
 
-        return risk_groups_of(
+        given = dict(locals())
+        found = risk_groups_of(
             self,
             n_groups,
             horizon,
@@ -773,6 +801,8 @@ class SelectionResult(ReadableFit):
             weights=weights,
             offset=offset,
         )
+        call = self._then(SelectionResult.risk_groups, given | {"seed": found.seed})
+        return dataclasses.replace(found, call=call)
 
     def learning_curve(
         self,
@@ -843,20 +873,24 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.learning import learn
 
+        given = dict(locals())
+        own_seed = self.seed if seed is None else read_seed(seed)
         n_jobs = check_n_jobs(n_jobs)
-        return learn(
+        found = learn(
             self,
             shares,
             folds,
             repeats=repeats,
             fold_groups=fold_groups,
             inner_folds=inner_folds,
-            seed=self.seed if seed is None else read_seed(seed),
+            seed=own_seed,
             workers=self._workers(n_jobs),
             data=data,
             weights=weights,
             offset=offset,
         )
+        call = self._then(SelectionResult.learning_curve, given | {"seed": own_seed})
+        return dataclasses.replace(found, call=call)
 
     # --- citation ---
 

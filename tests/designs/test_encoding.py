@@ -455,7 +455,7 @@ def test_only_what_is_asked_for_is_read():
 
 def test_splines_beyond_their_bounds_say_what_to_do():
     _, spec, _ = encode("y ~ bs(x, 4)", TRAIN)
-    with pytest.raises(NewDataError, match="extrapolation='clip'"):
+    with pytest.raises(NewDataError, match="extrapolation='extend'"):
         spec.encode(TRAIN.assign(x=99.0))
     _, spec, _ = encode("y ~ bs(x, 4, extrapolation='na')", TRAIN)
     assert all(np.isnan(column).all() for column in spec.encode(TRAIN.assign(x=99.0)))

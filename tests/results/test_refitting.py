@@ -202,8 +202,9 @@ def test_an_empty_selection_has_an_intercept(trial):
 def test_summary_reads_like_that_of_r_and_warns_of_its_p_values(trial):
     text = select("size", trial).refit("glm").summary().as_text()
     for said in (
-        "select('size ~ x + site', data, method='controlburn', k=2",
-        ".refit('glm')",
+        '"size ~ x + site",',
+        "k=2,",
+        '.refit("glm")',
         "OLS, least squares (statsmodels)",
         "Rows used:     177",
         "Rows dropped:  23, with a missing value in a selected term",

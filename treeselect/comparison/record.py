@@ -105,6 +105,8 @@ class Contest:
         Smallest and largest possible score; infinite if unknown.
     seed : int
     notes : tuple of str
+    unshown : tuple of str
+        Arguments in whose place the call has their name only.
     library : str
         Data frame library of the tables.
     asked : int or None
@@ -141,6 +143,7 @@ class Contest:
     follow_up: FollowUp | None = None
     weights_facts: tuple[tuple[str, str], ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    unshown: tuple[str, ...] = ()
 
     def as_shown(self) -> Contest:
         """The same with labels in place of the names of terms, units and response."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.registry import find_method, method_text
+from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.shared.method import Method, is_method
 from treeselect.arguments.checks import check_choice, members
 from treeselect.arguments.scalars import described
@@ -84,13 +84,6 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
             f"  Found: {twice[0]} twice. Remove one, or name them in a dict."
         )
     return tuple(map(Contestant, labels, found))
-
-
-def method_texts(methods: Methods) -> Any:
-    """The methods as they could be typed."""
-    if isinstance(methods, Mapping):
-        return {label: method_text(method) for label, method in methods.items()}
-    return [method_text(method) for method in methods]
 
 
 def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, ...]]:

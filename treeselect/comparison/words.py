@@ -21,6 +21,7 @@ from treeselect.printing import (
     plain_score,
 )
 from treeselect.resampling.nouns import noun_of
+from treeselect.results.calls import unshown_note
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import stopped_note
 
@@ -189,7 +190,7 @@ def comparison_notes(found: Contest) -> tuple[str, ...]:
         "In each fold, selection and refitting use the training rows only. Factor levels, bin edges"
         " and the parameters of transforms come from all rows, without the response.",
     ]
-    return (*notes, *method_notes(found), *found.notes)
+    return (*notes, *method_notes(found), *unshown_note(found.unshown), *found.notes)
 
 
 def method_notes(found: Contest) -> tuple[str, ...]:

@@ -7,13 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from treeselect.arguments.scalars import described
 from treeselect.brief import brief
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.encoding import DesignSpec
-from treeselect.designs.matrix import model_matrix, term_matrix
+from treeselect.designs.matrix import model_matrix
 from treeselect.designs.problem import Problem, Wants
 from treeselect.designs.response import Response, response_with_weight
 from treeselect.designs.weights import (
@@ -24,7 +22,7 @@ from treeselect.designs.weights import (
     read_offset,
     read_weights,
 )
-from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.frames.reading import read_data
 from treeselect.running.machine import memory_is_told
@@ -170,7 +168,7 @@ class ModelData:
                     "`data` must have the column of the offset.\n"
                     f"  Missing: {quoted(self.offset_name)}."
                 )
-            return read_offset(self.offset_name, frame)
+            return read_offset(self.offset_name, self.spec.na.applied(frame[[self.offset_name]]))
         if self.offset_name != (given is not None):
             raise OptionError(
                 "`offset` must be given: the model was fitted with an offset array."
@@ -227,7 +225,7 @@ class ModelData:
         OptionError
             If the case weights are missing or do not fit.
         """
-        frame = read_data(data)
+        frame = self.spec.na.applied(read_data(data))
         absent = [name for name in self.spec.formula.outcome_variables if name not in frame]
         if absent:
             raise NewDataError(
@@ -344,40 +342,6 @@ class ModelData:
             terms,
             full_rank=full_rank,
         )
-
-    def linear_matrix(
-        self, terms: Sequence[str], rows: IntArray
-    ) -> tuple[pd.DataFrame, list[str], IntArray]:
-        """formulaic's full-rank matrix of some terms, with an intercept.
-
-        Parameters
-        ----------
-        terms : sequence of str
-        rows : ndarray of int64
-            Numbers of rows among those that are used.
-
-        Returns
-        -------
-        matrix : pandas.DataFrame
-            Of the rows without a missing value in these terms. A factor's levels are those that
-            occur in them.
-        term_of : list of str, length n_columns
-            ``"Intercept"`` for the intercept.
-        used : ndarray of int64
-            Those rows, by their numbers.
-        """
-        chosen = [spec.term for spec in self.spec.terms if spec.term.name in set(terms)]
-        variables = list(dict.fromkeys(v for term in chosen for v in term.variables))
-        frame = self.sources[variables].iloc[rows].set_axis(rows, axis=0)
-        frame = frame[frame.notna().all(axis=1)]
-        for name in variables:
-            if frame[name].dtype == "category":
-                frame[name] = frame[name].cat.remove_unused_categories()
-        matrix, number = term_matrix(self.spec.formula.text, frame, chosen)
-        matrix = matrix[np.isfinite(matrix.to_numpy()).all(axis=1)]
-        names = [term.name for term in chosen]
-        term_of = [names[i] if i >= 0 else INTERCEPT for i in number]
-        return matrix, term_of, matrix.index.to_numpy(dtype=np.int64)
 
     def check_data(self) -> None:
         """Raise a DataError if the rows are not here."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from treeselect.designs.encoding import build_design
 from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, row_counts
+from treeselect.designs.monotone import monotone_notes, read_monotone
 from treeselect.designs.request import Request
 from treeselect.designs.response import response_with_weight
 from treeselect.designs.row_groups import read_groups
@@ -18,6 +19,7 @@ from treeselect.designs.units import make_units
 from treeselect.designs.weights import check_offset, doubt_of_counts, read_offset, read_weights
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.formula import parse_formula
+from treeselect.frames.codes import read_codes
 from treeselect.frames.reading import check_rows
 from treeselect.running.machine import memory_is_told
 
@@ -49,6 +51,9 @@ def prepare(
         If another argument is not allowed.
     """
     check_rows(frame)
+    codes = read_codes(request.na)
+    codes.check(frame.columns)
+    frame = codes.applied(frame)
     parsed = parse_formula(
         request.formula, list(frame.columns), hidden=request.hidden, trusted=request.trusted
     )
@@ -83,6 +88,10 @@ def prepare(
     design, spec, notes = build_design(
         parsed, used, units, own.values, new_levels=request.new_levels
     )
+    directions = read_monotone(request.monotone, spec.terms, response.family)
+    design = design.constrained(directions)
+    notes += monotone_notes(directions, parsed.terms)
+    spec = dataclasses.replace(spec, na=codes)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:

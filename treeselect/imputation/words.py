@@ -12,6 +12,7 @@ from treeselect.imputation.record import Imputed
 from treeselect.printing import MOST_ROWS, SummaryContent, count_text, decimal_text, interval_text
 from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.nouns import noun
+from treeselect.results.calls import unshown_note
 from treeselect.results.summary import method_words, names_note, rows_note
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
     notes += _resample_notes(found)
     notes.append(f"In each frame: {rows_note(found.fits[0])}")
     notes += _shared_notes(found)
-    return tuple(notes)
+    return (*notes, *unshown_note(found.unshown))
 
 
 def _agreement(found: Imputed) -> str:

@@ -26,10 +26,11 @@ from treeselect.designs.response import Response
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.units import Units
 from treeselect.designs.weights import KINDS, LARGEST_WEIGHT, RowWeights, no_weights
-from treeselect.engine.data.binning import MAX_BINS, bin_columns
+from treeselect.engine.data.binning import FREE, MAX_BINS, bin_columns
 from treeselect.formula import parse_formula
 from treeselect.formulas.expressions import Code, Transform, nodes
 from treeselect.formulas.terms import Factor, ParsedFormula
+from treeselect.frames.codes import codes_from
 from treeselect.frames.labels import one_line
 from treeselect.frames.values import Labels, Numbers, to_series
 from treeselect.modelfile.checks import are_plain, check
@@ -54,8 +55,7 @@ def data_of(
     spec = _spec(content, trusted)
     response = _response(content["response"], spec.formula)
     empty = _empty_design(content, arrays, spec)
-    weights, library = content["weights"], content["library"]
-    offset = content["offset"]
+    weights, library, offset = content["weights"], content["library"], content["offset"]
     check(isinstance(weights, str | bool) and isinstance(offset, str | bool), "weights")
     kind = content.get("weights_kind")  # absent in older files
     check(kind is None or (kind in KINDS and weights is not False), "weights")
@@ -123,7 +123,16 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         state=state,
         units=_units(content["units"], [term.name for term in parsed.terms]),
         new_levels=content["new_levels"],
+        na=codes_from(content.get("na")),  # files of older versions have none
     )
+
+
+def _directions(record: Mapping[str, Any], spec: DesignSpec) -> dict[str, int]:
+    """The constrained terms; files of older versions have none."""
+    single = {own.term.name for own in spec.terms if own.column_levels == (None,)}
+    signs = list(record.values())
+    check(set(record) <= single and all(type(s) is int and abs(s) == 1 for s in signs), "monotone")
+    return dict(record)
 
 
 def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
@@ -294,14 +303,16 @@ def _empty_design(
     )
     columns = tuple(np.empty(0, dtype=np.float64 if n is None else np.uint8) for n in levels)
     groups = spec.units.feature_groups(names)
-    return CodedColumns(
+    empty = CodedColumns(
         column_names=tuple(map(str, names)),
         columns=columns,
         n_levels=tuple(levels),
         edges=edges,
         groups=groups,
         binned=bin_columns(columns, edges, [n or 0 for n in levels], groups.ids),
+        monotone=FREE,
     )
+    return empty.constrained(_directions(content.get("monotone", {}), spec))
 
 
 def _no_sources(spec: DesignSpec) -> pd.DataFrame:
@@ -368,15 +379,14 @@ def _with_sources(
         ),
         "groups",
     )
+    is_sample = not are_copies and data.weights_kind == "sampling"
     columns = data.spec.encode(frame)
     coded = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
     return dataclasses.replace(
         data,
         arrays=coded,
         response=dataclasses.replace(data.response, y=y, rows=rows),
-        row_weights=RowWeights(
-            weight, are_copies, groups, not are_copies and data.weights_kind == "sampling"
-        ),
+        row_weights=RowWeights(weight, are_copies, groups, is_sample),
         offset=offset,
         sources=frame,
     )

@@ -16,6 +16,7 @@ from treeselect.designs.follow_up import FollowUp
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import scoring_record
 from treeselect.errors import ModelFileError
+from treeselect.frames.codes import codes_record
 from treeselect.frames.values import Numbers, read_column
 from treeselect.modelfile.baselines import baseline_arrays
 from treeselect.modelfile.effects import pack_effects
@@ -64,7 +65,9 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         "schema": list(spec.schema.items()),
         "state": [[name, plain(state)] for name, state in spec.state.items()],
         "new_levels": spec.new_levels,
+        "na": codes_record(spec.na),
         "units": dataclasses.asdict(spec.units),
+        **({"monotone": data.arrays.directions} if len(data.arrays.monotone) else {}),
         "columns": [data.arrays.column_names, data.arrays.n_levels],
         "response": {
             "name": data.response.name,

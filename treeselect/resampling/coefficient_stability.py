@@ -58,7 +58,7 @@ class CoefficientStability(Summarised):
     response : str
         The response, with the class that is modelled or the reference class.
     call : str
-        The call of the fit.
+        The call, after that of the fit.
     k_of_fit : int
         Number of units that the fit selected.
     seed : int

@@ -45,11 +45,28 @@ class Call:
         Name and size of the data.
     rule : str
         How the number of units was chosen.
+    steps : str
+        Later steps that changed the result, such as ``.resample(100, seed=1)``, one on a line.
+    unshown : str
+        Arguments in whose place the text has their name only, separated by spaces.
     """
 
     text: str
     data: str
     rule: str
+    steps: str = ""
+    unshown: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The call with all steps."""
+        return self.text + self.steps.replace("\n", "")
+
+    def then(self, step: str) -> Call:
+        """The call with one more step, which replaces an earlier one of the same name."""
+        name = step.partition("(")[0]
+        kept = [own for own in self.steps.splitlines() if own.partition("(")[0] != name]
+        return dataclasses.replace(self, steps="\n".join([*kept, step]))
 
 
 @dataclass(frozen=True)  # no slots: its stability is kept once it is measured

@@ -62,6 +62,7 @@ def infer(
     level: float,
     folds: Folds,
     course: Course,
+    call: str,
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
     split, gamma_min = check_share("split", split), check_share("gamma_min", gamma_min)
@@ -103,8 +104,6 @@ def infer(
         response=data.response.name,
         **_of_model(splits, data),
     )
-    other = _other_groups(result.choice.folds.groups_name, folds.groups_name)
-    call = f"{result.call.text}.inference({split:g}, {repeats}, seed={seed}{other})"
     sizes = _part_words(parts, weights.groups, folds.groups_name)
     content = _content(found, result, call, sizes, _rule_text(size, result))
     return dataclasses.replace(found, content=content)
@@ -148,13 +147,6 @@ def _kind_of(names: Sequence[str]) -> Kind:
         found=told,
         part=some,
     )
-
-
-def _other_groups(of_fit: str | bool, name: str | bool) -> str:
-    """The argument ``fold_groups`` as it could be typed, if it differs from that of the fit."""
-    if name == of_fit:
-        return ""
-    return f", fold_groups={name!r}" if isinstance(name, str) else ", fold_groups=..."
 
 
 def _size(result: Fit) -> int | str | None:

@@ -24,8 +24,8 @@ def check_linear(fit: Fit, found: object) -> None:
             f'`linear` must be what `fit.refit("glm")` gives.\n  Found: {described(found)}.'
         )
     facts = dict(found.content.facts)
-    call = facts["Call"].removesuffix(".refit('glm')")
-    if (call, facts["Formula"]) != (fit.call.text, fit.formula):
+    call = facts["Call"]
+    if not call.startswith(f"{fit.call.text}.refit(") or facts["Formula"] != fit.formula:
         raise OptionError(
             f"`linear` must belong to the same fit.\n  Found: that of {call}, with the formula"
             f" {facts['Formula']}."
@@ -38,7 +38,7 @@ def check_found(fit: Fit, name: str, found: Performance | CoefficientStability, 
         raise OptionError(
             f"`{name}` must be what `fit.{_MAKER[name]}()` gives.\n  Found: {described(found)}."
         )
-    if (found.call, found.k_of_fit) != (fit.call.text, fit.k):
+    if not found.call.startswith(f"{fit.call.text}.") or found.k_of_fit != fit.k:
         raise OptionError(
             f"`{name}` must belong to the same fit.\n"
             f"  Found: that of {found.call}, which selected {found.k_of_fit}."

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_flag, found_near
-from treeselect.designs.labels import in_labels, shown_names
-from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.designs.labels import in_labels
+from treeselect.designs.modeldata import ModelData
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
     OptionError,
@@ -49,7 +49,8 @@ from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
 from treeselect.results.estimators import MODELS, refit_estimator
-from treeselect.results.term_tables import SELECTED_HERE, TermTested
+from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
+from treeselect.results.term_tables import SELECTED_HERE, TermTested, fitted_terms
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import workers_for
 
@@ -125,7 +126,7 @@ def growing(result: Fit) -> Grow | None:
 
 
 @dataclass(frozen=True, slots=True)
-class GlmFit(Summarised, Tabled, TermTested):
+class GlmFit(Summarised, Tabled, Predicting, TermTested):
     """A linear model of the selected terms.
 
     Attributes
@@ -153,6 +154,8 @@ class GlmFit(Summarised, Tabled, TermTested):
         Labels of the columns that have one.
     fitted : FittedTerms
         The model as the tests of its terms use it.
+    predictor : LinearPredictor
+        What :meth:`predict` needs.
 
     Notes
     -----
@@ -174,6 +177,7 @@ class GlmFit(Summarised, Tabled, TermTested):
     statistics: dict[str, float] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     fitted: FittedTerms | None = field(default=None, repr=False)
+    predictor: LinearPredictor | None = None
 
     def tidy(self, *, exponentiate: bool = False, reference: bool = False) -> Any:
         """One row per coefficient.
@@ -262,7 +266,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     content = SummaryContent(
         title="Linear model of the selected terms",
         facts=(
-            ("Call", f"{result.call.text}.refit('glm')"),
+            ("Call", f'{result.call.text}.refit("glm")'),
             ("Formula", result.formula),
             ("Model", fit.model),
             ("Response", in_labels(data).response.in_linear_models),
@@ -296,14 +300,9 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         response=data.response.name,
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
         labels=changed_labels(table, printed),
-        fitted=FittedTerms(
-            full, fit, family, data.response.name, data.response.classes,
-            {s.term.name: frozenset(f.name for f in s.term.factors) for s in data.spec.terms},
-            shown_names(data), content.facts[0][1],
-            data.spec.formula.text_of(t for t in dict.fromkeys(full.term_of) if t != INTERCEPT),
-            references,
-        ),
-    )  # fmt: skip
+        fitted=fitted_terms(data, full, fit, content.facts[0][1], references),
+        predictor=linear_predictor(data, full, fit),
+    )
 
 
 def fit_terms(

@@ -27,6 +27,7 @@ from treeselect.printing import (
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.nouns import noun, selected_of_all
+from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.recurrence import BY_REQUEST, could_vary, kept_units, undefined_words
 from treeselect.results.searched import search_notes, search_tables
@@ -78,7 +79,7 @@ def names_note(data: ModelData, terms: Sequence[str]) -> tuple[str, ...]:
 
 def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
     facts = [
-        ("Call", result.call.text),
+        ("Call", result.call.whole),
         ("Data", result.call.data),
         ("Family", result.design.response.family_text),
         *follow_up_facts(result.design.response.follow_up),
@@ -192,6 +193,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
     notes.extend(stability_notes(result))
     notes.extend(effect_notes(result))
     notes.extend(search_notes(result))
+    notes.extend(unshown_note(result.call.unshown.split()))
     notes.extend(result.notes)
     notes.extend(result.design.notes)
     return tuple(notes)
@@ -329,7 +331,7 @@ def _bound_notes(result: Fit, stability: Stability) -> list[str]:
     found, one, more_of = stability.pfer(), noun(result, 1), noun(result)
     resamples = f"the {count_text(stability.n_resamples)} resamples"
     passed = f"in at least {percent_text(found.threshold)} of {resamples}"
-    if not found.tells:
+    if not found.informative:
         n = len(found.units)
         if n == 0:
             return []

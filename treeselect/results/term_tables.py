@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_choice, check_share
+from treeselect.designs.labels import shown_names
+from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.errors import DataError
 from treeselect.frames.libraries import in_library
 from treeselect.models.coefficients import exponentiated, ratio_cells
+from treeselect.models.linear import LinearFit
+from treeselect.models.linear_data import LinearData
 from treeselect.models.nested import FittedTerms
 from treeselect.models.profile import intervals
-from treeselect.models.references import rows_with_references, with_references
+from treeselect.models.references import Reference, rows_with_references, with_references
 from treeselect.models.term_tests import TermTests, drop_tests, sequential_tests
 from treeselect.printing import SummaryContent, p_text
 
@@ -202,3 +206,29 @@ class TermTested:
     def _terms(self) -> FittedTerms:
         assert self.fitted is not None
         return self.fitted
+
+
+def fitted_terms(
+    data: ModelData,
+    full: LinearData,
+    fit: LinearFit,
+    call: str,
+    references: dict[str, Reference],
+) -> FittedTerms:
+    """The model as the tests of its terms use it; `full` has all columns."""
+    terms = (term for term in dict.fromkeys(full.term_of) if term != INTERCEPT)
+    return FittedTerms(
+        data=full,
+        fit=fit,
+        family=data.response.family.name,
+        name=data.response.name,
+        classes=data.response.classes,
+        factors_of={
+            spec.term.name: frozenset(factor.name for factor in spec.term.factors)
+            for spec in data.spec.terms
+        },
+        names=shown_names(data),
+        call=call,
+        formula=data.spec.formula.text_of(terms),
+        references=references,
+    )
