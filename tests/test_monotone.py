@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.errors import OptionError
+from treeselect.errors import MethodError, OptionError
 
 MONOTONE = {"age": 1, "dose": -1}
 RIGHT = "age + dose + z + sex + noise"
@@ -100,9 +100,10 @@ def test_boosting_obeys_too(fit, data):
 
 
 def test_summary_and_shapes_agree(fit):
-    words = fit.summary().as_text()
-    assert "monotone={'age': 1, 'dose': -1}" in words
-    assert " ".join(words.split()).count("never decrease with `age` and never increase with `dose`")
+    words = " ".join(fit.summary().as_text().split())
+    assert 'monotone={"age": 1, "dose": -1}' in words
+    assert "never decrease with `age` and never increase with `dose`" in words
+    assert fit.effects().set_index("term")["direction"][list(MONOTONE)].tolist() == ["up", "down"]
     shape = fit.shape("age")
     known = np.asarray(shape["value" if "value" in shape else "age"], dtype=float)
     effect = np.asarray(shape["effect"])[~np.isnan(known)]
@@ -144,6 +145,18 @@ def test_what_cant_be_constrained_is_refused(data, formula, monotone, words):
     with pytest.raises(OptionError) as error:
         treeselect.select(formula, known, method="rrf", k=1, seed=1, monotone=monotone)
     assert words in str(error.value)
+
+
+def test_trees_of_another_library_are_refused_as_the_final_model(data):
+    from sklearn.ensemble import RandomForestRegressor
+
+    known = data[["age", "z"]].fillna(0)
+    forest = RandomForestRegressor(5, max_depth=2, random_state=0).fit(known, data["number"])
+    given = {"k": 1, "seed": 1, "monotone": {"age": 1}, "method": "controlburn", "forest": forest}
+    known = known.assign(number=data["number"])
+    with pytest.raises(MethodError, match="can't be observed by the trees of another library"):
+        treeselect.select("number ~ age + z", known, refit=None, **given)
+    assert treeselect.select("number ~ age + z", known, **given).k == 1
 
 
 def test_a_selector_takes_names_and_numbers(data):

@@ -52,7 +52,7 @@ class FormulaSelector(TransformerMixin, SelectorBase):
         too.
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
-    family, groups, costs, keep, folds, repeats, scoring, resamples, labels, n_jobs
+    family, groups, costs, keep, monotone, folds, repeats, scoring, resamples, labels, n_jobs
     weights, offset, fold_groups : str, optional
         Columns of the frame, so that cross-validation divides them with it. The formula excludes
         them from ``.``.
@@ -106,6 +106,7 @@ class FormulaSelector(TransformerMixin, SelectorBase):
         groups: Mapping[str, Sequence[str]] | None = None,
         costs: Mapping[str, float] | None = None,
         keep: Iterable[str] | str | None = None,
+        monotone: Mapping[str, int] | None = None,
         folds: int | Splitter | Sequence[int] = 5,
         repeats: int = 1,
         fold_groups: str | None = None,
@@ -127,6 +128,7 @@ class FormulaSelector(TransformerMixin, SelectorBase):
         self.groups = groups
         self.costs = costs
         self.keep = keep
+        self.monotone = monotone
         self.folds = folds
         self.repeats = repeats
         self.fold_groups = fold_groups
@@ -174,6 +176,7 @@ class FormulaSelector(TransformerMixin, SelectorBase):
             groups=self.groups,
             costs=self.costs,
             keep=self.keep,
+            monotone=self.monotone,
             resamples=self.resamples,
             folds=self.folds,
             repeats=self.repeats,

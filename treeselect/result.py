@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from treeselect.arguments.checks import check_digits, check_flag, read_seed
 from treeselect.arguments.paths import file_path
@@ -58,6 +58,8 @@ class SelectionResult(ReadableFit):
         self,
         model: Any = "forest",
         *,
+        missing: Literal["drop", "indicator"] = "drop",
+        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
         data: Any = None,
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
@@ -75,6 +77,13 @@ class SelectionResult(ReadableFit):
             proportional hazards model with a table of hazard ratios. Alternatively, an estimator
             from scikit-learn (for times to an event, from scikit-survival), which is cloned and
             fitted to formulaic's one-hot columns.
+        missing : {"drop", "indicator"}
+            For ``"glm"``: a row with a missing value in a term is dropped, or a missing value is a
+            level of a factor, and of a number it is replaced by the median, with an indicator
+            ``missing(x)``.
+        ordered : {"treatment", "scores", "polynomial"}
+            Contrasts of ordered factors: differences from the first level; scores 1 to K; or
+            orthogonal polynomials, R's default.
         data : frame or path, optional
             The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of float, optional
@@ -86,14 +95,16 @@ class SelectionResult(ReadableFit):
             For ``"forest"`` and ``"boosting"``: the same selection with these trees as its final
             model.
         GlmFit
-            For ``"glm"``: ``.result``, the result of statsmodels (for times to an event, use
-            ``.result.phreg()``); ``.summary()``; ``.tidy()``, with ``exponentiate=True`` odds, rate
-            or hazard ratios; ``.n_dropped``, the number of rows excluded because a selected term is
-            missing. Its p-values are not valid, because the terms were selected on the same rows:
-            see :meth:`inference`. If the fit has `fold_groups`, its standard errors, unlike those
-            of :meth:`inference`, are not cluster-robust; the summary says so.
+            For ``"glm"``: ``.predict(new, se=True)``; ``.result``, the result of statsmodels (for
+            times to an event, use ``.result.phreg()``); ``.summary()``; ``.tidy()``, with
+            ``exponentiate=True`` odds, rate or hazard ratios; ``.n_dropped``, the number of rows
+            excluded because a selected term is missing. Its p-values are not valid, because the
+            terms were selected on the same rows: see :meth:`inference`. If the fit has
+            `fold_groups`, its standard errors, unlike those of :meth:`inference`, are not
+            cluster-robust; the summary says so.
         EstimatorFit
-            For an estimator: ``.estimator``, ``.predict(new)``, ``.encode(new)`` and ``.columns``.
+            For an estimator: ``.estimator``, ``.predict(new)``, ``.predict_proba(new)``,
+            ``.encode(new)`` and ``.columns``.
 
         Raises
         ------
@@ -108,7 +119,7 @@ class SelectionResult(ReadableFit):
         -----
         TreeselectWarning
             If the linear model did not converge, its terms separate the classes, or its likelihood
-            has no maximum.
+            has no maximum, or if it drops more than 5% of the rows for missing values.
 
         Notes
         -----
@@ -126,7 +137,7 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.results.refitting import refit
 
-        found = refit(self, model, self._with_data(data, weights, offset))
+        found = refit(self, model, self._with_data(data, weights, offset), missing, ordered)
         if isinstance(found, SelectionResult):
             step = step_text(SelectionResult.refit, {"model": model})
             return dataclasses.replace(found, call=self.call.then(step))
@@ -141,6 +152,8 @@ class SelectionResult(ReadableFit):
         level: float = 0.95,
         n_jobs: int | None = None,
         *,
+        missing: Literal["drop", "indicator"] = "drop",
+        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
         fold_groups: str | Sequence[Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         on_piece: Callable[[Piece], object] | None = None,
@@ -169,6 +182,8 @@ class SelectionResult(ReadableFit):
             Confidence level of the intervals of one split, above 0 and below 1.
         n_jobs : int, optional
             Default: as in the fit. Results do not depend on it.
+        missing, ordered
+            As in :meth:`refit`, within the rows for testing.
         fold_groups : str or array, shape (n_rows,), optional
             Column or array of clusters, for example patients or sites: a cluster is wholly in one
             part, the folds that choose `k` and the bags of the method keep it together, and
@@ -196,6 +211,12 @@ class SelectionResult(ReadableFit):
         OutOfMemoryError, WorkerError
             If memory runs out, or work can't be passed to a process.
 
+        Warns
+        -----
+        TreeselectWarning
+            If the linear model of the terms of this fit drops more than 5% of the rows for missing
+            values.
+
         Notes
         -----
         One split: the usual tests and intervals of the selected submodel, on rows that played no
@@ -212,8 +233,9 @@ class SelectionResult(ReadableFit):
         Buehlmann, Meier and Meinshausen 2015, Statistical Science 30).
 
         If the linear model of a split can't be fitted (separated classes, a likelihood without a
-        maximum, collinear terms, too few rows), all its p-values are 1. The summary counts such
-        splits.
+        maximum, too few rows), all its p-values are 1. Columns that are linear combinations of
+        preceding ones are dropped, as in R; a term that loses all its columns is not tested in that
+        split (NaN in ``.splits``, 1 in the aggregation). The summary counts such splits.
 
         Splitting the rows of one cluster would make the parts dependent, and ignoring the clusters
         would make standard errors too small. Standard errors are therefore cluster-robust [2]_,
@@ -254,6 +276,8 @@ class SelectionResult(ReadableFit):
             level=level,
             folds=folds,
             course=course,
+            missing=missing,
+            ordered=ordered,
             call=self._then(SelectionResult.inference, given | {"seed": own_seed}),
         )
 
@@ -414,6 +438,8 @@ class SelectionResult(ReadableFit):
         self,
         n_jobs: int | None = None,
         *,
+        missing: Literal["drop", "indicator"] = "drop",
+        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
         fold_groups: str | Sequence[Any] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
@@ -428,6 +454,8 @@ class SelectionResult(ReadableFit):
         ----------
         n_jobs : int, optional
             Default: as in the fit. Results do not depend on it.
+        missing, ordered
+            As in :meth:`refit`. What replaces a missing number is computed from all rows.
         fold_groups : array, shape (n_rows,), optional
             The clusters, if :meth:`resample` was given an array of them.
         data : frame or path, optional
@@ -450,6 +478,11 @@ class SelectionResult(ReadableFit):
             If the data are required but not given, or differ from the data of the fit.
         OutOfMemoryError, WorkerError
             If memory runs out, a process ends prematurely, or work can't be passed to a process.
+
+        Warns
+        -----
+        TreeselectWarning
+            If the linear model of all terms drops more than 5% of the rows for missing values.
 
         Notes
         -----
@@ -496,7 +529,8 @@ class SelectionResult(ReadableFit):
                 )
             fold_groups = stability.groups_name
         here, _ = self._in_groups(fold_groups, data, weights, offset)
-        found = coefficient_stability(self, here, stability, self._workers(n_jobs))
+        workers = self._workers(n_jobs)
+        found = coefficient_stability(self, here, stability, workers, missing, ordered)
         step = step_text(SelectionResult.coefficient_stability, given)
         return dataclasses.replace(found, call=self.call.whole + step)
 

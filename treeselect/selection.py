@@ -16,8 +16,8 @@ from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.arguments.checks import (
     USUAL_METHOD,
     USUAL_SIZE,
-    check_choice,
     check_resamples,
+    check_rule,
     is_one_of,
     read_seed,
 )
@@ -352,7 +352,7 @@ def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
             f" given.{none}\n  Give {way}."
         )
     if isinstance(k, str):
-        check_choice("k", k, ("1se", "best"))
+        check_rule(k)
         return str(k)
     return check_size(k, problem.groups)
 

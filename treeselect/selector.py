@@ -13,8 +13,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from treeselect.arguments.checks import USUAL_METHOD, length, members
-from treeselect.arguments.scalars import described, whole
+from treeselect.arguments.checks import USUAL_METHOD, length
+from treeselect.arguments.scalars import described
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind, read_weights
@@ -25,7 +25,14 @@ from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Splitter
 from treeselect.results.tables import tidy_table
 from treeselect.selection import select
-from treeselect.selector_base import SelectorBase, columns_at, encoded
+from treeselect.selector_base import (
+    SelectorBase,
+    columns_at,
+    encoded,
+    named_groups,
+    named_keep,
+    named_keys,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,10 +215,10 @@ class TreeSelector(SelectorMixin, SelectorBase):
             family=self.family,
             weights=sample_weight,
             weights_kind=self.weights_kind,
-            groups=_named_groups(self.groups, names),
-            costs=_named_keys(self.costs, names, "costs"),
-            keep=_named_keep(self.keep, names),
-            monotone=_named_keys(self.monotone, names, "monotone"),
+            groups=named_groups(self.groups, names),
+            costs=named_keys(self.costs, names, "costs"),
+            keep=named_keep(self.keep, names),
+            monotone=named_keys(self.monotone, names, "monotone"),
             resamples=self.resamples,
             folds=self.folds,
             repeats=self.repeats,
@@ -376,43 +383,3 @@ def _free_name(names: Sequence[str], name: str) -> str:
 def _numbered(n: int) -> list[str]:
     """Default names of columns, as in ``get_feature_names_out``."""
     return [f"x{j}" for j in range(n)]
-
-
-# --- columns by name or number -------------------------------------------------------------------
-
-
-def _name(column: Any, names: Sequence[str], argument: str) -> Any:
-    """The name of a column given by its number; anything else unchanged."""
-    if whole(column) is None:
-        return column
-    if not 0 <= column < len(names):
-        raise OptionError(
-            f"A column in `{argument}` must be a name, or a number from 0 to {len(names) - 1}.\n"
-            f"  Found: {described(column)}."
-        )
-    return names[int(column)]
-
-
-def _named_groups(groups: Any, names: Sequence[str]) -> Any:
-    if not isinstance(groups, Mapping):
-        return groups
-    listed = {group: members(columns) for group, columns in groups.items()}
-    return {
-        group: groups[group] if inside is None else [_name(c, names, "groups") for c in inside]
-        for group, inside in listed.items()
-    }
-
-
-def _named_keys(given: Any, names: Sequence[str], argument: str) -> Any:
-    if not isinstance(given, Mapping):
-        return given
-    return {_name(column, names, argument): value for column, value in given.items()}
-
-
-def _named_keep(keep: Any, names: Sequence[str]) -> Any:
-    if keep is None or isinstance(keep, str):
-        return keep
-    listed = None if isinstance(keep, Mapping) else members(keep)
-    if listed is None:
-        return _name(keep, names, "keep")
-    return [_name(column, names, "keep") for column in listed]

@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from treeselect.algorithms.registry import find_method
-from treeselect.arguments.checks import USUAL_SIZE, check_flag, read_seed
+from treeselect.arguments.checks import USUAL_SIZE, check_flag, members, read_seed
 from treeselect.arguments.nested import JOINT, nested_parameters, with_nested
-from treeselect.arguments.scalars import described
+from treeselect.arguments.scalars import described, whole
 from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError
 
@@ -121,3 +121,46 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.RandomState) or random_state is np.random:
         return int(check_random_state(random_state).randint(2**31 - 1))
     return read_seed(random_state, "random_state")
+
+
+# --- columns by name or number -------------------------------------------------------------------
+
+
+def _name(column: Any, names: Sequence[str], argument: str) -> Any:
+    """The name of a column given by its number; anything else unchanged."""
+    if whole(column) is None:
+        return column
+    if not 0 <= column < len(names):
+        raise OptionError(
+            f"A column in `{argument}` must be a name, or a number from 0 to {len(names) - 1}.\n"
+            f"  Found: {described(column)}."
+        )
+    return names[int(column)]
+
+
+def named_groups(groups: Any, names: Sequence[str]) -> Any:
+    """Groups of columns, each by its name."""
+    if not isinstance(groups, Mapping):
+        return groups
+    listed = {group: members(columns) for group, columns in groups.items()}
+    return {
+        group: groups[group] if inside is None else [_name(c, names, "groups") for c in inside]
+        for group, inside in listed.items()
+    }
+
+
+def named_keys(given: Any, names: Sequence[str], argument: str) -> Any:
+    """A value for each of some columns, which get their names."""
+    if not isinstance(given, Mapping):
+        return given
+    return {_name(column, names, argument): value for column, value in given.items()}
+
+
+def named_keep(keep: Any, names: Sequence[str]) -> Any:
+    """The columns to force in, by their names."""
+    if keep is None or isinstance(keep, str):
+        return keep
+    listed = None if isinstance(keep, Mapping) else members(keep)
+    if listed is None:
+        return _name(keep, names, "keep")
+    return [_name(column, names, "keep") for column in listed]

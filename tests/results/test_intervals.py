@@ -103,11 +103,11 @@ def test_bags_are_those_of_the_forest(fit):
 def test_the_rank_counts_the_new_row():
     """Of 9 residuals the 9th is the bound at 0.9, of 8 none is."""
     nine = np.arange(9.0)
-    assert _bound(nine, np.ones(9), 0.9) == 8.0
-    assert _bound(nine[:8], np.ones(8), 0.9) == np.inf
+    assert _bound(nine, np.ones(9, dtype=int), 0.9) == 8.0
+    assert _bound(nine[:8], np.ones(8, dtype=int), 0.9) == np.inf
     # A weight of 2 is two copies.
-    assert _bound(np.arange(4.0), np.array([2.0, 2, 2, 3]), 0.7) == _bound(
-        np.repeat(np.arange(4.0), [2, 2, 2, 3]), np.ones(9), 0.7
+    assert _bound(np.arange(4.0), np.array([2, 2, 2, 3]), 0.7) == _bound(
+        np.repeat(np.arange(4.0), [2, 2, 2, 3]), np.ones(9, dtype=int), 0.7
     )
 
 

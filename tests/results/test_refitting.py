@@ -14,6 +14,11 @@ from sklearn.neighbors import KNeighborsClassifier
 import treeselect
 from treeselect.errors import DataError, NewDataError, OptionError, TreeselectWarning
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
+)
+"""Many data sets have missing values; the warning has tests in ``test_missing_terms.py``."""
+
 QUICK = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
 
 

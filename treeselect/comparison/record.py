@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_choice
+from treeselect.arguments.checks import check_choice, check_rule
 from treeselect.arguments.scalars import described, whole
 from treeselect.comparison.pareto import pareto_front
 from treeselect.designs.follow_up import FollowUp
@@ -311,7 +311,7 @@ class Contest:
         if run.sizes is None:
             return 0
         if isinstance(rule, str):
-            check_choice("k", rule, ("1se", "best"))
+            check_rule(rule, "a size that was scored")
             places = [run.sizes.index(size) for size in self.choices(run)]
             scores = ScoreBySize(run.scores, self.repeats)
             return (best_size if rule == "best" else one_standard_error_size)(places, scores)

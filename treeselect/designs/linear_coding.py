@@ -11,7 +11,7 @@ import numpy as np
 from treeselect.arguments.checks import check_choice
 from treeselect.designs.columns import TermSpec
 from treeselect.engine.arrays import FloatArray, WeightArray
-from treeselect.errors import OptionError, listing
+from treeselect.errors import OptionError
 from treeselect.frames.values import Labels, read_column, to_series
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class LinearCoding:
     @property
     def arguments(self) -> str:
         """The arguments that differ from the defaults, as typed, each behind a comma."""
-        said = "" if self.missing == "drop" else f", missing={self.missing!r}"
-        return said + ("" if self.ordered == "treatment" else f", ordered={self.ordered!r}")
+        said = "" if self.missing == "drop" else f', missing="{self.missing}"'
+        return said + ("" if self.ordered == "treatment" else f', ordered="{self.ordered}"')
 
 
 USUAL = LinearCoding()
@@ -93,6 +93,22 @@ def _ordered_factors(sources: pd.DataFrame, terms: Sequence[TermSpec]) -> list[s
 def is_ordered(series: pd.Series[Any]) -> bool:
     """Whether a column holds categories whose order has a meaning."""
     return bool(getattr(series.dtype, "ordered", False))
+
+
+_ORDERED_WORDS = {
+    "scores": "one column of scores, 1 to K in the order of the levels",
+    "polynomial": "orthogonal polynomials: linear (.L), quadratic (.Q), cubic (.C) and so on",
+}
+
+
+def coded_words(
+    sources: pd.DataFrame, terms: Sequence[TermSpec], chosen: Sequence[str], coding: LinearCoding
+) -> tuple[str, ...]:
+    """How ordered factors among the chosen terms are coded, unless by treatment contrasts."""
+    names = _ordered_factors(sources, [spec for spec in terms if spec.term.name in set(chosen)])
+    if coding.ordered == "treatment" or not names:
+        return ()
+    return (f"Ordered factors ({', '.join(names)}) are {_ORDERED_WORDS[coding.ordered]}.",)
 
 
 # --- missing values ----------------------------------------------------------------------------
@@ -220,17 +236,12 @@ def _lower_median(values: FloatArray, weight: WeightArray) -> float:
 
 
 def filling_words(filling: Filling, frame: pd.DataFrame) -> str:
-    """How missing values of these rows are taken, in a sentence; empty if there are none."""
+    """How missing values of these rows are taken, in sentences; empty if there are none."""
     said = []
     if filling.levels:
-        said.append(f"a missing value is a level of {listing(filling.levels)}")
-    numbers = [n for n in filling.values if not isinstance(read_column(frame[n], n), Labels)]
-    others = [n for n in filling.values if n not in numbers]
-    if numbers:
-        stand_ins = listing(f"{n} ({filling.values[n]:.6g})" for n in numbers)
-        said.append(f"in {stand_ins} it is replaced by the median of the rows, with an indicator")
-    if others:
-        stand_ins = listing(f"{n} ({filling.values[n]})" for n in others)
-        said.append(f"in {stand_ins} it is replaced by that level, with an indicator")
-    text = "; ".join(said)
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+        said.append(f"Those of {', '.join(filling.levels)} are a level of the factor.")
+    for name, value in filling.values.items():
+        is_number = not isinstance(read_column(frame[name], name), Labels)
+        stand_in = f"the median of the rows ({value:.6g})" if is_number else f"the level {value}"
+        said.append(f"Those of {name} are replaced by {stand_in}, with an indicator.")
+    return " ".join(said)

@@ -33,8 +33,9 @@ from treeselect.formulas.terms import Factor, ParsedFormula
 from treeselect.frames.codes import codes_from
 from treeselect.frames.labels import one_line
 from treeselect.frames.values import Labels, Numbers, to_series
-from treeselect.modelfile.checks import are_plain, check
+from treeselect.modelfile.checks import are_plain, check, directions
 from treeselect.modelfile.plain import unplain
+from treeselect.modelfile.term_checks import check_term
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,9 +102,9 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         ]
         found = record["combinations"]
         combinations = None if found is None else tuple(tuple(map(int, c)) for c in found)
-        terms.append(TermSpec(term, tuple(parts), combinations, record["occurring"]))
-        _check_combinations(terms[-1])
-        _check_occurring(terms[-1])
+        counts = record["occurring"], record.get("missing")  # which old files do not have
+        terms.append(TermSpec(term, tuple(parts), combinations, *counts))
+        check_term(terms[-1])
     schema = {str(name): str(kind) for name, kind in content["schema"]}
     check(set(schema.values()) <= {"number", "logical", "text"}, "the schema")
     check({v for t in parsed.terms for v in t.variables} == set(schema), "formula and schema")
@@ -125,14 +126,6 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         new_levels=content["new_levels"],
         na=codes_from(content.get("na")),  # files of older versions have none
     )
-
-
-def _directions(record: Mapping[str, Any], spec: DesignSpec) -> dict[str, int]:
-    """The constrained terms; files of older versions have none."""
-    single = {own.term.name for own in spec.terms if own.column_levels == (None,)}
-    signs = list(record.values())
-    check(set(record) <= single and all(type(s) is int and abs(s) == 1 for s in signs), "monotone")
-    return dict(record)
 
 
 def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
@@ -178,25 +171,6 @@ def _labels_in_print(pairs: list[Any], formula: ParsedFormula) -> dict[str, str]
         "labels",
     )
     return read_labels(dict(pairs), {}, formula, formula.columns)
-
-
-def _check_combinations(spec: TermSpec) -> None:
-    labelled = [n for i in spec.order if (n := spec.factors[i].levels) is not None]
-    check((spec.combinations is None) == (len(labelled) < 2), "levels and combinations")
-    for combination in spec.combinations or ():
-        check(
-            len(combination) == len(labelled)
-            and all(0 <= c < len(n) for c, n in zip(combination, labelled, strict=True)),
-            "levels and combinations",
-        )
-    combinations = list(spec.combinations or ())
-    check(combinations == sorted(set(combinations)), "combinations")
-
-
-def _check_occurring(spec: TermSpec) -> None:
-    n, most = spec.n_occurring, spec.n_levels
-    check((n is None) == (most is None), "levels that occur")
-    check(n is None or (type(n) is int and 0 <= n <= (most or 0)), "levels that occur")
 
 
 def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
@@ -312,7 +286,7 @@ def _empty_design(
         binned=bin_columns(columns, edges, [n or 0 for n in levels], groups.ids),
         monotone=FREE,
     )
-    return empty.constrained(_directions(content.get("monotone", {}), spec))
+    return empty.constrained(directions(content.get("monotone", {}), spec))
 
 
 def _no_sources(spec: DesignSpec) -> pd.DataFrame:

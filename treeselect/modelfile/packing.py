@@ -146,6 +146,7 @@ def _term_record(spec: TermSpec) -> dict[str, Any]:
         ],
         "combinations": spec.combinations,
         "occurring": spec.n_occurring,
+        "missing": spec.n_missing,
     }
 
 

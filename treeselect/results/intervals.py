@@ -9,8 +9,9 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice, check_share, members
 from treeselect.arguments.scalars import described, finite
-from treeselect.engine.arrays import FloatArray
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
+from treeselect.engine.data.targets import are_copies
 from treeselect.engine.ensembles.quantiles import leaf_quantiles
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import PRECISION
@@ -101,7 +102,7 @@ def interval_columns(fit: Fit, mean: FloatArray, level: float) -> dict[str, list
     return {"fit": mean.tolist(), "low": (mean + low).tolist(), "high": (mean + high).tolist()}
 
 
-def _residuals(fit: Fit, model: ForestModel) -> tuple[FloatArray, FloatArray]:
+def _residuals(fit: Fit, model: ForestModel) -> tuple[FloatArray, WeightArray]:
     """Out-of-bag residuals of the rows that have one, and their weights."""
     design, seed = fit.design, stream_seed(fit.seed, "fit")
     found = outside_bags(design.problem, design.row_weights, model, seed)
@@ -115,14 +116,15 @@ def _residuals(fit: Fit, model: ForestModel) -> tuple[FloatArray, FloatArray]:
         found = found + model.constant[0]
         found = found if design.offset is None else found + design.offset
     known = ~np.isnan(found)
-    return (design.response.y - found)[known], np.asarray(design.weight[known], dtype=np.float64)
+    return (design.response.y - found)[known], design.weight[known]
 
 
-def _bound(residual: FloatArray, weight: FloatArray, share: float) -> float:
+def _bound(residual: FloatArray, weight: WeightArray, share: float) -> float:
     """The least residual below which lies this share of all residuals and of a new one, which may
-    be infinite: of n residuals the one of rank ``ceil(share * (n + 1))``."""
+    be infinite: of n residuals the one of rank ``ceil(share * (n + 1))``. The new residual has the
+    weight of a copy, or the mean weight."""
     order = np.argsort(residual, kind="stable")
-    one = 1.0 if (weight == np.round(weight)).all() else weight.mean()
+    one = 1.0 if are_copies(weight) else float(weight.mean())
     below = np.cumsum(weight[order])
     at = int(np.searchsorted(below, share * (below[-1] + one) * (1 - PRECISION)))
     return float(residual[order[at]]) if at < len(order) else np.inf

@@ -80,10 +80,11 @@ class ReadableFit(Fit):
             ``"tentative"`` or ``"rejected"`` for methods that make decisions (``"boruta"``),
             otherwise missing; ``step``, the size at which it first enters the path (missing if it
             never does); ``importance`` of its unit in the final model (:attr:`importance`);
-            ``cost`` of its unit alone; with resamples, ``frequency``, ``ci_low`` and ``ci_high``;
-            with effects on resamples, ``direction`` and, for the step (and class) with the largest
-            effect, ``effect_of`` (the step in words), ``effect``, ``effect_low`` and
-            ``effect_high`` (see :meth:`effects`).
+            ``cost`` of its unit alone; ``n_missing``, the number of rows in which the term is
+            missing (missing if an old model file does not have it); with resamples, ``frequency``,
+            ``ci_low`` and ``ci_high``; with effects on resamples, ``direction`` and, for the step
+            (and class) with the largest effect, ``effect_of`` (the step in words), ``effect``,
+            ``effect_low`` and ``effect_high`` (see :meth:`effects`).
         """
         return in_library(tidy_table(self), self.design.library)
 
@@ -125,7 +126,7 @@ class ReadableFit(Fit):
         kind = "class" if len(self.design.response.classes) > 2 else "response"
 
         def fitted(frame: Any) -> list[Any]:
-            values = self._predict(frame, kind, offset, None)
+            values = self._predict(frame, kind, offset, None, (None, None, 0.9))
             assert isinstance(values, list)
             return values
 
@@ -649,7 +650,7 @@ class ReadableFit(Fit):
         type: str,
         offset: Sequence[float] | None,
         times: object,
-        asked: tuple[Sequence[float] | None, object, object],
+        asked: tuple[Sequence[float] | None, object, object] = (None, None, 0.9),
     ) -> list[Any] | dict[str, list[float]]:
         at = read_type(self, type, times, (QUANTILE,))
         shares, level = read_asked(type, *asked)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_flag, found_near
+from treeselect.designs.gaps import warn_of_gaps
 from treeselect.designs.labels import in_labels
+from treeselect.designs.linear_coding import USUAL, LinearCoding, read_coding
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
@@ -48,6 +50,7 @@ from treeselect.printing import Summary, SummaryContent
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
+from treeselect.results.coding_notes import coding_notes
 from treeselect.results.estimators import MODELS, refit_estimator
 from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
 from treeselect.results.term_tables import SELECTED_HERE, TermTested, fitted_terms
@@ -68,13 +71,26 @@ NOT_VALID = (
 )
 
 
-def refit(result: Fit, model: Any, data: ModelData) -> Any:
+def refit(
+    result: Fit,
+    model: Any,
+    data: ModelData,
+    missing: object = "drop",
+    ordered: object = "treatment",
+) -> Any:
     """See :meth:`SelectionResult.refit`."""
+    coding = read_coding(missing, ordered, data.sources, data.spec.terms)
+    if isinstance(model, str) and model == "glm":
+        return refit_glm(result, data, coding)
+    if coding.arguments:
+        name = "missing" if coding.missing != "drop" else "ordered"
+        raise OptionError(
+            f'`{name}` must be left out unless the model is "glm".\n'
+            "  Found: another model. Trees have their own rules for missing values and order."
+        )
     if isinstance(model, str):
         if model in ("forest", "boosting"):
             return _refit_trees(result, model, data)
-        if model == "glm":
-            return refit_glm(result, data)
         raise OptionError(
             f"`model` must be one of {listing(MODELS)}, or a scikit-learn estimator.\n"
             f"{found_near(model, MODELS)}"
@@ -243,8 +259,8 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
 
 
-def refit_glm(result: Fit, data: ModelData) -> GlmFit:
-    """Fit the linear model of a selection to all complete cases.
+def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
+    """Fit the linear model of a selection to all complete cases, or to all rows.
 
     Raises
     ------
@@ -254,9 +270,11 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     Warns
     -----
     TreeselectWarning
-        If the fit did not converge or the terms separate the classes.
+        If the fit did not converge, the terms separate the classes, or many rows are dropped.
     """
-    full, left_out, fit = fit_terms(data, result.selected)
+    if coding.missing == "drop":
+        warn_of_gaps(data, result.selected, 'refit("glm")', stacklevel=4)
+    full, left_out, fit = fit_terms(data, result.selected, coding)
     if fit.problems:
         warnings.warn(TreeselectWarning(" ".join(fit.problems)), stacklevel=4)
     n_used, family = len(full.y), data.response.family.name
@@ -266,7 +284,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     content = SummaryContent(
         title="Linear model of the selected terms",
         facts=(
-            ("Call", f'{result.call.text}.refit("glm")'),
+            ("Call", f'{result.call.text}.refit("glm"{coding.arguments})'),
             ("Formula", result.formula),
             ("Model", fit.model),
             ("Response", in_labels(data).response.in_linear_models),
@@ -286,6 +304,8 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
             *few_events_notes([fit]),
             *left_out_note(left_out, fit),
             *weight_notes(data, fit),
+            *coding_notes(data, full, result.selected, coding),
+            "`.predict(new, se=True)` predicts new data, with intervals.",
         ),
     )
     return GlmFit(
@@ -306,7 +326,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
 
 
 def fit_terms(
-    data: ModelData, terms: Sequence[str]
+    data: ModelData, terms: Sequence[str], coding: LinearCoding = USUAL
 ) -> tuple[LinearData, tuple[str, ...], LinearFit]:
     """The linear model of some terms on all complete cases.
 
@@ -326,7 +346,7 @@ def fit_terms(
     response = data.response
     weights = data.row_weights  # a sandwich is needed in any case: it is that of the clusters
     groups = weights.groups if weights.is_sample else None
-    full = linear_data(data, terms, np.arange(len(data.weight)), groups)
+    full = linear_data(data, terms, np.arange(len(data.weight)), groups, coding)
     free = full.is_free
     left_out = tuple(str(c) for c in full.matrix.columns[~free])
     fit = fit_linear(full.of_columns(free), response.family.name, response.name, response.classes)

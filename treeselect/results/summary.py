@@ -20,6 +20,7 @@ from treeselect.printing import (
     decimal_text,
     enumeration,
     interval_text,
+    number_text,
     percent_text,
     plain_score,
     score_text,
@@ -135,9 +136,10 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
     decided = result.step.decisions is not None
     table = selected.head(MOST_ROWS)
     has_levels = any(result.design.spec[term].n_occurring is not None for term in table["term"])
+    has_gaps = bool((selected["n_missing"] > 0).any())
     columns = ["Term"]
     columns += ["Group"] if grouped else []
-    columns += ["Type", *(["Levels"] if has_levels else [])]
+    columns += ["Type", *(["Levels"] if has_levels else []), *(["Missing"] if has_gaps else [])]
     columns += ["Decision"] if decided else []
     columns += ["Importance", "Enters at k"]
     columns += ["Frequency", "95% interval"] if resampled else []
@@ -151,6 +153,7 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
         cells += (
             ["" if spec.n_occurring is None else count_text(spec.n_occurring)] if has_levels else []
         )
+        cells += [number_text(row["n_missing"], ",.0f", "")] if has_gaps else []
         cells += [row["decision"]] if decided else []
         cells += [decimal_text(row["importance"], 3), _entry(row["step"])]
         if row["group"] in kept:
