@@ -20,7 +20,6 @@ from treeselect.errors import (
     OptionError,
     TreeselectWarning,
     listing,
-    quoted,
 )
 from treeselect.frames.libraries import in_library
 from treeselect.models.baseline import baseline_of
@@ -52,6 +51,7 @@ from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
 from treeselect.results.coding_notes import coding_notes
 from treeselect.results.estimators import MODELS, refit_estimator
+from treeselect.results.linear_notes import group_note, left_out_note, weight_notes
 from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
 from treeselect.results.term_tables import SELECTED_HERE, TermTested, fitted_terms
 from treeselect.running.machine import memory_is_told
@@ -359,61 +359,6 @@ def fit_terms(
             ),
         )
     return full, left_out, fit
-
-
-def group_note(name: str | bool, data: ModelData) -> tuple[str, ...]:
-    if not name or data.row_weights.is_sample:
-        return ()
-    of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
-    return (
-        f"Standard errors treat rows of {of} as independent and are too small if they are not;"
-        " those of `inference()` are cluster-robust.",
-    )
-
-
-def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:
-    if not left_out:
-        return ()
-    beside = "" if fit.n_events is None else ", or of these and columns constant within strata"
-    return (
-        "Dropped because they are linear combinations of preceding columns"
-        f"{beside}: {listing(left_out)}.",
-    )
-
-
-def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
-    notes = []
-    of_events = fit.n_events is not None
-    if of_events and not data.row_weights.are_equal:
-        notes.append(
-            "Case weights multiply rows at risk and events, as in R's `coxph`; an event of weight 2"
-            " is one event, not two tied ones."
-            + ("" if data.row_weights.are_copies else " They are divided by their mean.")
-        )
-    elif data.row_weights.is_sample:
-        notes.append("Case weights are relative: divided by their mean.")
-    elif not data.row_weights.are_copies:
-        notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")
-    elif (data.weight > 1).any():
-        notes.append("Case weights are frequencies: each row counts as so many rows.")
-    if data.row_weights.is_sample:
-        notes.append(_robust_words(fit))
-    if data.offset is not None:
-        least_squares = fit.model.startswith(("OLS", "WLS"))
-        notes.append(
-            "The offset is subtracted from the response."
-            if least_squares
-            else "The offset is part of the linear predictor."
-        )
-    return tuple(notes)
-
-
-def _robust_words(fit: LinearFit) -> str:
-    units = "rows" if fit.n_groups is None else f"{fit.n_groups:,} clusters"
-    return (
-        f"Standard errors are robust (linearised, over {units}), as in R's `survey`; strata and"
-        " finite populations are not taken into account."
-    )
 
 
 # --- estimators of scikit-learn ----------------------------------------------------------------

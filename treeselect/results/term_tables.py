@@ -172,7 +172,7 @@ class TermTested:
         columns = ["n", "n_dropped", "events", *_STATISTICS]
         return in_library(pd.DataFrame([{name: known[name] for name in columns}]), self.library)
 
-    def published(self) -> tuple[SummaryContent, SummaryContent | None]:
+    def tables_of_paper(self) -> tuple[SummaryContent, SummaryContent | None]:
         """The table of a paper, of ratios where there are any, and the tests of terms; None if a
         model without one of the terms can't be fitted."""
         content = self._with_ratios() if self.ratio else self.content

@@ -23,7 +23,7 @@ def gather(material: FitMaterial) -> LinearSection | None:
     found = material.linear
     if found is None:
         return None
-    content, tests = found.published()
+    content, tests = found.tables_of_paper()
     hidden = ("Call", "Seed", "Response" if found.ratio else "")
     facts = tuple(fact for fact in content.facts if fact[0] not in hidden)
     table = Table(content.columns, content.rows[:MOST_ROWS], max(0, len(content.rows) - MOST_ROWS))
