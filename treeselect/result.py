@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.performance import Performance
     from treeselect.resampling.risk_groups import RiskGroups
     from treeselect.results.citation import Citation
+    from treeselect.results.refitting import GlmFit
 
 
 from treeselect.results.calls import step_text
@@ -1089,6 +1090,7 @@ class SelectionResult(ReadableFit):
         *,
         performance: Performance | None = None,
         coefficients: CoefficientStability | None = None,
+        linear: GlmFit | None = None,
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
@@ -1109,6 +1111,8 @@ class SelectionResult(ReadableFit):
             The result of :meth:`performance`, shown in its own section.
         coefficients : CoefficientStability, optional
             The result of :meth:`coefficient_stability`, shown in its own section.
+        linear : GlmFit, optional
+            The result of ``refit("glm")``, shown in its own section with tests of its terms.
         sections : list of str, optional
             The sections below the first screen, in this order, such as
             ``["terms", "path", "stability"]``; by default all that apply. Their names are those of
@@ -1126,15 +1130,17 @@ class SelectionResult(ReadableFit):
         ------
         OptionError
             If the file can't be written or would be neither HTML nor Markdown (``.docx``,
-            ``.pdf``), there is no such template or section or the template
-            can't be rendered, or `performance` or `coefficients` belong to another fit.
+            ``.pdf``), there is no such template or section or the template can't be rendered, or
+            `performance`, `coefficients` or `linear` belong to another fit.
         """
         from treeselect.printing import chosen_digits
         from treeselect.reports.pages import write_report
 
         own = None if template is None else file_path(template, name="template")
         with chosen_digits(check_digits(digits)):
-            return write_report(self, file_path(path), own, performance, coefficients, sections)
+            return write_report(
+                self, file_path(path), own, performance, coefficients, sections, linear
+            )
 
     def __repr__(self) -> str:
         from treeselect.results.short import fit_lines

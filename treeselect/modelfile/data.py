@@ -56,8 +56,7 @@ def data_of(
     spec = _spec(content, trusted)
     response = _response(content["response"], spec.formula)
     empty = _empty_design(content, arrays, spec)
-    weights, library = content["weights"], content["library"]
-    offset = content["offset"]
+    weights, library, offset = content["weights"], content["library"], content["offset"]
     check(isinstance(weights, str | bool) and isinstance(offset, str | bool), "weights")
     kind = content.get("weights_kind")  # absent in older files
     check(kind is None or (kind in KINDS and weights is not False), "weights")
@@ -328,15 +327,14 @@ def _with_sources(
         ),
         "groups",
     )
+    is_sample = not are_copies and data.weights_kind == "sampling"
     columns = data.spec.encode(frame)
     coded = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
     return dataclasses.replace(
         data,
         arrays=coded,
         response=dataclasses.replace(data.response, y=y, rows=rows),
-        row_weights=RowWeights(
-            weight, are_copies, groups, not are_copies and data.weights_kind == "sampling"
-        ),
+        row_weights=RowWeights(weight, are_copies, groups, is_sample),
         offset=offset,
         sources=frame,
     )
