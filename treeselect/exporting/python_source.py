@@ -144,8 +144,8 @@ def python_source(program: Program) -> Iterator[str]:
         yield "    return dict(zip(CLASSES, total))\n"
     else:
         yield _RESPONSES[program.link].format(one=one)
-    yield "\n\n# Each node: feature, test, threshold or level, left child, values of a leaf. Tests: 1 at"
-    yield "\n# most, 2 at most or missing, 3 missing, 4 level; 0 is a leaf. The right child is next.\n"
+    yield "\n\n# Each node: feature, test, threshold or level, left child, leaf's values. Tests:"
+    yield "\n# 1 at most, 2 at most or missing, 3 missing, 4 level, 0 a leaf. Right is left + 1.\n"
     yield "TREES = [\n"
     for tree in program.trees():
         yield f'    _tree("{_nodes(tree)}"),\n'

@@ -1,9 +1,9 @@
 """A final model as one SELECT for DuckDB, SQLite and PostgreSQL.
 
-Each tree is nested CASE expressions. SQLite's parser holds about fifteen nested ones, so that
-deeper parts of a tree are summands of their own, which hold where the conditions on their path do. All
-conditions are written for missing values as well: none is ever negated. Steps are materialised
-because engines would otherwise put the expressions of features into every node.
+Each tree is nested CASE expressions. SQLite's parser holds about fifteen, so that deeper parts of a
+tree are summands that hold where the conditions on their path do. All conditions are written for
+missing values as well: none is ever negated. Steps are materialised because engines would otherwise
+put the expressions of features into every node.
 """
 
 from __future__ import annotations
