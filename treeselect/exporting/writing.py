@@ -8,13 +8,14 @@ from typing import IO
 
 from treeselect.arguments.scalars import described
 from treeselect.errors import OptionError
+from treeselect.exporting.onnx_model import onnx_model
 from treeselect.exporting.program import program_of
 from treeselect.exporting.python_source import python_source
 from treeselect.exporting.sql import sql_source
 from treeselect.resampling.fit import Fit
 from treeselect.writing import write_file
 
-SUFFIXES = (".py", ".sql")
+SUFFIXES = (".py", ".sql", ".onnx")
 
 
 def export_model(fit: Fit, path: Path, table: object = None, columns: object = None) -> Path:
@@ -37,6 +38,8 @@ def export_model(fit: Fit, path: Path, table: object = None, columns: object = N
             tuple(c.name for c in program.inputs) if columns is None else _names("columns", columns)
         )
         return _write(path, sql_source(program, names, kept))
+    if suffix == ".onnx":
+        return write_file(path, onnx_model(program), what="exported model")
     return _write(path, python_source(program))
 
 
