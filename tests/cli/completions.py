@@ -6,11 +6,11 @@ import argparse
 
 import shtab
 
-from treeselect.cli import compare, completion, demo, methods, predict, report, select
+from treeselect.cli import compare, completion, demo, methods, predict, report, select, update
 from treeselect.cli.flags import flags_in
 from treeselect.cli.main import make_parser
 
-MODULES = (select, compare, predict, report, methods, demo)
+MODULES = (select, compare, predict, report, methods, demo, update)
 FILES = {"in": shtab.FILE, "out": shtab.FILE, "folder": shtab.DIRECTORY}
 PLACES = {"data": shtab.FILE, "model": shtab.FILE}
 

@@ -17,7 +17,7 @@ def written(mixed, tmp_path_factory):
     folder = tmp_path_factory.mktemp("schema")
     data, out = str(folder / "data.csv"), {name: str(folder / f"{name}.json") for name in NAMES}
     mixed.to_csv(data, index=False)
-    formula = ["died ~ signal + noise + flag", data]
+    formula = ["died ~ signal + colour + flag", data]
     much = ["--resamples", "3", "--effects", "--coefficients", "--performance", "2"]
     quick = ["-k", "1", "--set", "n_trees=10", "--seed", "1", *much]
     assert main(["select", *formula, *quick, "--json", out["select"]]) == 0

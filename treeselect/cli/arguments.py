@@ -276,7 +276,9 @@ SAVE_CONFIG = Flag(
     "FILE.toml",
     file="out",
 )
-REPORT = Flag("report", ("--report",), "write an HTML report", "FILE.html", file="out")
+REPORT = Flag(
+    "report", ("--report",), "write a report: HTML, or Markdown for FILE.md", "FILE", file="out"
+)
 JSON = Flag(
     "json",
     ("--json",),

@@ -19,6 +19,7 @@ from treeselect.cli.predict import add_predict
 from treeselect.cli.report import add_report
 from treeselect.cli.schema import add_schema
 from treeselect.cli.select import add_select
+from treeselect.cli.update import add_update
 from treeselect.errors import TreeselectError, TreeselectWarning
 
 REFUSED = 2
@@ -28,8 +29,8 @@ STOPPED = 130
 """Exit code of a stopped command: 128 and the number of the signal, as shells have it."""
 
 COMMANDS = (
-    add_select, add_compare, add_predict, add_report, add_methods, add_schema, add_completion,
-    add_demo,
+    add_select, add_compare, add_update, add_predict, add_report, add_methods, add_schema,
+    add_completion, add_demo,
 )  # fmt: skip
 
 _CODES = """\

@@ -14,10 +14,10 @@ from treeselect.shown import shown
 FLAGS = {
     "report": (
         Flag(
-            "output",
+            "report",
             ("--output", "-o"),
-            "file to write (default: report.html)",
-            "FILE.html",
+            "file to write: HTML, or Markdown for FILE.md (default: report.html)",
+            "FILE",
             file="out",
         ),
         Flag(
@@ -55,9 +55,9 @@ def add_report(commands: Any) -> None:
 def _report(options: argparse.Namespace) -> None:
     from treeselect.loading import load
 
-    asked = {"output": "report.html", **given(options, flags_in(FLAGS))}
+    asked = {"report": "report.html", **given(options, flags_in(FLAGS))}
     check_places(asked)
     page = load(options.model).report(
-        asked.pop("output"), sections=asked.get("sections"), digits=asked.get("digits")
+        asked["report"], sections=asked.get("sections"), digits=asked.get("digits")
     )
     put(shown(f"Report: {page}"))

@@ -142,30 +142,42 @@ def _select(options: argparse.Namespace) -> None:
     from treeselect.selection import select
 
     asked = read_arguments(options, flags_in(FLAGS))
-    resamples = _checked(asked)
-    effects = asked.get("effects", False)
-    in_parts = "checkpoint" in asked or effects
-    result = select(
-        asked["formula"],
-        data_of(asked),
-        resamples=0 if in_parts else resamples,
-        **{name: value for name, value in asked.items() if name in CALLED},
-        **without_none(asked.get("set", {})),
-    )
-    if in_parts and resamples and result.k > 0:
-        result = result.resample(resamples, checkpoint=asked.get("checkpoint"), effects=effects)
+    check(asked)
+    result = select(asked["formula"], data_of(asked), **passed_on(asked))
+    finish(asked, result, "select")
+
+
+def passed_on(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of the call; without resamples if these are drawn later."""
+    names = CALLED if _in_parts(asked) else {*CALLED, "resamples"}
+    settings = without_none(asked.get("set", {}))
+    return {name: value for name, value in asked.items() if name in names} | settings
+
+
+def _in_parts(asked: Mapping[str, Any]) -> bool:
+    return "checkpoint" in asked or asked.get("effects", False)
+
+
+def finish(asked: Mapping[str, Any], result: SelectionResult, command: str) -> None:
+    """Do, print and write what is asked of a result."""
+    resamples = asked.get("resamples", 0)
+    if _in_parts(asked) and resamples and result.k > 0:
+        result = result.resample(
+            resamples, checkpoint=asked.get("checkpoint"), effects=asked.get("effects", False)
+        )
     put(str(result.summary()))
     found = None
     if asked.get("performance"):
         found = result.performance(asked["performance"], checkpoint=asked.get("checkpoint"))
         put("", str(found.summary()))
     coefficients = _coefficients(result) if asked.get("coefficients") else None
-    _write(asked, result, found, coefficients)
+    _write(asked, result, found, coefficients, command)
     end_stopped(result.resampled, found)
 
 
-def _checked(asked: Mapping[str, Any]) -> int:
-    """The number of resamples, once all that is not an argument of the call has been checked."""
+def check(asked: Mapping[str, Any]) -> None:
+    """Raise an OptionError before the work starts if what is not an argument of the call is wrong,
+    or a file can't be written later."""
     resamples = check_resamples(asked.get("resamples", 0))
     for name in ("effects", "coefficients"):
         if asked.get(name) and not resamples:
@@ -181,7 +193,6 @@ def _checked(asked: Mapping[str, Any]) -> int:
         )
     check_places(asked)
     check_checkpoint(asked)
-    return resamples
 
 
 def _coefficients(result: SelectionResult) -> CoefficientStability | None:
@@ -201,6 +212,7 @@ def _write(
     result: SelectionResult,
     performance: Performance | None,
     coefficients: CoefficientStability | None,
+    command: str,
 ) -> None:
     written = []
     if asked.get("report"):
@@ -211,7 +223,7 @@ def _write(
     if asked.get("json"):
         tables = json_text(tables_of(result, performance, coefficients))
         written.append(f"Tables: {write_text(asked['json'], tables, 'json')}")
-    print_written([*written, *save_arguments(asked, "select")])
+    print_written([*written, *save_arguments(asked, command)])
 
 
 def tables_of(

@@ -5,10 +5,11 @@
 #    source ~/.local/share/bash_completion/treeselect
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_treeselect_subparsers=(select compare predict report methods schema completion demo)
+_shtab_treeselect_subparsers=(select compare update predict report methods schema completion demo)
 
 _shtab_treeselect_select_option_strings=(-h --help --method -m --set -k --encoding --sheet --sql --family --weights --weights-kind --offset --groups --costs --keep --monotone --labels --label --new-levels --na --folds --repeats --fold-groups --scoring --resamples --performance --effects --no-effects --coefficients --no-coefficients --seed --jobs -j --checkpoint --report --save --json --config --save-config)
 _shtab_treeselect_compare_option_strings=(-h --help --methods -m --set -k --encoding --sheet --sql --family --weights --weights-kind --offset --groups --costs --keep --monotone --labels --label --new-levels --na --folds --repeats --fold-groups --scoring --seed --jobs -j --checkpoint --report --json --config --save-config)
+_shtab_treeselect_update_option_strings=(-h --help --formula --method -m --set -k --encoding --sheet --sql --family --weights --weights-kind --offset --groups --costs --keep --monotone --labels --label --new-levels --na --folds --repeats --fold-groups --scoring --resamples --performance --effects --no-effects --coefficients --no-coefficients --seed --jobs -j --checkpoint --report --save --json)
 _shtab_treeselect_predict_option_strings=(-h --help --type --times --quantiles --interval --level --encoding --sheet --sql --output -o --guard-formulas --no-guard-formulas)
 _shtab_treeselect_report_option_strings=(-h --help --output -o --sections --digits)
 _shtab_treeselect_methods_option_strings=(-h --help --json --csv)
@@ -30,6 +31,12 @@ _shtab_treeselect_compare___report_COMPGEN=_shtab_compgen_files
 _shtab_treeselect_compare___json_COMPGEN=_shtab_compgen_files
 _shtab_treeselect_compare___config_COMPGEN=_shtab_compgen_files
 _shtab_treeselect_compare___save_config_COMPGEN=_shtab_compgen_files
+_shtab_treeselect_update_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_treeselect_update_pos_1_COMPGEN=_shtab_compgen_files
+_shtab_treeselect_update___checkpoint_COMPGEN=_shtab_compgen_dirs
+_shtab_treeselect_update___report_COMPGEN=_shtab_compgen_files
+_shtab_treeselect_update___save_COMPGEN=_shtab_compgen_files
+_shtab_treeselect_update___json_COMPGEN=_shtab_compgen_files
 _shtab_treeselect_predict_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_treeselect_predict_pos_1_COMPGEN=_shtab_compgen_files
 _shtab_treeselect_predict___output_COMPGEN=_shtab_compgen_files
@@ -43,7 +50,7 @@ _shtab_treeselect_demo___report_COMPGEN=_shtab_compgen_files
 
 _shtab_treeselect_schema_pos_0_choices=(select compare methods)
 _shtab_treeselect_completion_pos_0_choices=(bash zsh fish)
-_shtab_treeselect_pos_0_choices=(select compare predict report methods schema completion demo)
+_shtab_treeselect_pos_0_choices=(select compare update predict report methods schema completion demo)
 
 _shtab_treeselect_select__h_nargs=0
 _shtab_treeselect_select___help_nargs=0
@@ -54,6 +61,13 @@ _shtab_treeselect_select___coefficients_nargs=0
 _shtab_treeselect_select___no_coefficients_nargs=0
 _shtab_treeselect_compare__h_nargs=0
 _shtab_treeselect_compare___help_nargs=0
+_shtab_treeselect_update__h_nargs=0
+_shtab_treeselect_update___help_nargs=0
+_shtab_treeselect_update___performance_nargs='?'
+_shtab_treeselect_update___effects_nargs=0
+_shtab_treeselect_update___no_effects_nargs=0
+_shtab_treeselect_update___coefficients_nargs=0
+_shtab_treeselect_update___no_coefficients_nargs=0
 _shtab_treeselect_predict__h_nargs=0
 _shtab_treeselect_predict___help_nargs=0
 _shtab_treeselect_predict___guard_formulas_nargs=0

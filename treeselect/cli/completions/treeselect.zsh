@@ -18,6 +18,7 @@ _shtab_treeselect_commands() {
     report:'Write the report of a model saved by `treeselect select --save`.'
     schema:'Print the JSON Schema of the file that `--json` of a command writes.'
     select:'Select terms and print the summary.'
+    update:'Repeat the selection of a saved model with another formula, other options or other data. All that is not given, the seed included, is as in the model; defaults below are those of `treeselect select`.'
   )
   _describe 'treeselect commands' _commands
 }
@@ -56,7 +57,7 @@ _shtab_treeselect_compare_options=(
   "--seed[random seed (default\: random, and printed)]:N:"
   {--jobs,-j}"[number of processes\; -1 for all processors]:N:"
   "--checkpoint[save each finished combination of method and fold in FOLDER, so that repeating the command resumes where it was stopped\; needs --seed]:FOLDER:_files -/"
-  "--report[write an HTML report]:FILE.html:_files"
+  "--report[write a report\: HTML, or Markdown for FILE.md]:FILE:_files"
   "--json[write the tables as JSON, as described by \`treeselect schema\`]:FILE:_files"
   "--config[read arguments from FILE, written by --save-config or by hand\; flags replace them]:FILE.toml:_files"
   "--save-config[write all arguments, FORMULA, DATA and the seed to FILE, to repeat the study]:FILE.toml:_files"
@@ -80,7 +81,7 @@ _shtab_treeselect_demo_options=(
   "--resamples[number of bootstrap resamples (default\: 100)]:B:"
   "--seed[random seed (default\: 1912)]:N:"
   {--jobs,-j}"[number of processes (default\: -1, all processors)]:N:"
-  "--report[file for the HTML report (default\: titanic.html)]:FILE.html:_files"
+  "--report[file for the HTML report (default\: titanic.html)]:FILE:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -117,7 +118,7 @@ _shtab_treeselect_predict_defaults_added=0
 
 _shtab_treeselect_report_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  {--output,-o}"[file to write (default\: report.html)]:FILE.html:_files"
+  {--output,-o}"[file to write\: HTML, or Markdown for FILE.md (default\: report.html)]:FILE:_files"
   "--sections[comma-separated sections below the first screen, in this order (default\: all that apply)]:A,B,...:"
   "--digits[number of printed digits, 1 to 10]:N:"
   ":a file written by --save:_files"
@@ -164,7 +165,7 @@ _shtab_treeselect_select_options=(
   "--seed[random seed (default\: random, and printed)]:N:"
   {--jobs,-j}"[number of processes\; -1 for all processors]:N:"
   "--checkpoint[save each finished resample and each fold of --performance in FOLDER, so that repeating the command resumes where it was stopped\; needs --seed]:FOLDER:_files -/"
-  "--report[write an HTML report]:FILE.html:_files"
+  "--report[write a report\: HTML, or Markdown for FILE.md]:FILE:_files"
   "--save[save the model for \`treeselect predict\`]:FILE:_files"
   "--json[write the tables as JSON, as described by \`treeselect schema\`]:FILE:_files"
   "--config[read arguments from FILE, written by --save-config or by hand\; flags replace them]:FILE.toml:_files"
@@ -175,6 +176,47 @@ _shtab_treeselect_select_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_treeselect_select_defaults_added=0
+
+_shtab_treeselect_update_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--formula[new formula, in which . stands for the old terms or, to the left of \~, for the old response\; for example \'\~ . - age\']:FORMULA:"
+  {--method,-m}"[a method listed by \`treeselect methods\` (default\: exchange)]:NAME:"
+  "*--set[option of the method, such as gamma\=0.3\; may be repeated\; \`treeselect methods NAME\` lists them]:OPTION=VALUE:"
+  "-k[number of terms\: a whole number, or chosen by cross-validation\: 1se or best (default\: 1se, unless the method determines the number)]:K:"
+  "--encoding[encoding of a CSV, Stata, SPSS or SAS file, such as latin-1 or utf-16 (default\: utf-8, or what the file says)]:NAME:"
+  "--sheet[sheet of a workbook]:NAME:"
+  "--sql[query in place of DATA, run by DuckDB, such as \"select \* from \'x.parquet\'\"\; it can read every file that you can]:QUERY:"
+  "--family[auto (default), gaussian, binomial, multinomial, poisson or cox]:NAME:"
+  "--weights[column with case weights]:COLUMN:"
+  "--weights-kind[what the weights are\: frequency, sampling or precision (default\: by their values)]:KIND:"
+  "--offset[column with the offset]:COLUMN:"
+  "*--groups[terms that enter and leave the model together\; may be repeated]:NAME=A,B:"
+  "*--costs[cost of a term, variable or group (default\: 1 each)\; may be repeated]:NAME=COST:"
+  "*--keep[term that is always included\; may be repeated]:TERM:"
+  "*--monotone[term with which predictions must not decrease (1) or not increase (-1)\; may be repeated]:TERM=1|-1:"
+  "*"{--labels,--label}"[label of a column or term in summary and report\; may be repeated]:NAME=LABEL:"
+  "--new-levels[how prediction treats factor levels that are not in DATA\: error (default), missing or other]:RULE:"
+  "*--na[codes for missing values, in all columns or in one\; may be repeated]:CODE|NAME=CODE:"
+  "--folds[number of folds (default\: 5)]:N:"
+  "--repeats[number of repeats of the cross-validation, each with new folds (default\: 1)]:R:"
+  "--fold-groups[column that identifies clusters of rows, which folds and resamples keep together]:COLUMN:"
+  "--scoring[score\: a scikit-learn scorer such as neg_log_loss or, for times to an event, uno_c]:SCORE:"
+  "--resamples[number of bootstrap resamples for assessing stability (default\: 0)]:B:"
+  "--performance[estimate performance on held-out rows by nested cross-validation with this many folds (5 without a number)\; 0 for none (default)]:FOLDS:"
+  {--effects,--no-effects}"[also fit the final model of each resample, and print the effects of the selected terms with intervals\; needs --resamples]"
+  {--coefficients,--no-coefficients}"[also fit a linear model of the terms that each resample selected, and print how selection affects the coefficients\; needs --resamples]"
+  "--seed[random seed (default\: random, and printed)]:N:"
+  {--jobs,-j}"[number of processes\; -1 for all processors]:N:"
+  "--checkpoint[save each finished resample and each fold of --performance in FOLDER, so that repeating the command resumes where it was stopped\; needs --seed]:FOLDER:_files -/"
+  "--report[write a report\: HTML, or Markdown for FILE.md]:FILE:_files"
+  "--save[save the model for \`treeselect predict\`]:FILE:_files"
+  "--json[write the tables as JSON, as described by \`treeselect schema\`]:FILE:_files"
+  ":a file written by --save:_files"
+  ":a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_treeselect_update_defaults_added=0
 
 
 _shtab_treeselect() {
@@ -203,6 +245,7 @@ _shtab_treeselect() {
         report) _arguments -C -s $_shtab_treeselect_report_options ;;
         schema) _arguments -C -s $_shtab_treeselect_schema_options ;;
         select) _arguments -C -s $_shtab_treeselect_select_options ;;
+        update) _arguments -C -s $_shtab_treeselect_update_options ;;
       esac
   esac
 }
