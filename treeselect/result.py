@@ -968,8 +968,8 @@ class SelectionResult(ReadableFit):
         path : path
             The suffix chooses the language: ``.py``, a module of Python's standard library with
             ``predict(row)`` and ``predict_rows(rows)``; ``.sql``, one SELECT for DuckDB, SQLite
-            (3.35 or newer) and PostgreSQL (12 or newer); ``.onnx``, ONNX with operators of version 17, which needs
-            the extra ``onnx``. An existing file is replaced atomically.
+            (3.35 or newer) and PostgreSQL (12 or newer); ``.onnx``, ONNX with operators of version
+            17, which needs the extra ``onnx``. An existing file is replaced atomically.
         table : str or sequence of str, optional
             For ``.sql``, and required there: the table to predict for, or the names of schema and
             table.
@@ -987,7 +987,7 @@ class SelectionResult(ReadableFit):
         OptionError
             If the suffix is unknown, `table` or `columns` do not suit it, a package is missing, a
             selected term has no translation (splines, polynomials, products of a factor and a
-            number), or the offset was given as an array; or if the file can't be written.
+            number), the offset was given as an array, or the file can't be written.
 
         Notes
         -----
@@ -1001,7 +1001,7 @@ class SelectionResult(ReadableFit):
         --------
         >>> import runpy, tempfile, treeselect
         >>> from pathlib import Path
-        >>> data = treeselect.datasets.load_titanic()
+        >>> data = treeselect.datasets.load("titanic_correlated")
         >>> fit = treeselect.select(
         ...     "survived ~ sex + age", data, method="rrf", k=2, n_trees=10, seed=1
         ... )
