@@ -4,12 +4,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check
 
-.PHONY: help demo test docs vignettes format
+.PHONY: help demo test test-wheel test-oldest docs vignettes format
 
 help:
 	@echo "make demo       install, then select variables on the Titanic data: summary and titanic.html"
 	@echo "make test       install with the tools for development, then check style, types, tests,"
 	@echo "                vignettes and site"
+	@echo "make test-wheel   the tests against the wheel, as users install it"
+	@echo "make test-oldest  the same with the oldest versions of what it needs"
 	@echo "make docs       run the vignettes and write the site, docs/_build/html/index.html"
 	@echo "make vignettes  run the vignettes and write vignettes/html/*.html"
 	@echo "make format     let ruff write the code's format and mend what it can"
@@ -25,6 +27,12 @@ test: .venv/installed-dev
 	$(BIN)/pytest -n auto --dist worksteal
 	$(BIN)/python -m vignettes.build
 	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
+
+test-wheel:
+	PYTHON=$(PYTHON) bash .ci/installed
+
+test-oldest:
+	PYTHON=$(PYTHON) bash .ci/installed --oldest
 
 docs: .venv/installed-dev
 	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html

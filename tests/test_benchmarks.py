@@ -93,6 +93,8 @@ def test_comparison_prints_its_tables(run):
         ("kills.py", 2 + 2),
         ("pages.py", 2 + 2),
         ("originals.py", 2 + 11),
+        ("intervals.py", 2 + 2),
+        ("monotone.py", 2 + 6),
         pytest.param("spreading.py", 2 + 1, marks=on_linux),
     ],
 )

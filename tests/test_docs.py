@@ -29,7 +29,8 @@ PAGE = DOCS / "features.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the sdist has no docs")
 
 CALL = re.compile(
-    r"`((?:fit\.|pairs\.|select\(|select_imputed\(|compare\(|treeselect\.|TreeSelector\()[^`]*)`"
+    r"`((?:fit\.|pairs\.|select\(|select_imputed\(|compare\(|treeselect\.|(?:Tree|Formula)Selector\()"
+    r"[^`]*)`"
 )
 
 WITHOUT_TREES = ("cfs", "fcbf", "hsic_lasso", "lasso", "mrmr", "stepwise", "svm_rfe")
@@ -85,6 +86,7 @@ def names():
         "SelectKBest": SelectKBest,
         "treeselect": treeselect,
         "TreeSelector": treeselect.TreeSelector,
+        "FormulaSelector": treeselect.FormulaSelector,
     }
 
 
@@ -198,6 +200,7 @@ RESULTS = (
     "treeselect.results.citation.Citation",
     "treeselect.results.estimators.EstimatorFit",
     "treeselect.results.refitting.GlmFit",
+    "treeselect.models.term_tests.TermTests",
 )
 """What calls return: each with all that it can do."""
 
@@ -222,9 +225,10 @@ FOR_PAGES = {
 
 
 def members(cls):
-    """Public methods and properties of a class; fields are in its docstring."""
+    """Public methods and properties of a class, without old names; fields are in its docstring."""
     fields = {field.name for field in dataclasses.fields(cls)}
-    return {n for n in dir(cls) if not n.startswith("_")} - fields
+    old = {n for n in dir(cls) if (getattr(cls, n).__doc__ or "").startswith("Deprecated")}
+    return {n for n in dir(cls) if not n.startswith("_")} - fields - old
 
 
 def test_each_public_name_is_in_the_reference_once():
@@ -238,7 +242,8 @@ def test_each_public_name_is_in_the_reference_once():
     for result in RESULTS:
         names = members(pkgutil.resolve_name(result))
         public |= {f"{result}.{name}" for name in names if not FOR_REPORTS.search(name)}
-    public |= {f"treeselect.TreeSelector.{name}" for name in ("fit", "transform")}
+    for selector in ("TreeSelector", "FormulaSelector"):
+        public |= {f"treeselect.{selector}.{name}" for name in ("fit", "transform")}
     public -= FOR_PAGES
     counts = Counter(documented())
     assert [name for name, count in counts.items() if count > 1] == []

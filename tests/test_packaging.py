@@ -3,15 +3,21 @@
 Hatchling is called directly, without build isolation: no network.
 """
 
+import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
+import oldest
 import pytest
 
+import treeselect
+
 ROOT = Path(__file__).resolve().parent.parent
+KEYS = ("version", "date-released")
 
 
 def run(script: str, cwd: Path) -> str:
@@ -95,6 +101,31 @@ def test_both_wheels_hold_the_same_files(wheel: Path, wheel_of_sdist: Path, tmp_
     )
 
 
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_a_build_elsewhere_and_later_has_the_same_bytes(kind: str, tmp_path: Path) -> None:
+    copy = tmp_path / "elsewhere"
+    for name in packed_files():
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_bytes((ROOT / name).read_bytes())
+        (copy / name).chmod(0o600)  # another umask; the times are those of now
+    here, there = (build(kind, at, tmp_path / f"built {at.name}") for at in (ROOT, copy))
+    assert here.name == there.name
+    assert here.read_bytes() == there.read_bytes()
+
+
+def packed_files() -> list[Path]:
+    """What goes into the sdist, relative to the root."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    names = project["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
+    names += ["pyproject.toml", "README.md", "LICENSE", ".gitignore"]
+    found = [path for name in names for path in [ROOT / name, *(ROOT / name).rglob("*")]]
+    return [
+        p.relative_to(ROOT)
+        for p in found
+        if p.is_file() and not {"__pycache__", "html"} & {*p.parts}
+    ]
+
+
 def test_an_editable_install_reads_the_repository_s_templates(tmp_path: Path) -> None:
     editable = build("editable", ROOT, tmp_path / "editable")
     site = unpacked(editable, tmp_path / "site")
@@ -124,3 +155,30 @@ def test_without_templates_the_error_says_where_it_looked(tmp_path: Path) -> Non
     assert str(package / "templates") in message
     assert str(tmp_path / "templates") in message
     assert "Install treeselect again" in message
+
+
+def test_version_and_date_of_a_release_agree() -> None:
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    version, date = (re.search(rf"^{key}: (.+)$", cited, re.M) for key in KEYS)
+    head = re.search(r"^## (\S+) \((.+)\)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    assert version is not None
+    assert date is not None
+    assert head is not None
+    assert (version[1], date[1]) == (head[1], head[2])
+    assert version[1] == treeselect.__version__.removesuffix(".dev0")
+
+
+def test_only_numba_has_an_upper_bound() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    bounded = [one for ones in (project["dependencies"], *extras) for one in ones if "<" in one]
+    assert [one.split(">")[0] for one in bounded] == ["numba"]
+    assert "<" not in project["requires-python"]
+
+
+def test_each_package_has_a_lowest_version_that_is_tested() -> None:
+    found = oldest.constraints()
+    assert "numba==0.62" in found
+    assert not [one for one in found if not re.fullmatch(r"[a-z0-9-]+==[0-9.]+", one)]
+    with pytest.raises(ValueError, match="no lower bound"):
+        oldest.oldest("numpy")

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -22,7 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeselect
 from treeselect import TreeSelector
-from treeselect.errors import DataError, MethodError, OptionError, TreeselectError
+from treeselect.errors import DataError, MethodError, NewDataError, OptionError, TreeselectError
 
 FOREST = {"n_trees": 5}
 QUICK = TreeSelector("importance", 2, method_options=FOREST, random_state=0)
@@ -170,6 +172,89 @@ def test_pipelines_searches_and_set_output(data):
     assert search.best_params_["treeselector__k"] == 2
 
 
+def test_text_reaches_an_estimator_as_numbers(data):
+    X, y = data
+    X = X.assign(site=X["site"].astype(object))
+    selector = clone(QUICK).set_params(k=4, keep=["site", "flag"], encode=True, new_levels="other")
+    model = make_pipeline(selector, HistGradientBoostingClassifier(max_iter=5, random_state=0))
+    assert cross_val_score(model, X, y, cv=2).mean() > 0.7
+    found = clone(selector).fit(X, y)
+    out, names = found.transform(X), list(found.get_feature_names_out())
+    assert out.dtype == np.float64
+    for level in X["site"].dropna().unique():
+        np.testing.assert_array_equal(out[:, names.index(f"site[{level}]")], X["site"] == level)
+    np.testing.assert_array_equal(out[:, names.index("flag")], X["flag"])
+    framed = clone(found).set_output(transform="pandas").fit(X, y).transform(X)
+    assert list(framed) == names
+    with pytest.raises(OptionError, match="`inverse_transform` must"):
+        found.inverse_transform(out)
+    texts = X[["noise", "site"]].astype(object).to_numpy()
+    by_number = clone(selector).set_params(k=1, keep=None, method="mrmr", method_options=None)
+    assert by_number.fit(texts, y).get_feature_names_out()[0].startswith("x1[")
+    assert by_number.transform(texts[:1]).shape[0] == 1
+    with pytest.raises(NewDataError, match="elsewhere"):
+        clone(found).set_params(new_levels="error").fit(X, y).transform(X.assign(site="elsewhere"))
+
+
+def test_columns_of_a_frame_by_another_transformer(data):
+    X, y = data
+    parts = ColumnTransformer([("few", clone(QUICK), ["signal", "site", "noise"])])
+    for library, kind in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
+        frame = X if library == "pandas" else pl.from_pandas(X)
+        out = clone(parts).set_output(transform=library).fit_transform(frame, y)
+        assert isinstance(out, kind)
+        assert list(out.columns) == ["few__signal", "few__site"]
+
+
+def test_options_of_a_method_are_nested_parameters(data):
+    X, y = data
+    method = treeselect.GRRF(n_trees=3)
+    selector = TreeSelector(method, random_state=0)
+    assert selector.get_params()["method__gamma"] == method.gamma
+    assert "method__gamma" not in selector.get_params(deep=False)
+    changed = clone(selector).set_params(method__gamma=0.3, k=1)
+    assert (changed.method.gamma, changed.method.n_trees, changed.k) == (0.3, 3, 1)
+    assert selector.method is method
+    assert method.gamma != 0.3
+    grid = {"treeselector__method__gamma": [0.0, 0.5]}
+    model = make_pipeline(selector.set_params(encode=True), HistGradientBoostingClassifier())
+    model.set_params(histgradientboostingclassifier__max_iter=3)
+    search = GridSearchCV(model, grid, cv=2).fit(X, y)
+    assert search.best_estimator_[0].method.gamma in (0.0, 0.5)
+    both = selector.set_params(method=treeselect.RRF(), method__lam=0.5)
+    assert both.method == treeselect.RRF(lam=0.5)
+
+
+def test_options_of_options():
+    burning = TreeSelector(treeselect.ControlBurn(forest=treeselect.Forest("bagging")))
+    assert burning.get_params()["method__forest__kind"] == "bagging"
+    burning.set_params(method__forest__forests=3, method__prune=True)
+    assert burning.method == treeselect.ControlBurn(forest="bagging", forests=3, prune=True)
+    inner = RFE(LogisticRegression())
+    foreign = TreeSelector(treeselect.ForeignSelector(inner))
+    foreign.set_params(method__selector__estimator__C=0.5)
+    assert foreign.method.selector.estimator.C == 0.5
+    assert inner.estimator.C != 0.5
+    direct = TreeSelector(inner).set_params(method__step=2)
+    assert direct.method.step == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "parameter", "says"),
+    [
+        (treeselect.GRRF(), "method__gama", "GRRF has no option `gama`.\n  Did you mean `gamma`"),
+        (treeselect.GRRF(), "method__gamma__x", "`method__gamma__x` can't be set"),
+        ("grrf", "method__gamma", "`method__gamma` needs an object in `method`, not a name"),
+        (RFE(LogisticRegression()), "method__steps", "RFE has no option `steps`"),
+        ("grrf", "methd", "Invalid parameter 'methd'"),
+        (treeselect.GRRF(), "method__gamma", "`gamma` of GRRF must be"),
+    ],
+)
+def test_nested_parameters_that_do_not_exist(method, parameter, says):
+    with pytest.raises(ValueError, match=says):
+        TreeSelector(method).set_params(**{parameter: 7})
+
+
 def test_weights_and_groups_of_folds_are_routed(data):
     X, y = data
     weight, patient = np.ones(len(y)), np.arange(len(y)) // 4
@@ -231,6 +316,9 @@ def test_nothing_selected_is_a_warning(data):
     found.fit(X, y)
     with pytest.warns(UserWarning, match="No features were selected"):
         assert found.transform(pl.from_pandas(X)).shape[1] == 0
+    found.set_output(transform="pandas")
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert found.transform(X).shape == (len(X), 0)
 
 
 @pytest.mark.parametrize(

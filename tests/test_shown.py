@@ -18,7 +18,7 @@ from quick import quick_fit
 import treeselect
 from treeselect import errors
 from treeselect.cli.main import main
-from treeselect.cli.shared import json_text
+from treeselect.cli.output import json_text
 from treeselect.reports.render import render
 from treeselect.running.progress import track
 from treeselect.shown import HIDDEN, said, shown

@@ -39,13 +39,19 @@ if TYPE_CHECKING:
     from treeselect.algorithms.svm import SVMRFE
     from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.comparing import Comparison, compare
+    from treeselect.comparing_fits import compare_fits
+    from treeselect.comparison.fits import FitComparison
     from treeselect.designs.problem import Problem
+    from treeselect.formula_selector import FormulaSelector
+    from treeselect.frames.opening import read
     from treeselect.imputing import ImputedSelection, select_imputed
     from treeselect.loading import load
     from treeselect.resampling.performance import Performance
     from treeselect.result import SelectionResult
+    from treeselect.results.versions import Versions, versions
     from treeselect.selection import select
     from treeselect.selector import TreeSelector
+    from treeselect.updating import update
 
 __all__ = [
     "CFS",
@@ -61,9 +67,11 @@ __all__ = [
     "Constraints",
     "ControlBurn",
     "ExchangeSearch",
+    "FitComparison",
     "ForeignSelector",
     "Forest",
     "ForestImportance",
+    "FormulaSelector",
     "HSICLasso",
     "Hinge",
     "ImputedSelection",
@@ -82,15 +90,20 @@ __all__ = [
     "Task",
     "TreeSelector",
     "VarSelRF",
+    "Versions",
     "__version__",
     "compare",
+    "compare_fits",
     "datasets",
     "errors",
     "load",
     "methods",
+    "read",
     "register_method",
     "select",
     "select_imputed",
+    "update",
+    "versions",
 ]
 
 # Names are imported on first use, so that `import treeselect` alone is fast.
@@ -103,9 +116,11 @@ _HOME = {
     "ControlBurn": "treeselect.algorithms.controlburn",
     "ExchangeSearch": "treeselect.algorithms.exchange",
     "FCBF": "treeselect.algorithms.fcbf",
+    "FitComparison": "treeselect.comparison.fits",
     "ForeignSelector": "treeselect.algorithms.foreign",
     "Forest": "treeselect.algorithms.burning.forests",
     "ForestImportance": "treeselect.algorithms.importance",
+    "FormulaSelector": "treeselect.formula_selector",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
     "HSICLasso": "treeselect.algorithms.hsic_lasso",
@@ -129,12 +144,17 @@ _HOME = {
     "Task": "treeselect.algorithms.shared.task",
     "TreeSelector": "treeselect.selector",
     "VarSelRF": "treeselect.algorithms.varselrf",
+    "Versions": "treeselect.results.versions",
     "compare": "treeselect.comparing",
+    "compare_fits": "treeselect.comparing_fits",
     "load": "treeselect.loading",
     "methods": "treeselect.algorithms.registry",
+    "read": "treeselect.frames.opening",
     "register_method": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
     "select_imputed": "treeselect.imputing",
+    "update": "treeselect.updating",
+    "versions": "treeselect.results.versions",
 }
 
 

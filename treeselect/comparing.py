@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +22,6 @@ from treeselect.comparison.running import (
     Contestant,
     Methods,
     fold_repeats,
-    method_texts,
     plain_sizes,
     read_methods,
     read_sizes,
@@ -34,8 +33,10 @@ from treeselect.designs.labels import response_label, shown_names
 from treeselect.designs.preparing import prepare
 from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
+from treeselect.designs.weights import WeightsKind
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
+from treeselect.frames.codes import Codes
 from treeselect.frames.labels import labels_in
 from treeselect.frames.libraries import in_library, library_of
 from treeselect.frames.reading import read_data
@@ -44,7 +45,7 @@ from treeselect.printing.summary import Summarised
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.splitting import split_rows
-from treeselect.results.calls import call_text, data_text
+from treeselect.results.calls import call_text, data_text, given_arguments, once
 from treeselect.running.checkpoint import read_checkpoint
 from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.pieces import Course, Piece, check_on_piece
@@ -69,15 +70,18 @@ def compare(
     scoring: Scoring = None,
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
+    weights_kind: WeightsKind | None = None,
     offset: str | Sequence[float] | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     costs: Mapping[str, float] | None = None,
     keep: Iterable[str] | str | None = None,
+    monotone: Mapping[str, int] | None = None,
     seed: int | None = None,
     n_jobs: int | None = None,
     new_levels: NewLevels = "error",
     trusted: bool = False,
     labels: Mapping[str, str | None] | None = None,
+    na: Codes = None,
     progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     on_piece: Callable[[Piece], object] | None = None,
@@ -104,7 +108,9 @@ def compare(
         the one-standard-error rule.
     folds, repeats, fold_groups, scoring
         As in :func:`treeselect.select`: how rows are held out, and how they are scored.
-    family, weights, offset, groups, costs, keep, new_levels, trusted, labels
+    family, weights, weights_kind, offset, groups, costs, keep, monotone
+        As in :func:`treeselect.select`.
+    new_levels, trusted, labels, na
         As in :func:`treeselect.select`. Methods that cannot use costs refuse them.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
@@ -152,6 +158,7 @@ def compare(
     >>> found.glance()["method"].tolist()
     ['rrf', 'mrmr']
     """
+    given = dict(locals())
     course = Course(
         workers_for(check_n_jobs(n_jobs)),
         read_progress(progress),
@@ -164,14 +171,13 @@ def compare(
             " resume.\n  Found: seed=None."
         )
     seed = read_seed(seed)
-    if isinstance(methods, Iterator):
-        methods = tuple(methods)  # read twice: to run, and to name them in the call
+    methods, keep = once(methods), once(keep)  # read twice: to run, and for the call
     contestants = tuple(
         Contestant(label, deciding(method, k)) for label, method in read_methods(methods)
     )
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
-        trusted, labels,
+        trusted, labels, monotone, weights_kind, na,
     )  # fmt: skip
     frame = read_data(data)
     # Here an integer `k` needs folds too, so errors must not advise one.
@@ -189,10 +195,8 @@ def compare(
     )
     n_asked, repeat_of_fold = len(splits), fold_repeats(asked, len(splits))[done]
     splits = tuple(splits[number] for number in done)
-    arguments = {
-        "methods": method_texts(methods), "k": plain_sizes(k), "folds": folds, "repeats": repeats,
-        **request.arguments(),
-    }  # fmt: skip
+    read = {"methods": methods, "k": plain_sizes(k), "keep": keep, "seed": seed}
+    typed = call_text(compare, data, given_arguments(given) | read)
     used = model_data.row_weights.used
     response = model_data.response
     names = model_data.arrays.groups.names
@@ -212,13 +216,15 @@ def compare(
         score_words=response.family.score_words,
         score_bounds=response.family.score_bounds,
         scheme=asked.words(n_asked),
-        call=call_text("compare", formula, data, arguments),
+        call=typed.text,
+        unshown=typed.unshown,
         data=data_text(data, frame),
         seed=seed,
         notes=run_notes(contestants, runs, model_data.notes),
         library=library_of(data),
         asked=n_asked if len(splits) < n_asked else None,
         follow_up=response.follow_up,
+        weights_facts=model_data.weights_facts,
         labels=shown_names(model_data) | response_label(model_data),
     )
 
@@ -362,12 +368,13 @@ class Comparison(Summarised, Tabled, Contest):
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
-        """Write the comparison as a self-contained HTML file.
+        """Write the comparison as a self-contained HTML file, or as Markdown.
 
         Parameters
         ----------
         path : path
-            File to write. An existing file is replaced, completely or not at all.
+            File to write. An existing file is replaced, completely or not at all. With the suffix
+            ``.md`` it is Markdown, with text and tables and no figures.
         template : path, optional
             Your jinja2 template instead of ``comparison.html.j2``, which it may extend or copy; the
             first lines of ``report.html.j2`` explain how.

@@ -9,9 +9,7 @@ refuses). Plain columns are taken from the frame directly.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +29,7 @@ from formulaic.utils.stateful_transforms import stateful_eval
 from treeselect.errors import (
     FormulaError,
     did_you_mean,
+    joined,
     listing,
     near,
     quoted,
@@ -47,7 +46,9 @@ from treeselect.formulas.checks import (
     check_response,
     check_terms,
 )
+from treeselect.formulas.coded import FormulaicMatrix, quiet
 from treeselect.formulas.expressions import Code, Contrast, Transform
+from treeselect.formulas.habits import OPERATORS_OF_R
 from treeselect.formulas.identifiers import Identifiers
 from treeselect.formulas.quoting import Unquoted, unquote
 from treeselect.formulas.survival import check_kept, check_left, plain_strata, take_strata
@@ -93,7 +94,7 @@ def parse_formula(
     check_names(tokens, text, unquoted, columns, hidden)
     check_neighbours(tokens, text, unquoted)
     names = Identifiers(text, unquoted, columns, trusted)
-    tokens = [names.numbered(token) for token in tokens]
+    tokens = _numbered(tokens, names)
     visible = [names.column(c) for c in columns if c not in hidden]
     context: dict[str, Any] = {"__formulaic_variables_available__": visible}
     parser = DefaultFormulaParser()
@@ -117,6 +118,20 @@ def parse_formula(
     terms, strata_of = take_strata(right, response, text)
     check_terms(terms, response, text)
     return ParsedFormula(text, response, terms, tuple(columns), tuple(hidden), strata_of)
+
+
+def _numbered(tokens: Sequence[Token], names: Identifiers) -> list[Token]:
+    """Tokens with identifiers for names and expressions; all that can't be read are refused."""
+    done: list[Token] = []
+    errors: dict[str, FormulaError] = {}
+    for token in tokens:
+        try:
+            done.append(names.numbered(token))
+        except FormulaError as error:
+            errors.setdefault(str(error), error)
+    if errors:
+        raise joined(list(errors.values()), "The formula")
+    return done
 
 
 def _tokens(unquoted: Unquoted, text: str) -> list[Token]:
@@ -155,6 +170,8 @@ def _unreadable(text: str, error: Exception, restore: Callable[[str], str]) -> F
     said = str(error).split("\n")[0].replace("⧛", "").replace("⧚", "")
     if "context marker" in said:
         said = "Unmatched parenthesis, bracket or brace."
+    elif in_r := next((OPERATORS_OF_R[sign] for sign in ("%%", "%/%") if sign in text), None):
+        said = in_r
     said = shortened(restore(said)) or type(error).__name__
     return FormulaError(f"Can't read the formula.\n  {shortened(text)}\n  {said}")
 
@@ -236,7 +253,7 @@ def transform(node: Transform, values: Any, state: dict[str, Any]) -> Any:
         values = values.astype(np.float64)  # powers of whole numbers overflow
     if getattr(function, "__is_stateful_transform__", False):
         options["_state"] = state.setdefault(node.text, {})
-    with _quiet():
+    with quiet():
         return function(values, **options)
 
 
@@ -260,14 +277,6 @@ def _option(value: object) -> Any:
         made = getattr(TRANSFORMS["contr"], name) if name else TRANSFORMS[family]
         return made(*value.arguments, **dict(value.options))
     return list(value) if isinstance(value, tuple) else value
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without warnings about infinite values, which are found afterwards, or deprecations."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def columns_of(result: Any) -> tuple[dict[str, Any], bool]:
@@ -305,7 +314,7 @@ def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any
                  ("I", "exp10")}, **own, "np": np}  # fmt: skip
     known = {name: environment[column] for name, column in node.aliases}
     quoted_name = {"Q": environment.__getitem__}
-    with _quiet():
+    with quiet():
         return stateful_eval(
             node.text,
             LayeredMapping(known, environment, quoted_name, functions),
@@ -315,6 +324,11 @@ def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any
         )
 
 
+def polynomial(series: pd.Series[Any]) -> Any:
+    """A factor with orthogonal polynomials of its levels as contrasts, as R's ``contr.poly``."""
+    return TRANSFORMS["C"](series, contrasts=TRANSFORMS["contr"].poly())
+
+
 def formulaic_matrix(
     text: str,
     frame: pd.DataFrame,
@@ -322,7 +336,7 @@ def formulaic_matrix(
     terms: Sequence[Term],
     *,
     full_rank: bool,
-) -> tuple[pd.DataFrame, list[int]]:
+) -> FormulaicMatrix:
     """formulaic's own matrix of terms.
 
     Parameters
@@ -338,12 +352,6 @@ def formulaic_matrix(
     full_rank : bool
         Whether the intercept comes first, and factors lose a level of reference.
 
-    Returns
-    -------
-    matrix : pandas.DataFrame
-    term_of : list of int, length n_columns
-        Number of the term, -1 for the intercept.
-
     Raises
     ------
     Exception
@@ -356,7 +364,7 @@ def formulaic_matrix(
         for term in terms
     ]
     formula = Formula([FormulaicTerm([one]), *looked_up] if full_rank else looked_up)
-    with _quiet():
+    with quiet():
         matrix = formula.get_model_matrix(
             frame, context=values, ensure_full_rank=full_rank, na_action="ignore"
         )
@@ -367,4 +375,4 @@ def formulaic_matrix(
     for term, places in matrix.model_spec.term_indices.items():
         for place in places:
             term_of[place] = number.get(frozenset(f.expr for f in term.factors), -1)
-    return matrix, term_of
+    return FormulaicMatrix(matrix, term_of, matrix.model_spec)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from treeselect.algorithms.registry import method_text
 from treeselect.arguments.checks import (
     USUAL_METHOD,
     USUAL_SIZE,
@@ -23,7 +22,7 @@ from treeselect.imputation.alike import check_alike, in_frame, read_frames
 from treeselect.imputation.record import Imputed
 from treeselect.printing.summary import Summarised
 from treeselect.result import SelectionResult
-from treeselect.results.calls import call_text
+from treeselect.results.calls import call_text, given_arguments
 from treeselect.selection import select
 
 if TYPE_CHECKING:
@@ -129,6 +128,7 @@ def select_imputed(
     >>> bool(table.loc["age", "fmi"] > table.loc["sex[T.male]", "fmi"])
     True
     """
+    given = dict(locals())
     frames = read_frames(frames)
     least_share = _check_share(least_share)
     resamples = check_resamples(resamples)
@@ -147,16 +147,13 @@ def select_imputed(
                 if fit.stability.partial:  # stopped: the other frames have no resamples
                     raise KeyboardInterrupt
         fits.append(fit)
-    text = call_text(
-        "select_imputed", formula, frames,
-        {"method": method_text(method), "k": k, "resamples": resamples,
-         **({} if least_share == 0.5 else {"least_share": least_share}), **arguments},
-    )  # fmt: skip
+    typed = call_text(select_imputed, frames, given_arguments(given) | {"seed": seed})
     return ImputedSelection(
         fits=tuple(fits),
         least_share=least_share,
         resamples=resamples,
-        call=text,
+        call=typed.text,
+        unshown=typed.unshown,
         data=f"{len(frames)} imputed frames of {n_rows:,} rows and {n_columns:,} columns",
         library=library_of(frames[0]),
     )

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from treeselect.arguments.checks import check_digits, check_flag, read_seed
 from treeselect.arguments.paths import file_path
@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from treeselect.resampling.performance import Performance
     from treeselect.resampling.risk_groups import RiskGroups
     from treeselect.results.citation import Citation
+    from treeselect.results.refitting import GlmFit
 
 
+from treeselect.results.calls import step_text
 from treeselect.results.readable import ReadableFit
 
 
@@ -56,6 +58,8 @@ class SelectionResult(ReadableFit):
         self,
         model: Any = "forest",
         *,
+        missing: Literal["drop", "indicator"] = "drop",
+        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
         data: Any = None,
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
@@ -73,6 +77,13 @@ class SelectionResult(ReadableFit):
             proportional hazards model with a table of hazard ratios. Alternatively, an estimator
             from scikit-learn (for times to an event, from scikit-survival), which is cloned and
             fitted to formulaic's one-hot columns.
+        missing : {"drop", "indicator"}
+            For ``"glm"``: a row with a missing value in a term is dropped, or a missing value is a
+            level of a factor, and of a number it is replaced by the median, with an indicator
+            ``missing(x)``.
+        ordered : {"treatment", "scores", "polynomial"}
+            Contrasts of ordered factors: differences from the first level; scores 1 to K; or
+            orthogonal polynomials, R's default.
         data : frame or path, optional
             The data of the fit, required if the model was loaded from a file without data.
         weights, offset : sequence of float, optional
@@ -84,14 +95,16 @@ class SelectionResult(ReadableFit):
             For ``"forest"`` and ``"boosting"``: the same selection with these trees as its final
             model.
         GlmFit
-            For ``"glm"``: ``.result``, the result of statsmodels (for times to an event, use
-            ``.result.phreg()``); ``.summary()``; ``.tidy()``, with ``exponentiate=True`` odds, rate
-            or hazard ratios; ``.n_dropped``, the number of rows excluded because a selected term is
-            missing. Its p-values are not valid, because the terms were selected on the same rows:
-            see :meth:`inference`. If the fit has `fold_groups`, its standard errors, unlike those
-            of :meth:`inference`, are not cluster-robust; the summary says so.
+            For ``"glm"``: ``.predict(new, se=True)``; ``.result``, the result of statsmodels (for
+            times to an event, use ``.result.phreg()``); ``.summary()``; ``.tidy()``, with
+            ``exponentiate=True`` odds, rate or hazard ratios; ``.n_dropped``, the number of rows
+            excluded because a selected term is missing. Its p-values are not valid, because the
+            terms were selected on the same rows: see :meth:`inference`. If the fit has
+            `fold_groups`, its standard errors, unlike those of :meth:`inference`, are not
+            cluster-robust; the summary says so.
         EstimatorFit
-            For an estimator: ``.estimator``, ``.predict(new)``, ``.encode(new)`` and ``.columns``.
+            For an estimator: ``.estimator``, ``.predict(new)``, ``.predict_proba(new)``,
+            ``.encode(new)`` and ``.columns``.
 
         Raises
         ------
@@ -106,7 +119,7 @@ class SelectionResult(ReadableFit):
         -----
         TreeselectWarning
             If the linear model did not converge, its terms separate the classes, or its likelihood
-            has no maximum.
+            has no maximum, or if it drops more than 5% of the rows for missing values.
 
         Notes
         -----
@@ -124,7 +137,11 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.results.refitting import refit
 
-        return refit(self, model, self._with_data(data, weights, offset))
+        found = refit(self, model, self._with_data(data, weights, offset), missing, ordered)
+        if isinstance(found, SelectionResult):
+            step = step_text(SelectionResult.refit, {"model": model})
+            return dataclasses.replace(found, call=self.call.then(step))
+        return found
 
     def inference(
         self,
@@ -135,6 +152,8 @@ class SelectionResult(ReadableFit):
         level: float = 0.95,
         n_jobs: int | None = None,
         *,
+        missing: Literal["drop", "indicator"] = "drop",
+        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
         fold_groups: str | Sequence[Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         on_piece: Callable[[Piece], object] | None = None,
@@ -163,6 +182,8 @@ class SelectionResult(ReadableFit):
             Confidence level of the intervals of one split, above 0 and below 1.
         n_jobs : int, optional
             Default: as in the fit. Results do not depend on it.
+        missing, ordered
+            As in :meth:`refit`, within the rows for testing.
         fold_groups : str or array, shape (n_rows,), optional
             Column or array of clusters, for example patients or sites: a cluster is wholly in one
             part, the folds that choose `k` and the bags of the method keep it together, and
@@ -190,6 +211,12 @@ class SelectionResult(ReadableFit):
         OutOfMemoryError, WorkerError
             If memory runs out, or work can't be passed to a process.
 
+        Warns
+        -----
+        TreeselectWarning
+            If the linear model of the terms of this fit drops more than 5% of the rows for missing
+            values.
+
         Notes
         -----
         One split: the usual tests and intervals of the selected submodel, on rows that played no
@@ -206,8 +233,9 @@ class SelectionResult(ReadableFit):
         Buehlmann, Meier and Meinshausen 2015, Statistical Science 30).
 
         If the linear model of a split can't be fitted (separated classes, a likelihood without a
-        maximum, collinear terms, too few rows), all its p-values are 1. The summary counts such
-        splits.
+        maximum, too few rows), all its p-values are 1. Columns that are linear combinations of
+        preceding ones are dropped, as in R; a term that loses all its columns is not tested in that
+        split (NaN in ``.splits``, 1 in the aggregation). The summary counts such splits.
 
         Splitting the rows of one cluster would make the parts dependent, and ignoring the clusters
         would make standard errors too small. Standard errors are therefore cluster-robust [2]_,
@@ -234,18 +262,23 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.inferring import infer
 
+        given = dict(locals())
         course = self._course(n_jobs, checkpoint, on_piece)
         here, folds = self._in_groups(fold_groups, data, weights, offset)
+        own_seed = self.seed if seed is None else read_seed(seed)
         return infer(
             self,
             here,
             split=split,
             repeats=repeats,
-            seed=self.seed if seed is None else read_seed(seed),
+            seed=own_seed,
             gamma_min=gamma_min,
             level=level,
             folds=folds,
             course=course,
+            missing=missing,
+            ordered=ordered,
+            call=self._then(SelectionResult.inference, given | {"seed": own_seed}),
         )
 
     @memory_is_told()
@@ -372,6 +405,7 @@ class SelectionResult(ReadableFit):
         from treeselect.results.effects import make_record
         from treeselect.results.refitting import growing
 
+        given = dict(locals())
         course = self._course(n_jobs, checkpoint, on_piece)
         own_seed = self.seed if seed is None else read_seed(seed)
         effects = check_flag("effects", effects) and bool(self.selected)
@@ -395,12 +429,17 @@ class SelectionResult(ReadableFit):
             course=course,
         )
         record = None if points is None else make_record(known, points, readings)
-        return dataclasses.replace(self, resampled=found, effect_record=record)
+        step = step_text(SelectionResult.resample, given | {"seed": own_seed})
+        return dataclasses.replace(
+            self, resampled=found, effect_record=record, call=self.call.then(step)
+        )
 
     def coefficient_stability(
         self,
         n_jobs: int | None = None,
         *,
+        missing: Literal["drop", "indicator"] = "drop",
+        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
         fold_groups: str | Sequence[Any] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
@@ -415,6 +454,8 @@ class SelectionResult(ReadableFit):
         ----------
         n_jobs : int, optional
             Default: as in the fit. Results do not depend on it.
+        missing, ordered
+            As in :meth:`refit`. What replaces a missing number is computed from all rows.
         fold_groups : array, shape (n_rows,), optional
             The clusters, if :meth:`resample` was given an array of them.
         data : frame or path, optional
@@ -437,6 +478,11 @@ class SelectionResult(ReadableFit):
             If the data are required but not given, or differ from the data of the fit.
         OutOfMemoryError, WorkerError
             If memory runs out, a process ends prematurely, or work can't be passed to a process.
+
+        Warns
+        -----
+        TreeselectWarning
+            If the linear model of all terms drops more than 5% of the rows for missing values.
 
         Notes
         -----
@@ -473,6 +519,7 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.coefficient_stability import coefficient_stability
 
+        given = dict(locals())
         stability, name = self.stability, self.choice.folds.groups_name
         if fold_groups is None and stability.groups_name != name:
             if not isinstance(stability.groups_name, str):
@@ -482,7 +529,14 @@ class SelectionResult(ReadableFit):
                 )
             fold_groups = stability.groups_name
         here, _ = self._in_groups(fold_groups, data, weights, offset)
-        return coefficient_stability(self, here, stability, self._workers(n_jobs))
+        workers = self._workers(n_jobs)
+        found = coefficient_stability(self, here, stability, workers, missing, ordered)
+        step = step_text(SelectionResult.coefficient_stability, given)
+        return dataclasses.replace(found, call=self.call.whole + step)
+
+    def _then(self, method: Callable[..., Any], given: Mapping[str, Any]) -> str:
+        """The call of the fit with a step that leaves it unchanged."""
+        return self.call.text + step_text(method, given)
 
     def _workers(self, n_jobs: object) -> Workers:
         """The requested number of workers, otherwise as in the fit."""
@@ -577,19 +631,23 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.measuring import measure
 
-        return measure(
+        given = dict(locals())
+        own_seed = self.seed if seed is None else read_seed(seed)
+        found = measure(
             self,
             folds,
             repeats=repeats,
             fold_groups=fold_groups,
             inner_folds=inner_folds,
             scoring=scoring,
-            seed=self.seed if seed is None else read_seed(seed),
+            seed=own_seed,
             course=self._course(n_jobs, checkpoint, on_piece),
             data=data,
             weights=weights,
             offset=offset,
         )
+        call = self._then(SelectionResult.performance, given | {"seed": own_seed})
+        return dataclasses.replace(found, call=call)
 
     def conditional_importance(
         self,
@@ -675,19 +733,23 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.leaving_out import leave_out
 
-        return leave_out(
+        given = dict(locals())
+        own_seed = self.seed if seed is None else read_seed(seed)
+        found = leave_out(
             self,
             folds,
             terms=terms,
             repeats=repeats,
             fold_groups=fold_groups,
             scoring=scoring,
-            seed=self.seed if seed is None else read_seed(seed),
+            seed=own_seed,
             workers=self._workers(n_jobs),
             data=data,
             weights=weights,
             offset=offset,
         )
+        call = self._then(SelectionResult.conditional_importance, given | {"seed": own_seed})
+        return dataclasses.replace(found, call=call)
 
     def risk_groups(
         self,
@@ -760,7 +822,8 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.results.risk import risk_groups_of
 
-        return risk_groups_of(
+        given = dict(locals())
+        found = risk_groups_of(
             self,
             n_groups,
             horizon,
@@ -772,6 +835,8 @@ class SelectionResult(ReadableFit):
             weights=weights,
             offset=offset,
         )
+        call = self._then(SelectionResult.risk_groups, given | {"seed": found.seed})
+        return dataclasses.replace(found, call=call)
 
     def learning_curve(
         self,
@@ -842,20 +907,24 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.learning import learn
 
+        given = dict(locals())
+        own_seed = self.seed if seed is None else read_seed(seed)
         n_jobs = check_n_jobs(n_jobs)
-        return learn(
+        found = learn(
             self,
             shares,
             folds,
             repeats=repeats,
             fold_groups=fold_groups,
             inner_folds=inner_folds,
-            seed=self.seed if seed is None else read_seed(seed),
+            seed=own_seed,
             workers=self._workers(n_jobs),
             data=data,
             weights=weights,
             offset=offset,
         )
+        call = self._then(SelectionResult.learning_curve, given | {"seed": own_seed})
+        return dataclasses.replace(found, call=call)
 
     # --- citation ---
 
@@ -968,8 +1037,8 @@ class SelectionResult(ReadableFit):
         path : path
             The suffix chooses the language: ``.py``, a module of Python's standard library with
             ``predict(row)`` and ``predict_rows(rows)``; ``.sql``, one SELECT for DuckDB, SQLite
-            (3.35 or newer) and PostgreSQL (12 or newer); ``.onnx``, ONNX with operators of version
-            17, which needs the extra ``onnx``. An existing file is replaced atomically.
+            (3.35 or newer) and PostgreSQL (12 or newer); ``.onnx``, ONNX with operators of
+            version 17, which needs the extra ``onnx``. An existing file is replaced atomically.
         table : str or sequence of str, optional
             For ``.sql``, and required there: the table to predict for, or the names of schema and
             table.
@@ -1081,10 +1150,11 @@ class SelectionResult(ReadableFit):
         *,
         performance: Performance | None = None,
         coefficients: CoefficientStability | None = None,
+        linear: GlmFit | None = None,
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
-        """Write an HTML report: one self-contained file.
+        """Write a report: one self-contained HTML file, or Markdown.
 
         For times to an event it includes :meth:`risk_groups`, which refits the final model in ten
         folds.
@@ -1092,7 +1162,8 @@ class SelectionResult(ReadableFit):
         Parameters
         ----------
         path : path
-            File to write. An existing file is replaced atomically.
+            File to write. An existing file is replaced atomically. With the suffix ``.md`` it is
+            GitHub-flavoured Markdown, with the text and tables of the page and no figures.
         template : path, optional
             A jinja2 template that extends ``templates/report.html.j2`` and chooses its sections, or
             a modified copy of it; the first lines of that file explain how.
@@ -1100,6 +1171,8 @@ class SelectionResult(ReadableFit):
             The result of :meth:`performance`, shown in its own section.
         coefficients : CoefficientStability, optional
             The result of :meth:`coefficient_stability`, shown in its own section.
+        linear : GlmFit, optional
+            The result of ``refit("glm")``, shown in its own section with tests of its terms.
         sections : list of str, optional
             The sections below the first screen, in this order, such as
             ``["terms", "path", "stability"]``; by default all that apply. Their names are those of
@@ -1116,15 +1189,18 @@ class SelectionResult(ReadableFit):
         Raises
         ------
         OptionError
-            If the file can't be written, there is no such template or section or the template
-            can't be rendered, or `performance` or `coefficients` belong to another fit.
+            If the file can't be written or would be neither HTML nor Markdown (``.docx``,
+            ``.pdf``), there is no such template or section or the template can't be rendered, or
+            `performance`, `coefficients` or `linear` belong to another fit.
         """
         from treeselect.printing import chosen_digits
         from treeselect.reports.pages import write_report
 
         own = None if template is None else file_path(template, name="template")
         with chosen_digits(check_digits(digits)):
-            return write_report(self, file_path(path), own, performance, coefficients, sections)
+            return write_report(
+                self, file_path(path), own, performance, coefficients, sections, linear
+            )
 
     def __repr__(self) -> str:
         from treeselect.results.short import fit_lines

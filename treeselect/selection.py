@@ -10,14 +10,14 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from treeselect.algorithms.registry import find_method, method_text
+from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.shared.method import OWN, Method, deciding
 from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.arguments.checks import (
     USUAL_METHOD,
     USUAL_SIZE,
-    check_choice,
     check_resamples,
+    check_rule,
     is_one_of,
     read_seed,
 )
@@ -29,7 +29,9 @@ from treeselect.designs.preparing import prepare
 from treeselect.designs.problem import Problem
 from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
+from treeselect.designs.weights import WeightsKind
 from treeselect.errors import OptionError, TreeselectWarning, quoted
+from treeselect.frames.codes import Codes
 from treeselect.frames.labels import labels_in
 from treeselect.frames.libraries import library_of
 from treeselect.frames.reading import read_data
@@ -44,10 +46,10 @@ from treeselect.resampling.choosing import (
     scored_sizes,
     wanted_size,
 )
-from treeselect.resampling.fit import Call
+from treeselect.resampling.fit import Asked, Call
 from treeselect.resampling.folds import Folds, Splitter
 from treeselect.result import SelectionResult
-from treeselect.results.calls import call_text, data_text
+from treeselect.results.calls import call_text, data_text, given_arguments, once
 from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.progress import announce_compilation, read_progress
 
@@ -60,6 +62,7 @@ def select(
     k: int | Literal["1se", "best"] | None = USUAL_SIZE,
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
+    weights_kind: WeightsKind | None = None,
     offset: str | Sequence[float] | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     costs: Mapping[str, float] | None = None,
@@ -69,11 +72,13 @@ def select(
     repeats: int = 1,
     fold_groups: str | Sequence[Any] | None = None,
     scoring: Scoring = None,
+    monotone: Mapping[str, int] | None = None,
     seed: int | None = None,
     n_jobs: int | None = None,
     new_levels: NewLevels = "error",
     trusted: bool = False,
     labels: Mapping[str, str | None] | None = None,
+    na: Codes = None,
     progress: bool | None = None,
     **method_options: Any,
 ) -> SelectionResult:
@@ -93,10 +98,10 @@ def select(
         each site, or each combination of several columns, its own baseline hazard; strata are not
         selected.
     data : frame or path
-        One row per observation: a pandas, polars (eager or lazy) or pyarrow table, or the path of
-        a ``.csv``, ``.csv.gz``, ``.parquet`` or ``.feather`` file. Tables of results are in the
-        same library. Missing values are allowed in all columns; a row is dropped only if its
-        response or stratum is missing.
+        One row per observation: a pandas, polars (eager or lazy) or pyarrow table, a DuckDB
+        relation, or the path of a file: CSV, Parquet, Feather, Stata, SPSS, SAS or Excel, as in
+        :func:`treeselect.read`. Tables of results are in the same library. Missing values are
+        allowed in all columns; a row is dropped only if its response or stratum is missing.
     method : str, method or selector
         A name in ``treeselect.methods()``: ``"exchange"``, ``"controlburn"``, ``"rrf"``,
         ``"grrf"``, ``"rboost"``, ``"gbfs"`` and the baselines; an object such as
@@ -119,14 +124,21 @@ def select(
         within strata) or its gradients, the martingale residuals; forests split these log-rank
         scores.
     weights : str or array of float, shape (n_rows,), optional
-        Column or array of case weights, at least 0. A row of weight 0 is ignored. If all weights
-        are whole numbers, a weight of 2 stands for two copies of the row. Otherwise weights are
-        relative, and each row counts once wherever rows are counted (minimum leaf size, draws of
-        resamples). Copies of a row stay together in bootstrap samples of trees, folds and
-        resamples; separated, they would make out-of-bag errors too small. The standard errors of a
-        search count them as one observation. Methods that draw no rows give the same result for
-        weights and for actual copies. Parameters of transforms in the formula (a mean, knots) are
-        estimated without weights. The column is excluded from ``.``.
+        Column or array of case weights, at least 0. A row of weight 0 is ignored. Copies of a row
+        stay together in bootstrap samples of trees, folds and resamples; separated, they would make
+        out-of-bag errors too small. The standard errors of a search count them as one observation.
+        Methods that draw no rows give the same result for weights and for actual copies. Parameters
+        of transforms in the formula (a mean, knots) are estimated without weights. The column is
+        excluded from ``.``. Weights that are all equal have no effect, unless `weights_kind` is
+        ``"frequency"``.
+    weights_kind : {"frequency", "sampling", "precision"}, optional
+        ``"frequency"``: counts of identical rows; a weight of 2 stands for two copies of the row.
+        ``"sampling"``: inverse probabilities of selection, such as survey weights. Weights are
+        relative, each row counts once wherever rows are counted (minimum leaf size, draws of
+        resamples), and standard errors of linear models are robust. ``"precision"``: inverse
+        variances; relative too, with model-based standard errors. None reads whole numbers with a
+        mean of at most 10 as frequencies, whole numbers with a larger mean as sampling weights
+        (with a TreeselectWarning), and other numbers as precision weights.
     offset : str or array of float, shape (n_rows,), optional
         Column or array with a known component of the linear predictor, which is added and not
         selected. It is on the link scale: the scale of the response if that is gaussian, the log
@@ -179,6 +191,14 @@ def select(
         time, with Breslow's hazard and the weights estimated from the training rows; and
         ``"cox_deviance"``, the proportion of the partial-likelihood deviance explained, with risk
         sets of the scored rows. ``"uno_c"`` and ``"integrated_brier"`` need rows without a start.
+    monotone : dict of str to int, optional
+        Terms with which predictions must not decrease (1) or must not increase (-1), whatever the
+        values of the other terms: ``{"age": 1, "dose": -1}``. The constraint is on the mean, the
+        probability of the positive class, the rate, or the hazard. Terms must be numbers of one
+        column. The trees of all methods and of the final model observe it; methods without trees
+        ignore it in the selection. A split on the term must order the values of its children,
+        whose mean bounds all values below it (the "basic" method of LightGBM). A missing value has
+        no place in the order. More than two classes are refused.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. The same seed gives the same result for every
         `n_jobs` and every order of the columns. None draws a seed, which the summary reports.
@@ -197,8 +217,13 @@ def select(
         names. None, or empty text, is no label. Labels in the data are used where none is given
         here: those of a pandas frame in ``data.attrs["labels"]`` or ``["variable_labels"]`` (a
         dictionary), also as read by ``read_spss`` or kept by pandas in a Parquet or Feather file,
-        and the metadata ``label`` of the fields of an Arrow table or file. For a Stata file give
-        ``labels=pandas.io.stata.StataReader(path).variable_labels()``.
+        the metadata ``label`` of the fields of an Arrow table or file, and those of Stata, SPSS and
+        SAS files.
+    na : str, number, list or dict, optional
+        Codes for missing values: ``na="?"``, ``na=[-9, "n/a"]``, or by column,
+        ``na={"income": [8, 9], "smoker": "unknown"}``. Text is compared with text, without the
+        blanks around it, and numbers with numbers. A column of text that holds nothing but numbers
+        without its codes becomes numeric. The codes hold for new data, too.
     progress : bool, optional
         Show progress on standard error; None shows it in a terminal only.
     **method_options
@@ -234,14 +259,16 @@ def select(
     >>> "sex" in fit.selected
     True
     """
+    given = dict(locals())
     n_jobs = check_n_jobs(n_jobs)
     resamples = check_resamples(resamples)
     seed, progress = read_seed(seed), read_progress(progress)
+    keep = once(keep)
     asked_method = find_method(method, method_options).giving_way(k)
     chosen_method = deciding(asked_method, k)
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
-        trusted, labels,
+        trusted, labels, monotone, weights_kind, na,
     )  # fmt: skip
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)
@@ -265,14 +292,11 @@ def select(
         warnings.warn(found.step.warning, TreeselectWarning, stacklevel=2)
     decides = asked_method.tuning_value is None
     rule = _rule(found, choice, chosen_method, problem, decides=decides)
-    text = call_text(
-        "select", formula, data,
-        {"method": method_text(method), "k": k, "resamples": resamples, "folds": folds,
-         "repeats": repeats, **request.arguments(), **method_options},
-    )  # fmt: skip
+    arguments = given_arguments(given) | {"seed": seed, "keep": keep}
+    typed = call_text(select, data, arguments)
     result = SelectionResult(
         design=model_data,
-        call=Call(text, data_text(data, frame), rule),
+        call=Call(typed.text, data_text(data, frame), rule, unshown=" ".join(typed.unshown)),
         chosen_method=chosen_method,
         steps=found.steps,
         step=found.step,
@@ -296,9 +320,10 @@ def select(
         baseline=baseline_of(
             problem, model_data.weight, found.model, workers_for(n_jobs).n_threads
         ),
+        asked=Asked(arguments, data),
     )
     if resamples and found.step.size > 0:
-        return result.resample(resamples)
+        return dataclasses.replace(result.resample(resamples), call=result.call)
     return result
 
 
@@ -328,7 +353,7 @@ def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
             f" given.{none}\n  Give {way}."
         )
     if isinstance(k, str):
-        check_choice("k", k, ("1se", "best"))
+        check_rule(k)
         return str(k)
     return check_size(k, problem.groups)
 

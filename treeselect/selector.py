@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from treeselect.algorithms.registry import find_method
-from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE, length, members, read_seed
-from treeselect.arguments.scalars import described, whole
+from treeselect.arguments.checks import USUAL_METHOD, length
+from treeselect.arguments.columns import named_groups, named_keep, named_keys
+from treeselect.arguments.scalars import described
+from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
-from treeselect.designs.weights import read_weights
+from treeselect.designs.weights import WeightsKind, read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError, listing
 from treeselect.frames.labels import labels_in
@@ -26,6 +26,11 @@ from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Splitter
 from treeselect.results.tables import tidy_table
 from treeselect.selection import select
+from treeselect.selector_base import (
+    SelectorBase,
+    columns_at,
+    encoded,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +42,7 @@ Column = str | int
 """A column of X by its name or its number, from 0."""
 
 
-class TreeSelector(SelectorMixin, BaseEstimator):
+class TreeSelector(SelectorMixin, SelectorBase):
     """Scikit-learn transformer that selects columns with :func:`treeselect.select`.
 
     Each column of X is a term: text and categories are factors, and missing values are allowed.
@@ -46,6 +51,8 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     method : str or method
+        Options of a method object are nested parameters: ``TreeSelector(GRRF())`` has
+        ``method__gamma``.
     k : int, "1se", "best" or None
         Number of columns to select; a group counts as one. As scikit-learn can't distinguish an
         explicit argument from a default, a method that finds a set of its own (such as
@@ -62,7 +69,17 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         Cost of a column, by name or number, or of a group.
     keep : list of str or int, str or int, optional
         Columns, by name or number, or groups that are forced in.
-    folds, repeats, scoring, resamples, n_jobs
+    monotone : dict of str or int to int, optional
+        Columns, by name or number, with which predictions of ``result_`` must not decrease (1) or
+        must not increase (-1).
+    folds, repeats, scoring, resamples, weights_kind, n_jobs
+    encode : bool
+        Whether :meth:`transform` gives numbers only, as most estimators need: one column per level
+        of a selected factor, such as ``sex[female]``, and text and logical values as numbers. By
+        default, selected columns are unchanged.
+    new_levels : {"error", "missing", "other"}
+        How :meth:`transform` with ``encode=True`` treats levels that were not in the data of the
+        fit; the last two give 0 in all columns of the factor.
     random_state : int, RandomState or None
         An int is the ``seed``; a RandomState draws it.
 
@@ -80,7 +97,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    ``fit`` takes ``sample_weight``, which count copies of rows if they are whole numbers, and
+    ``fit`` takes ``sample_weight``, of the kind that ``weights_kind`` gives, and
     ``fold_groups``. With scikit-learn's metadata routing enabled, both are requested as in
     ``set_fit_request(sample_weight=True)``. Errors are those of ``select``, and are ValueErrors.
     A missing response is an error, as in other scikit-learn estimators.
@@ -108,10 +125,14 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         groups: Mapping[str, Sequence[Column]] | None = None,
         costs: Mapping[Column, float] | None = None,
         keep: Iterable[Column] | Column | None = None,
+        monotone: Mapping[Column, int] | None = None,
         folds: int | Splitter | Sequence[int] = 5,
         repeats: int = 1,
         scoring: Scoring = None,
         resamples: int = 0,
+        encode: bool = False,
+        new_levels: NewLevels = "error",
+        weights_kind: WeightsKind | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -122,10 +143,14 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         self.groups = groups
         self.costs = costs
         self.keep = keep
+        self.monotone = monotone
         self.folds = folds
         self.repeats = repeats
         self.scoring = scoring
         self.resamples = resamples
+        self.encode = encode
+        self.new_levels = new_levels
+        self.weights_kind = weights_kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -161,7 +186,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         ValueError
             For data or arguments that are not allowed.
         """
-        options = self._method_options()
+        arguments = self._selection_arguments()
         for name, given in (("sample_weight", sample_weight), ("fold_groups", fold_groups)):
             if isinstance(given, str):  # `select` would take it for the name of a column
                 raise OptionError(
@@ -177,54 +202,45 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         names = list(frame.columns)
         known = _read_response(y, self)
         check_consistent_length(frame, known)
-        read_weights(sample_weight, frame, "sample_weight")  # said by their name here
+        read_weights(
+            sample_weight, frame, "sample_weight", self.weights_kind
+        )  # said by their name here
         response = _put(known, frame)
         frame.attrs["labels"] = labels_in(X)
         self.result_: SelectionResult = select(
             f"{response} ~ .",
             frame,
-            method=self.method,
-            k=USUAL_SIZE if isinstance(self.k, str) and self.k == USUAL_SIZE else self.k,
             family=self.family,
             weights=sample_weight,
-            groups=_named_groups(self.groups, names),
-            costs=_named_costs(self.costs, names),
-            keep=_named_keep(self.keep, names),
+            weights_kind=self.weights_kind,
+            groups=named_groups(self.groups, names),
+            costs=named_keys(self.costs, names, "costs"),
+            keep=named_keep(self.keep, names),
+            monotone=named_keys(self.monotone, names, "monotone"),
             resamples=self.resamples,
             folds=self.folds,
             repeats=self.repeats,
             fold_groups=fold_groups,
             scoring=self.scoring,
-            seed=_seed(self.random_state),
             n_jobs=self.n_jobs,
-            progress=False,
-            **options,
+            new_levels=self.new_levels,
+            **arguments,
         )
         tidy = tidy_table(self.result_).set_index("term").loc[names]
         self._support: BoolArray = tidy["selected"].to_numpy(dtype=bool)
         self.feature_importances_: FloatArray = tidy["importance"].to_numpy(dtype=np.float64)
+        self._encoded = encoded(self.result_, frame.head(1))[0] if self.encode else None
         return self
 
-    def _method_options(self) -> dict[str, Any]:
-        if self.method_options is None:
-            return {}
-        if not isinstance(self.method_options, Mapping):
-            raise OptionError(
-                "`method_options` must be a dictionary from names to values.\n"
-                f"  Found: {described(self.method_options)}."
-            )
-        find_method(self.method, self.method_options)  # an argument of `select` is none of these
-        return dict(self.method_options)
-
-    def _read(self, X: Any, y: Any) -> pd.DataFrame:
-        """X as a new frame whose names are text."""
+    def _read(self, X: Any, y: Any = "no_validation", *, reset: bool = True) -> pd.DataFrame:
+        """X as a new frame whose names are text; `reset` as in ``validate_data``."""
         import pandas as pd
 
         if nw.dependencies.is_into_dataframe(X):
             nameless = isinstance(X, pd.DataFrame) and not all(isinstance(c, str) for c in X)
             # Read first: our errors for duplicate names are more informative.
             frame = read_data(X.set_axis(_numbered(X.shape[1]), axis=1) if nameless else X)
-            validate_data(self, X, y, skip_check_array=True)
+            validate_data(self, X, y, skip_check_array=True, reset=reset)
             return frame.copy(deep=False)
         if hasattr(X, "collect"):
             raise DataError(
@@ -233,7 +249,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
             )
         X = validate_data(
             self, X, y="no_validation" if y is not None else None, dtype=None,
-            ensure_all_finite="allow-nan", ensure_min_samples=2,
+            ensure_all_finite="allow-nan", ensure_min_samples=2 if reset else 1, reset=reset,
         )  # fmt: skip
         return pd.DataFrame(X, columns=_numbered(X.shape[1])).infer_objects()
 
@@ -248,19 +264,51 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         -------
         array, shape (n_samples, n_selected)
             A frame after ``set_output(transform="pandas")`` or ``"polars"``, which keeps the types
-            of a frame's columns.
+            of a frame's columns. With ``encode=True`` numbers (float64), more columns if there are
+            factors; missing numbers are NaN, and a missing label is 0 in all columns of its factor.
+
+        Raises
+        ------
+        ValueError
+            If X does not match the data of the fit; with ``encode=True`` and
+            ``new_levels="error"`` also for new levels.
         """
         check_is_fitted(self)
+        if self._encoded is not None:
+            frame = self._read(X, reset=False)
+            frame.columns = list(getattr(self, "feature_names_in_", _numbered(frame.shape[1])))
+            self._warn_if_empty()
+            return encoded(self.result_, frame)[1]
         wanted = _get_output_config("transform", self)["dense"]
         if wanted == "default" or not nw.dependencies.is_into_dataframe(X):
             return super().transform(X)
         validate_data(self, X, skip_check_array=True, reset=False)
+        self._warn_if_empty()
+        return columns_at(X, np.flatnonzero(self._support).tolist(), wanted)
+
+    def _warn_if_empty(self) -> None:
         if not self._support.any():
-            warnings.warn("No features were selected.", UserWarning, stacklevel=2)
-        chosen = nw.from_native(X, eager_only=True)[:, np.flatnonzero(self._support).tolist()]
-        if wanted == "polars":
-            return chosen.to_polars()
-        return chosen.to_native() if chosen.implementation.is_pandas() else chosen.to_pandas()
+            warnings.warn("No features were selected.", UserWarning, stacklevel=3)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns of :meth:`transform`, an array of str.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            Names of columns without names; otherwise the names in the fit.
+        """
+        names = super().get_feature_names_out(input_features)
+        return names if self._encoded is None else np.array(self._encoded, dtype=object)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Selected columns in their places, 0 in all others; not possible with ``encode=True``."""
+        if self.encode:
+            raise OptionError(
+                "`inverse_transform` must have the selected columns unchanged.\n"
+                "  Found: encode=True. Use `encode=False`."
+            )
+        return super().inverse_transform(X)
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
@@ -333,49 +381,3 @@ def _free_name(names: Sequence[str], name: str) -> str:
 def _numbered(n: int) -> list[str]:
     """Default names of columns, as in ``get_feature_names_out``."""
     return [f"x{j}" for j in range(n)]
-
-
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, np.random.RandomState) or random_state is np.random:
-        return int(check_random_state(random_state).randint(2**31 - 1))
-    return read_seed(random_state, "random_state")
-
-
-# --- columns by name or number -------------------------------------------------------------------
-
-
-def _name(column: Any, names: Sequence[str], argument: str) -> Any:
-    """The name of a column given by its number; anything else unchanged."""
-    if whole(column) is None:
-        return column
-    if not 0 <= column < len(names):
-        raise OptionError(
-            f"A column in `{argument}` must be a name, or a number from 0 to {len(names) - 1}.\n"
-            f"  Found: {described(column)}."
-        )
-    return names[int(column)]
-
-
-def _named_groups(groups: Any, names: Sequence[str]) -> Any:
-    if not isinstance(groups, Mapping):
-        return groups
-    listed = {group: members(columns) for group, columns in groups.items()}
-    return {
-        group: groups[group] if inside is None else [_name(c, names, "groups") for c in inside]
-        for group, inside in listed.items()
-    }
-
-
-def _named_costs(costs: Any, names: Sequence[str]) -> Any:
-    if not isinstance(costs, Mapping):
-        return costs
-    return {_name(column, names, "costs"): price for column, price in costs.items()}
-
-
-def _named_keep(keep: Any, names: Sequence[str]) -> Any:
-    if keep is None or isinstance(keep, str):
-        return keep
-    listed = None if isinstance(keep, Mapping) else members(keep)
-    if listed is None:
-        return _name(keep, names, "keep")
-    return [_name(column, names, "keep") for column in listed]

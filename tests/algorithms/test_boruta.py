@@ -154,7 +154,8 @@ def test_by_default_it_decides_by_itself(decided):
     assert set(tidy.loc[[f"n{j}" for j in range(6)], "decision"]) <= {"rejected", "tentative"}
     assert decided.choice.k is None
     assert decided.chosen_method.level == decided.glance()["tuning"][0] == 0.01
-    assert decided.call.text == "select('y ~ .', data, method='boruta', n_trees=50, max_rounds=25)"
+    options = 'method="boruta", seed=1, n_trees=50, max_rounds=25'
+    assert decided.call.text == f'treeselect.select("y ~ .", data, {options})'
 
 
 def test_the_summary_says_what_was_decided_and_what_for(decided, families):
@@ -181,7 +182,7 @@ def test_k_cuts_on_request_alone(decided, families):
     quick = {"n_trees": 10, "max_rounds": 5, "folds": 2}
     asked = select(k="1se", **quick)
     assert asked.scores is not None
-    assert "k='1se'" in asked.call.text
+    assert 'k="1se"' in asked.call.text
     assert asked.chosen_method.level is None
     assert select(k="best", **quick).scores is not None
     assert select(level=0.01).selected == decided.selected

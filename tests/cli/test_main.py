@@ -17,8 +17,9 @@ import pytest
 
 import treeselect
 from treeselect.cli.compare import DEFAULT_METHODS
-from treeselect.cli.main import DEMO_FORMULA, main
-from treeselect.cli.shared import records
+from treeselect.cli.demo import DEMO_FORMULA
+from treeselect.cli.main import main
+from treeselect.cli.output import records
 
 
 class Done(NamedTuple):
@@ -74,7 +75,7 @@ def test_another_encoding_and_labels_that_spreadsheets_would_run(tmp_path, capsy
     assert main(call) == 2
     assert "`--encoding latin-1`" in capsys.readouterr().err
     assert main([*call, "--encoding", "latin-1", "--save", "fit"]) == 0
-    assert "pandas.read_csv('data.csv', encoding='latin-1')" in " ".join(
+    assert 'pandas.read_csv("data.csv", encoding="latin-1")' in " ".join(
         capsys.readouterr().out.split()
     )
     predict = ("predict", "fit", "data.csv", "--encoding", "latin-1", "-o", "out.csv")
@@ -145,13 +146,14 @@ def test_what_can_have_no_coefficients_is_written_without_them(folder, capsys, m
 
     monkeypatch.setattr(assessing, "_one_resample", stopped)
     with pytest.warns(treeselect.errors.TreeselectWarning, match="3 of 6"):
-        assert main(["select", "died ~ signal", "data.csv", "-m", "mrmr", "-k", "1", *more]) == 2
+        assert main(["select", "died ~ signal", "data.csv", "-m", "mrmr", "-k", "1", *more]) == 130
     assert "No coefficients on resamples: resampling was stopped." in capsys.readouterr().out
     tables = json.loads((folder / "n.json").read_text(encoding="utf-8"))
     assert tables["partial"] is True
     assert "coefficients" not in tables
 
 
+@pytest.mark.filterwarnings("ignore:.* rows, in which:treeselect.errors.TreeselectWarning")
 def test_coefficients_are_printed_and_written(folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     arguments = ["select", "died ~ signal + noise + flag", "data.csv", "-m", "stepwise", "-k", "1"]
@@ -181,8 +183,8 @@ def test_performance_has_five_folds_by_default(folder, capsys, monkeypatch):
     assert "5-fold cross-validation" in capsys.readouterr().out
     assert main([*arguments, "--performance", "1"]) == 2
     printed = capsys.readouterr()
-    assert "`folds` must be a whole number, at least 2" in printed.err
-    assert "Selected terms" in printed.out
+    assert "`performance` must be a whole number, at least 2" in printed.err
+    assert printed.out == ""  # said before the work
 
 
 def test_effects_are_printed_and_written(folder, capsys, monkeypatch):
@@ -263,7 +265,7 @@ def test_compare_prints_the_summary_and_writes_report_and_tables(run, folder):
     )  # fmt: skip
     assert tables["seed"] == 3
     assert tables["best"] == found.best
-    assert "'data.csv'" in tables["call"]
+    assert '"data.csv"' in tables["call"]
     for name in ("glance", "curves", "differences", "terms", "tidy"):
         frame = getattr(found, name)()
         assert len(tables[name]) == len(frame)
@@ -283,9 +285,9 @@ def test_compare_takes_what_select_takes(folder, monkeypatch, capsys):
     ]  # fmt: skip
     assert main(arguments) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    for text in ("neg_log_loss on held-out rows", "keep=['noise']", "weights='flag'",
-                 "offset='dose'", "fold_groups='colour'", "k = 2: the largest set",
-                 "labels={'signal': 'The = signal', 'site': ' Place'}"):  # fmt: skip
+    for text in ("neg_log_loss on held-out rows", 'keep=["noise"]', 'weights="flag"',
+                 'offset="dose"', 'fold_groups="colour"', "k = 2: the largest set",
+                 'labels={"signal": "The = signal", "site": " Place"}'):  # fmt: skip
         assert text in printed
 
 
@@ -295,7 +297,7 @@ def test_compare_takes_what_select_takes(folder, monkeypatch, capsys):
         (("-m", "lasso,lasso"), "`methods` must be different methods"),
         (("-k", "3,x"), "`k` must be a whole number"),
         (("-k", "3,3"), "`k` must list each size once"),
-        (("-k", "2se"), "`k` must be one of"),
+        (("-k", "2se"), '`k` must be a whole number, a list of these, "1se" or "best"'),
         (("--folds", "1"), "at least 2"),
         (("--folds", "lots"), "`folds` must be a whole number"),
         (("--repeats", "1.5"), "`repeats` must be a whole number"),
@@ -356,7 +358,7 @@ def test_missing_values_of_tables_are_null():
         ),
         (
             ("select", "died ~ signal", "data.csv", "--label", "signal"),
-            "`--label` must be NAME=LABEL",
+            "`--labels` must be NAME=LABEL",
         ),
         (("select", "died ~ signal", "data.csv", "--label", "sigal=S"), "Did you mean `signal`?"),
         (("predict", "nowhere", "data.csv"), "Can't find the model file `nowhere`"),
@@ -366,7 +368,10 @@ def test_missing_values_of_tables_are_null():
         (("select", "died ~ sigal", "data.csv"), "Did you mean `signal`?"),
         (("select", "died ~ .", "nowhere.csv"), "Can't find the file `nowhere.csv`"),
         (("select", "died ~ .", "data.csv", "-k", "99"), "`k` must be at most"),
-        (("select", "died ~ .", "data.csv", "-k", "lots"), "`k` must be one of"),
+        (
+            ("select", "died ~ .", "data.csv", "-k", "lots"),
+            '`k` must be a whole number, "1se" or "best"',
+        ),
         (("select", "died ~ .", "data.csv", "-m", "controlbrun"), "Did you mean `controlburn`?"),
         (("select", "died ~ I(__import__('os'))", "data.csv"), "Can't call `__import__`"),
         (
@@ -453,29 +458,47 @@ def test_a_closed_standard_stream(folder, monkeypatch, capsys, name):
 
 
 @pytest.mark.parametrize(
-    ("error", "says"), [(MemoryError, "not enough memory"), (KeyboardInterrupt, "stopped")]
+    ("error", "says", "code"),
+    [(MemoryError, "not enough memory", 2), (KeyboardInterrupt, "stopped", 130)],
 )
-def test_what_stops_a_command_is_said(folder, monkeypatch, capsys, error, says):
+def test_what_stops_a_command_is_said(folder, monkeypatch, capsys, error, says, code):
     def stop(*arguments, **options):
         raise error
 
     monkeypatch.chdir(folder)
     monkeypatch.setattr("treeselect.selection.select", stop)
-    assert main(["select", "died ~ signal", "data.csv"]) == 2
+    assert main(["select", "died ~ signal", "data.csv"]) == code
     assert says in capsys.readouterr().err
 
 
-def test_methods(capsys):
+@pytest.mark.parametrize("width", [40, 80])
+def test_methods_fit_the_terminal(monkeypatch, capsys, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for name in ([], ["controlburn"]):
+        assert main(["methods", *name]) == 0
+        assert max(map(len, capsys.readouterr().out.splitlines())) <= width
+    assert main(["methods", "controlbrun"]) == 2
+    assert "Did you mean `controlburn`?" in capsys.readouterr().err
+
+
+def test_methods_and_their_table(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
     assert main(["methods"]) == 0
     printed = capsys.readouterr().out
-    assert "controlburn: ControlBurn" in printed
-    assert "KDD '21" in printed
-    assert "forests=5" in printed
+    assert "controlburn  ControlBurn\n" in printed
+    assert "KDD '21" not in printed
+    assert main(["methods", "controlburn", "--json", "m.json"]) == 0
+    assert "forests=5" in capsys.readouterr().out
+    (row,) = json.loads(Path("m.json").read_text(encoding="utf-8"))["methods"]
+    assert "KDD '21" in row["paper"]
+    assert main(["methods", "--csv", "m.csv"]) == 0
+    pd.testing.assert_frame_equal(pd.read_csv("m.csv"), treeselect.methods(), check_dtype=False)
 
 
 def test_demo_prints_the_summary_and_writes_titanic_html(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("treeselect.cli.main._DEMO_FOLDS", 2)
+    monkeypatch.setattr("treeselect.cli.demo._FOLDS", 2)
     assert main(["demo", "--resamples", "2", "--jobs", "1"]) == 0
     printed = capsys.readouterr().out
     assert DEMO_FORMULA in " ".join(printed.split())

@@ -360,7 +360,7 @@ def test_f8_a_text_key_is_refused_by_name():
     encode("y ~ x + C(who)", frame)  # says that it is meant
     encode("y ~ . - who", frame)
     encode("y ~ .", frame.head(8))  # too few rows to tell
-    with pytest.raises(DataError, match=r"`log\(y\) ~ x \+ `who is` - `who is``.*`C\(`who is`\)`"):
+    with pytest.raises(DataError, match=r"(?s)`C\(`who is`\)`.*`log\(y\) ~ x`"):
         encode("log(y) ~ x + `who is`", frame.assign(y=1.5).rename(columns={"who": "who is"}))
 
 
@@ -455,7 +455,7 @@ def test_only_what_is_asked_for_is_read():
 
 def test_splines_beyond_their_bounds_say_what_to_do():
     _, spec, _ = encode("y ~ bs(x, 4)", TRAIN)
-    with pytest.raises(NewDataError, match="extrapolation='clip'"):
+    with pytest.raises(NewDataError, match="extrapolation='extend'"):
         spec.encode(TRAIN.assign(x=99.0))
     _, spec, _ = encode("y ~ bs(x, 4, extrapolation='na')", TRAIN)
     assert all(np.isnan(column).all() for column in spec.encode(TRAIN.assign(x=99.0)))

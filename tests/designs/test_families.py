@@ -149,7 +149,7 @@ def test_controlburn_of_three_classes_has_one_tree_for_all(flowers):
     assert fit.step.train_score > 0.2
     with pytest.raises(MethodError, match="must be whole numbers"):
         treeselect.select(
-            "kind ~ .", flowers, method="controlburn", k=3, seed=1, weights=np.full(450, 0.5)
+            "kind ~ .", flowers, method="controlburn", k=3, seed=1, weights=np.linspace(0.5, 1, 450)
         )
 
 

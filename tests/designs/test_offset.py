@@ -68,7 +68,7 @@ def test_cross_validation_and_resamples_use_it(data):
     assert null > 0.75  # the offset alone tells much
     assert fit.scores.mean[1] > null
     assert "Offset: `z`, added to the linear predictor" in " ".join(fit.summary().as_text().split())
-    assert "offset='z'" in fit.call.text
+    assert 'offset="z"' in fit.call.text
 
 
 def test_a_column_an_array_and_a_file_give_the_same(data, tmp_path):

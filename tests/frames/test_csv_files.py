@@ -91,7 +91,7 @@ def test_encodings_must_be_known_ones_of_text(encoding):
 
 
 def test_only_csv_files_have_an_encoding():
-    with pytest.raises(OptionError, match="CSV files only"):
+    with pytest.raises(OptionError, match="CSV, Stata, SPSS and SAS files only"):
         EncodedFile("data.parquet", "latin-1")
 
 

@@ -209,7 +209,7 @@ def test_categories_of_polars_do_not_depend_on_what_the_session_met_before():
 
 def test_files_that_cannot_be_read(tmp_path):
     for name, error, says in [
-        ("d.xlsx", DataError, "must end in"),
+        ("d.html", DataError, "must end in"),
         ("d.feather", DataError, "Can't read the file"),
         ("d.parquet", DataError, "Can't read the file"),
         ("d.csv", DataError, "Can't read the file"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 
+from treeselect.printing.code import code_text
 from treeselect.reports.gather import gather
 from treeselect.reports.render import render
 from treeselect.results.citation import cite
@@ -20,7 +21,9 @@ def test_the_page_says_what_the_citation_says(fitted):
     for text in (*found.limitations, *found.references):
         assert f"<li>{text}</li>" in section
     assert found.bibtex in section
-    assert f"<pre>{found.call}</pre>" in section
+    for line in report.cite.call:
+        assert f"{line}\n" in section
+    assert code_text("\n".join(report.cite.call)) == found.call
     assert found.fingerprint in section
     for name, value in fitted.chosen_method.options().items():
         assert f"{name} = {value}" in section

@@ -564,6 +564,7 @@ def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):
     assert "<dt>R2, cross-validated</dt>" not in page
 
 
+@pytest.mark.filterwarnings("ignore:.* rows, in which:treeselect.errors.TreeselectWarning")
 def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     """With a level and a term of hostile names, and terms that come and go."""
     data = mixed.rename(columns={"noise": HOSTILE})

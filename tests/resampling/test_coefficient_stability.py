@@ -14,6 +14,11 @@ from treeselect.errors import DataError, OptionError, StabilityError
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.refits import Refit, estimates_of, fit_terms
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
+)
+"""Many data sets have missing values; the warning has tests in ``test_missing_terms.py``."""
+
 
 @pytest.fixture(scope="module")
 def small():

@@ -163,21 +163,21 @@ def test_pfer_by_hand():
     assert found.units == ("x1", "x2")
     assert found.threshold == 0.6
     assert str(found).startswith("The bound is uninformative: up to 5 false selections are")
-    assert not found.tells
+    assert not found.informative
 
 
 def test_a_bound_is_compared_with_what_passed():
     selected = np.zeros((10, 400), dtype=bool)
     selected[:, :4] = True
     told = made(selected, "subsample").pfer(0.75)
-    assert told.tells
+    assert told.informative
     assert str(told).startswith("At most 0.08 false selections expected among 4 terms")
     alone = made(selected[:, :5], "subsample").pfer(0.75)
-    assert not alone.tells
+    assert not alone.informative
     assert "up to 6.4 false selections are expected" in str(alone)
     none = made(guesses(40, 2, 10), "subsample").pfer(0.95)
     assert none.units == ()
-    assert none.tells
+    assert none.informative
     assert str(none).startswith("No term with selection frequency 0.95 or more; the bound on")
 
 
@@ -325,7 +325,7 @@ def test_summary_says_what_passed_where_a_bound_holds(fitted):
     bootstrap = str(fitted.summary())
     assert "without signal" not in bootstrap
     many = fitted.resample(10, scheme="complementary")
-    assert not many.stability.pfer().tells
+    assert not many.stability.pfer().informative
     assert "the bound is uninformative" in " ".join(str(many.summary()).split())
     drawn = np.tile([unit == fitted.groups[0] for unit in many.stability.units], (10, 1))
     pairs = dataclasses.replace(

@@ -57,7 +57,7 @@ def test_scores_are_missing_without_cross_validation(fitted):
 
 
 def test_tidy_has_one_row_per_term_and_stability_columns_when_there_are(fitted, cross_validated):
-    names = ["term", "group", "selected", "decision", "step", "importance", "cost"]
+    names = ["term", "group", "selected", "decision", "step", "importance", "cost", "n_missing"]
     assert list(cross_validated.tidy().columns) == names
     assert list(fitted.tidy().columns) == [*names, "frequency", "ci_low", "ci_high"]
     assert sorted(fitted.tidy()["term"]) == ["colour", "copy", "flag", "noise", "signal", "site"]

@@ -331,4 +331,5 @@ def _shadowed(data: BinnedData, orders: Sequence[IntArray]) -> BinnedData:
         wide_at=np.concatenate(
             [data.wide_at, np.where(data.wide_at >= 0, data.wide_at + np.int32(len(data.wide)), -1)]
         ).astype(np.int32),
+        monotone=np.concatenate([data.monotone, np.zeros_like(data.monotone)]),
     )

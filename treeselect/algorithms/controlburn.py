@@ -270,6 +270,11 @@ class ControlBurn(Method):
         self.solver.check(task.problem)
         _check_weight(task)
         pool, warning = self.forest.pool(task)
+        if len(task.problem.data.monotone) and pool.bins is not None and not self.predicts_any_set:
+            raise MethodError(
+                "`monotone` can't be observed by the trees of another library.\n"
+                "  Refit a forest to the selected terms (the default), or leave `monotone` out."
+            )
         with one_thread():
             steps = self.solver.steps(task, pool)
         steps = self.solver.ended(task, steps)

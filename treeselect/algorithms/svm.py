@@ -19,6 +19,7 @@ from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread
+from treeselect.quiet import own_filters
 
 _TOLERANCE = 1e-6
 _MOST_STEPS = 100_000
@@ -215,7 +216,7 @@ class LinearMachine:
                 intercept_scaling=_INTERCEPT, **rules,
             )
         )  # fmt: skip
-        with warnings.catch_warnings():
+        with own_filters():
             # The family was settled before: these are classes, however many.
             warnings.filterwarnings("ignore", message="The number of unique classes is greater")
             return np.atleast_2d(machine.fit(x, self._y, self._mass).coef_)

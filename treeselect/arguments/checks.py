@@ -75,6 +75,14 @@ def check_choice(
         raise OptionError(f"`{name}` must be one of {listing(allowed)}.\n{found}")
 
 
+def check_rule(value: str, sizes: str = "a whole number") -> None:
+    """Raise an OptionError unless the text is a rule by which `k` is chosen; `sizes` names what is
+    allowed beside text."""
+    if value not in ("1se", "best"):
+        found = found_near(value, ("1se", "best"))
+        raise OptionError(f'`k` must be {sizes}, "1se" or "best".\n{found}')
+
+
 def check_flag(name: str, value: object) -> bool:
     """The value as a Python bool; an OptionError unless it is one."""
     found = truth(value)

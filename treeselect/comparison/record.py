@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_choice
+from treeselect.arguments.checks import check_choice, check_rule
 from treeselect.arguments.scalars import described, whole
 from treeselect.comparison.pareto import pareto_front
 from treeselect.designs.follow_up import FollowUp
@@ -105,12 +105,16 @@ class Contest:
         Smallest and largest possible score; infinite if unknown.
     seed : int
     notes : tuple of str
+    unshown : tuple of str
+        Arguments in whose place the call has their name only.
     library : str
         Data frame library of the tables.
     asked : int or None
         Number of folds requested, if the call was stopped before all were done.
     follow_up : FollowUp or None
         Description of the follow-up of a survival response; None for other responses.
+    weights_facts : tuple of (str, str)
+        The case weights and their kind in print, if there are any.
     labels : mapping of str to str
         Labels of terms, units and the response in print, by name; those without are absent.
     """
@@ -137,7 +141,9 @@ class Contest:
     library: str = "pandas"
     asked: int | None = None
     follow_up: FollowUp | None = None
+    weights_facts: tuple[tuple[str, str], ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    unshown: tuple[str, ...] = ()
 
     def as_shown(self) -> Contest:
         """The same with labels in place of the names of terms, units and response."""
@@ -305,7 +311,7 @@ class Contest:
         if run.sizes is None:
             return 0
         if isinstance(rule, str):
-            check_choice("k", rule, ("1se", "best"))
+            check_rule(rule, "a size that was scored")
             places = [run.sizes.index(size) for size in self.choices(run)]
             scores = ScoreBySize(run.scores, self.repeats)
             return (best_size if rule == "best" else one_standard_error_size)(places, scores)

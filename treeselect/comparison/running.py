@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.registry import find_method, method_text
+from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.shared.method import Method, is_method
-from treeselect.arguments.checks import check_choice, members
+from treeselect.arguments.checks import check_rule, members
 from treeselect.arguments.scalars import described
 from treeselect.comparison.record import Run
 from treeselect.designs.design import FeatureGroups, check_size
@@ -86,13 +86,6 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
     return tuple(map(Contestant, labels, found))
 
 
-def method_texts(methods: Methods) -> Any:
-    """The methods as they could be typed."""
-    if isinstance(methods, Mapping):
-        return {label: method_text(method) for label, method in methods.items()}
-    return [method_text(method) for method in methods]
-
-
 def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, ...]]:
     """The rule by which methods are compared, and the sizes that are scored.
 
@@ -109,7 +102,7 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
     """
     most = most_units(groups)
     if isinstance(k, str):
-        check_choice("k", k, ("1se", "best"))
+        check_rule(k, "a whole number, a list of these")
         return str(k), _up_to(most, groups)
     listed = members(k) if isinstance(k, Sequence | np.ndarray) else None
     if listed is None:

@@ -21,6 +21,7 @@ from treeselect.printing import (
     plain_score,
 )
 from treeselect.resampling.nouns import noun_of
+from treeselect.results.calls import unshown_note
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import stopped_note
 
@@ -48,6 +49,7 @@ def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
         ("Data", found.data),
         ("Family", found.family),
         *follow_up_facts(found.follow_up),
+        *found.weights_facts,
         ("Folds", f"{found.scheme}, the same for every method"),
         ("Compared at", _rule(found)),
         ("Score", f"{found.score_name} on held-out rows"),
@@ -188,7 +190,7 @@ def comparison_notes(found: Contest) -> tuple[str, ...]:
         "In each fold, selection and refitting use the training rows only. Factor levels, bin edges"
         " and the parameters of transforms come from all rows, without the response.",
     ]
-    return (*notes, *method_notes(found), *found.notes)
+    return (*notes, *method_notes(found), *unshown_note(found.unshown), *found.notes)
 
 
 def method_notes(found: Contest) -> tuple[str, ...]:

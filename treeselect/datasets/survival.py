@@ -147,7 +147,9 @@ def linear_predictor(x: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArra
     eta = 0.6 * x[:, 0] - 0.6 * x[:, 1] + 0.5 * x[:, 2] - 0.5 * x[:, 3] + 0.5 * x[:, 6]
     eta += 0.9 * (x[:, 4] > 0) + 0.4 * x[:, 5] ** 2 + 1.2 * ((x[:, 7] > 0) & (x[:, 8] > 0))
     eta += 0.9 * (codes[:, 0] == 0) + 0.8 * (codes[:, 2] >= 2)
-    return eta + 0.8 * (codes[:, 1] == 1) - 0.8 * (codes[:, 1] == 2)
+    eta += 0.8 * (codes[:, 1] == 1)
+    eta -= 0.8 * (codes[:, 1] == 2)
+    return eta
 
 
 def _followed(

@@ -7,6 +7,7 @@ an interaction of numbers with factors has one column per level and number.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -79,12 +80,15 @@ class TermSpec:
         occur, in order; None otherwise. Factors count in alphabetical order here.
     n_occurring : int or None
         Number of levels that occur in the data; None for a number.
+    n_missing : int or None
+        Number of rows in which the term is missing; None if that was not stored.
     """
 
     term: Term
     factors: tuple[FactorSpec, ...]
     combinations: tuple[tuple[int, ...], ...] | None = None
     n_occurring: int | None = None
+    n_missing: int | None = None
 
     __repr__ = brief
 
@@ -144,7 +148,19 @@ def learn(term: Term, values: Sequence[Values]) -> TermSpec:
         spec = TermSpec(term, specs, tuple(map(tuple, found.tolist())), len(found))
     if len(specs) > 1:
         _check_size(spec, _n_rows(values[0]))
-    return spec
+    return dataclasses.replace(spec, n_missing=_n_missing(values))
+
+
+def _n_missing(values: Sequence[Values]) -> int:
+    """Rows in which some factor has no value."""
+    gaps = np.zeros(_n_rows(values[0]), dtype=bool)
+    for value in values:
+        if isinstance(value, Labels):
+            gaps |= value.codes < 0
+        else:
+            columns = (value.values,) if isinstance(value, Numbers) else value.columns
+            gaps |= np.isnan(columns[0])
+    return int(gaps.sum())
 
 
 def _check_combinations(term: Term, specs: Sequence[FactorSpec]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,14 @@ from treeselect.arguments.checks import check_count
 from treeselect.arguments.scalars import described
 from treeselect.brief import brief
 from treeselect.designs.nouns import noun_of
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
+from treeselect.engine.arrays import BoolArray, FloatArray, Int8Array, IntArray, WeightArray
+from treeselect.engine.data.binning import (
+    MAX_BINS,
+    BinnedData,
+    bin_columns,
+    bin_edges,
+    constrained,
+)
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 
@@ -142,6 +149,8 @@ class CodedColumns:
     groups : FeatureGroups
     binned : BinnedData
         The columns as the engine takes them.
+    monotone : ndarray of int8, shape (n_columns,), or (0,) without constraints
+        See ``engine.data.binning.BinnedData``.
     """
 
     column_names: tuple[str, ...]
@@ -150,8 +159,22 @@ class CodedColumns:
     edges: tuple[FloatArray | None, ...]
     groups: FeatureGroups
     binned: BinnedData
+    monotone: Int8Array
 
     __repr__ = brief
+
+    @property
+    def directions(self) -> dict[str, int]:
+        """1 or -1 for each term under a monotone constraint."""
+        signs = self.monotone.tolist()
+        return {name: sign for name, sign in zip(self.column_names, signs, strict=False) if sign}
+
+    def constrained(self, directions: Mapping[str, int]) -> CodedColumns:
+        """The same under monotone constraints on terms of one column."""
+        if not directions:
+            return self
+        signs = np.array([directions.get(name, 0) for name in self.column_names], dtype=np.int8)
+        return replace(self, monotone=signs, binned=self.binned._replace(monotone=signs))
 
     @property
     def n_rows(self) -> int:
@@ -167,7 +190,9 @@ class CodedColumns:
             None if own is None else bin_edges(column, max_bins=None, weight=weight)
             for column, own in zip(self.columns, self.edges, strict=True)
         ]
-        return bin_columns(self.columns, edges, [n or 0 for n in self.n_levels], self.groups.ids)
+        return bin_columns(
+            self.columns, edges, [n or 0 for n in self.n_levels], self.groups.ids, self.monotone
+        )
 
     def bin(self, columns: tuple[NDArray[Any], ...], groups: BoolArray | None = None) -> BinnedData:
         """Bin other rows of the columns of some groups by the edges of this design.
@@ -185,5 +210,6 @@ class CodedColumns:
         used = np.flatnonzero(groups[self.groups.ids])
         numbers = (np.cumsum(groups) - 1)[self.groups.ids[used]]
         return bin_columns(
-            columns, [self.edges[j] for j in used], [self.n_levels[j] or 0 for j in used], numbers
-        )
+            columns, [self.edges[j] for j in used], [self.n_levels[j] or 0 for j in used], numbers,
+            constrained(self.monotone, used),
+        )  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
+from treeselect.designs.column_notes import column_notes
 from treeselect.designs.columns import (
     UNSEEN,
     FactorSpec,
@@ -26,24 +27,23 @@ from treeselect.designs.columns import (
 )
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
+from treeselect.designs.new_columns import kind_of, read_learned
+from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import Units
+from treeselect.designs.value_notes import value_notes
 from treeselect.engine.arrays import WeightArray
-from treeselect.engine.data.binning import bin_columns, bin_edges
-from treeselect.errors import DataError, NewDataError, listing, quoted
-from treeselect.formulas.terms import Factor, ParsedFormula, Term
+from treeselect.engine.data.binning import FREE, bin_columns, bin_edges
+from treeselect.errors import DataError, NewDataError, joined, listing, quoted
+from treeselect.formulas.terms import ParsedFormula, Term
+from treeselect.frames.codes import NO_CODES, MissingCodes
 from treeselect.frames.reading import read_data
-from treeselect.frames.values import Labels, Numbers, read_column
+from treeselect.frames.values import Labels, Numbers
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NewLevels = Literal["error", "missing", "other"]
-
-_IDENTIFIER_LEVELS = 10
-"""Text with more levels than this, and than half of its rows, counts as an identifier."""
-
-_KINDS = {"number": "numbers", "logical": "logical values", "text": "text or categories"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,8 @@ class DesignSpec:
     new_levels : {"error", "missing", "other"}
         What to do with levels that did not occur when the model was fitted: refuse them, treat
         them as missing, or treat them as none of the known levels.
+    na : MissingCodes
+        Codes for missing values, also in new data.
     """
 
     formula: ParsedFormula
@@ -71,6 +73,7 @@ class DesignSpec:
     state: Mapping[str, Any]
     units: Units
     new_levels: NewLevels
+    na: MissingCodes = NO_CODES
     _by_name: dict[str, TermSpec] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief
@@ -114,19 +117,36 @@ class DesignSpec:
         used = {v for spec in wanted for v in spec.term.variables}
         variables = [name for name in self.schema if name in used]
         absent = [name for name in variables if name not in frame]
+        errors: list[NewDataError] = []
         if absent:
-            raise NewDataError(
-                f"`data` must have the columns of the model.\n  Missing: {listing(absent)}.\n"
-                f"  Found: {listing(frame.columns)}."
+            errors.append(
+                NewDataError(
+                    f"`data` must have the columns of the model.\n  Missing: {listing(absent)}.\n"
+                    f"  Found: {listing(frame.columns)}."
+                )
             )
-        columns = {name: self._read(frame, name) for name in variables}
+            variables = [name for name in variables if name in frame]
+        frame = self.na.applied(frame[variables]) if self.na else frame
+        columns: dict[str, Numbers | Labels] = {}
+        for name in variables:
+            try:
+                columns[name] = read_learned(frame, name, self.schema[name])
+            except NewDataError as error:
+                errors.append(error)
         values: dict[str, Values] = {}
-        encoded: list[NDArray[Any]] = []
         for spec in wanted:
             for part in spec.factors:
                 name = part.factor.name
-                if name not in values:
+                if name in values or not columns.keys() >= set(spec.term.variables):
+                    continue
+                try:
                     values[name] = self._conform(part, columns, spec.term)
+                except NewDataError as error:
+                    errors.append(error)
+        if errors:
+            raise joined(errors, "`data`")
+        encoded: list[NDArray[Any]] = []
+        for spec in wanted:
             try:
                 encoded += design_columns(spec, [values[p.factor.name] for p in spec.factors])
             except DataError as error:
@@ -159,32 +179,6 @@ class DesignSpec:
                 self._refuse_levels(as_factor(values), unseen, spec)
             same = Labels(np.where(unseen, -1, same.codes), same.levels)
         return same
-
-    def _read(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
-        try:
-            column = read_column(frame[name], name, needed=True)
-        except DataError as error:
-            raise NewDataError(str(error)) from None
-        learned, found = self.schema[name], _kind(column)
-        if learned == "text" and found == "text":
-            return column
-        if isinstance(column, Numbers) and learned == "number":
-            return Numbers(column.values, is_integer=column.is_integer or column.is_bool)
-        if isinstance(column, Numbers) and learned == "logical":
-            known = column.values[~np.isnan(column.values)]
-            if np.isin(known, (0.0, 1.0)).all():
-                return Numbers(column.values, is_bool=True)
-        if frame[name].isna().all():
-            # A column without a single value has no type of its own.
-            if learned != "text":
-                return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
-            return Labels(np.full(len(frame), -1), ())
-        way = {"number": "float", "logical": "bool", "text": "str"}[learned]
-        raise NewDataError(
-            f"Column {quoted(name)} must hold {_KINDS[learned]}, as it did when the model was"
-            f" fitted.\n  Found: {_KINDS[found]} ({frame[name].dtype}).\n"
-            f"  Convert it, for example with `.astype({way})`."
-        )
 
     def _refuse_levels(self, labels: Labels, unseen: NDArray[np.bool_], spec: FactorSpec) -> None:
         assert spec.levels is not None
@@ -281,8 +275,9 @@ def build_design(
         edges=edges,
         groups=groups,
         binned=bin_columns(columns, edges, [n or 0 for n in n_levels], groups.ids),
+        monotone=FREE,
     )
-    return coded, spec, _notes(spec, values, coded)
+    return coded, spec, [*column_notes(spec.formula, values, coded), *value_notes(formula, values)]
 
 
 def learn_design(
@@ -297,100 +292,13 @@ def learn_design(
     It depends only on the columns of the terms, never on the response: what is learned may be
     shared by folds and resamples.
     """
-    names = dict.fromkeys(v for term in formula.terms for v in term.variables)
-    columns = {name: read_column(frame[name], name) for name in names}
-    factors = {f.name: f for term in formula.terms for f in term.factors}
-    state: dict[str, dict[str, Any]] = {name: {} for name in factors}
-    values = {name: evaluate(factor, columns, state[name]) for name, factor in factors.items()}
-    _check_identifiers(formula, values)
+    columns, state, values = read_terms(formula, frame)
     spec = DesignSpec(
         formula=formula,
         terms=tuple(learn(term, [values[f.name] for f in term.factors]) for term in formula.terms),
-        schema={name: _kind(column) for name, column in columns.items()},
+        schema={name: kind_of(column) for name, column in columns.items()},
         state=state,
         units=units,
         new_levels=new_levels,
     )
     return spec, values
-
-
-def _kind(column: Numbers | Labels) -> str:
-    if isinstance(column, Labels):
-        return "text"
-    return "logical" if column.is_bool else "number"
-
-
-def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Values]) -> None:
-    """Refuse text that identifies rows: as a factor it would fit each row separately."""
-    suspects: dict[str, tuple[Factor, int, int]] = {}
-    for factor in (f for term in formula.terms for f in term.factors if f.is_plain):
-        column = values[factor.name]  # C(x) would say that it is meant as a factor
-        if not isinstance(column, Labels):
-            continue
-        n_known = int(np.count_nonzero(column.codes >= 0))
-        if len(column.levels) > max(_IDENTIFIER_LEVELS, n_known / 2):
-            suspects[factor.name] = (factor, len(column.levels), n_known)
-    if not suspects:
-        return
-    found = "; ".join(
-        f"{quoted(f.name)} has {a:,} distinct values in {b:,} rows" for f, a, b in suspects.values()
-    )
-    removal = " ".join(f"- {factor.text}" for factor, *_ in suspects.values())
-    others = any(term.name not in suspects for term in formula.terms)
-    kept = shown(f"{formula.text.strip()} {removal}")
-    way = f"Leave them out: `{kept}`." if others else "Name other terms."
-    first = next(iter(suspects.values()))[0]
-    raise DataError(
-        f"Text columns with this many values look like identifiers: {listing(suspects)}.\n"
-        f"  Found: {found}.\n"
-        f"  {way} If a column is a factor after all, write `C({shown(first.text)})`."
-    )
-
-
-def _notes(spec: DesignSpec, values: Mapping[str, Values], coded: CodedColumns) -> list[str]:
-    varying = {
-        name
-        for name, column in zip(coded.column_names, coded.columns, strict=True)
-        if _varies(column)
-    }
-    empty, constant, keys = [], [], []
-    for term in spec.formula.terms:
-        columns = [values[factor.name] for factor in term.factors]
-        if any(_is_empty(column) for column in columns):
-            empty.append(term.name)
-        elif term.name not in varying:
-            constant.append(term.name)
-        elif term.is_plain and _counts_rows(columns[0]):
-            keys.append(term.name)
-    notes = []
-    if empty:
-        notes.append(f"Entirely missing, can't be selected: {listing(empty)}.")
-    if constant:
-        notes.append(f"Constant, can't be selected: {listing(constant)}.")
-    if keys:
-        notes.append(
-            f"Whole numbers that increase from row to row, perhaps an identifier: {listing(keys)}."
-        )
-    return notes
-
-
-def _varies(column: NDArray[Any]) -> bool:
-    first = column[0]
-    if first != first:  # missing
-        return not bool(np.isnan(column).all())
-    return not bool((column == first).all())
-
-
-def _is_empty(values: Values) -> bool:
-    if isinstance(values, Labels):
-        return not bool((values.codes >= 0).any())
-    first = values.values if isinstance(values, Numbers) else values.columns[0]
-    return bool(np.isnan(first).all())
-
-
-def _counts_rows(values: Values) -> bool:
-    if not isinstance(values, Numbers) or len(values.values) <= _IDENTIFIER_LEVELS:
-        return False
-    column = values.values
-    rises = column[0] < column[1] and bool((column[1:] > column[:-1]).all())
-    return rises and bool((column == np.floor(column)).all())

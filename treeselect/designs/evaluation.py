@@ -174,7 +174,7 @@ def _evaluate_known(
     except MemoryError:
         raise
     except Exception as error:
-        raise _not_computed(factor, error) from error
+        raise _not_computed(factor, error, rows, state) from error
     _check_length(factor, found, n_known)
     return _spread_values(found, factor, node, known, missing)
 
@@ -301,7 +301,7 @@ def _read(values: Any, name: str) -> Numbers | Labels:
     if series.dtype == object:
         series = series.infer_objects()
     if not pd.api.types.is_numeric_dtype(series.dtype):
-        return read_column(series, name, needed=True)
+        return read_column(series, name)
     whole = bool(pd.api.types.is_integer_dtype(series.dtype))
     return Numbers(
         np.array(series.to_numpy(), dtype=np.float64),
@@ -345,13 +345,34 @@ def _learns(factor: Factor) -> bool:
     return any(isinstance(node, Transform | Code) for node in nodes(factor.node))
 
 
-def _not_computed(factor: Factor, error: Exception) -> DataError:
-    way = ""
-    if "beyond upper and/or lower bounds" in str(error) or "ExtrapolationError" in repr(
-        type(error)
-    ):
-        way = (
-            "\n  Choose how the spline extrapolates beyond the range of the training data, for"
-            " example with the further argument `extrapolation='clip'`."
-        )
-    return DataError(f"Can't compute the term {quoted(factor.name)}.\n  {said_by(error)}{way}")
+def _not_computed(
+    factor: Factor,
+    error: Exception,
+    rows: Mapping[str, Numbers | Labels],
+    state: Mapping[str, Any],
+) -> DataError:
+    problem = f"Can't compute the term {quoted(factor.name)}."
+    node = factor.node
+    outside = (
+        "beyond upper and/or lower bounds" in str(error)
+        or "ExtrapolationError" in type(error).__name__
+    )
+    if not (outside and isinstance(node, Transform)):
+        return DataError(f"{problem}\n  {said_by(error)}")
+    low, high = (float(state[node.text][f"{end}_bound"]) for end in ("lower", "upper"))
+    call = node.text.replace(", extrapolation='raise'", "").removesuffix(")")
+    said = [
+        problem,
+        f"Found: values beyond the range of the spline, {low:g} to {high:g}.",
+        "Choose in the formula and refit: "
+        f"`{call}, extrapolation='extend')` continues its polynomials, as R does;"
+        " 'clip' uses the values at the ends, 'zero' a basis of zeros, 'na' makes these values"
+        " missing.",
+    ]
+    match node.argument:
+        case Column(name):
+            said.append(
+                "To predict from this fit, restrict the column:"
+                f" `data[{name!r}] = data[{name!r}].clip({low!r}, {high!r})`."
+            )
+    return DataError("\n  ".join(said))

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.brief import brief
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, TreeselectError, listing, quoted, said_by
-from treeselect.formula import columns_of, formulaic_matrix, run_trusted, transform
+from treeselect.formula import (
+    columns_of,
+    formulaic_matrix,
+    polynomial,
+    run_trusted,
+    transform,
+)
 from treeselect.formulas.checks import MOST_PRODUCTS
+from treeselect.formulas.coded import FormulaicMatrix
 from treeselect.formulas.computing import value_of
 from treeselect.formulas.expressions import Code, Column, Transform
 from treeselect.formulas.terms import Factor, Term
@@ -47,19 +58,116 @@ def model_matrix(
     DataError
         If formulaic can't make the columns of these rows.
     """
-    matrix, _ = _matrix(text, frame, terms, full_rank=full_rank)
-    return matrix.drop(columns="Intercept") if full_rank else matrix
+    made, _ = _matrix(text, frame, terms, Recoded(), full_rank=full_rank)
+    return made.matrix.drop(columns="Intercept") if full_rank else made.matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Recoded:
+    """Ordered factors that do not have treatment contrasts.
+
+    Attributes
+    ----------
+    scores : mapping of str to tuple
+        Factors that are one column of scores, with their levels in order.
+    polynomials : tuple of str
+        Factors that are orthogonal polynomials.
+    """
+
+    scores: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    polynomials: tuple[str, ...] = ()
+
+    def values(self, frame: pd.DataFrame) -> dict[str, Any]:
+        """Values of these factors, for formulaic."""
+        found: dict[str, Any] = {}
+        for name in self.scores.keys() & set(frame.columns):
+            place = {level: float(i) for i, level in enumerate(self.scores[name], start=1)}
+            found[name] = frame[name].astype(object).map(place).astype(np.float64)
+        for name in self.polynomials:
+            if name in frame:
+                found[name] = polynomial(frame[name])
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class TermColumns:
+    """How the columns of terms were made from some rows, to make them of others.
+
+    Attributes
+    ----------
+    text : str
+        The formula, for messages.
+    terms : tuple of Term
+    recoded : Recoded
+    state : dict
+        What the transforms of each factor learned, by the factor's name.
+    made : FormulaicMatrix or None
+        None without terms.
+    """
+
+    text: str
+    terms: tuple[Term, ...]
+    recoded: Recoded
+    state: Mapping[str, Any]
+    made: FormulaicMatrix | None
+
+    __repr__ = brief
+
+    def again(self, frame: pd.DataFrame) -> FloatArray:
+        """The columns of other rows, without missing values in the variables of the terms.
+
+        Raises
+        ------
+        DataError
+            If they can't be made.
+        """
+        if self.made is None:
+            return np.ones((len(frame), 1))
+        frame = _variables(frame, self.terms)
+        try:
+            values = _values(self.terms, frame, deepcopy(dict(self.state)))
+            values |= self.recoded.values(frame)
+            return self.made.again(frame.drop(columns=_replaced(frame, values)), values)
+        except (TreeselectError, MemoryError):
+            raise
+        except Exception as error:  # as above
+            raise _not_made(self.terms, frame, error) from error
+
+    def outside(self, frame: pd.DataFrame) -> dict[str, BoolArray]:
+        """Rows of other data with a value that is none of the levels of a factor, by the factor's
+        name; only factors with such rows."""
+        if self.made is None:
+            return {}
+        frame = _variables(frame, self.terms)
+        values = {
+            **_values(self.terms, frame, deepcopy(dict(self.state))),
+            **self.recoded.values(frame),
+        }
+        found = {}
+        for name, levels in self.made.levels.items():
+            series = _column_of(
+                getattr(given := values.get(name, frame.get(name)), "__wrapped__", given)
+            )
+            found[name] = ~series.astype(object).isin(list(levels)).to_numpy(dtype=bool)
+        found |= {
+            name: values[name].isna().to_numpy(dtype=bool)
+            for name in self.recoded.scores
+            if name in values
+        }
+        return {name: rows for name, rows in found.items() if rows.any()}
 
 
 def term_matrix(
-    text: str, frame: pd.DataFrame, terms: Sequence[Term]
-) -> tuple[pd.DataFrame, list[int]]:
+    text: str, frame: pd.DataFrame, terms: Sequence[Term], recoded: Recoded | None = None
+) -> tuple[pd.DataFrame, list[int], TermColumns]:
     """The matrix of a linear model of these terms, and the term of each of its columns.
 
     Parameters
     ----------
     text, frame, terms
         As in :func:`model_matrix`.
+    recoded : Recoded, optional
+        Ordered factors without treatment contrasts.
 
     Returns
     -------
@@ -67,6 +175,8 @@ def term_matrix(
         Of full rank as far as formulaic can tell from the formula; the intercept comes first.
     term_of : list of int, length n_columns
         Number of the term, -1 for the intercept.
+    columns : TermColumns
+        The same columns of other rows.
 
     Raises
     ------
@@ -75,32 +185,52 @@ def term_matrix(
     """
     import pandas as pd
 
+    recoded = Recoded() if recoded is None else recoded
     if not terms:
-        return pd.DataFrame({"Intercept": np.ones(len(frame))}, index=frame.index), [-1]
-    matrix, term_of = _matrix(text, frame, terms, full_rank=True)
+        matrix = pd.DataFrame({"Intercept": np.ones(len(frame))}, index=frame.index)
+        return matrix, [-1], TermColumns(text, (), recoded, {}, None)
+    made, state = _matrix(text, frame, terms, recoded, full_rank=True)
     try:
-        values = np.asarray(matrix, np.float64)
+        values = np.asarray(made.matrix, np.float64)
     except ValueError as error:
         raise _not_made(terms, frame, error) from error
-    return pd.DataFrame(values, frame.index, list(matrix.columns)), term_of
+    columns = TermColumns(text, tuple(terms), recoded, state, made.without_rows)
+    return pd.DataFrame(values, frame.index, list(made.matrix.columns)), made.term_of, columns
 
 
 def _matrix(
-    text: str, frame: pd.DataFrame, terms: Sequence[Term], *, full_rank: bool
-) -> tuple[pd.DataFrame, list[int]]:
-    import pandas as pd
-
-    names = list(dict.fromkeys(name for term in terms for name in term.variables))
-    frame = pd.DataFrame({name: _for_formulaic(frame[name], name) for name in names})
-    factors = {f.name: f for term in terms for f in term.factors}
+    text: str, frame: pd.DataFrame, terms: Sequence[Term], recoded: Recoded, *, full_rank: bool
+) -> tuple[FormulaicMatrix, dict[str, Any]]:
+    frame = _variables(frame, terms)
+    state: dict[str, Any] = {}
     try:
-        values = {name: _for_matrix(f, frame) for name, f in factors.items() if not f.is_plain}
+        values = _values(terms, frame, state) | recoded.values(frame)
         _check_matrix(terms, frame, values, full_rank=full_rank)
-        return formulaic_matrix(text, frame, values, terms, full_rank=full_rank)
+        plain = frame.drop(columns=_replaced(frame, values))
+        return formulaic_matrix(text, plain, values, terms, full_rank=full_rank), state
     except (TreeselectError, MemoryError):
         raise
     except Exception as error:  # transforms and trusted code can fail in any way
         raise _not_made(terms, frame, error) from error
+
+
+def _variables(frame: pd.DataFrame, terms: Sequence[Term]) -> pd.DataFrame:
+    """The variables of the terms, of types that formulaic knows."""
+    import pandas as pd
+
+    names = list(dict.fromkeys(name for term in terms for name in term.variables))
+    return pd.DataFrame({name: _for_formulaic(frame[name], name) for name in names}, frame.index)
+
+
+def _values(terms: Sequence[Term], frame: pd.DataFrame, state: dict[str, Any]) -> dict[str, Any]:
+    """Values of the factors that are no columns; `state` is filled, or replayed."""
+    factors = {f.name: f for term in terms for f in term.factors if not f.is_plain}
+    return {name: _for_matrix(f, frame, state.setdefault(name, {})) for name, f in factors.items()}
+
+
+def _replaced(frame: pd.DataFrame, values: Mapping[str, Any]) -> list[str]:
+    """Columns that formulaic must not read, because their values are given."""
+    return [str(name) for name in frame if name in values]
 
 
 def _not_made(terms: Sequence[Term], frame: pd.DataFrame, error: Exception) -> DataError:
@@ -148,7 +278,7 @@ def _n_columns(factor: Factor, frame: pd.DataFrame, values: Mapping[str, Any]) -
     if isinstance(node, Transform) and node.option("levels") is not None:
         levels: Any = node.option("levels")
         return levels if isinstance(levels, int) else len(levels)
-    found = frame[factor.name] if factor.is_plain else values[factor.name]
+    found = values[factor.name] if factor.name in values else frame[factor.name]
     if isinstance(found, dict):
         return len(found)
     series = _column_of(getattr(found, "__wrapped__", found))
@@ -169,20 +299,21 @@ def _column_of(values: Any) -> pd.Series[Any]:
     return pd.Series(array if array.ndim < 2 else array[:, 0])
 
 
-def _for_matrix(factor: Factor, frame: pd.DataFrame) -> Any:
-    """Values of an expression as formulaic's own evaluation would hand them on."""
+def _for_matrix(factor: Factor, frame: pd.DataFrame, state: dict[str, Any]) -> Any:
+    """Values of an expression as formulaic's own evaluation would hand them on; what transforms
+    learned goes into `state`, or comes from it."""
     columns = {name: frame[name] for name in factor.variables}
     if isinstance(factor.node, Code):
-        return run_trusted(factor.node, columns, {})
+        return run_trusted(factor.node, columns, state)
     read = {name: read_column(column, name) for name, column in columns.items()}
 
     def learn(node: Transform, argument: Any) -> Any:
-        result = transform(node, to_series(argument, frame.index), {})
+        result = transform(node, to_series(argument, frame.index), state)
         if node is factor.node:
             return result
         return Numbers(np.asarray(columns_of(result)[0][""], dtype=np.float64))
 
     if isinstance(factor.node, Transform) and isinstance(factor.node.argument, Column):
-        return transform(factor.node, columns[factor.node.argument.name], {})
+        return transform(factor.node, columns[factor.node.argument.name], state)
     found = value_of(factor.node, read, learn)
     return to_series(found, frame.index) if isinstance(found, Numbers | Labels) else found

@@ -7,17 +7,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from treeselect.arguments.scalars import described
 from treeselect.brief import brief
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.encoding import DesignSpec
-from treeselect.designs.matrix import model_matrix, term_matrix
+from treeselect.designs.matrix import model_matrix
 from treeselect.designs.problem import Problem, Wants
 from treeselect.designs.response import Response, response_with_weight
-from treeselect.designs.weights import RowWeights, check_offset, read_offset, read_weights
-from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.designs.weights import (
+    WORDS_OF_KIND,
+    RowWeights,
+    WeightsKind,
+    check_offset,
+    read_offset,
+    read_weights,
+)
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.frames.reading import read_data
 from treeselect.running.machine import memory_is_told
@@ -84,6 +89,8 @@ class ModelData:
         The columns behind the terms, for :meth:`model_matrix`.
     library : str
         Library of the user's data, in which tables are given.
+    weights_kind : {"frequency", "sampling", "precision"}, or None
+        Kind of the weights, given or found; None if there are none, or equal ones of no given kind.
     labels : mapping of str to str
         What columns and terms are called in print, by name; see ``designs.labels``.
     words : mapping of str to str
@@ -101,6 +108,7 @@ class ModelData:
     notes: tuple[str, ...]
     sources: pd.DataFrame
     library: str = "pandas"
+    weights_kind: WeightsKind | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
 
@@ -115,6 +123,17 @@ class ModelData:
     def weight(self) -> WeightArray:
         """Weights of the rows as methods and trees take them: whole numbers are copies."""
         return self.row_weights.values
+
+    @property
+    def weights_facts(self) -> tuple[tuple[str, str], ...]:
+        """The case weights and their kind, for the head of a summary; nothing without weights."""
+        if self.weights is False:
+            return ()
+        name = quoted(self.weights) if isinstance(self.weights, str) else "an array"
+        if self.has_data and self.row_weights.are_constant:
+            return (("Case weights", f"{name}, all equal: they have no effect"),)
+        kind = self.weights_kind or self.row_weights.kind
+        return (("Case weights", f"{name}, {WORDS_OF_KIND[kind]}"),)
 
     def word_for(self, column: str) -> str:
         """What a column of the data is called in print: its name, or its label in a design from
@@ -149,7 +168,7 @@ class ModelData:
                     "`data` must have the column of the offset.\n"
                     f"  Missing: {quoted(self.offset_name)}."
                 )
-            return read_offset(self.offset_name, frame)
+            return read_offset(self.offset_name, self.spec.na.applied(frame[[self.offset_name]]))
         if self.offset_name != (given is not None):
             raise OptionError(
                 "`offset` must be given: the model was fitted with an offset array."
@@ -206,7 +225,7 @@ class ModelData:
         OptionError
             If the case weights are missing or do not fit.
         """
-        frame = read_data(data)
+        frame = self.spec.na.applied(read_data(data))
         absent = [name for name in self.spec.formula.outcome_variables if name not in frame]
         if absent:
             raise NewDataError(
@@ -226,7 +245,7 @@ class ModelData:
                 "`weights` must be given with `data`: the model was fitted with an array of"
                 " weights."
             )
-        every = read_weights(given, frame)
+        every = read_weights(given, frame, kind=self.weights_kind)
         response = response_with_weight(formula, frame, every, self.response.family.name)
         known = self.offset_of(frame, offset)
         check_offset(known, response.rows)
@@ -323,40 +342,6 @@ class ModelData:
             terms,
             full_rank=full_rank,
         )
-
-    def linear_matrix(
-        self, terms: Sequence[str], rows: IntArray
-    ) -> tuple[pd.DataFrame, list[str], IntArray]:
-        """formulaic's full-rank matrix of some terms, with an intercept.
-
-        Parameters
-        ----------
-        terms : sequence of str
-        rows : ndarray of int64
-            Numbers of rows among those that are used.
-
-        Returns
-        -------
-        matrix : pandas.DataFrame
-            Of the rows without a missing value in these terms. A factor's levels are those that
-            occur in them.
-        term_of : list of str, length n_columns
-            ``"Intercept"`` for the intercept.
-        used : ndarray of int64
-            Those rows, by their numbers.
-        """
-        chosen = [spec.term for spec in self.spec.terms if spec.term.name in set(terms)]
-        variables = list(dict.fromkeys(v for term in chosen for v in term.variables))
-        frame = self.sources[variables].iloc[rows].set_axis(rows, axis=0)
-        frame = frame[frame.notna().all(axis=1)]
-        for name in variables:
-            if frame[name].dtype == "category":
-                frame[name] = frame[name].cat.remove_unused_categories()
-        matrix, number = term_matrix(self.spec.formula.text, frame, chosen)
-        matrix = matrix[np.isfinite(matrix.to_numpy()).all(axis=1)]
-        names = [term.name for term in chosen]
-        term_of = [names[i] if i >= 0 else INTERCEPT for i in number]
-        return matrix, term_of, matrix.index.to_numpy(dtype=np.int64)
 
     def check_data(self) -> None:
         """Raise a DataError if the rows are not here."""

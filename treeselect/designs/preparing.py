@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from treeselect.designs.encoding import build_design
 from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, row_counts
+from treeselect.designs.monotone import monotone_notes, read_monotone
 from treeselect.designs.request import Request
 from treeselect.designs.response import response_with_weight
 from treeselect.designs.row_groups import read_groups
 from treeselect.designs.scoring import check_scoring, with_scoring
+from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import make_units
-from treeselect.designs.weights import check_offset, read_offset, read_weights
-from treeselect.errors import OptionError, quoted
+from treeselect.designs.value_notes import response_notes
+from treeselect.designs.weights import check_offset, doubt_of_counts, read_offset, read_weights
+from treeselect.errors import DataError, OptionError, TreeselectWarning, quoted
 from treeselect.formula import parse_formula
+from treeselect.frames.codes import read_codes
 from treeselect.frames.reading import check_rows
 from treeselect.running.machine import memory_is_told
 
@@ -48,6 +53,9 @@ def prepare(
         If another argument is not allowed.
     """
     check_rows(frame)
+    codes = read_codes(request.na)
+    codes.check(frame.columns)
+    frame = codes.applied(frame)
     parsed = parse_formula(
         request.formula, list(frame.columns), hidden=request.hidden, trusted=request.trusted
     )
@@ -59,8 +67,13 @@ def prepare(
         )
     labels = read_labels(request.labels, in_data or {}, parsed, frame.columns)
     units = make_units(parsed.terms, request.groups, request.costs, request.keep)
-    every = read_weights(weights, frame)
-    response = response_with_weight(parsed, frame, every, request.family)
+    kind = request.weights_kind
+    every = read_weights(weights, frame, kind=kind)
+    try:
+        response = response_with_weight(parsed, frame, every, request.family)
+    except DataError as error:
+        read_terms(parsed, frame, also=[error])  # raises it together with all other problems
+        raise
     own = every.of(response.rows)
     if request.fold_groups is not None:
         own = own.in_groups(read_groups(request.fold_groups, frame, response.rows))
@@ -81,11 +94,18 @@ def prepare(
     design, spec, notes = build_design(
         parsed, used, units, own.values, new_levels=request.new_levels
     )
+    directions = read_monotone(request.monotone, spec.terms, response.family)
+    design = design.constrained(directions)
+    notes += monotone_notes(directions, parsed.terms)
+    spec = dataclasses.replace(spec, na=codes)
+    notes += response_notes(response, request.family)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:
         name = quoted(offset) if isinstance(offset, str) else "an array"
         notes.append(f"Offset: {name}, added to the linear predictor of every model.")
+    if doubt := doubt_of_counts(weights, frame, kind):
+        warnings.warn(TreeselectWarning(doubt), stacklevel=5)
     sources = used[list(spec.variables)]
     return ModelData(
         arrays=design,
@@ -93,6 +113,7 @@ def prepare(
         response=response,
         row_weights=own,
         weights=weights if isinstance(weights, str) else weights is not None,
+        weights_kind=kind or (None if every.are_constant else every.kind),
         offset=None if known is None else known[response.rows],
         offset_name=offset if isinstance(offset, str) else offset is not None,
         rows=row_counts(every, response),

@@ -9,6 +9,8 @@ from typing import Any
 from treeselect.arguments.checks import check_choice, check_flag
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
+from treeselect.designs.weights import WeightsKind, check_kind
+from treeselect.frames.codes import read_codes
 
 _NEW_LEVELS = ("error", "missing", "other")
 
@@ -24,18 +26,20 @@ class Request:
     formula : str
     family : str
     weights, offset : str, sequence of float, or None
+    weights_kind : {"frequency", "sampling", "precision"}, or None
     groups, costs : mapping, or None
     keep : str, iterable of str, or None
     fold_groups : str, sequence, or None
     scoring : str, callable or None
     new_levels : {"error", "missing", "other"}
     trusted : bool
-    labels : mapping, or None
+    labels, monotone : mapping, or None
+    na : str, number, list or dict of these, or None
 
     Raises
     ------
     OptionError
-        If `new_levels` or `trusted` is not allowed.
+        If `new_levels`, `trusted`, `weights_kind` or `na` is not allowed.
     """
 
     formula: str
@@ -50,10 +54,15 @@ class Request:
     new_levels: NewLevels = "error"
     trusted: bool = False
     labels: Mapping[str, str | None] | None = None
+    monotone: Mapping[str, int] | None = None
+    weights_kind: WeightsKind | None = None
+    na: Any = None
 
     def __post_init__(self) -> None:
         check_choice("new_levels", self.new_levels, _NEW_LEVELS)
+        check_kind(self.weights_kind, self.weights)
         object.__setattr__(self, "trusted", check_flag("trusted", self.trusted))
+        read_codes(self.na)
 
     @property
     def hidden(self) -> list[str]:

@@ -21,6 +21,7 @@ from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import at_least, largest_in_row, least_of_equals
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, did_you_mean, near, quoted, said_by
+from treeselect.quiet import own_filters
 
 Scoring = str | Callable[..., float] | None
 
@@ -89,7 +90,7 @@ class CustomScore:
         known = least_of_equals(self._within_range(prediction[rows]))
         extra = {"sample_weight": weight[rows]} if self.weighted else {}
         try:
-            with warnings.catch_warnings():
+            with own_filters():
                 # scikit-learn warns where a score is not defined, and gives 0 or NaN.
                 warnings.simplefilter("ignore")
                 if self.of_scikit_learn:

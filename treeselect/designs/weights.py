@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from treeselect.arguments.checks import as_floats, values_text
+from treeselect.arguments.checks import as_floats, check_choice, values_text
 from treeselect.arguments.scalars import described
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.errors import (
@@ -23,6 +23,22 @@ from treeselect.frames.values import Numbers, read_column
 
 if TYPE_CHECKING:
     import pandas as pd
+
+WeightsKind = Literal["frequency", "sampling", "precision"]
+
+KINDS = ("frequency", "sampling", "precision")
+"""Kinds of case weights."""
+
+WORDS_OF_KIND = {
+    "frequency": "frequency weights (counts of identical rows)",
+    "sampling": "sampling weights (relative; robust standard errors)",
+    "precision": "precision weights (relative)",
+}
+"""What each kind is, in print."""
+
+LARGEST_COUNT = 10
+"""Whole-number weights with a mean above this are not taken for counts of rows unless that is
+said."""
 
 LARGEST_WEIGHT = 2**31
 """Most weight in all: a sum of gradients shares 64 bits with it."""
@@ -44,6 +60,10 @@ class RowWeights:
     are_copies : bool
         Whether weights are frequencies: a weight of 2 stands for two rows. Otherwise only their
         ratios matter.
+    is_sample : bool
+        Whether weights that are no frequencies are sampling weights, inverse probabilities of
+        selection: standard errors are then robust. Otherwise they are precision weights, inverse
+        variances.
     groups : ndarray of int64, shape (n_rows,), or None
         Clusters, numbered from 0: their rows may depend on each other, and are drawn and held out
         together. None if all rows are independent.
@@ -52,6 +72,7 @@ class RowWeights:
     values: WeightArray
     are_copies: bool
     groups: IntArray | None = None
+    is_sample: bool = False
 
     def __len__(self) -> int:
         return len(self.values)
@@ -82,14 +103,34 @@ class RowWeights:
         return len(self.rows) if blocks is None else len(np.unique(blocks[self.rows]))
 
     @property
+    def kind(self) -> WeightsKind:
+        """One of :data:`KINDS`."""
+        if self.are_copies:
+            return "frequency"
+        return "sampling" if self.is_sample else "precision"
+
+    @property
+    def error_groups(self) -> IntArray | None:
+        """Units of a robust covariance: the groups; for sampling weights without groups, the rows.
+        None for the model-based covariance."""
+        if self.groups is None and self.is_sample:
+            return np.arange(len(self))
+        return self.groups
+
+    @property
     def are_equal(self) -> bool:
         """Whether all weights are 1."""
         return self.are_copies and bool((self.values == 1).all())
 
+    @property
+    def are_constant(self) -> bool:
+        """Whether each weight is 0 or 1, so that rows are in use or not."""
+        return self.are_copies and bool((self.values <= 1).all())
+
     def of(self, rows: IntArray) -> RowWeights:
         """Those of some rows, in their order."""
         groups = None if self.groups is None else self.groups[rows]
-        return RowWeights(self.values[rows], self.are_copies, groups)
+        return dataclasses.replace(self, values=self.values[rows], groups=groups)
 
     def valued(self, values: WeightArray) -> RowWeights:
         """The same rows with other weights of the same kind."""
@@ -125,10 +166,43 @@ def no_weights(n_rows: int) -> RowWeights:
     return RowWeights(np.ones(n_rows, dtype=np.int64), are_copies=True)
 
 
+def check_kind(kind: str | None, weights: object, argument: str = "weights") -> None:
+    """Raise an OptionError unless this is a kind of weights, or None, and there are weights."""
+    if kind is None:
+        return
+    check_choice("weights_kind", kind, KINDS)
+    if weights is None:
+        raise OptionError(
+            f"`weights_kind` needs `{argument}`.\n  Found: {kind!r}, and no weights. Give"
+            f" `{argument}`, or omit `weights_kind`."
+        )
+
+
 def read_weights(
-    weights: str | Sequence[float] | None, frame: pd.DataFrame, argument: str = "weights"
+    weights: str | Sequence[float] | None,
+    frame: pd.DataFrame,
+    argument: str = "weights",
+    kind: str | None = None,
 ) -> RowWeights:
-    """Case weights of all rows, 1 by default: copies if all are whole numbers."""
+    """Case weights of all rows, 1 by default.
+
+    Parameters
+    ----------
+    weights : str, array of float, or None
+    frame : pandas.DataFrame
+    argument : str
+        Its name, for errors.
+    kind : {"frequency", "sampling", "precision"}, or None
+        None reads whole numbers with a mean of at most :data:`LARGEST_COUNT` as frequencies, other
+        whole numbers as sampling weights, and all other numbers as precision weights. Equal weights
+        are no weights, unless they are said to be frequencies.
+
+    Raises
+    ------
+    OptionError
+        If weights are missing, negative or too large, or frequencies are not whole numbers.
+    """
+    check_kind(kind, weights, argument)
     if weights is None:
         return no_weights(len(frame))
     name = quoted(weights) if isinstance(weights, str) else f"`{argument}`"
@@ -142,18 +216,26 @@ def read_weights(
             f" row{'s' if bad.sum() > 1 else ''} in all.\n"
             "  A weight of 0 leaves a row out."
         )
-    if (values != np.floor(values)).any():
-        if values.max() > _LARGEST:
-            raise OptionError(
-                f"Case weights ({name}) must be at most {_LARGEST:g}.\n"
-                f"  Found: {values.max():g}. Divide them by a common number."
-            )
-        if values.max() < 1 / _LARGEST:
-            raise OptionError(
-                f"Case weights ({name}) must reach {1 / _LARGEST:g}.\n"
-                f"  Found: {values.max():g} at most. Multiply them by a common number."
-            )
-        return RowWeights(values, are_copies=False)
+    broken = values != np.floor(values)
+    if kind == "frequency" and broken.any():
+        row = int(np.flatnonzero(broken)[0])
+        raise OptionError(
+            f"Frequency weights ({name}) must be whole numbers.\n"
+            f"  Found: {values[row]:g} in row {row} (counted from 0), {int(broken.sum())} such"
+            f" row{'s' if broken.sum() > 1 else ''} in all.\n"
+            '  Use weights_kind="sampling" or "precision" for other numbers.'
+        )
+    there = values[values > 0]
+    if kind != "frequency" and len(there):
+        _check_real(name, values)
+        if there.min() == there.max():
+            return RowWeights((values > 0).astype(np.int64), are_copies=True)
+    if kind is None:
+        kind = "precision"
+        if not broken.any():
+            kind = "sampling" if there.sum() > LARGEST_COUNT * len(there) else "frequency"
+    if kind != "frequency":
+        return RowWeights(values, are_copies=False, is_sample=kind == "sampling")
     if values.max() > LARGEST_WEIGHT or values.sum() > LARGEST_WEIGHT:
         with np.errstate(over="ignore"):
             total = values.sum()
@@ -162,6 +244,43 @@ def read_weights(
             f"  Found: {total:g}. Divide them by a common number."
         )
     return RowWeights(values.astype(np.int64), are_copies=True)
+
+
+def _check_real(name: str, values: FloatArray) -> None:
+    """Raise an OptionError for relative weights whose powers are no numbers."""
+    if values.max() > _LARGEST:
+        raise OptionError(
+            f"Case weights ({name}) must be at most {_LARGEST:g}.\n"
+            f"  Found: {values.max():g}. Divide them by a common number."
+        )
+    if values.max() < 1 / _LARGEST:
+        raise OptionError(
+            f"Case weights ({name}) must reach {1 / _LARGEST:g}.\n"
+            f"  Found: {values.max():g} at most. Multiply them by a common number."
+        )
+
+
+def doubt_of_counts(
+    weights: str | Sequence[float] | None, frame: pd.DataFrame, kind: str | None
+) -> str:
+    """Why whole-number weights of no given kind are not credible as counts; empty if they are."""
+    if weights is None or kind is not None:
+        return ""
+    values = _one_per_row("weights", "Case weights", weights, frame)
+    there = values[values > 0]
+    if not len(there) or (there != np.floor(there)).any() or there.mean() <= LARGEST_COUNT:
+        return ""
+    name = quoted(weights) if isinstance(weights, str) else "`weights`"
+    read = (
+        "They are all equal and have no effect"
+        if there.min() == there.max()
+        else "They are used as sampling weights, with robust standard errors"
+    )
+    return (
+        f"Case weights ({name}) are whole numbers with a mean of {there.mean():,.4g}, too large for"
+        f' counts of identical rows. {read}. Give `weights_kind`: "sampling" for survey weights,'
+        ' "frequency" for counts of identical rows, or "precision" for inverse variances.'
+    )
 
 
 def read_offset(offset: str | Sequence[float] | None, frame: pd.DataFrame) -> FloatArray | None:
@@ -204,7 +323,7 @@ def _one_per_row(
                 f"Can't find the column {quoted(given)}, named in `{argument}`.\n"
                 f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
             )
-        column = read_column(frame[given], given, needed=True)
+        column = read_column(frame[given], given)
         found = column.values if isinstance(column, Numbers) else frame[given].to_numpy()
     values = as_floats(found)
     if values is None:

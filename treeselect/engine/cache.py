@@ -13,6 +13,7 @@ import hashlib
 import os
 import pickle
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -48,23 +49,40 @@ def kernel_cache_folder() -> Path:
 
 
 def _user_cache() -> Path:
-    """Folder for the user's caches, by the customs of the platform."""
+    """Folder for the user's caches, by the customs of the platform; an OSError if there is no home
+    folder, as in some containers."""
     chosen = os.environ.get("TREESELECT_CACHE_DIR")
     if chosen:
         return Path(chosen)
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return base / "treeselect"
+    named = {"win32": "LOCALAPPDATA", "darwin": ""}.get(sys.platform, "XDG_CACHE_HOME")
+    base = os.environ.get(named)
+    if base:
+        return Path(base) / "treeselect"
+    inside = {"win32": "AppData/Local", "darwin": "Library/Caches"}.get(sys.platform, ".cache")
+    try:
+        return Path.home() / inside / "treeselect"
+    except RuntimeError as error:
+        raise OSError(str(error)) from error
 
 
 def kernels_are_compiled() -> bool:
     """Tell whether these sources have been compiled on this machine before."""
-    folder = kernel_cache_folder()
-    return folder.is_dir() and any(folder.glob("*.nbc"))
+    try:
+        folder = kernel_cache_folder()
+        return folder.is_dir() and any(folder.glob("*.nbc"))
+    except OSError:
+        return False
+
+
+def kernels_can_be_kept() -> bool:
+    """Tell whether the cache folder can be written; otherwise every process compiles for itself."""
+    try:
+        folder = kernel_cache_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 class _EngineLocator(_CacheLocator):

@@ -1,5 +1,7 @@
 """The naive twins: what each fast kernel means, in a few lines of plain numpy.
 
+The file is long because it holds the twins of all kernels that grow trees.
+
 They take integer gradients, already multiplied by the rows' weights as packed moments are, so that
 sums are exact and the comparison is for equality. Nothing in the package calls them; the tests do.
 """
@@ -15,6 +17,7 @@ from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import OTHER, BinnedData
 from treeselect.engine.data.targets import ENTROPY, GINI, MEAN, NEWTON, VECTOR
 from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, Growth
+from treeselect.engine.naive_bounds import FREE, Bounds, bounded_gain
 from treeselect.engine.splitting.penalty import SplitPenalty
 
 
@@ -77,11 +80,15 @@ def left_side(codes: AnyArray, code: int, missing_left: bool, is_factor: bool) -
     return np.asarray(np.where(codes == 0, missing_left, codes <= code))
 
 
-def gain_of(left: BoolArray, rows: Rows, growth: Growth) -> float:
-    """Decrease of the criterion by a split; -1 if a side is too light."""
+def gain_of(left: BoolArray, rows: Rows, growth: Growth, bounds: Bounds = FREE) -> float:
+    """Decrease of the criterion by a split; -1 if a side is too light, 0 if it is out of order."""
     sides = [rows.take(left), rows.take(~left)]
     if min(side.weight.sum() for side in sides) < growth.min_weight:
         return -1.0
+    if bounds != FREE:
+        a, b = (bounds.move(_value(side)[-1]) for side in sides)
+        if bounds.sign * (b - a) < 0 or (rows.kind >= GINI and a == b):
+            return 0.0
     if rows.kind == VECTOR:
         a, b = (float(side.weight.sum()) for side in sides)
         differences = sides[0].gradient.sum(axis=0) * b - sides[1].gradient.sum(axis=0) * a
@@ -93,6 +100,8 @@ def gain_of(left: BoolArray, rows: Rows, growth: Growth) -> float:
     a, b = (float(size.sum()) for size in sizes)
     if rows.kind == NEWTON and min(a, b) < growth.min_curvature:
         return -1.0
+    if (found := [g / a, g_other / b, (g + g_other) / (a + b)]) != [bounds.move(v) for v in found]:
+        return bounded_gain([(g, a), (g_other, b), (g + g_other, a + b)], bounds)
     difference = g * b - g_other * a
     return difference * difference / (a * b) / (a + b)
 
@@ -131,7 +140,14 @@ def own_term(rows: Rows, level: float) -> float:
     return g * g / a + level * a
 
 
-def best_split(codes: AnyArray, rows: Rows, growth: Growth, *, is_factor: bool) -> Split:
+def best_split(
+    codes: AnyArray,
+    rows: Rows,
+    growth: Growth,
+    *,
+    is_factor: bool,
+    bounds: Bounds = FREE,
+) -> Split:
     """Best split of one column over the given rows: try all, keep the first best."""
     present = np.unique(codes)
     if len(present) < 2:
@@ -153,7 +169,9 @@ def best_split(codes: AnyArray, rows: Rows, growth: Growth, *, is_factor: bool) 
                 candidates.append((middle, True))
     best = NO_SPLIT
     for code, missing_left in candidates:
-        gain = gain_of(left_side(codes, code, missing_left, is_factor), rows, growth)
+        # Missing rows against all others have no order.
+        own = bounds if code > 0 else bounds._replace(sign=0)
+        gain = gain_of(left_side(codes, code, missing_left, is_factor), rows, growth, own)
         if gain > best.gain:
             best = Split(gain, code, missing_left)
     return best
@@ -208,12 +226,14 @@ class Candidates:
 
 
 class Leaf(NamedTuple):
-    """A leaf that waits: its node, rows and depth, and the best split of each tried column."""
+    """A leaf that waits: its node, rows and depth, the best split of each tried column, and the
+    bounds of its values."""
 
     node: int
     rows: IntArray
     depth: int
     splits: dict[int, Split]
+    bounds: Bounds
 
 
 def grow(
@@ -250,23 +270,29 @@ def grow(
     candidates = Candidates(can_split(data, rows.weight), is_open, growth, Stream(seed))
     nodes: list[dict[str, Any]] = []
 
-    def splits_of(own: IntArray, depth: int) -> dict[int, Split]:
+    signs = data.monotone if len(data.monotone) else np.zeros(len(data.codes), dtype=np.int8)
+
+    def splits_of(own: IntArray, depth: int, bounds: Bounds) -> dict[int, Split]:
         inside = rows.take(own)
         least = max(2 * growth.min_weight, growth.min_split)
         if depth >= growth.max_depth or inside.weight.sum() < least:
             return {}
         tried = candidates.draw()
         return {
-            j: best_split(data.column(j)[own], inside, growth, is_factor=bool(data.is_factor[j]))
+            j: best_split(
+                data.column(j)[own], inside, growth, is_factor=bool(data.is_factor[j]),
+                bounds=bounds._replace(sign=int(signs[j])),
+            )
             for j in range(len(data.codes))
             if data.group_of[j] in tried
-        }
+        }  # fmt: skip
 
-    def new_leaf(own: IntArray, depth: int) -> Leaf:
+    def new_leaf(own: IntArray, depth: int, bounds: Bounds) -> Leaf:
         inside = rows.take(own)
-        nodes.append({"column": -1, "value": _value(inside), "weight": int(inside.weight.sum())})
-        splits = splits_of(own, depth) if growth.order == BEST_FIRST else {}
-        return Leaf(len(nodes) - 1, own, depth, splits)
+        value = _value(inside, bounds)
+        nodes.append({"column": -1, "value": value, "weight": int(inside.weight.sum())})
+        splits = splits_of(own, depth, bounds) if growth.order == BEST_FIRST else {}
+        return Leaf(len(nodes) - 1, own, depth, splits, bounds)
 
     def choose(leaf: Leaf) -> tuple[float, int] | None:
         """Worth and column of the best split of a leaf under the groups that are open now."""
@@ -287,7 +313,7 @@ def grow(
                 best = (worth, j)
         return best
 
-    waiting = [new_leaf(np.flatnonzero(rows.weight), 0)]
+    waiting = [new_leaf(np.flatnonzero(rows.weight), 0, FREE)]
     n_leaves = 1
     while waiting and n_leaves < growth.max_leaves:
         at = 0 if growth.order == BREADTH_FIRST else len(waiting) - 1
@@ -296,7 +322,7 @@ def grow(
             at = min(range(len(waiting)), key=lambda i: (-worths[i], waiting[i].node))
         leaf = waiting.pop(at)
         if growth.order != BEST_FIRST:
-            leaf = leaf._replace(splits=splits_of(leaf.rows, leaf.depth))
+            leaf = leaf._replace(splits=splits_of(leaf.rows, leaf.depth, leaf.bounds))
         best = choose(leaf)
         if best is None:
             continue
@@ -314,7 +340,17 @@ def grow(
             "gain": split.gain * per_weight,
         }
         n_leaves += 1
-        children = [new_leaf(leaf.rows[side], leaf.depth + 1) for side in (left, ~left)]
+        below = [leaf.bounds, leaf.bounds]
+        if split.code > 0 and signs[j] != 0:
+            values = [
+                leaf.bounds.move(_value(rows.take(leaf.rows[side]))[-1]) for side in (left, ~left)
+            ]
+            between = values[0] / 2 + values[1] / 2
+            below = [leaf.bounds._replace(high=between), leaf.bounds._replace(low=between)]
+        children = [
+            new_leaf(leaf.rows[side], leaf.depth + 1, bounds)
+            for side, bounds in zip((left, ~left), below[:: int(signs[j]) or 1], strict=True)
+        ]
         waiting += children if growth.order == BREADTH_FIRST else children[::-1]
     for node in nodes:
         if growth.opens_late and node["column"] >= 0:
@@ -327,15 +363,19 @@ def _takes(group: int, holder: int, is_open: BoolArray, rank: IntArray) -> bool:
     return (not is_open[group], rank[group]) < (not is_open[holder], rank[holder])
 
 
-def _value(rows: Rows) -> Any:
-    """Value of a leaf."""
+def _value(rows: Rows, bounds: Bounds = FREE) -> Any:
+    """Value of a leaf, moved into its bounds; of two classes the share of the second one is."""
     if rows.kind == VECTOR:
         return rows.gradient.sum(axis=0) / rows.weight.sum()
     if rows.kind >= GINI:
         counts = np.bincount(rows.label, weights=rows.gradient, minlength=rows.n_classes)
-        return counts / counts.sum()
+        shares = counts / counts.sum()
+        second = bounds.move(shares[1])
+        if second == shares[1]:
+            return shares
+        return np.array([1 - second, second])
     size = rows.weight if rows.kind == MEAN else rows.curvature
-    return np.array([rows.gradient.sum() / size.sum() if size.sum() else 0.0])
+    return np.array([bounds.move(rows.gradient.sum() / size.sum() if size.sum() else 0.0)])
 
 
 def predict(nodes: list[dict[str, Any]], data: BinnedData, row: int) -> FloatArray:
@@ -347,6 +387,17 @@ def predict(nodes: list[dict[str, Any]], data: BinnedData, row: int) -> FloatArr
         left = left_side(codes, node["code"], node["missing_left"], bool(data.is_factor[j]))
         node = nodes[node["left"] + (0 if left[0] else 1)]
     return np.asarray(node["value"])
+
+
+def leaf_quantile(
+    leaves: IntArray, y: FloatArray, weight: IntArray, new: IntArray, share: float
+) -> float:
+    """Quantile of the responses of rows by the leaves, shape (n_trees, n_rows), that they share
+    with a new row, of leaves ``new``."""
+    shared = (leaves == new[:, np.newaxis]) * weight
+    mass = (shared / shared.sum(axis=1, keepdims=True)).mean(axis=0)
+    order = np.argsort(y)
+    return float(y[order][np.cumsum(mass[order]) >= share - 1e-10][0])
 
 
 def correlate(columns: FloatArray, residual: FloatArray) -> FloatArray:

@@ -125,12 +125,13 @@ def check_operators(tokens: Sequence[Token], text: str, unquoted: Unquoted) -> N
 
 def _check_operator(sign: str, text: str) -> None:
     core = sign.strip(_PLAIN_OPERATORS)  # the tokenizer may join signs, as in `~-`
+    sign = core or sign
     if core == "|":
         raise FormulaError.at(
             "The formula must have one right-hand side.",
             text,
             sign,
-            "Parts after `|` are not supported: join the terms with `+`.",
+            OPERATORS_OF_R["|"],
         )
     if core and core not in _OPERATORS:
         raise FormulaError.at(

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from treeselect.errors import FormulaError, quoted
 from treeselect.formulas.allowed import LARGEST_NUMBER, SPECIAL
 from treeselect.formulas.expressions import Code, Node, variables
-from treeselect.formulas.habits import INSTEAD, OPERATORS_OF_R
+from treeselect.formulas.habits import said_of
 from treeselect.formulas.quoting import LONGEST_TEXT, Unquoted, too_long
 from treeselect.formulas.reader import Reader
 from treeselect.frames.names import formula_name
+from treeselect.quiet import own_filters
 
 DEEPEST = 200
 """Most operations of one expression that stand inside one another."""
@@ -104,16 +105,14 @@ def check_expression(
 
 def _parse(code: str, expression: str, formula: str) -> ast.expr:
     try:
-        with warnings.catch_warnings():
+        with own_filters():
             warnings.simplefilter("ignore", SyntaxWarning)  # as of `1 is x`, which is refused
             return ast.parse(code, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         said = getattr(error, "msg", "") or str(error) or type(error).__name__
         advice = [f"Python says: {said}{'' if said.endswith('?') else '.'}"]
-        if "$" in expression:
-            advice = [OPERATORS_OF_R["$"]]
-        elif "as.factor" in expression:
-            advice = [INSTEAD["factor"]]
+        if in_r := said_of(expression):
+            advice = [in_r]
         raise FormulaError.at(
             f"Can't read the expression {quoted(expression)}.", formula, expression, *advice
         ) from None

@@ -37,7 +37,7 @@ from treeselect.formulas.expressions import (
     Operation,
     Transform,
 )
-from treeselect.formulas.habits import INSTEAD
+from treeselect.formulas.habits import CONSTANTS_OF_R, call_instead, power_instead
 from treeselect.formulas.survival import read_special
 
 _SIGNS: dict[type[ast.AST], str] = {
@@ -69,6 +69,13 @@ class Reader:
         if name not in self._columns:
             if name.startswith("__"):
                 self.refuse(f"the name {quoted(name)}")
+            if name in CONSTANTS_OF_R:
+                raise FormulaError.at(
+                    f"Can't find column {quoted(name)} in `data`.",
+                    self._formula,
+                    name,
+                    CONSTANTS_OF_R[name],
+                )
             raise FormulaError.unknown_column(name, self._formula, self._columns)
         if keyword.iskeyword(name):
             raise FormulaError.at(
@@ -114,6 +121,13 @@ class Reader:
         return self.read(node)
 
     def _read_BinOp(self, node: ast.BinOp) -> Node:
+        if isinstance(node.op, ast.BitXor):
+            raise FormulaError.at(
+                "The formula must not contain `^` inside an expression.",
+                self._formula,
+                self._expression,
+                power_instead(self._expression),
+            )
         sign = self._sign(node.op)
         if isinstance(node.op, ast.Pow):
             self._check_power(node)
@@ -143,7 +157,7 @@ class Reader:
         if not isinstance(node.func, ast.Name):
             self.read(node.func)
             self.refuse("a call of anything but a named function")
-        self._check_callable(name)
+        self._check_callable(name, node)
         self._check_shadow(name)
         if name == "Q":
             return Call("I", (self.column(self.quoted_name(node)),))
@@ -154,7 +168,7 @@ class Reader:
             return self._row_by_row(node, name, ARITHMETIC[name])
         return self._transform(node, name)
 
-    def _check_callable(self, name: str) -> None:
+    def _check_callable(self, name: str, node: ast.Call) -> None:
         if name == "lag":
             raise FormulaError.at(
                 "Can't call `lag`: resamples and folds treat rows as exchangeable.",
@@ -162,9 +176,10 @@ class Reader:
                 name,
                 "Add the lagged column to `data` first, for example with `data[name].shift(1)`.",
             )
-        if name in INSTEAD:
+        argument = ast.unparse(node.args[0]) if node.args else ""
+        if (instead := call_instead(name, argument)) is not None:
             raise FormulaError.at(
-                f"Can't call {quoted(name)} in a formula.", self._formula, name, INSTEAD[name]
+                f"Can't call {quoted(name)} in a formula.", self._formula, name, instead
             )
         if name not in FUNCTIONS:
             close = near(name, FUNCTIONS)
@@ -194,6 +209,17 @@ class Reader:
 
     def _row_by_row(self, node: ast.Call, name: str, n: int) -> Node:
         """Arguments by position only: `out=` would write, `where=` would leave values unset."""
+        if name == "log" and not node.keywords and len(node.args) == 2:
+            base = ast.unparse(node.args[1])
+            own = f"log{base}" if base in ("2", "10") else ""
+            x = ast.unparse(node.args[0])
+            way = f"{own}({x})" if own else f"I(log({x}) / log({base}))"
+            raise FormulaError.at(
+                "`log` is the natural logarithm and has one argument.",
+                self._formula,
+                self._expression,
+                f"Write {quoted(way)}.",
+            )
         if node.keywords or len(node.args) != n:
             plain = "one positional argument" if n == 1 else f"{n} positional arguments"
             self.refuse(f"a call of {quoted(name)} with other than {plain}")
@@ -242,6 +268,13 @@ class Reader:
             found = ast.literal_eval(value)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             found = value
+        if isinstance(value, ast.Name) and value.id in CONSTANTS_OF_R:
+            raise FormulaError.at(
+                f"{quoted(argument)} of {quoted(name)} must be {KINDS[kind]}.",
+                self._formula,
+                value.id,
+                f"Found: {quoted(value.id)}. {CONSTANTS_OF_R[value.id]}",
+            )
         if not is_of_kind(found, kind) or (found is None and argument not in MAYBE_NONE):
             self.refuse(
                 f"{quoted(ast.unparse(value))} as {quoted(argument)} of {quoted(name)}: it must be"
@@ -327,7 +360,6 @@ _SAID = {
     "IsNot": "`is not`",
     "LShift": "a bit shift",
     "RShift": "a bit shift",
-    "BitXor": "`^` inside an expression",
     "MatMult": "a matrix product",
     "Await": "an await",
 }

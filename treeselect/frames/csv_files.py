@@ -12,6 +12,8 @@ from typing import IO, TYPE_CHECKING
 
 from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.frames.names import not_different
+from treeselect.frames.statistical import is_statistical
+from treeselect.quiet import own_filters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +23,8 @@ UTF8 = "utf-8"
 
 @dataclass(frozen=True, slots=True)
 class EncodedFile(os.PathLike[str]):
-    """The path of a CSV file whose text has another encoding than UTF-8.
+    """The path of a CSV file whose text has another encoding than UTF-8, or of a file of Stata,
+    SPSS or SAS that does not say its own.
 
     Attributes
     ----------
@@ -41,9 +44,10 @@ class EncodedFile(os.PathLike[str]):
                 "`encoding` must be the name of a text encoding that Python knows, such as"
                 f" 'latin-1', 'cp1252' or 'utf-16'.\n  Found: {self.encoding!r}."
             ) from None
-        if not is_csv(Path(self.path)):
+        if not is_csv(Path(self.path)) and not is_statistical(Path(self.path)):
             raise OptionError(
-                "`encoding` must be given for CSV files only: other formats record their own.\n"
+                "`encoding` must be given for CSV, Stata, SPSS and SAS files only: other formats"
+                " record their own.\n"
                 f"  Found: {quoted(self.path)}."
             )
 
@@ -76,7 +80,7 @@ def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        with warnings.catch_warnings():
+        with own_filters():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             # One guess of the type for the whole column, not one for each chunk of rows. And no
             # column is made an index of, which is left out: pandas does so if rows are too long.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.paths import file_path
 from treeselect.errors import DataError
+from treeselect.frames.statistical import is_statistical, labels_of
 from treeselect.shown import is_broken
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def labels_in(data: Any) -> dict[str, str]:
 
     if isinstance(data, pd.DataFrame):
         return _in_attrs(data.attrs)
+    if isinstance(data, str | os.PathLike) and (own := _in_file(data)) is not None:
+        return _plain(own)
     schema = _file_schema(data) if isinstance(data, str | os.PathLike) else _arrow_schema(data)
     return {} if schema is None else _in_schema(schema)
 
@@ -94,6 +97,15 @@ def _file_schema(given: str | os.PathLike[str]) -> Any:
     except Exception:  # a damaged file can fail in any way, and is refused where it is read
         return None
     return None
+
+
+def _in_file(given: str | os.PathLike[str]) -> dict[str, str] | None:
+    """Labels in a file of Stata, SPSS or SAS; None if it is another file."""
+    try:
+        path = file_path(given, name="data", error=DataError)
+        return labels_of(path) if is_statistical(path) else None
+    except Exception:  # a damaged file can fail in any way, and is refused where it is read
+        return None
 
 
 def _arrow_schema(data: Any) -> Any:

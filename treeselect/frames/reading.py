@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.paths import current_folder, file_path
-from treeselect.errors import DataError, quoted, said_by
+from treeselect.errors import DataError, MissingPackageError, listing, quoted, said_by
 from treeselect.frames.csv_files import UTF8, EncodedFile, is_csv, read_csv
 from treeselect.frames.labels import without_attrs
 from treeselect.frames.names import check_names, check_polars_names, not_different
+from treeselect.frames.statistical import ENDINGS as STATISTICAL
+from treeselect.frames.statistical import is_statistical, read_statistical
+from treeselect.frames.workbooks import ENDINGS as WORKBOOKS
+from treeselect.frames.workbooks import is_workbook, read_workbook
 from treeselect.running.machine import memory_is_told
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *STATISTICAL, *WORKBOOKS)
 
 
 @memory_is_told()
@@ -26,8 +33,8 @@ def read_data(data: Any) -> pd.DataFrame:
     Parameters
     ----------
     data : pandas, polars or pyarrow table, str or path
-        Any eager or lazy frame that narwhals knows. A path must end in ``.csv``, ``.csv.gz``,
-        ``.parquet`` or ``.feather``.
+        Any eager or lazy frame that narwhals knows, a DuckDB relation among them; or the path of a
+        file, as in :func:`treeselect.read`.
 
     Returns
     -------
@@ -45,10 +52,19 @@ def read_data(data: Any) -> pd.DataFrame:
     import pandas as pd
 
     if isinstance(data, str | os.PathLike):
-        encoding = data.encoding if isinstance(data, EncodedFile) else UTF8
+        encoding = data.encoding if isinstance(data, EncodedFile) else None
         data = _read_file(file_path(data, name="data", error=DataError), encoding)
     elif not isinstance(data, pd.DataFrame):
         data = _from_arrow(_arrow_table(data))
+    return _checked(data)
+
+
+def read_sheet(path: Path, sheet: str) -> pd.DataFrame:
+    """The same of a sheet of a workbook."""
+    return _checked(_read_file(path, None, sheet))
+
+
+def _checked(data: pd.DataFrame) -> pd.DataFrame:
     data = without_attrs(data)
     check_names(data)
     return _of_known_types(data).reset_index(drop=True)
@@ -75,8 +91,8 @@ def narwhals_frame(data: Any) -> Any:
         return nw.from_native(data)
     except TypeError:
         raise DataError(
-            "`data` must be a pandas, polars or pyarrow table, or the path of a CSV, Parquet or"
-            f" Feather file.\n  Found: {found}.\n"
+            "`data` must be a pandas, polars or pyarrow table, a DuckDB relation, or the path of a"
+            f" data file.\n  Found: {found}.\n"
             "  Convert it first, for example with `pandas.DataFrame(...)`."
         ) from None
     except MemoryError:
@@ -138,25 +154,28 @@ def _check_file(path: Path) -> None:
         raise DataError(f"Can't find the file {quoted(str(path))}.\n  {found}")
 
 
-def _read_file(path: Path, encoding: str) -> pd.DataFrame:
+def _read_file(path: Path, encoding: str | None, sheet: str | None = None) -> pd.DataFrame:
     import pandas as pd
 
     _check_file(path)
     name = path.name.lower()
     try:
         if is_csv(path):
-            return read_csv(path, encoding)
+            return read_csv(path, encoding or UTF8)
         if name.endswith(".parquet"):
             return pd.read_parquet(path)
         if name.endswith(".feather"):
             return pd.read_feather(path)
-    except (DataError, MemoryError):
+        if is_statistical(path):
+            return read_statistical(path, encoding)
+        if is_workbook(path):
+            return read_workbook(path, sheet)
+    except (DataError, MissingPackageError, MemoryError):
         raise
     except Exception as error:  # a damaged file can fail in any way
         raise DataError(f"Can't read the file {quoted(str(path))}.\n  {said_by(error)}") from error
     raise DataError(
-        "A data file must end in `.csv`, `.csv.gz`, `.parquet` or `.feather`.\n"
-        f"  Found: {quoted(str(path))}."
+        f"A data file must end in {listing(_ENDINGS, 99)}.\n  Found: {quoted(str(path))}."
     )
 
 

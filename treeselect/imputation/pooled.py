@@ -36,13 +36,11 @@ from treeselect.models.maketables import (
 from treeselect.models.pooling import Pooled, pool
 from treeselect.printing import Summary, SummaryContent, interval_text, number_text
 from treeselect.printing.summary import Summarised
+from treeselect.results.linear_notes import group_note, left_out_note, weight_notes
 from treeselect.results.refitting import (
-    SELECTED_HERE,
     fit_terms,
-    group_note,
-    left_out_note,
-    weight_notes,
 )
+from treeselect.results.term_tables import SELECTED_HERE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +151,7 @@ def pool_glm(found: Imputed) -> PooledFit:
     notes = (
         SELECTED_HERE,
         *_rule_notes(found, known=bool(known)),
-        *group_note(found.fits[0].choice.folds.groups_name),
+        *group_note(found.fits[0].choice.folds.groups_name, found.fits[0].design),
         *problems,
         *ratio_notes(fits[0], printed),
         *few_events_notes(fits, "frame"),
@@ -299,6 +297,7 @@ def _content(
             ("Formula", found.formula),
             ("Model", fit.model),
             ("Response", in_labels(found.fits[0].design).response.in_linear_models),
+            *found.fits[0].design.weights_facts,
             ("Rows used", f"{len(data.y):,} in each frame"),
             ("Rows dropped", f"{data.n_dropped:,} with a missing value in a selected term"),
             ("Seed", str(found.seed)),

@@ -33,6 +33,8 @@ class Imputed:
         The call, and a description of the frames.
     library : str
         Data frame library of the tables.
+    unshown : tuple of str
+        Arguments in whose place the call has their name only.
     """
 
     fits: Sequence[Fit]
@@ -41,6 +43,7 @@ class Imputed:
     call: str
     data: str
     library: str = "pandas"
+    unshown: tuple[str, ...] = ()
 
     @property
     def n_imputations(self) -> int:

@@ -12,6 +12,7 @@ from treeselect.imputation.record import Imputed
 from treeselect.printing import MOST_ROWS, SummaryContent, count_text, decimal_text, interval_text
 from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.nouns import noun
+from treeselect.results.calls import unshown_note
 from treeselect.results.summary import method_words, names_note, rows_note
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
         ("Data", found.data),
         ("Family", first.design.response.family_text),
         *follow_up_facts(first.design.response.follow_up),
+        *first.design.weights_facts,
         ("Method", method_words(first.chosen_method)),
         ("Selected (k)", f"{count_text(found.kept.sum())} {of_all}, selected {share}"),
         ("Each imputation", f"{_sizes(found)} {of_all}"),
@@ -114,7 +116,7 @@ def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
     notes += _resample_notes(found)
     notes.append(f"In each frame: {rows_note(found.fits[0])}")
     notes += _shared_notes(found)
-    return tuple(notes)
+    return (*notes, *unshown_note(found.unshown))
 
 
 def _agreement(found: Imputed) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from treeselect.designs.encoding import DesignSpec
 
 _LARGEST = 1e72
 """Largest response; with larger numbers, computed values would not be finite."""
@@ -31,3 +34,11 @@ def are_shares(values: NDArray[Any]) -> bool:
 def are_plain(*arrays: NDArray[Any]) -> bool:
     """Whether all numbers are finite and within the range of a model."""
     return all(bool((np.abs(array) <= _LARGEST).all()) for array in arrays)
+
+
+def directions(record: Mapping[str, Any], spec: DesignSpec) -> dict[str, int]:
+    """The terms under monotone constraints; files of older versions have none."""
+    single = {own.term.name for own in spec.terms if own.column_levels == (None,)}
+    signs = list(record.values())
+    check(set(record) <= single and all(type(s) is int and abs(s) == 1 for s in signs), "monotone")
+    return dict(record)

@@ -17,7 +17,6 @@ from treeselect.designs.families import Family, family_of
 from treeselect.designs.follow_up import (
     FollowUp,
     are_times,
-    described_follow_up,
     has_times,
 )
 from treeselect.designs.labels import read_labels
@@ -25,15 +24,18 @@ from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.response import Response
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.units import Units
-from treeselect.designs.weights import LARGEST_WEIGHT, RowWeights, no_weights
-from treeselect.engine.data.binning import MAX_BINS, bin_columns
+from treeselect.designs.weights import KINDS, LARGEST_WEIGHT, RowWeights, no_weights
+from treeselect.engine.data.binning import FREE, MAX_BINS, bin_columns
 from treeselect.formula import parse_formula
 from treeselect.formulas.expressions import Code, Transform, nodes
 from treeselect.formulas.terms import Factor, ParsedFormula
+from treeselect.frames.codes import codes_from
 from treeselect.frames.labels import one_line
 from treeselect.frames.values import Labels, Numbers, to_series
-from treeselect.modelfile.checks import are_plain, check
+from treeselect.modelfile.checks import are_plain, check, directions
+from treeselect.modelfile.outcomes import read_counts, read_follow_up, read_level_names
 from treeselect.modelfile.plain import unplain
+from treeselect.modelfile.term_checks import check_term
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,9 +56,10 @@ def data_of(
     spec = _spec(content, trusted)
     response = _response(content["response"], spec.formula)
     empty = _empty_design(content, arrays, spec)
-    weights, library = content["weights"], content["library"]
-    offset = content["offset"]
+    weights, library, offset = content["weights"], content["library"], content["offset"]
     check(isinstance(weights, str | bool) and isinstance(offset, str | bool), "weights")
+    kind = content.get("weights_kind")  # absent in older files
+    check(kind is None or (kind in KINDS and weights is not False), "weights")
     data = ModelData(
         arrays=empty,
         spec=spec,
@@ -69,6 +72,7 @@ def data_of(
         notes=tuple(map(str, content["notes"][0])),
         sources=_no_sources(spec),
         library=library if library in ("polars", "pyarrow") else "pandas",
+        weights_kind=kind,
         labels=_labels_in_print(content.get("labels", []), spec.formula),
     )
     if "sources" in content:
@@ -90,7 +94,7 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         parts = [
             FactorSpec(
                 factor,
-                None if part["levels"] is None else _labels(part["levels"]),
+                None if part["levels"] is None else read_level_names(part["levels"]),
                 tuple(map(str, part["fields"])),
                 bool(part["is_bool"]),
             )
@@ -98,9 +102,9 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         ]
         found = record["combinations"]
         combinations = None if found is None else tuple(tuple(map(int, c)) for c in found)
-        terms.append(TermSpec(term, tuple(parts), combinations, record["occurring"]))
-        _check_combinations(terms[-1])
-        _check_occurring(terms[-1])
+        counts = record["occurring"], record.get("missing")  # which old files do not have
+        terms.append(TermSpec(term, tuple(parts), combinations, *counts))
+        check_term(terms[-1])
     schema = {str(name): str(kind) for name, kind in content["schema"]}
     check(set(schema.values()) <= {"number", "logical", "text"}, "the schema")
     check({v for t in parsed.terms for v in t.variables} == set(schema), "formula and schema")
@@ -120,6 +124,7 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         state=state,
         units=_units(content["units"], [term.name for term in parsed.terms]),
         new_levels=content["new_levels"],
+        na=codes_from(content.get("na")),  # files of older versions have none
     )
 
 
@@ -153,11 +158,6 @@ def _is_small(learned: Any) -> bool:
     return np.size(learned) <= _MOST_LEARNED
 
 
-def _labels(levels: list[Any]) -> tuple[Any, ...]:
-    check(all(isinstance(v, str | int | float | bool) for v in levels), "levels")
-    return tuple(levels)
-
-
 def _labels_in_print(pairs: list[Any], formula: ParsedFormula) -> dict[str, str]:
     """Labels of columns and terms; files of older versions have none."""
     check(
@@ -166,25 +166,6 @@ def _labels_in_print(pairs: list[Any], formula: ParsedFormula) -> dict[str, str]
         "labels",
     )
     return read_labels(dict(pairs), {}, formula, formula.columns)
-
-
-def _check_combinations(spec: TermSpec) -> None:
-    labelled = [n for i in spec.order if (n := spec.factors[i].levels) is not None]
-    check((spec.combinations is None) == (len(labelled) < 2), "levels and combinations")
-    for combination in spec.combinations or ():
-        check(
-            len(combination) == len(labelled)
-            and all(0 <= c < len(n) for c, n in zip(combination, labelled, strict=True)),
-            "levels and combinations",
-        )
-    combinations = list(spec.combinations or ())
-    check(combinations == sorted(set(combinations)), "combinations")
-
-
-def _check_occurring(spec: TermSpec) -> None:
-    n, most = spec.n_occurring, spec.n_levels
-    check((n is None) == (most is None), "levels that occur")
-    check(n is None or (type(n) is int and 0 <= n <= (most or 0)), "levels that occur")
 
 
 def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
@@ -210,12 +191,12 @@ def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
 
 
 def _response(record: Mapping[str, Any], formula: ParsedFormula) -> Response:
-    classes = _labels(record["classes"])
+    classes = read_level_names(record["classes"])
     family = family_of(record["family"], len(classes))
     check(family.has_times == has_times(formula), "formula and family")
     known = record.get("follow_up")
     check((known is not None) == family.has_times, "family and times")
-    follow_up = None if known is None else _follow_up(known, formula)
+    follow_up = None if known is None else read_follow_up(known, formula)
     return Response(
         name=str(record["name"]),
         y=np.empty((0, 4) if family.has_times else 0),
@@ -225,29 +206,8 @@ def _response(record: Mapping[str, Any], formula: ParsedFormula) -> Response:
         classes=classes,
         n_dropped=int(record["n_dropped"]),
         follow_up=follow_up,
+        counts=read_counts(record.get("counts", ()), classes),
     )
-
-
-def _follow_up(record: Mapping[str, Any], formula: ParsedFormula) -> FollowUp:
-    n_rows, n_events, median = (record[part] for part in ("n_rows", "n_events", "median"))
-    first, last = record["span"]
-    levels = tuple(_labels(own) for own in record["levels"])
-    check(
-        type(n_rows) is int
-        and type(n_events) is int
-        and 0 < n_events <= n_rows
-        and (median is None or (type(median) is float and 0 <= median < math.inf)),
-        "times to an event",
-    )
-    check(
-        type(first) is type(last) is float and 0 <= first <= last < math.inf, "span of the events"
-    )
-    check(
-        all(len(own) == len(formula.strata) for own in levels)
-        and len(set(levels)) == len(levels) > 0,
-        "strata and their levels",
-    )
-    return described_follow_up(formula, n_rows, n_events, median, (first, last), levels)
 
 
 def _with_scoring(family: Family, record: list[Any] | None, follow_up: FollowUp | None) -> Family:
@@ -291,14 +251,16 @@ def _empty_design(
     )
     columns = tuple(np.empty(0, dtype=np.float64 if n is None else np.uint8) for n in levels)
     groups = spec.units.feature_groups(names)
-    return CodedColumns(
+    empty = CodedColumns(
         column_names=tuple(map(str, names)),
         columns=columns,
         n_levels=tuple(levels),
         edges=edges,
         groups=groups,
         binned=bin_columns(columns, edges, [n or 0 for n in levels], groups.ids),
+        monotone=FREE,
     )
+    return empty.constrained(directions(content.get("monotone", {}), spec))
 
 
 def _no_sources(spec: DesignSpec) -> pd.DataFrame:
@@ -325,7 +287,7 @@ def _with_sources(
             check(
                 kind == "labels" and bool(((values >= -1) & (values < len(levels))).all()), "data"
             )
-            column = Labels(values, _labels(levels), bool(declared), bool(ordered))
+            column = Labels(values, read_level_names(levels), bool(declared), bool(ordered))
         series[str(name)] = to_series(column)
     frame = pd.DataFrame(series)
     check(list(frame) == list(data.spec.schema), "data and schema")
@@ -365,13 +327,14 @@ def _with_sources(
         ),
         "groups",
     )
+    is_sample = not are_copies and data.weights_kind == "sampling"
     columns = data.spec.encode(frame)
     coded = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
     return dataclasses.replace(
         data,
         arrays=coded,
         response=dataclasses.replace(data.response, y=y, rows=rows),
-        row_weights=RowWeights(weight, are_copies, groups),
+        row_weights=RowWeights(weight, are_copies, groups, is_sample),
         offset=offset,
         sources=frame,
     )

@@ -16,7 +16,9 @@ from treeselect.designs.follow_up import FollowUp
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import scoring_record
 from treeselect.errors import ModelFileError
+from treeselect.frames.codes import codes_record
 from treeselect.frames.values import Numbers, read_column
+from treeselect.modelfile.asked import asked_record
 from treeselect.modelfile.baselines import baseline_arrays
 from treeselect.modelfile.effects import pack_effects
 from treeselect.modelfile.models import model_arrays, subforest_arrays
@@ -64,7 +66,9 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         "schema": list(spec.schema.items()),
         "state": [[name, plain(state)] for name, state in spec.state.items()],
         "new_levels": spec.new_levels,
+        "na": codes_record(spec.na),
         "units": dataclasses.asdict(spec.units),
+        **({"monotone": data.arrays.directions} if len(data.arrays.monotone) else {}),
         "columns": [data.arrays.column_names, data.arrays.n_levels],
         "response": {
             "name": data.response.name,
@@ -74,15 +78,18 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             "n_dropped": data.response.n_dropped,
             "scoring": scoring_record(data.response.family),
             "follow_up": _follow_up_record(data.response.follow_up),
+            "counts": data.response.counts,
         },
         "choice": _choice_record(result.choice),
         "rows": dataclasses.asdict(data.rows),
         "weights": data.weights,
+        "weights_kind": data.weights_kind,
         "offset": data.offset_name,
         "notes": [data.notes, result.notes],
         "library": data.library,
         "labels": list(data.labels.items()),
         "call": dataclasses.asdict(result.call),
+        "asked": asked_record(result.asked),
         "method": [plain(part) for part in method_record(result.chosen_method)],
         "cut_from": [s.cut_from for s in (*result.steps, result.step)],
         "gaps": [s.gap for s in (*result.steps, result.step)],
@@ -142,6 +149,7 @@ def _term_record(spec: TermSpec) -> dict[str, Any]:
         ],
         "combinations": spec.combinations,
         "occurring": spec.n_occurring,
+        "missing": spec.n_missing,
     }
 
 
@@ -184,7 +192,7 @@ def _add_data(data: ModelData, arrays: dict[str, NDArray[Any]]) -> list[Any]:
         arrays["fold_groups"] = data.row_weights.groups
     records: list[Any] = []
     for i, name in enumerate(data.sources):
-        column = read_column(data.sources[name], str(name), needed=True)
+        column = read_column(data.sources[name], str(name))
         if isinstance(column, Numbers):
             arrays[f"source_{i}"] = column.values
             records.append([name, "numbers", column.is_bool, column.is_integer])

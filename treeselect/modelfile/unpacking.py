@@ -16,6 +16,7 @@ from treeselect.algorithms.shared.searched import MOST_RIVALS, Exchange, Rival, 
 from treeselect.arguments.checks import MOST_RESAMPLES
 from treeselect.designs.units import Units
 from treeselect.engine.arrays import BoolArray
+from treeselect.modelfile.asked import asked_of
 from treeselect.modelfile.baselines import baseline_of_file
 from treeselect.modelfile.checks import are_plain, are_shares, check
 from treeselect.modelfile.data import data_of
@@ -81,6 +82,7 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
         resampled=_stability(content, arrays, spec.units),
         choice=_choice(content["choice"], arrays, len(data.weight), n_groups),
         baseline=baseline_of_file(arrays, data.response),
+        asked=asked_of(content.get("asked")),
     )
     n_resamples = 0 if found.resampled is None else found.resampled.n_resamples
     effects = effects_of(content, arrays, found.selected, n_outputs_of(family), n_resamples)

@@ -210,11 +210,15 @@ def _best_first_trees(grower: Grower, n_trees: int) -> _First:
     return found[first_largest([-first.error for first in found])]
 
 
-def _first_trees(grower: Grower, n_trees: int, n_candidates: int) -> _First:
+def n_first_trees(grower: Grower, n_trees: int) -> int:
+    """Number of trees that are fully grown, to determine the capacity."""
     n_rows = int(copies(grower.weight).sum())
-    n_first = min(n_trees, max(_LEAST_FIRST, _ROWS_OF_FIRST // max(n_rows, 1)))
-    trees = grower.grow(n_first, n_candidates, "first")
-    sizes = sizes_of_nodes(n_rows)
+    return min(n_trees, max(_LEAST_FIRST, _ROWS_OF_FIRST // max(n_rows, 1)))
+
+
+def _first_trees(grower: Grower, n_trees: int, n_candidates: int) -> _First:
+    trees = grower.grow(n_first_trees(grower, n_trees), n_candidates, "first")
+    sizes = sizes_of_nodes(int(copies(grower.weight).sum()))
     sums = grower.outside(trees, "first", sizes)
     mean = grower.mean(sums.errors(grower.truth))
     best = len(sizes) - 1 if np.isnan(mean[0]) else first_largest(-mean)

@@ -189,8 +189,8 @@ def fit_cox(data: LinearData, name: str) -> CoxFit:
         _MOVING * np.maximum(np.abs(at), _MOVING), _OF_LARGEST * size.max(initial=0.0)
     )
     covariance = inverse
-    if weights.groups is not None:
-        covariance = _robust(inverse, rows, own, eta, weights.groups)
+    if weights.error_groups is not None:
+        covariance = _robust(inverse, rows, own, eta, weights.error_groups)
     unit = np.outer(scale, scale)
     events = data.y[:, EVENT]
     return CoxFit(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from treeselect.models.linear import LinearFit
+from treeselect.quiet import own_filters
 
 Facts = tuple[tuple[str, str], ...]
 
@@ -30,7 +31,7 @@ def fit_statistics(fit: LinearFit, family: str, *, are_copies: bool) -> dict[str
         Some of ``deviance``, ``null_deviance``, ``df_resid``, ``df_null``, ``aic``, ``bic``,
         ``ll``, ``ll_null``, ``sigma``, ``r2``, ``adj_r2``.
     """
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    with own_filters(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # from the null model
         found = _NUMBERS[family](fit.result)
     if not are_copies:

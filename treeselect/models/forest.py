@@ -16,6 +16,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.ensembles.leaves import with_leaf_fits
+from treeselect.engine.ensembles.ordering import in_order_of
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import stream_seed
@@ -179,16 +180,12 @@ def refit_forest(
     constant, importance = _constant(problem, weight), np.zeros(len(selected))
     if not selected.any():
         return ForestModel(selected, None, constant, importance, family, on_link)
-    part = select_groups(problem.data, selected)
-    truth = truth_of(problem, weight)
-    grower = Grower(
-        part, truth, weights, family, stream_seed(seed, "refit"),
-        problem.groups.ranks(seed)[selected], n_threads,
-    )  # fmt: skip
+    grower = grower_of(problem, weights, selected, seed=seed, n_threads=n_threads)
+    part = grower.data
     trees, n_first = best_trees(grower, n_trees=n_trees)
     importance[selected] = np.maximum(gains_outside(grower, trees, n_first), 0.0)
     if not (on_link or family.has_classes or family.loss.is_squared):
-        trees = _with_one_more_row(trees, constant[0])
+        trees = in_order_of(_with_one_more_row(trees, constant[0]), part.monotone)
     if family.has_times:
         trees = with_hazards(grower, trees, n_first, problem)
     elif on_link and not family.loss.is_squared:
@@ -199,6 +196,16 @@ def refit_forest(
         eta = problem.offset + predict_mean(trees, part, n_threads)[:, 0]
         constant = np.array([family.loss.constant(problem.y, weight, eta)])
     return ForestModel(selected, trees, constant, importance, family, on_link)
+
+
+def grower_of(
+    problem: Problem, weights: RowWeights, selected: BoolArray, *, seed: int, n_threads: int = 1
+) -> Grower:
+    """What grows the forest of :func:`refit_forest`, from the same bags with the same seed."""
+    return Grower(
+        select_groups(problem.data, selected), truth_of(problem, weights.values), weights,
+        problem.family, stream_seed(seed, "refit"), problem.groups.ranks(seed)[selected], n_threads,
+    )  # fmt: skip
 
 
 def _with_one_more_row(trees: Trees, mean: float) -> Trees:

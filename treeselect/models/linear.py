@@ -17,6 +17,7 @@ from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing
 from treeselect.models.cox import fit_cox
 from treeselect.models.linear_data import LinearData
+from treeselect.quiet import own_filters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,16 +90,22 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     DataError
         If there are too few rows or clusters, no events, or no such fit.
     OptionError
-        If statsmodels does not support the weights.
+        If frequency weights make too many copies.
 
     Notes
     -----
     Numeric responses: least squares, weighted if weights are not integers; the offset
-    is subtracted from the response. With integer weights, the Gaussian GLM, whose ``freq_weights``
-    count rows, with t statistics. Two classes and counts: GLM with the canonical link. More
-    classes: multinomial logit, on copies of the rows. Non-integer weights are first divided by
+    is subtracted from the response. With frequency or sampling weights, the Gaussian GLM, with t
+    statistics. Two classes and counts: GLM with the canonical link. More
+    classes: multinomial logit, for frequency weights on copies of the rows. Other weights are
+    first divided by
     their mean, so that standard errors do not depend on their scale. Survival times: see
     :func:`treeselect.models.cox.fit_cox`.
+
+    With sampling weights, the covariance is linearised as in R's ``survey`` [2]_: ``B (sum_i s_i
+    s_i') B n / (n - 1)``, where s_i are the weighted scores of row i, or their sum over cluster i,
+    and n the number of rows or clusters. Tests are t and F tests with ``n - K`` degrees of freedom
+    (of rows), normal for survival times.
 
     With clusters, the covariance is cluster-robust [1]_: ``B (sum_g s_g s_g') B``, where B is the
     inverse information and s_g the sum of the scores of the rows of cluster g, times ``G / (G -
@@ -111,6 +118,8 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     ----------
     .. [1] A. C. Cameron, D. L. Miller (2015). A Practitioner's Guide to Cluster-Robust Inference.
        Journal of Human Resources 50, 317-372.
+    .. [2] T. Lumley (2004). Analysis of Complex Survey Samples. Journal of Statistical Software
+       9(8), 1-19.
     """
     n_rows, n_columns = data.matrix.shape
     groups = data.row_weights.groups
@@ -155,12 +164,18 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         terms=data.term_of * len(others),
         estimate=estimate,
         covariance=covariance,
-        df=_degrees_of_freedom(result, n_groups),
+        df=_degrees_of_freedom(result, data, n_groups),
         problems=tuple(dict.fromkeys(problems)),
         n_groups=n_groups,
         n_events=n_events,
         ratio=_RATIOS.get(family, ""),
     )
+
+
+def fit_quietly(data: LinearData, family: str, name: str) -> Any:
+    """The statsmodels results, or CoxFit, of a family, without warnings or checks."""
+    with _noting([]):
+        return _FITS[family](data, name)[0]
 
 
 _RATIOS = {
@@ -186,9 +201,11 @@ def _check_variation(data: LinearData, classes: Sequence[Any]) -> None:
         )
 
 
-def _degrees_of_freedom(result: Any, n_groups: int | None) -> float | None:
+def _degrees_of_freedom(result: Any, data: LinearData, n_groups: int | None) -> float | None:
     if n_groups is not None:
         return float(n_groups - 1)
+    if data.row_weights.is_sample:  # of Cox models none, as in R's `svycoxph`
+        return None if data.has_times else float(len(data.y) - np.size(result.params))
     return float(result.df_resid) if result.use_t else None
 
 
@@ -223,7 +240,7 @@ def _noting(problems: list[str]) -> Iterator[None]:
     """Turn statsmodels' warnings into sentences; others are issued unchanged."""
     from statsmodels.tools import sm_exceptions
 
-    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+    with own_filters(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         yield
     for warning in caught:
@@ -262,12 +279,18 @@ def _weights(data: LinearData) -> dict[str, WeightArray]:
     return {"var_weights": weights.values / weights.values.mean()}
 
 
-def _covariance(data: LinearData) -> dict[str, Any]:
-    """Arguments of statsmodels for a clustered covariance, if there are clusters."""
-    if data.row_weights.groups is None:
+def _covariance(data: LinearData, n_predictors: int = 1) -> dict[str, Any]:
+    """Arguments of statsmodels for a clustered covariance, if there are clusters or sampling
+    weights."""
+    groups = data.row_weights.error_groups
+    if groups is None:
         return {}
-    how: dict[str, Any] = {"groups": data.row_weights.groups}
-    if "freq_weights" in _weights(data):
+    how: dict[str, Any] = {"groups": groups}
+    if data.row_weights.is_sample:
+        # As R's survey: G / (G - 1) alone, without statsmodels' correction for the coefficients.
+        n_rows, n_columns = data.matrix.shape
+        how["scaling_factor"] = (n_rows - n_columns * n_predictors) / (n_rows - 1)
+    elif "freq_weights" in _weights(data):
         # statsmodels' small-sample correction counts rows, but these stand for copies.
         n_rows, n_columns = data.matrix.shape
         n = int(data.row_weights.values.sum())
@@ -279,7 +302,7 @@ def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
     weights, by = _weights(data), _covariance(data)
-    if "freq_weights" in weights:
+    if "freq_weights" in weights or data.row_weights.is_sample:  # WLS scales no covariance
         model = sm.GLM(
             _series(data.y, name), data.matrix, sm.families.Gaussian(), data.offset, **weights
         )
@@ -314,10 +337,12 @@ def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
     y, matrix = _series(data.y.astype(np.int64), name), data.matrix
     weights = _weights(data)
     if "var_weights" in weights:
-        raise OptionError(
-            "`weights` must be whole numbers for a linear model of more than two classes.\n"
-            "  Found: other numbers, which statsmodels' multinomial logit doesn't support."
-        )
+        from treeselect.models.weighted_logit import WeightedMNLogit
+
+        model = WeightedMNLogit(y, matrix, np.asarray(weights["var_weights"], np.float64))
+        by = _covariance(data, model.J - 1)
+        fit = model.fit(disp=False, maxiter=100, **by)
+        return fit, "MNLogit, multinomial logit (statsmodels), weighted"
     if weights:
         n_copies = data.row_weights.values.sum()
         if n_copies > _MOST_COPIES:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.designs.linear_coding import USUAL, LinearCoding
+from treeselect.designs.linear_matrix import LinearColumns, linear_matrix
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -41,6 +43,8 @@ class LinearData:
         Rows with weight that are dropped for a missing value in a term.
     rows : ndarray of int64, shape (n_rows,)
         Their numbers among the rows that are used.
+    columns : LinearColumns or None
+        How the columns were made, before any of them was left out.
     """
 
     matrix: pd.DataFrame
@@ -50,6 +54,7 @@ class LinearData:
     offset: FloatArray | None
     n_dropped: int
     rows: IntArray
+    columns: LinearColumns | None = None
 
     @property
     def has_times(self) -> bool:
@@ -97,14 +102,19 @@ class LinearData:
 
 
 def linear_data(
-    data: ModelData, terms: Sequence[str], rows: IntArray, groups: IntArray | None = None
+    data: ModelData,
+    terms: Sequence[str],
+    rows: IntArray,
+    groups: IntArray | None = None,
+    coding: LinearCoding = USUAL,
 ) -> LinearData:
     """The data of a linear model of some terms, for the complete cases among `rows`.
 
-    `groups` are the clusters of all rows with a known response, if there are any.
+    `groups` are the clusters of all rows with a known response, if there are any. `coding` may
+    replace missing values, which makes all rows complete.
     """
     rows = rows[data.row_weights.used[rows]]
-    matrix, term_of, used = data.linear_matrix(terms, rows)
+    matrix, term_of, used, columns = linear_matrix(data, terms, rows, coding)
     _check_size(matrix)
     if data.response.family.has_times:
         here = [name != INTERCEPT for name in term_of]
@@ -117,6 +127,7 @@ def linear_data(
         None if data.offset is None else data.offset[used],
         len(rows) - len(used),
         used,
+        columns,
     )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray
+from treeselect.quiet import own_filters
 
 
 class Recalibration(NamedTuple):
@@ -84,7 +85,7 @@ def _last(
     }
     if np.ptp(columns[:, -1]) == 0 and columns.shape[1] > 1:
         return _UNKNOWN
-    with warnings.catch_warnings():
+    with own_filters():
         warnings.simplefilter("ignore")  # for separation, which is checked below
         try:
             model = sm.GLM(y, columns, kinds[family](), offset=offset, freq_weights=mass)

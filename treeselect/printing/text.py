@@ -6,12 +6,16 @@ import itertools
 import textwrap
 from collections.abc import Sequence
 
+from treeselect.printing.code import code_lines
 from treeselect.printing.columns import column_of, set_cell
 from treeselect.printing.content import SmallTable, SummaryContent
 
 _WIDTH = 88
 
 _GAP = "  "
+
+_CALLS = ("Call", "Model 1", "Model 2")
+"""Facts that are Python code."""
 
 _LEAST = 30
 """Characters of a row's name that stand on one line, however wide the table is."""
@@ -25,12 +29,21 @@ def as_text(content: SummaryContent) -> str:
     lines = [c.title.center(width).rstrip(), "=" * width]
     label = max((len(name) for name, _ in c.facts), default=0) + 2
     for name, value in c.facts:
-        lines += _wrapped(value, width, f"{name}:".ljust(label), " " * label)
+        if name in _CALLS:
+            lines += _code(value, width, f"{name}:".ljust(label))
+        else:
+            lines += _wrapped(value, width, f"{name}:".ljust(label), " " * label)
     lines += table or ["-" * width]
     lines += small_lines(c.more)
     for note in c.notes:
         lines += _wrapped(note, width, "- ", "  ", long_words=True)
     return "\n".join(lines)
+
+
+def _code(code: str, width: int, first: str) -> list[str]:
+    """A call, broken between its arguments, so that it can be pasted."""
+    lines = code_lines(code, width - len(first))
+    return [(" " * len(first) if i else first) + line for i, line in enumerate(lines)]
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

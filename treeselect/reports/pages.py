@@ -8,11 +8,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from treeselect.errors import OptionError
+from treeselect.errors import OptionError, quoted
 from treeselect.reports import comparison, selection
 from treeselect.reports.gather import gather, gather_comparison, read_sections
+from treeselect.reports.markdown import markdown_page
 from treeselect.reports.render import COMPARISON, SELECTION, render
-from treeselect.results.versions import software_versions
+from treeselect.results.versions import session
 from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.performance import Performance
+    from treeselect.results.refitting import GlmFit
+
+
+_HTML = (".html", ".htm", ".xhtml")
+
+_MARKDOWN = (".md", ".markdown", ".qmd")
+
+_OTHERS = (".docx", ".pdf", ".tex", ".odt", ".rtf", ".epub", ".pptx")
+"""What pandoc writes from Markdown."""
 
 
 def write_report(
@@ -29,14 +39,15 @@ def write_report(
     performance: Performance | None = None,
     coefficients: CoefficientStability | None = None,
     sections: Iterable[str] | None = None,
+    linear: GlmFit | None = None,
 ) -> Path:
     """Write the report on a selection atomically.
 
     Raises
     ------
     OptionError
-        If the file can't be written, there is no such template or section, or `performance` or
-        `coefficients` belong to another result.
+        If the file can't be written, there is no such template or section, or `performance`,
+        `coefficients` or `linear` belong to another result.
     """
     chosen = _chosen(selection, sections, template)
 
@@ -44,15 +55,16 @@ def write_report(
         report = gather(
             fit,
             written=time_of_writing(),
-            versions=software_versions(),
+            versions=session(),
             performance=performance,
             coefficients=coefficients,
+            linear=linear,
             sections=chosen,
             whole=template is not None,
         )
         return render(report, template, standard=SELECTION, sections=chosen)
 
-    return _write(path, page)
+    return _write(path, page, is_free=template is not None)
 
 
 def write_comparison(
@@ -72,11 +84,11 @@ def write_comparison(
 
     def page() -> str:
         report = gather_comparison(
-            found, written=time_of_writing(), versions=software_versions(), sections=chosen
+            found, written=time_of_writing(), versions=session(), sections=chosen
         )
         return render(report, template, standard=COMPARISON, sections=chosen)
 
-    return _write(path, page)
+    return _write(path, page, is_free=template is not None)
 
 
 def _chosen(
@@ -98,7 +110,18 @@ def time_of_writing() -> str:
     return datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z").strip()
 
 
-def _write(path: Path, page: Callable[[], str]) -> Path:
-    """Write a page; it is made only if the file can be written."""
+def _write(path: Path, page: Callable[[], str], *, is_free: bool) -> Path:
+    """Write a page; it is made only if the file can be written. A template of the user's is free to
+    make any text."""
+    suffix = path.suffix.lower()
+    if suffix not in ("", *_HTML, *_MARKDOWN) and not is_free:
+        way = f"Write .md; pandoc makes {suffix} of it" if suffix in _OTHERS else "Give such a name"
+        raise OptionError(
+            "`path` must end in .html or .md: a report is HTML or Markdown.\n"
+            f"  Found: {quoted(path.name)}. {way}."
+        )
     check_place(path, what="report")
-    return write_file(path, page(), what="report")
+    text = page()
+    if suffix in _MARKDOWN and not is_free:
+        text = markdown_page(text)
+    return write_file(path, text, what="report")

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_digits
+from treeselect.designs.gaps import WAYS_OUT, warn_of_gaps
 from treeselect.designs.labels import column_labels, in_labels
+from treeselect.designs.linear_coding import USUAL, LinearCoding, read_coding
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import FloatArray
 from treeselect.frames.libraries import in_library
@@ -58,7 +60,7 @@ class CoefficientStability(Summarised):
     response : str
         The response, with the class that is modelled or the reference class.
     call : str
-        The call of the fit.
+        The call, after that of the fit.
     k_of_fit : int
         Number of units that the fit selected.
     seed : int
@@ -67,6 +69,8 @@ class CoefficientStability(Summarised):
         Data frame library of the tables.
     labels : tuple of str
         Labels in print of the coefficients, in the order of the table's rows.
+    coding : LinearCoding
+        How the models take missing values and ordered factors.
     """
 
     table: pd.DataFrame
@@ -83,6 +87,7 @@ class CoefficientStability(Summarised):
     seed: int
     library: str = "pandas"
     labels: tuple[str, ...] = ()
+    coding: LinearCoding = USUAL
 
     def tidy(self) -> Any:
         """One row per coefficient: the intercept, then those of the most frequent terms first.
@@ -160,7 +165,7 @@ class CoefficientStability(Summarised):
                 said.append(
                     "Each model omits the rows in which one of its terms is missing, the full"
                     f" model {self.n_dropped:,}. RMSD ratio and bias include this difference in"
-                    " rows."
+                    f" rows. {WAYS_OUT}"
                 )
         else:
             said.append(
@@ -171,6 +176,11 @@ class CoefficientStability(Summarised):
             "Median and quantiles are over the resamples; a coefficient counts as 0 if its term was"
             " not selected (Heinze, Wallisch and Dunkler 2018)."
         )
+        if self.coding.missing == "indicator":
+            said.append(
+                "Missing values are a level of a factor; for a number they are replaced by the"
+                " median, with an indicator."
+            )
         for why, count in self.failures:
             said.append(f"Resamples without a linear model ({count:,}): {why}")
         return tuple(said)
@@ -219,12 +229,20 @@ def _fixed(value: float, form: str) -> str:
 
 
 def coefficient_stability(
-    result: Fit, data: ModelData, stability: Stability, workers: Workers
+    result: Fit,
+    data: ModelData,
+    stability: Stability,
+    workers: Workers,
+    missing: object = "drop",
+    ordered: object = "treatment",
 ) -> CoefficientStability:
     """See :meth:`SelectionResult.coefficient_stability`."""
+    coding = read_coding(missing, ordered, data.sources, data.spec.terms)
     terms = tuple(spec.term.name for spec in data.spec.terms)
-    full, own = fit_terms(data, terms), fit_terms(data, result.selected)
-    refits = refit_resamples(data, stability, workers, result.progress)
+    if coding.missing == "drop":
+        warn_of_gaps(data, terms, "coefficient_stability()", stacklevel=3)
+    full, own = fit_terms(data, terms, coding), fit_terms(data, result.selected, coding)
+    refits = refit_resamples(data, stability, workers, result.progress, coding)
     failures = Counter(refit.failure for refit in refits if refit.failure)
     models = (refit.model for refit in (full, own, *refits) if refit.model)
     table = _table(data, stability, full, own, refits)
@@ -243,6 +261,7 @@ def coefficient_stability(
         seed=result.seed,
         library=data.library,
         labels=tuple(column_labels(data, table["column"], table["term"])),
+        coding=coding,
     )
 
 

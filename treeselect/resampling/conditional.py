@@ -41,7 +41,7 @@ class ConditionalImportance(Summarised):
     scheme : str
         How rows are held out, in words.
     call : str
-        The call of the fit.
+        The call, after that of the fit.
     seed : int
     library : str
         Data frame library of the tables.

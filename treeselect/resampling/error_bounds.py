@@ -13,6 +13,7 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice
 from treeselect.arguments.scalars import described, finite
+from treeselect.deprecating import renamed_attribute
 from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.tails import ROUNDING, largest_tail, twice
 
@@ -63,10 +64,12 @@ class ErrorBound:
         return f"Shah and Samworth 2013, {self.assumption}"
 
     @property
-    def tells(self) -> bool:
-        """Whether the bound is informative: smaller than the number of units that reached the
+    def informative(self) -> bool:
+        """Whether the bound says anything: it is smaller than the number of units that reached the
         threshold or, if none did, than p."""
         return self.bound < (len(self.units) or self.p)
+
+    tells = renamed_attribute("ErrorBound", "tells", "informative", since="0.1.0", until="0.2.0")
 
     def __str__(self) -> str:
         n = len(self.units)
@@ -81,7 +84,7 @@ class ErrorBound:
                 f"No {self.one} {which}; the bound on the expected number of false selections is"
                 f" {self.bound:.3g} {what}"
             )
-        if not self.tells:
+        if not self.informative:
             return (
                 f"The bound is uninformative: up to {self.bound:.3g} false selections are expected,"
                 f" and there {'is' if n == 1 else 'are'} {units} {what}"

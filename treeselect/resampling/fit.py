@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, shares
 from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.sizes import skipped_sizes
+from treeselect.brief import brief
 from treeselect.designs.association import Associations
 from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import ModelData
@@ -45,11 +48,54 @@ class Call:
         Name and size of the data.
     rule : str
         How the number of units was chosen.
+    steps : str
+        Later steps that changed the result, such as ``.resample(100, seed=1)``, one on a line.
+    unshown : str
+        Arguments in whose place the text has their name only, separated by spaces.
     """
 
     text: str
     data: str
     rule: str
+    steps: str = ""
+    unshown: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The call with all steps."""
+        return self.text + self.steps.replace("\n", "")
+
+    def then(self, step: str) -> Call:
+        """The call with one more step, which replaces an earlier one of the same name."""
+        name = step.partition("(")[0]
+        kept = [own for own in self.steps.splitlines() if own.partition("(")[0] != name]
+        return dataclasses.replace(self, steps="\n".join([*kept, step]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What was given to ``select()``, for ``treeselect.update``.
+
+    Attributes
+    ----------
+    arguments : dict
+        All arguments on which the answer depends, the drawn seed among them, and options of the
+        method; without the data.
+    data : object
+        The data, or None in a copy and in a model from a file.
+    lost : tuple of str
+        Arguments that a model file does not hold.
+    """
+
+    arguments: Mapping[str, Any]
+    data: Any = None
+    lost: tuple[str, ...] = ()
+
+    __repr__ = brief
+
+    def __reduce__(self) -> Any:
+        """Without the data: copies are sent to processes."""
+        return Asked, (self.arguments, None, self.lost)
 
 
 @dataclass(frozen=True)  # no slots: its stability is kept once it is measured
@@ -81,6 +127,8 @@ class Fit:
         were fitted.
     baseline : Baseline or None
         Cumulative hazard beside the risks that the model predicts, if the response is times.
+    asked : Asked or None
+        What was given to ``select()``; None in files of older versions.
     """
 
     design: ModelData
@@ -98,6 +146,7 @@ class Fit:
     choice: Choice = field(default_factory=Choice)
     effect_record: EffectRecord | None = None
     baseline: Baseline | None = None
+    asked: Asked | None = None
 
     # --- the answer ---
 

@@ -75,13 +75,16 @@ class SplitFit:
         Terms selected on the first part.
     p_values : dict of str to float
         Unadjusted p-values of the joint test of each selected term on the second part; 1 if there
-        is no linear model.
+        is no linear model, NaN if no column of the term is left.
     fit : LinearFit or None
         The linear model on the second part; None if it failed.
     failure : str
         Why it failed, in a sentence; empty if it did not.
     n_fitted, n_dropped : int
         Rows of the second part without and with a missing value in a selected term.
+    aliased : tuple of str
+        Selected terms with columns that are dropped because they are linear combinations of columns
+        of preceding terms.
     """
 
     selected: tuple[str, ...]
@@ -90,6 +93,7 @@ class SplitFit:
     failure: str
     n_fitted: int
     n_dropped: int
+    aliased: tuple[str, ...] = ()
 
     __repr__ = brief
 
@@ -173,7 +177,8 @@ class Inference(Summarised, Tabled):
             For a single split, one row per coefficient: ``term``, ``column``, ``estimate``,
             ``std_error``, ``statistic``, ``p_value``, ``ci_low``, ``ci_high``, with the unadjusted
             p-values of the submodel. If its linear model failed, one row per term with p-value 1
-            and no other numbers. For several splits, one row per term of the formula, in increasing
+            and no other numbers; a term without a column left has a row without numbers. For
+            several splits, one row per term of the formula, in increasing
             order of p-value: ``term``, ``p_value`` (aggregated), and the numbers of splits that
             ``selected`` and ``tested`` it.
 
@@ -234,12 +239,22 @@ def _coefficients(found: Inference) -> pd.DataFrame:
     import pandas as pd
 
     (split,) = found.splits
-    if split.fit is not None:
-        return coefficient_table(split.fit, found.level)
-    nan = [float("nan")] * len(split.selected)
+    if split.fit is None:
+        return _without_estimates(split.selected, 1.0)
+    table = coefficient_table(split.fit, found.level)
+    lost = [term for term, p_value in split.p_values.items() if np.isnan(p_value)]
+    if not lost:
+        return table
+    return pd.concat([table, _without_estimates(lost, float("nan"))], ignore_index=True)
+
+
+def _without_estimates(terms: Sequence[str], p_value: float) -> pd.DataFrame:
+    import pandas as pd
+
+    nan = [float("nan")] * len(terms)
     names = ("estimate", "std_error", "statistic", "p_value", "ci_low", "ci_high")
-    columns: dict[str, Sequence[Any]] = {"term": split.selected, "column": split.selected}
-    columns |= {name: [1.0] * len(nan) if name == "p_value" else nan for name in names}
+    columns: dict[str, Sequence[Any]] = {"term": list(terms), "column": list(terms)}
+    columns |= {name: [p_value] * len(nan) if name == "p_value" else nan for name in names}
     return pd.DataFrame(columns)
 
 
@@ -252,7 +267,8 @@ def _aggregated(found: Inference) -> pd.DataFrame:
             "p_value": aggregate_p_values(found.p_values, found.gamma_min),
             "selected": [sum(t in s.selected for s in found.splits) for t in found.terms],
             "tested": [
-                sum(t in s.selected and not s.failure for s in found.splits) for t in found.terms
+                sum(not np.isnan(s.p_values.get(t, np.nan)) and not s.failure for s in found.splits)
+                for t in found.terms
             ],
         }
     )

@@ -11,14 +11,16 @@ import numpy as np
 
 from treeselect.algorithms.shared.method import Method
 from treeselect.arguments.checks import MOST_REPEATS, check_count, check_share
+from treeselect.designs.gaps import warn_of_gaps
 from treeselect.designs.labels import shown_names
+from treeselect.designs.linear_coding import read_coding
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.designs.strata import varies
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import DataError, OptionError, TreeselectError, quoted, said_by
+from treeselect.errors import OptionError, quoted
 from treeselect.models.coefficients import (
     coefficient_table,
     few_events_notes,
@@ -26,12 +28,9 @@ from treeselect.models.coefficients import (
     ratio_notes,
     table_head,
     table_rows,
-    term_p_value,
 )
 from treeselect.models.fit_statistics import fit_statistics
-from treeselect.models.independence import independent_columns
-from treeselect.models.linear import LinearFit, fit_linear
-from treeselect.models.linear_data import LinearData, linear_data
+from treeselect.models.linear import LinearFit
 from treeselect.models.maketables import changed_labels
 from treeselect.printing import MOST_ROWS, SummaryContent, count_text, p_text
 from treeselect.resampling.choosing import Choice, choose
@@ -40,6 +39,7 @@ from treeselect.resampling.halves import draw_parts
 from treeselect.resampling.inference import Inference, SplitFit, _aggregated
 from treeselect.resampling.nouns import noun
 from treeselect.resampling.saved import some, units_read
+from treeselect.resampling.split_fits import fit_part, split_notes
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import Course, Kind, run_pieces, stopped_note
 
@@ -62,8 +62,12 @@ def infer(
     level: float,
     folds: Folds,
     course: Course,
+    call: str,
+    missing: object = "drop",
+    ordered: object = "treatment",
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
+    coding = read_coding(missing, ordered, data.sources, data.spec.terms)
     split, gamma_min = check_share("split", split), check_share("gamma_min", gamma_min)
     level = check_share("level", level)
     repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
@@ -83,11 +87,13 @@ def infer(
         (problem, method, weights, choice, part.train, own)
         for part, own in zip(parts, seeds, strict=True)
     ]
+    if coding.missing == "drop":
+        warn_of_gaps(data, result.selected, "inference()", stacklevel=3)
     chosen = run_pieces(_select, calls, _kind_of(problem.groups.names), course)
     parts = [parts[number] for number in chosen]
     terms = tuple(spec.term.name for spec in data.spec.terms)
     splits = tuple(
-        _fit_part(data, None if units is None else _terms_of(data, units), part.test)
+        fit_part(data, None if units is None else _terms_of(data, units), part.test, coding)
         for units, part in zip(chosen.values(), parts, strict=True)
     )
     found = Inference(
@@ -103,10 +109,9 @@ def infer(
         response=data.response.name,
         **_of_model(splits, data),
     )
-    other = _other_groups(result.choice.folds.groups_name, folds.groups_name)
-    call = f"{result.call.text}.inference({split:g}, {repeats}, seed={seed}{other})"
     sizes = _part_words(parts, weights.groups, folds.groups_name)
     content = _content(found, result, call, sizes, _rule_text(size, result))
+    content = _with_notes(content, split_notes(data, splits, coding))
     return dataclasses.replace(found, content=content)
 
 
@@ -148,13 +153,6 @@ def _kind_of(names: Sequence[str]) -> Kind:
         found=told,
         part=some,
     )
-
-
-def _other_groups(of_fit: str | bool, name: str | bool) -> str:
-    """The argument ``fold_groups`` as it could be typed, if it differs from that of the fit."""
-    if name == of_fit:
-        return ""
-    return f", fold_groups={name!r}" if isinstance(name, str) else ", fold_groups=..."
 
 
 def _size(result: Fit) -> int | str | None:
@@ -206,58 +204,14 @@ def _terms_of(data: ModelData, groups: BoolArray) -> tuple[str, ...]:
     return tuple(spec.term.name for spec in data.spec.terms if spec.term.name in found)
 
 
-def _fit_part(data: ModelData, terms: tuple[str, ...] | None, rows: IntArray) -> SplitFit:
-    """Fit the linear model of some terms on some rows, and test each of them."""
-    if terms is None:
-        why = "The response is constant in the rows for selection."
-        return SplitFit((), {}, None, why, 0, 0)
-    n_fitted = n_dropped = 0
-    try:
-        here = linear_data(data, terms, rows, data.row_weights.groups)
-        n_fitted, n_dropped = len(here.y), here.n_dropped
-        if n_fitted > here.matrix.shape[1]:
-            here = _without_sums(here, terms)
-        response = data.response
-        fit = fit_linear(here, response.family.name, response.name, response.classes)
-        if fit.problems:
-            raise DataError(fit.problems[0])
-        p_values = {term: term_p_value(fit, term) for term in terms}
-        if not np.isfinite(list(p_values.values())).all():
-            raise DataError("The tests can't be computed.")
-    except OptionError:
-        raise
-    except (TreeselectError, np.linalg.LinAlgError) as error:
-        why = said_by(error)
-        return SplitFit(terms, dict.fromkeys(terms, 1.0), None, why, n_fitted, n_dropped)
-    return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped)
-
-
-def _without_sums(data: LinearData, terms: Sequence[str]) -> LinearData:
-    """The same without columns that are collinear within their own term and the intercept.
-
-    The joint test of a term is the same whichever of them is left out. Its degrees of freedom are
-    the loss of rank without the term.
-
-    Raises
-    ------
-    DataError
-        If a term is collinear with other terms.
-    """
-    matrix, term_of = data.compared, np.array(data.term_of, dtype=object)
-    free = independent_columns(matrix)
-    if free.all():
-        return data
-    for term in terms:
-        own = term_of == term
-        rank_of_others = int(independent_columns(matrix[:, ~own]).sum())
-        if int(free.sum()) - rank_of_others != int((free & own).sum()):
-            raise DataError(f"Columns of {quoted(term)} are collinear with those of other terms.")
-    return data.of_columns(free)
-
-
 def _multiplied(split: SplitFit, term: str) -> float:
     """P-value of a term in a split, times the number of terms tested there, at most 1."""
-    return min(1.0, split.p_values.get(term, 1.0) * max(len(split.selected), 1))
+    p_value = split.p_values.get(term, 1.0)
+    return 1.0 if np.isnan(p_value) else min(1.0, p_value * max(len(split.selected), 1))
+
+
+def _with_notes(content: SummaryContent, notes: Sequence[str]) -> SummaryContent:
+    return dataclasses.replace(content, notes=(*content.notes, *notes))
 
 
 def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) -> SummaryContent:
@@ -269,14 +223,14 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         ("Method", f"{result.chosen_method.title}, {rule}"),
         ("Split", sizes),
         ("Model", fits[0].model if fits else "none could be fitted"),
+        *result.design.weights_facts,
     ]
     if found.groups_name and fits:
         facts.append(("Std. errors", _error_words(found.groups_name, fits)))
     if one:
         selected = (labels.get(name, name) for name in found.splits[0].selected)
         facts.append(("Selected", ", ".join(selected) or "nothing"))
-        dropped = found.splits[0].n_dropped
-        facts.append(("Rows dropped", f"{dropped:,} {_MISSING}"))
+        facts.append(("Rows dropped", f"{found.splits[0].n_dropped:,} {_MISSING}"))
         columns, rows, about = _coefficients_in_print(found, result.design)
         notes = [*([_ONE_SPLIT] if fits else []), *about]
         notes += few_events_notes(fits)

@@ -54,7 +54,7 @@ class Performance(Summarised):
     rule : str
         How the number of units is chosen in each fold, in words.
     call : str
-        The call of the fit.
+        The call, after that of the fit.
     k_of_fit : int
         Number of units that the fit on all rows selected.
     path_score : float

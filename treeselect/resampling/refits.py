@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.designs.linear_coding import USUAL, LinearCoding
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import DataError, OptionError, StabilityError, TreeselectError, said_by
@@ -53,7 +54,7 @@ class Refit:
     n_dropped: int = 0
 
 
-def fit_terms(data: ModelData, terms: Sequence[str]) -> Refit:
+def fit_terms(data: ModelData, terms: Sequence[str], coding: LinearCoding = USUAL) -> Refit:
     """The linear model of some terms on all rows, as ``refit("glm")`` fits it; its standard errors
     are cluster-robust if the rows are clustered."""
     terms = tuple(terms)
@@ -61,7 +62,8 @@ def fit_terms(data: ModelData, terms: Sequence[str]) -> Refit:
     if len(terms) >= n_rows:
         return Refit(terms, {}, {}, f"There are {len(terms):,} terms for {n_rows:,} rows.")
     try:
-        here = linear_data(data, terms, np.arange(len(data.weight)), data.row_weights.groups)
+        rows = np.arange(len(data.weight))
+        here = linear_data(data, terms, rows, data.row_weights.groups, coding)
         fit = _fitted(data, here.of_columns(here.is_free))
         return dataclasses.replace(_read(terms, fit), n_dropped=here.n_dropped)
     except OptionError:
@@ -71,7 +73,11 @@ def fit_terms(data: ModelData, terms: Sequence[str]) -> Refit:
 
 
 def refit_resamples(
-    data: ModelData, stability: Stability, workers: Workers, progress: bool | None
+    data: ModelData,
+    stability: Stability,
+    workers: Workers,
+    progress: bool | None,
+    coding: LinearCoding = USUAL,
 ) -> tuple[Refit, ...]:
     """The linear model of each resample, in order.
 
@@ -93,7 +99,7 @@ def refit_resamples(
     numbers = [np.flatnonzero((stability.selected == own).all(axis=1)) for own in sets]
     names = np.array(stability.units, dtype=object)
     calls = [
-        (data, data.terms_of(names[own]), stability.scheme, stability.seed, here)
+        (data, data.terms_of(names[own]), stability.scheme, stability.seed, here, coding)
         for own, here in zip(sets, numbers, strict=True)
     ]
     found = run_all(_of_one_set, calls, workers, "Refits", progress)
@@ -110,12 +116,13 @@ def _of_one_set(
     scheme: Scheme,
     seed: int,
     numbers: IntArray,
+    coding: LinearCoding = USUAL,
     *,
     n_threads: int = 1,
 ) -> list[Refit]:
     """Linear models of one set of terms on the resamples that selected it."""
     try:
-        every = linear_data(data, terms, np.arange(len(data.weight)))
+        every = linear_data(data, terms, np.arange(len(data.weight)), coding=coding)
         every = every.of_columns(every.is_free)
     except (TreeselectError, np.linalg.LinAlgError) as error:
         return [Refit(terms, {}, {}, said_by(error))] * len(numbers)

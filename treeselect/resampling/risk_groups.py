@@ -44,7 +44,7 @@ class RiskGroups(Summarised):
     scheme : str
         How rows are held out, in words.
     call : str
-        The call of the fit.
+        The call, after that of the fit.
     seed : int
     spans : tuple of ndarray of float, shape (3, n_rows of the group)
         Start and end of the observation of each row, and its weight.

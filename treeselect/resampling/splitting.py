@@ -18,6 +18,7 @@ from treeselect.errors import (
     OptionError,
     said_by,
 )
+from treeselect.quiet import own_filters
 from treeselect.resampling.folds import Folds, Split, Splitter
 
 _NONE_NEEDED = "an integer `k`, which needs none"
@@ -118,7 +119,7 @@ def assign_folds(
         kind_of = StratifiedGroupKFold if stratify else GroupKFold
         splitter = kind_of(folds, shuffle=True, random_state=state)
     fold = np.full(len(weights), -1, dtype=np.int64)
-    with warnings.catch_warnings():
+    with own_filters():
         # scikit-learn warns of a class with fewer rows than folds. Too few rows of a class and too
         # few events are refused above; too few censored rows are no problem.
         warnings.filterwarnings("ignore", message="The least populated class")
@@ -149,7 +150,7 @@ def _splits_by(
     labels = labels_of(problem, rows)
     y = problem.y[rows] if labels is None else labels
     try:
-        with warnings.catch_warnings():
+        with own_filters():
             # Divided clusters are checked for every splitter.
             warnings.filterwarnings("ignore", message="The groups parameter is ignored")
             pairs = [

@@ -2,64 +2,130 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from treeselect.algorithms.registry import method_text
 from treeselect.algorithms.shared.method import is_method
 from treeselect.algorithms.shared.strategies import Strategy
-from treeselect.arguments.checks import USUAL_METHOD, members
+from treeselect.arguments.checks import members
 from treeselect.arguments.scalars import NotGiven
 from treeselect.frames.csv_files import EncodedFile
+from treeselect.printing import enumeration
+from treeselect.printing.code import code_text
 from treeselect.resampling.folds import Splitter
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_DEFAULTS = {
-    "method": USUAL_METHOD,
-    "family": "auto",
-    "resamples": 0,
-    "folds": 5,
-    "repeats": 1,
-    "new_levels": "error",
-    "trusted": False,
-}
-
-_ORDER = (
-    "method", "methods", "k", "family", "weights", "offset", "groups", "costs", "keep", "resamples",
-    "folds", "repeats", "fold_groups", "scoring", "new_levels", "trusted", "labels",
-)  # fmt: skip
-"""As in the signature; options of a method stand behind."""
-
-_NONE = ("weights", "offset", "groups", "costs", "keep", "fold_groups", "scoring", "labels")
-"""Arguments without a value by default; an option of a method may be None on purpose."""
-
 _SHORT = (str, int, float, dict, list, tuple, type(None))
 """Values that are shown; an array is shown by the name of its argument."""
 
-_LONG = 200
-"""Most characters of labels in a call."""
+_LONG = {"labels": 200}
+"""Most characters of a value in a call."""
+
+_LONGEST = 2_000
 
 _PER_ROW = ("weights", "offset", "folds", "fold_groups")
 
+_DATA = ("data", "frames")
 
-def call_text(function: str, formula: str, data: object, arguments: Mapping[str, Any]) -> str:
-    """The call as it could be typed again, without the arguments that have their default."""
+_NO_PART = (*_DATA, "n_jobs", "progress", "checkpoint", "on_piece")
+"""Arguments on which no answer depends, and the data, which have their own place."""
+
+
+class Typed(NamedTuple):
+    """A call as it could be typed again.
+
+    Attributes
+    ----------
+    text : str
+    unshown : tuple of str
+        Arguments in whose place the text has their name only.
+    """
+
+    text: str
+    unshown: tuple[str, ...]
+
+
+def given_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call from the local names at its beginning: options of the method beside
+    the others, without the data and without those on which no answer depends."""
+    flat: dict[str, Any] = {}
+    for name, value in given.items():
+        flat |= value if name in ("method_options", "arguments") else {name: value}
+    return {name: value for name, value in flat.items() if name not in _NO_PART}
+
+
+def once(value: Any) -> Any:
+    """An iterator as a tuple, because it can be read only once; any other value unchanged."""
+    return tuple(value) if isinstance(value, Iterator) else value
+
+
+def call_text(function: Callable[..., Any], data: object, arguments: Mapping[str, Any]) -> Typed:
+    """The call as it could be typed again, without the arguments that have their default.
+
+    Parameters
+    ----------
+    function : callable
+        Its signature has the order of the arguments and their defaults; options of a method stand
+        behind.
+    data : object
+    arguments : mapping
+        From :func:`given_arguments`.
+    """
     source = _source(data)
-    names = [name for name in _ORDER if name in arguments]
-    names += [name for name in arguments if name not in _ORDER]
-    values = ((name, arguments[name]) for name in names)
-    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in values}
-    given = [
-        f"{name}={_shown(name, value)}"
-        for name, value in plain.items()
-        if not (value is None and name in _NONE) and not _is_default(name, value)
-    ]
-    return f"{function}({', '.join([repr(formula), source, *given])})"
+    known = inspect.signature(function).parameters
+    names = [name for name in known if name in arguments and name != "formula"]
+    names += [name for name in arguments if name not in known]
+    typed = []
+    unshown = []
+    for name in names:
+        value = arguments[name]
+        value = value.item() if isinstance(value, np.generic) else value
+        if name in known and _is_default(value, known[name].default):
+            continue
+        shown = _shown(name, value)
+        if shown is None:
+            unshown.append(name)
+        typed.append(f"{name}={name if shown is None else shown}")
+    first = _text(arguments["formula"])
+    head = function.__name__
+    text = f"{head}({', '.join([code_text(first), source, *typed])})"
+    return Typed(code_text(text, {head}), tuple(unshown))
+
+
+def step_text(method: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
+    """A further step of a call: ``.resample(50, seed=1)``.
+
+    Parameters
+    ----------
+    method : callable
+        Its signature has the order of the arguments and their defaults. The first is written
+        without its name where that is allowed.
+    arguments : mapping
+        None is no value.
+    """
+    typed = []
+    for i, (key, parameter) in enumerate(
+        (k, p) for k, p in inspect.signature(method).parameters.items() if k != "self"
+    ):
+        if key not in arguments or key in _NO_PART:
+            continue
+        value = arguments[key]
+        value = value.item() if isinstance(value, np.generic) else value
+        positional = i == 0 and parameter.kind is not inspect.Parameter.KEYWORD_ONLY
+        if value is None or (not positional and _is_default(value, parameter.default)):
+            continue
+        shown = _shown(key, value) or key
+        typed.append(shown if positional else f"{key}={shown}")
+    return f".{method.__name__}({', '.join(typed)})"
 
 
 def _source(data: object) -> str:
@@ -77,26 +143,56 @@ def data_text(data: object, frame: pd.DataFrame) -> str:
     return f"a data frame of {frame.shape[0]:,} rows and {frame.shape[1]:,} columns"
 
 
-def _is_default(name: str, value: object) -> bool:
+def _is_default(value: object, default: object) -> bool:
     if isinstance(value, NotGiven):
         return True
-    return name in _DEFAULTS and isinstance(value, _SHORT) and value == _DEFAULTS[name]
+    if isinstance(default, NotGiven) or value is None or default is None:
+        return value is default
+    return isinstance(value, _SHORT) and type(value) is type(default) and value == default
 
 
-def _shown(name: str, value: object) -> str:
-    """A value as it could be typed; what has one value per row by the name of its argument."""
+def _shown(name: str, value: object) -> str | None:
+    """A value as it could be typed; None for what has one value per row, or no short text."""
     if name in _PER_ROW and isinstance(value, list | tuple):
-        return name
+        return None
+    if name == "method":
+        value = method_text(value)
+    elif name == "methods":
+        value = _method_texts(value)
     plain = (
         isinstance(value, _SHORT)
         or is_method(value)
-        or isinstance(value, Strategy)
+        or isinstance(value, Strategy | set | frozenset)
         or (name == "folds" and isinstance(value, Splitter))
     )
-    text = _text(value)
-    if name == "labels" and len(text) > _LONG:
-        return name
-    return text if plain and not text.startswith("<") else name
+    if not plain:
+        return None
+    try:
+        text = code_text(_text(value), _own_names(value))
+    except (SyntaxError, ValueError, RecursionError):
+        return None  # "<object at ...>"
+    return text if len(text) <= _LONG.get(name, _LONGEST) else None
+
+
+def _method_texts(methods: Any) -> Any:
+    """The methods as they could be typed."""
+    if isinstance(methods, Mapping):
+        return {label: method_text(method) for label, method in methods.items()}
+    return [method_text(method) for method in methods]
+
+
+def _own_names(value: object) -> set[str]:
+    """Names of the classes of our package behind a value: methods, and what is in their options."""
+    if isinstance(value, dict):
+        return set().union(*map(_own_names, value.values()))
+    if isinstance(value, list | tuple):
+        return set().union(*map(_own_names, value))
+    if not type(value).__module__.startswith("treeselect.") or isinstance(value, str):
+        return set()
+    own = {type(value).__name__}
+    if dataclasses.is_dataclass(value):
+        own |= _own_names([getattr(value, part.name) for part in dataclasses.fields(value)])
+    return own
 
 
 def _text(value: object) -> str:
@@ -105,10 +201,14 @@ def _text(value: object) -> str:
         return value.text
     if isinstance(value, list):
         return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, set | frozenset):
+        return _text(sorted(value, key=str))
     if isinstance(value, np.ndarray | np.generic):
         return _text(value.tolist())
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_text(k)}: {_text(_listed(v))}' for k, v in value.items())}}}"
+    if isinstance(value, float) and not np.isfinite(value):
+        return f"float('{value}')"
     try:
         return repr(value)
     except Exception:  # of an object inside a list that nobody reads, of somebody else's code
@@ -119,3 +219,13 @@ def _listed(value: object) -> object:
     """What is in a group, whose terms may be given as any collection."""
     listed = members(value)
     return value if listed is None else listed
+
+
+def unshown_note(unshown: Iterable[str]) -> tuple[str, ...]:
+    """That a call has names in the place of values; nothing if it has none."""
+    names = list(unshown)
+    if not names:
+        return ()
+    listed = enumeration([f"`{name}`" for name in names])
+    verb = "stands for a value" if len(names) == 1 else "stand for values"
+    return (f"The call is incomplete: {listed} {verb} not printed there.",)

@@ -104,11 +104,18 @@ def cite(fit: Fit, versions: Mapping[str, str], performance: Performance | None 
         limitations=limitations(fit, rows, performance),
         references=(paper, *others, f"{_TITLE}. Python package, version {own}."),
         bibtex="\n\n".join([_own_entry(own), *(one.bibtex for one in cited)]),
-        call=f"{fit.call.text.removesuffix(')')}, seed={fit.seed})",
+        call=_with_seed(fit),
         seed=fit.seed,
         versions=dict(versions),
         fingerprint=fingerprint,
     )
+
+
+def _with_seed(fit: Fit) -> str:
+    """The call; those in older model files lack the seed."""
+    if f"seed={fit.seed}" in fit.call.text:
+        return fit.call.whole
+    return f"{fit.call.text.removesuffix(')')}, seed={fit.seed})"
 
 
 def versions_text(versions: Mapping[str, str]) -> str:

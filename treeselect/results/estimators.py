@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from treeselect.arguments.checks import check_choice
 from treeselect.arguments.scalars import answer, described
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.modeldata import ModelData
@@ -18,7 +19,7 @@ from treeselect.errors import (
     listing,
     said_by,
 )
-from treeselect.frames.libraries import as_column
+from treeselect.frames.libraries import as_column, as_frame
 from treeselect.frames.reading import read_data
 from treeselect.running.machine import memory_is_told
 
@@ -47,6 +48,12 @@ class EstimatorFit:
         some.
     notes : tuple of str
         What became of missing values and weights.
+    spec : DesignSpec
+        How new data are encoded.
+    response : str
+        Name of the response.
+    classes : tuple
+        Classes of the response; the second of two is the positive one. Empty for numbers.
     """
 
     estimator: Any
@@ -56,6 +63,7 @@ class EstimatorFit:
     notes: tuple[str, ...]
     spec: DesignSpec
     response: str
+    classes: tuple[Any, ...] = ()
 
     def encode(self, new: Any) -> FloatArray:
         """Columns of new data as the estimator takes them, shape (n_rows, n_columns).
@@ -69,8 +77,45 @@ class EstimatorFit:
         values = _finite(self.spec.one_hot_of(self.terms, encoded)[1])
         return values if self.imputer is None else np.asarray(self.imputer.transform(values))
 
-    def predict(self, new: Any) -> Any:
-        """What the estimator predicts of new data; of times most predict a risk score.
+    def predict(self, new: Any, type: Literal["class", "response"] | None = None) -> Any:
+        """Predictions of new data.
+
+        Parameters
+        ----------
+        new : frame or path
+            Must hold the columns behind the selected terms.
+        type : {"class", "response"}, optional
+            Classes; or, for a response with classes, probabilities (:meth:`predict_proba`), of two
+            classes that of the positive one, otherwise the number that the estimator predicts. By
+            default what its own ``predict`` returns: classes or numbers, and for most estimators of
+            times to an event a risk score.
+
+        Returns
+        -------
+        series, or frame with the probability of each of more than two classes
+            Of the length of `new`, in its library, with its index if it has one.
+
+        Raises
+        ------
+        OptionError
+            If `type` does not suit the response or the estimator.
+        NewDataError
+            If `new` does not match the data of the fit.
+        """
+        if type is not None:
+            check_choice("type", type, ("class", "response"))
+        if type == "class" and not self.classes:
+            raise OptionError('`type="class"` needs a response with classes.\n  Found: numbers.')
+        if type == "response" and self.classes:
+            shares = self._probabilities(new)
+            if len(self.classes) > 2:
+                return as_frame(shares, new)
+            return as_column(shares[str(self.classes[1])], self.response, new)
+        found = np.asarray(self.estimator.predict(self.encode(new))).ravel()
+        return as_column(found.tolist(), self.response, new)
+
+    def predict_proba(self, new: Any) -> Any:
+        """Probability of each class.
 
         Parameters
         ----------
@@ -79,16 +124,44 @@ class EstimatorFit:
 
         Returns
         -------
-        series
-            Of the length of `new`, in its library, with its index if it has one.
+        frame
+            One column per class, named after it. As long as `new`, in its library, with its index
+            if it has one.
 
         Raises
         ------
+        OptionError
+            If the response has no classes, or the estimator gives no probabilities.
         NewDataError
             If `new` does not match the data of the fit.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + pclass", data, method="rrf", k=2, n_trees=5)
+        >>> fit.refit(LogisticRegression()).predict_proba(data.head(2)).columns.to_list()
+        ['0', '1']
         """
-        found = np.asarray(self.estimator.predict(self.encode(new))).ravel()
-        return as_column(found.tolist(), self.response, new)
+        return as_frame(self._probabilities(new), new)
+
+    def _probabilities(self, new: Any) -> dict[str, list[float]]:
+        if not self.classes:
+            raise OptionError(
+                "`predict_proba()` needs a response with classes.\n"
+                "  Found: numbers. Use `predict()`."
+            )
+        compute = answer(self.estimator, "predict_proba")
+        if not callable(compute):
+            raise OptionError(
+                "`predict_proba()` needs an estimator that gives probabilities.\n"
+                f"  Found: {type(self.estimator).__name__}. Use `predict()` for classes, or wrap it"
+                " in scikit-learn's `CalibratedClassifierCV`."
+            )
+        shares = np.asarray(compute(self.encode(new)), dtype=np.float64)
+        place = {value: k for k, value in enumerate(np.asarray(self.estimator.classes_).tolist())}
+        return {str(c): shares[:, place[c]].tolist() for c in self.classes}
 
     def __repr__(self) -> str:
         return f"<EstimatorFit of {self.estimator!r} on {len(self.columns)} columns>"
@@ -159,6 +232,7 @@ def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFi
         notes=tuple(notes),
         spec=data.spec,
         response=response.name,
+        classes=tuple(response.classes),
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from treeselect.arguments.checks import as_floats, values_text
+from treeselect.arguments.checks import as_floats, check_choice, values_text
 from treeselect.arguments.scalars import finite
 from treeselect.designs.strata_levels import strata_of
 from treeselect.engine.arrays import FloatArray
@@ -15,7 +15,8 @@ from treeselect.errors import OptionError, quoted
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.resampling.fit import Fit
+    from treeselect.designs.modeldata import ModelData
+    from treeselect.engine.survival.curves import Baseline
 
 HAZARD_TYPES = ("survival", "cumulative_hazard")
 """Predictions that have a column for each time."""
@@ -23,7 +24,52 @@ HAZARD_TYPES = ("survival", "cumulative_hazard")
 _MOST_TIMES = 10_000
 
 
-def read_times(fit: Fit, type: str, times: object) -> FloatArray:
+class HasHazard(Protocol):
+    """A model of a response, with its baseline hazard if that is times to an event."""
+
+    @property
+    def design(self) -> ModelData: ...
+
+    @property
+    def family(self) -> str: ...
+
+    @property
+    def baseline(self) -> Baseline | None: ...
+
+
+PREDICTION_TYPES = ("response", "link", "class", *HAZARD_TYPES)
+
+_AS_IN_R = {"lp": "link", "risk": "response", "expected": "cumulative_hazard"}
+
+
+def read_type(
+    fit: HasHazard, type: str, times: object, others: tuple[str, ...] = ()
+) -> FloatArray | None:
+    """The times at which a prediction is wanted; None if its type needs none.
+
+    `others` are types that this model has beside the usual ones.
+
+    Raises
+    ------
+    OptionError
+        If `type` is unknown or does not suit the response, or `times` do not suit `type`.
+    """
+    check_choice("type", type, PREDICTION_TYPES + others, _AS_IN_R)
+    if type == "class" and not fit.design.response.classes:
+        raise OptionError(
+            f'`type="class"` needs a response with classes.\n  Found: family {quoted(fit.family)}.'
+        )
+    if type in HAZARD_TYPES:
+        return read_times(fit, type, times)
+    if times is not None:
+        raise OptionError(
+            f"`times` must be left out for `type={type!r}`.\n"
+            '  Use `type="survival"` or `type="cumulative_hazard"` for predictions at times.'
+        )
+    return None
+
+
+def read_times(fit: HasHazard, type: str, times: object) -> FloatArray:
     """The times at which a prediction of this type is wanted, rising or not.
 
     Raises
@@ -57,7 +103,7 @@ def read_times(fit: Fit, type: str, times: object) -> FloatArray:
 
 
 def hazards_at(
-    fit: Fit, type: str, frame: pd.DataFrame, risk: FloatArray, times: FloatArray
+    fit: HasHazard, type: str, frame: pd.DataFrame, risk: FloatArray, times: FloatArray
 ) -> dict[str, list[Any]]:
     """Survival or cumulative hazard of rows with these relative risks, a column for each time.
 

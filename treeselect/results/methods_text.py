@@ -129,7 +129,10 @@ def _which_rows(fit: Fit, rows: RowFacts) -> list[str]:
             f" {'was' if one else 'were'} retained."
         )
     if design.weights is not False:
-        said.append(f"Case weights{_named(design.weights)} were used.")
+        kind = (
+            f"{design.weights_kind.capitalize()} weights" if design.weights_kind else "Case weights"
+        )
+        said.append(f"{kind}{_named(design.weights)} were used.")
     if design.offset_name is not False:
         said.append(f"The linear predictor included an offset{_named(design.offset_name)}.")
     if (known := design.response.follow_up) is not None:

@@ -11,21 +11,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.arguments.checks import check_choice, check_digits
+from treeselect.arguments.checks import check_digits
 from treeselect.designs.weights import check_offset
 from treeselect.engine.arrays import FloatArray
+from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.rounding import at_least, largest_in_row
-from treeselect.errors import (
-    OptionError,
-    quoted,
-)
 from treeselect.frames.libraries import as_column, as_frame, in_library, with_column
 from treeselect.frames.reading import read_data
 from treeselect.results.describing import describe_table
 from treeselect.results.effects import effect_table
-from treeselect.results.hazards import HAZARD_TYPES, hazards_at, read_times
+from treeselect.results.hazards import hazards_at, read_type
 from treeselect.results.inside import importance_path_table, node_table, tree_table
 from treeselect.results.interactions import interaction_table
+from treeselect.results.intervals import (
+    QUANTILE,
+    check_forest,
+    interval_columns,
+    quantile_columns,
+    read_asked,
+)
 from treeselect.results.neighbours import neighbour_table
 from treeselect.results.searched import alternative_table, exchange_table
 from treeselect.results.shapes import shape_table
@@ -41,10 +45,6 @@ if TYPE_CHECKING:
 
 
 from treeselect.resampling.fit import Fit
-
-PREDICTION_TYPES = ("response", "link", "class", *HAZARD_TYPES)
-
-_AS_IN_R = {"lp": "link", "risk": "response", "expected": "cumulative_hazard"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,11 @@ class ReadableFit(Fit):
             ``"tentative"`` or ``"rejected"`` for methods that make decisions (``"boruta"``),
             otherwise missing; ``step``, the size at which it first enters the path (missing if it
             never does); ``importance`` of its unit in the final model (:attr:`importance`);
-            ``cost`` of its unit alone; with resamples, ``frequency``, ``ci_low`` and ``ci_high``;
-            with effects on resamples, ``direction`` and, for the step (and class) with the largest
-            effect, ``effect_of`` (the step in words), ``effect``, ``effect_low`` and
-            ``effect_high`` (see :meth:`effects`).
+            ``cost`` of its unit alone; ``n_missing``, the number of rows in which the term is
+            missing (missing if an old model file does not have it); with resamples, ``frequency``,
+            ``ci_low`` and ``ci_high``; with effects on resamples, ``direction`` and, for the step
+            (and class) with the largest effect, ``effect_of`` (the step in words), ``effect``,
+            ``effect_low`` and ``effect_high`` (see :meth:`effects`).
         """
         return in_library(tidy_table(self), self.design.library)
 
@@ -125,7 +126,7 @@ class ReadableFit(Fit):
         kind = "class" if len(self.design.response.classes) > 2 else "response"
 
         def fitted(frame: Any) -> list[Any]:
-            values = self._predict(frame, kind, offset, None)
+            values = self._predict(frame, kind, offset, None, (None, None, 0.9))
             assert isinstance(values, list)
             return values
 
@@ -549,9 +550,15 @@ class ReadableFit(Fit):
     def predict(
         self,
         new: Any,
-        type: Literal["response", "link", "class", "survival", "cumulative_hazard"] = "response",
+        type: Literal[
+            "response", "link", "class", "quantile", "survival", "cumulative_hazard"
+        ] = "response",
         offset: Sequence[float] | None = None,
         times: float | Sequence[float] | None = None,
+        *,
+        quantiles: Sequence[float] | None = None,
+        interval: Literal["prediction"] | None = None,
+        level: float = 0.9,
     ) -> Any:
         """Predict with the final model: the random forest refitted to the selected terms, the
         sparse forest (``refit=None`` of ControlBurn), or boosted trees (:meth:`refit`).
@@ -561,7 +568,7 @@ class ReadableFit(Fit):
         new : frame or path
             Must have the columns behind the selected terms (:attr:`variables`); other columns are
             ignored.
-        type : {"response", "link", "class", "survival", "cumulative_hazard"}
+        type : {"response", "link", "class", "quantile", "survival", "cumulative_hazard"}
             The mean (for two classes the probability of the positive class, for more a column with
             the probability of each; for times to an event the relative risk, a multiple of the
             baseline hazard), the linear predictor (log odds; the logarithm of the probabilities, of
@@ -574,10 +581,25 @@ class ReadableFit(Fit):
         times : float or sequence of float, optional
             Distinct non-negative numbers, in the unit of the response; required for ``"survival"``
             and ``"cumulative_hazard"``, and not allowed otherwise.
+        quantiles : sequence of float, optional
+            For ``type="quantile"``: increasing numbers between 0 and 1, by default 0.05, 0.5 and
+            0.95. Quantiles of a numeric response are those of the rows of the fit in the leaves of
+            the final forest, each leaf with total weight 1 (quantile regression forest [2]_).
+            Monotone constraints are on means and need not hold for quantiles.
+        interval : {"prediction"}, optional
+            A prediction interval around the mean of a numeric response: the predictions plus
+            quantiles of the out-of-bag residuals of the final forest, a split-conformal interval
+            in which out-of-bag predictions replace a calibration set [3]_ [4]_. Its width is the
+            same for all rows. With `fold_groups`, the bags never divide a cluster, and residuals
+            are those of other clusters.
+        level : float
+            Nominal coverage of the interval, above 0 and below 1. The coverage is an average over
+            new rows from the distribution of the data.
 
         Returns
         -------
-        series, or frame with a column for each of more than two classes, or for each time
+        series, or frame with a column for each of more than two classes, for each time or quantile,
+        or with ``fit``, ``low`` and ``high`` for an interval
             As long as `new`, in its library, with its index if it has one. Survival and hazards are
             missing beyond the end of follow-up of the row's stratum in the data of the fit.
 
@@ -585,7 +607,10 @@ class ReadableFit(Fit):
         ------
         OptionError
             If `type` is not allowed, or is ``"class"`` for a response without classes, or `times`
-            are required and not given, or given and not allowed.
+            are required and not given, or given and not allowed. For quantiles and intervals also
+            if the response is not numeric or the final model is no random forest.
+        DataError
+            For quantiles and intervals of a model that was loaded without its data.
         NewDataError
             If `new` does not match the data of the fit.
 
@@ -593,6 +618,12 @@ class ReadableFit(Fit):
         ----------
         .. [1] N. E. Breslow (1972). Discussion of the paper by D. R. Cox. Journal of the Royal
            Statistical Society, Series B 34, 216-217.
+        .. [2] N. Meinshausen (2006). Quantile regression forests. Journal of Machine Learning
+           Research 7, 983-999.
+        .. [3] U. Johansson, H. Bostrom, T. Lofstrom, H. Linusson (2014). Regression conformal
+           prediction with random forests. Machine Learning 97, 155-176.
+        .. [4] H. Zhang, J. Zimmerman, D. Nettleton, D. J. Nordman (2020). Random forest prediction
+           intervals. The American Statistician 74, 392-406.
 
         Examples
         --------
@@ -601,30 +632,39 @@ class ReadableFit(Fit):
         >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
         >>> fit.predict(data.head(2), type="survival", times=[365, 1000]).columns.to_list()
         ['365', '1000']
+        >>> data = treeselect.datasets.load("bodyfat")
+        >>> fit = treeselect.select("siri ~ age + abdomen", data, method="rrf", k=2, seed=1)
+        >>> fit.predict(data.head(2), interval="prediction").columns.to_list()
+        ['fit', 'low', 'high']
+        >>> fit.predict(data.head(2), type="quantile", quantiles=[0.1, 0.9]).columns.to_list()
+        ['0.1', '0.9']
         """
-        found = self._predict(new, type, offset, times)
+        found = self._predict(new, type, offset, times, (quantiles, interval, level))
         if isinstance(found, dict):
             return as_frame(found, new)
         return as_column(found, self.design.response.name, new)
 
     def _predict(
-        self, new: Any, type: str, offset: Sequence[float] | None, times: object
+        self,
+        new: Any,
+        type: str,
+        offset: Sequence[float] | None,
+        times: object,
+        asked: tuple[Sequence[float] | None, object, object] = (None, None, 0.9),
     ) -> list[Any] | dict[str, list[float]]:
-        check_choice("type", type, PREDICTION_TYPES, _AS_IN_R)
+        at = read_type(self, type, times, (QUANTILE,))
+        shares, level = read_asked(type, *asked)
         response = self.design.response
-        if type == "class" and not response.classes:
-            raise OptionError(
-                f'`type="class"` needs a response with classes.\n'
-                f"  Found: family {quoted(self.family)}."
-            )
-        if times is not None and type not in HAZARD_TYPES:
-            raise OptionError(
-                f"`times` must be left out for `type={type!r}`.\n"
-                '  Use `type="survival"` or `type="cumulative_hazard"` for predictions at times.'
-            )
-        at = read_times(self, type, times) if type in HAZARD_TYPES else None
         frame = read_data(new)
+        if shares is not None:
+            check_forest(self, f'type="{QUANTILE}"')
+            binned, known = self._binned(frame, offset)
+            return quantile_columns(self, binned, known, shares)
+        if level is not None:
+            check_forest(self, 'interval="prediction"')
         mean = self._predict_mean(frame, offset)
+        if level is not None:
+            return interval_columns(self, mean, level)
         if at is not None:
             return hazards_at(self, type, frame, mean, at)
         if type == "class":
@@ -638,12 +678,20 @@ class ReadableFit(Fit):
 
     @memory_is_told()
     def _predict_mean(self, frame: pd.DataFrame, offset: Sequence[float] | None) -> FloatArray:
+        binned, known = self._binned(frame, offset)
+        if binned is None:
+            return self.model.without_trees(len(frame), known)
+        return self.model.predict_binned(binned, known, workers_for(self.n_jobs).n_threads)
+
+    def _binned(
+        self, frame: pd.DataFrame, offset: Sequence[float] | None
+    ) -> tuple[BinnedData | None, FloatArray | None]:
+        """The columns of the final model, None if it has none, and the offset."""
         groups, known = self.model.groups, self.design.offset_of(frame, offset)
         check_offset(known, np.arange(len(frame)))
         if not groups.any():
-            return self.model.without_trees(len(frame), known)
+            return None, known
         names = self.design.arrays.groups.terms
         terms = [term for g in np.flatnonzero(groups) for term in names[g]]
         columns = self.design.spec.encode(frame, terms)
-        binned = self.model.bin(self.design.arrays, columns)
-        return self.model.predict_binned(binned, known, workers_for(self.n_jobs).n_threads)
+        return self.model.bin(self.design.arrays, columns), known

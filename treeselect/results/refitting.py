@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_flag, found_near
+from treeselect.designs.gaps import warn_of_gaps
 from treeselect.designs.labels import in_labels
+from treeselect.designs.linear_coding import USUAL, LinearCoding, read_coding
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
     OptionError,
     TreeselectWarning,
     listing,
-    quoted,
 )
 from treeselect.frames.libraries import in_library
 from treeselect.models.baseline import baseline_of
@@ -42,11 +43,17 @@ from treeselect.models.maketables import (
     changed_labels,
     coefficient_frame,
 )
+from treeselect.models.nested import FittedTerms
+from treeselect.models.references import reference_levels, rows_with_references
 from treeselect.printing import Summary, SummaryContent
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
+from treeselect.results.coding_notes import coding_notes
 from treeselect.results.estimators import MODELS, refit_estimator
+from treeselect.results.linear_notes import group_note, left_out_note, weight_notes
+from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
+from treeselect.results.term_tables import SELECTED_HERE, TermTested, fitted_terms
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import workers_for
 
@@ -58,24 +65,32 @@ if TYPE_CHECKING:
 
 _PREDICTS = "The final model was refitted:"
 
-SELECTED_HERE = (
-    "These p-values and intervals are not valid: the terms were selected on the same rows, so they"
-    " are anti-conservative."
-)
-
 NOT_VALID = (
     f"{SELECTED_HERE} Use `inference()`, which selects on one part of the rows and fits on the"
     " other."
 )
 
 
-def refit(result: Fit, model: Any, data: ModelData) -> Any:
+def refit(
+    result: Fit,
+    model: Any,
+    data: ModelData,
+    missing: object = "drop",
+    ordered: object = "treatment",
+) -> Any:
     """See :meth:`SelectionResult.refit`."""
+    coding = read_coding(missing, ordered, data.sources, data.spec.terms)
+    if isinstance(model, str) and model == "glm":
+        return refit_glm(result, data, coding)
+    if coding.arguments:
+        name = "missing" if coding.missing != "drop" else "ordered"
+        raise OptionError(
+            f'`{name}` must be left out unless the model is "glm".\n'
+            "  Found: another model. Trees have their own rules for missing values and order."
+        )
     if isinstance(model, str):
         if model in ("forest", "boosting"):
             return _refit_trees(result, model, data)
-        if model == "glm":
-            return refit_glm(result, data)
         raise OptionError(
             f"`model` must be one of {listing(MODELS)}, or a scikit-learn estimator.\n"
             f"{found_near(model, MODELS)}"
@@ -127,7 +142,7 @@ def growing(result: Fit) -> Grow | None:
 
 
 @dataclass(frozen=True, slots=True)
-class GlmFit(Summarised, Tabled):
+class GlmFit(Summarised, Tabled, Predicting, TermTested):
     """A linear model of the selected terms.
 
     Attributes
@@ -153,6 +168,10 @@ class GlmFit(Summarised, Tabled):
         Of the whole model: see :func:`treeselect.models.fit_statistics.fit_statistics`.
     labels : dict of str to str
         Labels of the columns that have one.
+    fitted : FittedTerms
+        The model as the tests of its terms use it.
+    predictor : LinearPredictor
+        What :meth:`predict` needs.
 
     Notes
     -----
@@ -173,8 +192,25 @@ class GlmFit(Summarised, Tabled):
     response: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
+    fitted: FittedTerms | None = field(default=None, repr=False)
+    predictor: LinearPredictor | None = None
 
-    def tidy(self, *, exponentiate: bool = False) -> Any:
+    @property
+    def coef(self) -> pd.Series:
+        """Coefficients by column, as R's ``coef()``: a pandas Series of float, on the scale of the
+        linear predictor. With more than two classes the names are those of ``tidy()``.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> fit.refit("glm").coef.index.to_list()
+        ['Intercept', 'sex']
+        """
+        return self.table.set_index("column")["estimate"].astype(float).rename("coef")
+
+    def tidy(self, *, exponentiate: bool = False, reference: bool = False) -> Any:
         """One row per coefficient.
 
         Parameters
@@ -184,6 +220,9 @@ class GlmFit(Summarised, Tabled):
             an event, odds ratios for classes (relative to the first, if there are more than two),
             rate ratios for counts. Standard errors and tests refer to the untransformed
             coefficients.
+        reference : bool
+            Whether reference levels of factors have rows, with an estimate of 0 (a ratio of 1) and
+            missing errors, tests and intervals.
 
         Returns
         -------
@@ -199,12 +238,27 @@ class GlmFit(Summarised, Tabled):
             If ratios are requested for a linear model of a numeric response.
         """
         check_flag("exponentiate", exponentiate)
-        table = exponentiated(self.table, self.ratio) if exponentiate else self.table
+        check_flag("reference", reference)
+        table = self._with_references() if reference else self.table
+        table = exponentiated(table, self.ratio) if exponentiate else table
         return in_library(table, self.library)
 
-    def summary(self) -> Summary:
-        """Printed summary, like R's ``summary(glm(...))``."""
-        return Summary(self.content)
+    def summary(self, *, exponentiate: bool = False) -> Summary:
+        """Printed summary, like R's ``summary(glm(...))``.
+
+        Parameters
+        ----------
+        exponentiate : bool
+            Whether the table has ratios as in :meth:`tidy`, with their intervals and p-values: the
+            table of a paper.
+
+        Raises
+        ------
+        OptionError
+            If ratios are requested for a linear model of a numeric response.
+        """
+        check_flag("exponentiate", exponentiate)
+        return Summary(self._with_ratios() if exponentiate else self.content)
 
     def _column(self) -> ModelColumn:
         return ModelColumn(
@@ -220,8 +274,8 @@ class GlmFit(Summarised, Tabled):
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
 
 
-def refit_glm(result: Fit, data: ModelData) -> GlmFit:
-    """Fit the linear model of a selection to all complete cases.
+def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
+    """Fit the linear model of a selection to all complete cases, or to all rows.
 
     Raises
     ------
@@ -231,36 +285,42 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     Warns
     -----
     TreeselectWarning
-        If the fit did not converge or the terms separate the classes.
+        If the fit did not converge, the terms separate the classes, or many rows are dropped.
     """
-    full, left_out, fit = fit_terms(data, result.selected)
+    if coding.missing == "drop":
+        warn_of_gaps(data, result.selected, 'refit("glm")', stacklevel=4)
+    full, left_out, fit = fit_terms(data, result.selected, coding)
     if fit.problems:
         warnings.warn(TreeselectWarning(" ".join(fit.problems)), stacklevel=4)
     n_used, family = len(full.y), data.response.family.name
     table = coefficient_table(fit)
     printed = in_print(data, table)
+    references = reference_levels(data, tuple(full.matrix.columns))
     content = SummaryContent(
         title="Linear model of the selected terms",
         facts=(
-            ("Call", f"{result.call.text}.refit('glm')"),
+            ("Call", f'{result.call.text}.refit("glm"{coding.arguments})'),
             ("Formula", result.formula),
             ("Model", fit.model),
             ("Response", in_labels(data).response.in_linear_models),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
+            *data.weights_facts,
             *fit_facts(fit, family, are_copies=data.row_weights.are_copies),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=table_head(fit, 0.95),
-        rows=table_rows(printed, fit),
+        rows=rows_with_references(table, references, table_rows(printed, fit)),
         notes=(
             NOT_VALID,
-            *group_note(result.choice.folds.groups_name),
+            *group_note(result.choice.folds.groups_name, data),
             *fit.problems,
             *ratio_notes(fit, printed),
             *few_events_notes([fit]),
             *left_out_note(left_out, fit),
             *weight_notes(data, fit),
+            *coding_notes(data, full, result.selected, coding),
+            "`.predict(new, se=True)` predicts new data, with intervals.",
         ),
     )
     return GlmFit(
@@ -275,11 +335,13 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         response=data.response.name,
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
         labels=changed_labels(table, printed),
+        fitted=fitted_terms(data, full, fit, content.facts[0][1], references),
+        predictor=linear_predictor(data, full, fit),
     )
 
 
 def fit_terms(
-    data: ModelData, terms: Sequence[str]
+    data: ModelData, terms: Sequence[str], coding: LinearCoding = USUAL
 ) -> tuple[LinearData, tuple[str, ...], LinearFit]:
     """The linear model of some terms on all complete cases.
 
@@ -297,7 +359,9 @@ def fit_terms(
         If there are too few rows, or statsmodels fails.
     """
     response = data.response
-    full = linear_data(data, terms, np.arange(len(data.weight)))
+    weights = data.row_weights  # a sandwich is needed in any case: it is that of the clusters
+    groups = weights.groups if weights.is_sample else None
+    full = linear_data(data, terms, np.arange(len(data.weight)), groups, coding)
     free = full.is_free
     left_out = tuple(str(c) for c in full.matrix.columns[~free])
     fit = fit_linear(full.of_columns(free), response.family.name, response.name, response.classes)
@@ -310,49 +374,6 @@ def fit_terms(
             ),
         )
     return full, left_out, fit
-
-
-def group_note(name: str | bool) -> tuple[str, ...]:
-    if not name:
-        return ()
-    of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
-    return (
-        f"Standard errors treat rows of {of} as independent and are too small if they are not;"
-        " those of `inference()` are cluster-robust.",
-    )
-
-
-def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:
-    if not left_out:
-        return ()
-    beside = "" if fit.n_events is None else ", or of these and columns constant within strata"
-    return (
-        "Dropped because they are linear combinations of preceding columns"
-        f"{beside}: {listing(left_out)}.",
-    )
-
-
-def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
-    notes = []
-    of_events = fit.n_events is not None
-    if of_events and not data.row_weights.are_equal:
-        notes.append(
-            "Case weights multiply rows at risk and events, as in R's `coxph`; an event of weight 2"
-            " is one event, not two tied ones."
-            + ("" if data.row_weights.are_copies else " They are divided by their mean.")
-        )
-    elif not data.row_weights.are_copies:
-        notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")
-    elif (data.weight > 1).any():
-        notes.append("Case weights are frequencies: each row counts as so many rows.")
-    if data.offset is not None:
-        least_squares = fit.model.startswith(("OLS", "WLS"))
-        notes.append(
-            "The offset is subtracted from the response."
-            if least_squares
-            else "The offset is part of the linear predictor."
-        )
-    return tuple(notes)
 
 
 # --- estimators of scikit-learn ----------------------------------------------------------------

@@ -20,6 +20,7 @@ from treeselect.printing import (
     decimal_text,
     enumeration,
     interval_text,
+    number_text,
     percent_text,
     plain_score,
     score_text,
@@ -27,6 +28,7 @@ from treeselect.printing import (
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.nouns import noun, selected_of_all
+from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.recurrence import BY_REQUEST, could_vary, kept_units, undefined_words
 from treeselect.results.searched import search_notes, search_tables
@@ -78,10 +80,11 @@ def names_note(data: ModelData, terms: Sequence[str]) -> tuple[str, ...]:
 
 def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
     facts = [
-        ("Call", result.call.text),
+        ("Call", result.call.whole),
         ("Data", result.call.data),
         ("Family", result.design.response.family_text),
         *follow_up_facts(result.design.response.follow_up),
+        *result.design.weights_facts,
         ("Method", method_words(result.chosen_method)),
         ("Selected (k)", f"{selected_of_all(result)}, {result.call.rule}"),
     ]
@@ -133,9 +136,10 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
     decided = result.step.decisions is not None
     table = selected.head(MOST_ROWS)
     has_levels = any(result.design.spec[term].n_occurring is not None for term in table["term"])
+    has_gaps = bool((selected["n_missing"] > 0).any())
     columns = ["Term"]
     columns += ["Group"] if grouped else []
-    columns += ["Type", *(["Levels"] if has_levels else [])]
+    columns += ["Type", *(["Levels"] if has_levels else []), *(["Missing"] if has_gaps else [])]
     columns += ["Decision"] if decided else []
     columns += ["Importance", "Enters at k"]
     columns += ["Frequency", "95% interval"] if resampled else []
@@ -149,6 +153,7 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
         cells += (
             ["" if spec.n_occurring is None else count_text(spec.n_occurring)] if has_levels else []
         )
+        cells += [number_text(row["n_missing"], ",.0f", "")] if has_gaps else []
         cells += [row["decision"]] if decided else []
         cells += [decimal_text(row["importance"], 3), _entry(row["step"])]
         if row["group"] in kept:
@@ -191,6 +196,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
     notes.extend(stability_notes(result))
     notes.extend(effect_notes(result))
     notes.extend(search_notes(result))
+    notes.extend(unshown_note(result.call.unshown.split()))
     notes.extend(result.notes)
     notes.extend(result.design.notes)
     return tuple(notes)
@@ -328,7 +334,7 @@ def _bound_notes(result: Fit, stability: Stability) -> list[str]:
     found, one, more_of = stability.pfer(), noun(result, 1), noun(result)
     resamples = f"the {count_text(stability.n_resamples)} resamples"
     passed = f"in at least {percent_text(found.threshold)} of {resamples}"
-    if not found.tells:
+    if not found.informative:
         n = len(found.units)
         if n == 0:
             return []

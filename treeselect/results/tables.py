@@ -62,6 +62,7 @@ def tidy_table(result: Fit) -> pd.DataFrame:
             "step": entry[at],
             "importance": result.importance[at],
             "cost": groups.costs[at],
+            "n_missing": _numbers_missing(result),
         }
     )
     if result.resampled is not None:
@@ -76,6 +77,13 @@ def tidy_table(result: Fit) -> pd.DataFrame:
         kind="stable",
         ignore_index=True,
     )
+
+
+def _numbers_missing(result: Fit) -> list[int] | list[float]:
+    """Rows in which each term is missing; NaN if the file of the model does not say."""
+    found = [spec.n_missing for spec in result.design.spec.terms]
+    known = [n for n in found if n is not None]
+    return known if len(known) == len(found) else [float("nan") if n is None else n for n in found]
 
 
 def _decisions(result: Fit) -> Any:

@@ -1,16 +1,114 @@
-"""Versions of the software that has a part in the numbers."""
+"""The software that has a part in the numbers: its versions, the machine and the threads."""
 
 from __future__ import annotations
 
+import os
 import platform
+from dataclasses import dataclass
 from importlib import metadata
 
 from treeselect._version import __version__
+from treeselect.running.fingerprint import LIBRARIES
+from treeselect.running.parallel import workers_for
 
-_PACKAGES = ("numpy", "pandas", "numba", "formulaic", "scikit-learn", "statsmodels")
+_PACKAGES = (*LIBRARIES, "pandas", "formulaic")
+"""Packages that have a part in the numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Versions of the software, for a report or a bug report: prints as a few lines.
+
+    Returned by :func:`treeselect.versions`.
+
+    Attributes
+    ----------
+    treeselect, python : str
+    platform : str
+        Operating system and processor.
+    packages : dict of str to str
+        Version of each package that has a part in the numbers.
+    threads : int
+        Threads that a call uses if `n_jobs` is not given; no answer depends on them.
+    blas : tuple of str
+        Libraries of linear algebra and of threads that are loaded, with their threads.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> "numpy" in treeselect.versions().packages
+    True
+    """
+
+    treeselect: str
+    python: str
+    platform: str
+    packages: dict[str, str]
+    threads: int
+    blas: tuple[str, ...]
+
+    def __str__(self) -> str:
+        import textwrap
+
+        facts = {
+            "Platform": self.platform,
+            "Packages": ", ".join(f"{name} {version}" for name, version in self.packages.items()),
+            "Threads": "; ".join([f"{self.threads} for treeselect", *self.blas]),
+        }
+        lines = [f"treeselect {self.treeselect}, Python {self.python}"]
+        for name, value in facts.items():
+            lines += textwrap.wrap(
+                value, 88, initial_indent=f"{name}: ", subsequent_indent=" " * 10
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def versions() -> Versions:
+    """Versions of treeselect, Python and the packages behind the numbers, as R's sessionInfo().
+
+    Returns
+    -------
+    Versions
+        Prints as a few lines.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> print(treeselect.versions())  # doctest: +ELLIPSIS
+    treeselect ..., Python 3...
+    Platform: ...
+    """
+    return Versions(
+        treeselect=__version__,
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.release()}, {platform.machine()},"
+        f" {os.cpu_count()} logical processors",
+        packages={name: metadata.version(name) for name in _PACKAGES},
+        threads=workers_for(None).n_threads,
+        blas=_libraries(),
+    )
 
 
 def software_versions() -> dict[str, str]:
     """Versions of treeselect, Python and the packages that have a part in the numbers."""
-    versions = {"treeselect": __version__, "Python": platform.python_version()}
-    return versions | {name: metadata.version(name) for name in _PACKAGES}
+    packages = {name: metadata.version(name) for name in _PACKAGES}
+    return {"treeselect": __version__, "Python": platform.python_version()} | packages
+
+
+def session() -> dict[str, str]:
+    """The same with the platform, for the end of a report: "..., on Linux x86_64"."""
+    return software_versions() | {"on": f"{platform.system()} {platform.machine()}"}
+
+
+def _libraries() -> tuple[str, ...]:
+    """Libraries with threads of their own that are loaded, each once."""
+    from threadpoolctl import threadpool_info
+
+    found = [
+        f"{library['num_threads']} for {library['internal_api']}"
+        + (f" {library['version']}" if library["version"] else "")
+        for library in threadpool_info()
+    ]
+    return tuple(dict.fromkeys(found))

@@ -24,7 +24,7 @@ from treeselect._version import __version__
 from treeselect.arguments.scalars import described
 from treeselect.errors import OptionError, said_by
 
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "statsmodels", "cvxpy", "highspy")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "statsmodels", "cvxpy", "highspy")
 """Libraries whose version may change results."""
 
 
@@ -37,7 +37,7 @@ def versions() -> tuple[str, ...]:
     for source in sorted(package.rglob("*.py")):
         sources.update(source.relative_to(package).as_posix().encode())
         sources.update(source.read_bytes())
-    found = (f"{name} {metadata.version(name)}" for name in _LIBRARIES)
+    found = (f"{name} {metadata.version(name)}" for name in LIBRARIES)
     return (__version__, sources.hexdigest(), *found)
 
 

@@ -6,6 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TypeVar
 
 from treeselect.arguments.checks import check_flag
@@ -101,8 +102,22 @@ _SECONDS = 10.0
 
 
 def announce_compilation(progress: bool | None) -> None:
-    """Announce the compilation of the kernels, once per machine and version."""
+    """Announce the compilation of the kernels: once per machine and version, or once per process if
+    no folder can keep them."""
     from treeselect.engine.cache import kernels_are_compiled
 
     if progress is not False and not kernels_are_compiled():
+        _announce()
+
+
+@cache
+def _announce() -> None:
+    from treeselect.engine.cache import kernels_can_be_kept
+
+    if kernels_can_be_kept():
         _say("treeselect: compiling tree kernels for this machine (once, about 10 seconds).")
+    else:
+        _say(
+            "treeselect: compiling tree kernels (about 10 seconds). They can't be stored: set"
+            " TREESELECT_CACHE_DIR to a folder that can be written."
+        )

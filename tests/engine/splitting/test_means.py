@@ -18,11 +18,13 @@ from treeselect.engine.splitting import classes as class_splitting
 from treeselect.engine.splitting import histograms
 from treeselect.engine.splitting import means as splitting
 from treeselect.engine.splitting import partition as partitions
+from treeselect.engine.splitting.bounds import Bounds
 from treeselect.engine.splitting.classes import OutputSums
 from treeselect.engine.splitting.means import Listed, Rule
 from treeselect.engine.splitting.partition import Question
 
 COMMON = settings(deadline=None, derandomize=True, max_examples=100)
+FREE = Bounds(False, 0, -np.inf, np.inf)
 
 
 add_block = from_python(histograms.add_block)
@@ -146,7 +148,7 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
             listed = Listed(cells, present, n_present, is_factor, other)
             expected = naive.best_split(codes[inside], own, growth, is_factor=is_factor)
             if kind >= GINI:
-                found = [best_class_split(listed, outputs, rule, scratch)]
+                found = [best_class_split(listed, outputs, rule, scratch, FREE)]
             else:
                 found = [best_listed_split(listed, node, rule)]
             if kind < GINI and n_present <= 256:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,9 +19,7 @@ from treeselect.algorithms.shared.selectors import (
 )
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import MethodError, TreeselectError, quoted, said_by
-
-_ONE_AT_A_TIME = threading.Lock()
-"""Warning filters are global: two threads would restore each other's."""
+from treeselect.quiet import own_filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +118,7 @@ class ColumnSearch:
         return twin
 
     def _fitted(self, selector: Any) -> Any:
-        with _ONE_AT_A_TIME, warnings.catch_warnings(record=True) as caught:
+        with own_filters(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 selector.fit(self._x, self._y, **self._extra)

@@ -19,6 +19,7 @@ from treeselect.algorithms.shared.orders import first_units, ranking
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace, trace_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.data.binning import FREE
 from treeselect.engine.rounding import falling, levels
 
 TREES = 100
@@ -258,8 +259,10 @@ class Search:
 
     def _candidates(self, selected: BoolArray) -> IntArray:
         """Units with the largest gain on the residuals of a set, and overall, alternately."""
+        # What is left of the response need not be monotone in a term where the response is.
+        free = self._rows._replace(data=self._rows.data._replace(monotone=FREE))
         left = held_out_gains(
-            self._task, self._rows, self._sure.residuals(selected), "residuals", SCREEN_CELLS
+            self._task, free, self._sure.residuals(selected), "residuals", SCREEN_CELLS
         )
         orders = [self._ranked(left, np.zeros_like(self._keep)), self._order]
         outside = [order[~selected[order]][:_CANDIDATES] for order in orders]

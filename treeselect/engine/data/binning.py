@@ -22,6 +22,7 @@ from treeselect.engine.arrays import (
     AnyArray,
     BoolArray,
     FloatArray,
+    Int8Array,
     Int32Array,
     IntArray,
     UInt8Array,
@@ -40,6 +41,10 @@ MOST_BINS = 2**16 - 2
 
 OTHER = 255
 """Code of a factor column for "none of its levels"."""
+
+
+FREE = np.zeros(0, dtype=np.int8)
+"""No column is constrained."""
 
 
 class BinnedData(NamedTuple):
@@ -63,6 +68,8 @@ class BinnedData(NamedTuple):
         Codes of the wide columns.
     wide_at : ndarray of int32, shape (n_columns,)
         Where the codes of a column stand in `wide`; -1 for one that is not wide.
+    monotone : ndarray of int8, shape (n_columns,), or (0,) if no column is constrained
+        1 where predictions must not fall with the column, -1 where they must not rise, else 0.
     """
 
     codes: UInt8Array
@@ -73,6 +80,7 @@ class BinnedData(NamedTuple):
     group_of: Int32Array
     wide: UInt16Array
     wide_at: Int32Array
+    monotone: Int8Array = FREE
 
     @property
     def n_rows(self) -> int:
@@ -164,6 +172,7 @@ def bin_columns(
     edges: Sequence[FloatArray | None],
     n_levels: Sequence[int],
     group_of: AnyArray,
+    monotone: Int8Array = FREE,
 ) -> BinnedData:
     """Codes of all columns.
 
@@ -178,6 +187,8 @@ def bin_columns(
         Number of levels of each factor, any number for a number.
     group_of : array of int, shape (n_columns,)
         Group of each column, not decreasing from 0.
+    monotone : ndarray of int8, optional
+        See :class:`BinnedData`; no constraint by default.
 
     Returns
     -------
@@ -215,6 +226,7 @@ def bin_columns(
         group_of=groups,
         wide=np.array(wide, dtype=np.uint16).reshape(len(wide), n_rows),
         wide_at=wide_at,
+        monotone=monotone if monotone.any() else FREE,
     )
 
 
@@ -259,4 +271,11 @@ def select_groups(data: BinnedData, groups: BoolArray) -> BinnedData:
         group_of=renumbered,
         wide=data.wide[wide_at[wide_at >= 0]],
         wide_at=np.where(wide_at >= 0, np.cumsum(wide_at >= 0) - 1, -1).astype(np.int32),
+        monotone=constrained(data.monotone, keep),
     )
+
+
+def constrained(monotone: Int8Array, columns: IntArray) -> Int8Array:
+    """The constraints of some of the columns; empty if none of them has one."""
+    own = monotone[columns] if len(monotone) else FREE
+    return own if own.any() else FREE

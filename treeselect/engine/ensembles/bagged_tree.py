@@ -24,6 +24,7 @@ from treeselect.engine.data.targets import (
     vector_target,
 )
 from treeselect.engine.ensembles.forests import Bags, grow_bagged_trees
+from treeselect.engine.ensembles.ordering import in_order_of
 from treeselect.engine.ensembles.prediction import mark_leaves
 from treeselect.engine.growing.growth import Growth, Job, workspace
 from treeselect.engine.growing.leaf_table import leaf_table
@@ -139,7 +140,8 @@ class BaggedTree:
             value = self._steps(leaf, gradient, curvature, len(value))
             node_value = nodes.value.copy()
             node_value[nodes.column < 0] = value
-            tree = Trees(nodes._replace(value=node_value), tree.start)
+            tree = in_order_of(Trees(nodes._replace(value=node_value), tree.start), data.monotone)
+            value = tree.nodes.value[nodes.column < 0]
         add_tree(leaf, value, self._work.counts, self._copies, sums)
         kept = leaf.astype(np.uint8) if len(value) <= 256 else leaf.copy()
         return GrownTree(tree, kept, value, group_gains(tree, data)[0])

@@ -14,6 +14,7 @@ from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target, are_copies, copies, mean_target, newton_target
 from treeselect.engine.ensembles.forests import ALL_ROWS, bags_of, grow_bagged_trees
 from treeselect.engine.ensembles.leaves import mean_curvature
+from treeselect.engine.ensembles.ordering import in_order_of
 from treeselect.engine.growing.best_first import BEGIN, END, NODE
 from treeselect.engine.growing.checks import (
     check_array,
@@ -246,6 +247,8 @@ class _Round:
         n_nodes = self._grow_nodes(target, seed)
         if self._taken is not None:
             nodes.value[:n_nodes, 0] = self._steps(*self._taken, n_nodes)
+            tree = Trees(Nodes._make(array[:n_nodes] for array in nodes), np.array([0, n_nodes]))
+            nodes.value[:n_nodes] = in_order_of(tree, self._data.monotone).nodes.value
         put_step(nodes, n_nodes, output, self._rules.rate)
         add_leaves(
             self._table, (n_nodes + 1) // 2, self._work.rows, nodes.value[:, output].copy(), eta

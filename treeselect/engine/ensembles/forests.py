@@ -228,8 +228,8 @@ def bagged_forest(
     opening = Opening(price_list(penalty, data, is_open), is_open, rank, shared)
     grower = _Chunk(Job(data, target, weight, growth), sampling, opening)
     with ThreadPoolExecutor(len(chunks)) as pool:
-        waiting = [pool.submit(grower.grow, chunk) for chunk in chunks]
         try:
+            waiting = [pool.submit(grower.grow, chunk) for chunk in chunks]
             return join_trees([trees.result() for trees in waiting])
         except BaseException:
             grower.stop[0] = 1  # the kernels look at it: Ctrl-C does not wait for them

@@ -12,7 +12,8 @@ from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import are_copies, copies
 from treeselect.engine.ensembles.forests import Sampling, bags_of, draw
 from treeselect.engine.ensembles.leaves import leaf_of
-from treeselect.engine.ensembles.out_of_bag import bag_room
+from treeselect.engine.ensembles.ordering import in_order_of
+from treeselect.engine.ensembles.out_of_bag import add_out_of_bag, bag_room
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import tree_seeds
 
@@ -46,7 +47,8 @@ def hazard_trees(
     """The same trees, each leaf with ``log((O + m) / (E + m))``: O events of the rows in the bag, E
     expected ones, and one more row that had as many as the mean m of the expected ones.
 
-    LeBlanc and Crowley (1992), with the hazard of the constant model.
+    LeBlanc and Crowley (1992), with the hazard of the constant model. Under monotone constraints
+    the values are then put in order (``ordering.in_order_of``).
 
     Parameters
     ----------
@@ -70,6 +72,11 @@ def hazard_trees(
         found, data, bags, bag_room(data.n_rows), mass * observed, mass * expected, mean, room,
         total, count,
     )  # fmt: skip
+    if len(data.monotone):
+        found, count = in_order_of(found, data.monotone), np.zeros_like(count)
+        total = np.zeros((data.n_rows, 1))
+        add_out_of_bag(found, data, bags, bag_room(data.n_rows), total, count)
+        total = total[:, 0]
     return HazardTrees(found, total, count)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, Int32Array, WeightArray
 from treeselect.engine.cache import inner, kernel
 from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.ensembles.ordering import in_order_of
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.losses import Loss
 from treeselect.engine.splitting.partition import code_of, goes_left
@@ -59,6 +60,7 @@ def with_leaf_fits(
 
     Newton steps from 0; one that leaves the interval in which the minimum is known to lie, at first
     -30 to 30, is replaced by a bisection: beside a rare event the curvature is next to nothing.
+    Under monotone constraints the values are then put in order (``ordering.in_order_of``).
 
     Parameters
     ----------
@@ -89,7 +91,8 @@ def with_leaf_fits(
             if moved < _NEAR:
                 break
         value[trees.start[tree] : trees.start[tree + 1], 0] = own
-    return trees._replace(nodes=trees.nodes._replace(value=value))
+    fitted = trees._replace(nodes=trees.nodes._replace(value=value))
+    return in_order_of(fitted, data.monotone)
 
 
 def mean_curvature(curvature: FloatArray, weight: FloatArray) -> float:

@@ -21,9 +21,16 @@ from treeselect.engine.data.targets import has_pairs
 from treeselect.engine.growing.growth import ground_of
 from treeselect.engine.growing.in_order import fill_block, gather_rows, score_column
 from treeselect.engine.growing.nodes import write_leaf, write_split
+from treeselect.engine.splitting.bounds import (
+    bounded_value,
+    bounds_of,
+    dense_split,
+    pass_bounds,
+    start_bounds,
+)
 from treeselect.engine.splitting.candidates import draw_candidates, start_order, swap, wins_tie
 from treeselect.engine.splitting.histograms import clear
-from treeselect.engine.splitting.means import best_dense_split, sums_of_node
+from treeselect.engine.splitting.means import sums_of_node
 from treeselect.engine.splitting.node_sums import (
     own_term,
     size_of,
@@ -80,7 +87,7 @@ def root_of(may_be_split):
 
 
 @inner
-def write_node(ground, prices, table, nodes, slot, leaf):
+def write_node(ground, prices, work, table, nodes, slot, leaf):
     """Make some rows a leaf; returns whether it may be split.
 
     Their sums are in ``table.total`` already.
@@ -99,6 +106,7 @@ def write_node(ground, prices, table, nodes, slot, leaf):
         table.gain[slot, j] = -1.0
     write_leaf(nodes, node)
     write_value(pack, total, nodes.value[node])
+    bounded_value(work.bounds, pack.kind, node, nodes.value[node])
     nodes.weight[node] = weight
     least = max(2 * growth.min_weight, growth.min_split)
     return leaf.depth < growth.max_depth and weight >= least
@@ -109,7 +117,7 @@ def score_drawn(ground, work, n_open, table, slot):
     """Best splits of the candidate columns of a leaf, each from a histogram of its own; only of
     the wide ones where histograms are kept."""
     data = ground.data
-    begin, end = table.leaf[slot, BEGIN], table.leaf[slot, END]
+    node, begin, end = table.leaf[slot, NODE], table.leaf[slot, BEGIN], table.leaf[slot, END]
     gather_rows(ground.pack, work, begin, end)
     n_candidates = draw_candidates(work, n_open, ground.growth.n_candidates)
     only_wide = table.histogram.shape[0] > 0
@@ -118,7 +126,9 @@ def score_drawn(ground, work, n_open, table, slot):
         for j in range(data.group_start[group], data.group_start[group + 1]):
             if only_wide and data.wide_at[j] < 0:
                 continue
-            gain, code, missing_left = score_column(ground, work, table.total[slot], j, begin, end)
+            gain, code, missing_left = score_column(
+                ground, work, table.total[slot], node, j, begin, end
+            )
             if code >= 0:
                 table.gain[slot, j] = gain
                 table.code[slot, j] = code
@@ -162,9 +172,10 @@ def score_blocks(ground, work, table, children, low, high):
                 if data.wide_at[j] >= 0:
                     continue
                 cell = 256 * size * j
-                score, code, missing_left = best_dense_split(
+                score, code, missing_left = dense_split(
                     table.histogram[slot, cell : cell + 256 * size], data.n_codes[j],
                     data.is_factor[j], node, ground.rule, work.scratch,
+                    bounds_of(data.monotone, work.bounds, pack, table.leaf[slot, NODE], j),
                 )  # fmt: skip
                 if code >= 0:
                     table.gain[slot, j] = score / node_size * to_gain
@@ -222,6 +233,9 @@ def split_leaf(ground, opening, work, table, nodes, slot, n_leaves):
     middle = partition_node(data, column, code, missing_left, work, begin, end)
     left = 2 * n_leaves - 1
     write_split(nodes, node, column, code, missing_left, left, table.gain[slot, column])
+    if data.monotone.shape[0] > 0:
+        rows = (begin, middle, end)
+        pass_bounds(pack, work, data.monotone[column], node, (code, left), rows)
     group = np.int64(data.group_of[column])
     opens = not (opening.is_open[group] or ground.growth.opens_late)
     if opens:
@@ -238,7 +252,8 @@ def split_leaf(ground, opening, work, table, nodes, slot, n_leaves):
     for right in range(2):
         is_light = right == light_is_right
         leaf = Leaf(left + right, middle if right else begin, end if right else middle, depth)
-        may = write_node(ground, opening.prices, table, nodes, n_leaves if is_light else slot, leaf)
+        own = n_leaves if is_light else slot
+        may = write_node(ground, opening.prices, work, table, nodes, own, leaf)
         if is_light:
             light = may
         else:
@@ -259,8 +274,9 @@ def write_root(ground, prices, work, table, nodes):
     """Make all rows of the bag the first leaf, and the root the last split's only child."""
     pack = ground.pack
     sum_rows(pack, work, 0, pack.n_in, table.total[0])
+    start_bounds(work.bounds)
     rows = Leaf(0, 0, pack.n_in, 0)
-    may = write_node(ground, prices, table, nodes, 0, rows)
+    may = write_node(ground, prices, work, table, nodes, 0, rows)
     if may and table.histogram.shape[0] > 0:
         gather_rows(pack, work, 0, pack.n_in)
     return root_of(may)

@@ -59,6 +59,7 @@ def check_data(data: BinnedData) -> None:
     n_wide = int((data.wide_at >= 0).sum())
     check_array("wide", data.wide, np.uint16, (n_wide, n_rows))
     check_array("wide_at", data.wide_at, np.int32, (n_columns,))
+    check_array("monotone", data.monotone, np.int8, (n_columns if len(data.monotone) else 0,))
     if not np.array_equal(np.sort(data.wide_at[data.wide_at >= 0]), np.arange(n_wide)):
         raise DataError(
             "`wide_at` must hold the place of each wide column in `wide`, -1 for the others.\n"

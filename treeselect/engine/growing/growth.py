@@ -9,6 +9,7 @@ import numpy as np
 from treeselect.engine.arrays import (
     AnyArray,
     BoolArray,
+    FloatArray,
     Int32Array,
     IntArray,
     UInt8Array,
@@ -23,6 +24,7 @@ from treeselect.engine.data.targets import Target
 from treeselect.engine.splitting.candidates import can_split
 from treeselect.engine.splitting.histograms import MOST_CODES, cell_size
 from treeselect.engine.splitting.means import Rule, Scratch, scratch
+from treeselect.errors import DataError
 
 DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST = 0, 1, 2
 """Orders in which nodes are split."""
@@ -166,6 +168,12 @@ class Workspace(NamedTuple):
         The tree's random stream.
     stop : ndarray of int64, shape (1,)
         Growth ends early when another thread sets it.
+    bounds : ndarray of float64, shape (2 * n_rows, 2)
+        Least and greatest value of each node of the tree that grows; (0, 2) without constraints.
+    part : ndarray of int64, shape (max(n_classes, 2),)
+        Sums of a child.
+    value : ndarray of float64, shape (n_classes,)
+        Its value.
     """
 
     side: UInt8Array
@@ -191,12 +199,20 @@ class Workspace(NamedTuple):
     is_open: BoolArray
     state: UInt64Array
     stop: IntArray
+    bounds: FloatArray
+    part: IntArray
+    value: FloatArray
 
 
 def workspace(
     data: BinnedData, target: Target, weight: WeightArray, stop: IntArray | None = None
 ) -> Workspace:
     """Memory for trees on the rows with weight; threads that end together share `stop`."""
+    if len(data.monotone) and target.n_classes > 2:
+        raise DataError(
+            "`monotone` must be empty for trees of several outputs, which have no order.\n"
+            f"  Found: {target.n_classes} outputs."
+        )
     n_rows, n_groups = data.n_rows, data.n_groups
     n_second = n_rows * (target.n_classes if target.is_vector else int(target.has_pairs))
     n_labels = len(target.label)
@@ -228,4 +244,7 @@ def workspace(
         is_open=np.zeros(n_groups, dtype=np.bool_),
         state=np.zeros(1, dtype=np.uint64),
         stop=np.zeros(1, dtype=np.int64) if stop is None else stop,
+        bounds=np.zeros((2 * n_rows if len(data.monotone) else 0, 2)),
+        part=np.zeros(max(target.n_classes, 2), dtype=np.int64),
+        value=np.zeros(target.n_classes),
     )

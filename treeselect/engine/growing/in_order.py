@@ -10,6 +10,14 @@ from treeselect.engine.data.targets import has_outputs, has_pairs, is_vector
 from treeselect.engine.growing.growth import BREADTH_FIRST
 from treeselect.engine.growing.nodes import write_leaf, write_split
 from treeselect.engine.random import random_below
+from treeselect.engine.splitting.bounds import (
+    best_bounded_split,
+    bounded_value,
+    bounds_of,
+    dense_split,
+    pass_bounds,
+    start_bounds,
+)
 from treeselect.engine.splitting.candidates import draw_candidates, start_order, swap, wins_tie
 from treeselect.engine.splitting.classes import OutputSums, best_class_split
 from treeselect.engine.splitting.histograms import (
@@ -28,7 +36,6 @@ from treeselect.engine.splitting.histograms import (
 )
 from treeselect.engine.splitting.means import (
     Listed,
-    best_dense_split,
     best_listed_split,
     best_short_split,
     sums_of_node,
@@ -61,7 +68,7 @@ def gather_rows(pack, work, begin, end):
 
 
 @inlined
-def score_listed(listed, pack, rule, work, total, begin, end):
+def score_listed(listed, pack, rule, work, total, bounds, begin, end):
     """Best split of a node on one column by its codes, of which ``work`` has that of each row.
 
     As :func:`score_column`; the listed histogram is still to be filled.
@@ -78,15 +85,18 @@ def score_listed(listed, pack, rule, work, total, begin, end):
         else:
             add_cells_of_classes(cells, moments, work.leaf_label[begin:end], size, histogram)
         outputs = OutputSums(pack.kind, size, total, pack.shift, pack.unit)
-        score, code, missing_left = best_class_split(listed, outputs, rule, work.scratch)
+        score, code, missing_left = best_class_split(listed, outputs, rule, work.scratch, bounds)
     else:
         node = sums_of_node(pack, total)
         size = 2 if node.pairs else 1
         add_cells(cells, moments, work.leaf_second[begin : end if node.pairs else begin], histogram)
-        if listed.n_present <= 256:
+        if bounds.applies:
+            score, code, missing_left = best_bounded_split(listed, node, rule, bounds)
+        elif listed.n_present <= 256:
             score, code, missing_left = best_short_split(listed, node, rule, work.scratch)
             return score / size_of(pack, total) * pack.to_gain, code, missing_left
-        score, code, missing_left = best_listed_split(listed, node, rule)
+        else:
+            score, code, missing_left = best_listed_split(listed, node, rule)
     for t in range(listed.n_present):
         for s in range(size * listed.present[t], size * (listed.present[t] + 1)):
             histogram[s] = 0
@@ -103,21 +113,22 @@ def list_column(data, work, j, begin, end):
 
 
 @inlined
-def score_column(ground, work, total, j, begin, end):
-    """Best split of a node on one column; the histogram is zero before and after.
+def score_column(ground, work, total, number, j, begin, end):
+    """Best split of the node of some number on one column; the histogram is zero before and after.
 
     Returns (gain, code, missing_left); code -1 if there is none.
     """
     data, pack, rule = ground.data, ground.pack, ground.rule
     is_wide = data.wide_at[j] >= 0
     histogram = work.histogram
+    bounds = bounds_of(data.monotone, work.bounds, pack, number, j)
     if is_wide or end - begin <= SMALL_NODE or has_outputs(pack.kind):
         n_present = list_column(data, work, j, begin, end)
         listed = Listed(
             histogram[room_of_bytes(pack.kind, pack.n_classes) if is_wide else 0 :], work.present,
             n_present, data.is_factor[j], -1 if is_wide else OTHER,
         )  # fmt: skip
-        return score_listed(listed, pack, rule, work, total, begin, end)
+        return score_listed(listed, pack, rule, work, total, bounds, begin, end)
     rows = work.rows[begin:end]
     codes = data.codes[j]
     size = 1
@@ -128,9 +139,9 @@ def score_column(ground, work, total, j, begin, end):
         )
     else:
         add_column(codes, rows, work.leaf_moments[begin:end], histogram)
-    score, code, missing_left = best_dense_split(
+    score, code, missing_left = dense_split(
         histogram, data.n_codes[j], data.is_factor[j], sums_of_node(pack, total), rule,
-        work.scratch,
+        work.scratch, bounds,
     )  # fmt: skip
     clear(histogram[: size * data.n_codes[j]])
     return score / size_of(pack, total) * pack.to_gain, code, missing_left
@@ -149,8 +160,8 @@ def fill_block(data, pack, work, block, begin, end, histogram):
 
 
 @inlined
-def find_split(ground, opening, work, n_open, begin, end):
-    """Best split of a node among its candidate groups.
+def find_split(ground, opening, work, n_open, number, begin, end):
+    """Best split of the node of some number among its candidate groups.
 
     Returns (column, code, missing_left, unpenalised gain); column -1 if no split is worth more
     than ``growth.min_gain``.
@@ -188,13 +199,14 @@ def find_split(ground, opening, work, n_open, begin, end):
                     block = j >> 3
                     clear(work.histogram[:room])
                     fill_block(data, pack, work, block, begin, end, work.histogram)
-                score, code, missing_left = best_dense_split(
+                score, code, missing_left = dense_split(
                     work.histogram[256 * size * (j & 7) :], data.n_codes[j],
                     data.is_factor[j], node, ground.rule, work.scratch,
+                    bounds_of(data.monotone, work.bounds, pack, number, j),
                 )  # fmt: skip
                 gain = score / size_of(pack, total) * pack.to_gain
             else:
-                gain, code, missing_left = score_column(ground, work, total, j, begin, end)
+                gain, code, missing_left = score_column(ground, work, total, number, j, begin, end)
             if code < 0:
                 continue
             worth = penalised_gain(opening, group, j, gain + base)
@@ -255,6 +267,7 @@ def grow_in_order(ground, opening, work, nodes):
     n_nodes = 1
     n_leaves = 1
     push(work.waiting, 0, 0, 0, pack.n_in, 0)
+    start_bounds(work.bounds)
     head, n_waiting = 0, 1  # a ring: nodes from `head` on
     while n_waiting > 0:
         at = (head + n_waiting - 1) % room
@@ -268,6 +281,7 @@ def grow_in_order(ground, opening, work, nodes):
         weight = weight_of(pack, work.total)
         write_leaf(nodes, node)
         write_value(pack, work.total, nodes.value[node])
+        bounded_value(work.bounds, pack.kind, node, nodes.value[node])
         nodes.weight[node] = weight
         if (
             depth >= growth.max_depth
@@ -276,7 +290,9 @@ def grow_in_order(ground, opening, work, nodes):
             or work.stop[0] != 0
         ):
             continue
-        column, code, missing_left, gain = find_split(ground, opening, work, n_open, begin, end)
+        column, code, missing_left, gain = find_split(
+            ground, opening, work, n_open, node, begin, end
+        )
         if column < 0:
             continue
         middle = partition_node(data, column, code, missing_left, work, begin, end)
@@ -287,6 +303,9 @@ def grow_in_order(ground, opening, work, nodes):
                 n_open += 1
             open_group(opening, data, group)
         write_split(nodes, node, column, code, missing_left, n_nodes, gain)
+        if data.monotone.shape[0] > 0:
+            rows = (begin, middle, end)
+            pass_bounds(pack, work, data.monotone[column], node, (code, n_nodes), rows)
         # The left child's turn comes first: at the end of a stack, before the right in a queue.
         left = n_waiting if growth.order == BREADTH_FIRST else n_waiting + 1
         right = 2 * n_waiting + 1 - left

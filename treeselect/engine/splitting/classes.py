@@ -10,6 +10,7 @@ from treeselect.engine.arrays import IntArray
 from treeselect.engine.cache import inlined, inner
 from treeselect.engine.data.moments import moment_gradient, moment_weight
 from treeselect.engine.data.targets import ENTROPY, is_vector
+from treeselect.engine.splitting.bounds import orders_classes
 from treeselect.engine.splitting.histograms import clear
 from treeselect.engine.splitting.means import split_at
 
@@ -115,8 +116,9 @@ def left_is_heavier(left, node):
 
 
 @inlined
-def best_class_split(listed, node, rule, scratch):
-    """As :func:`best_listed_split` for classes or vectors; the first result is the gain itself."""
+def best_class_split(listed, node, rule, scratch, bounds):
+    """As :func:`best_listed_split` for classes or vectors, under bounds if any apply; the first
+    result is the gain itself."""
     histogram, present, is_factor = listed.histogram, listed.present, listed.is_factor
     n_classes = node.n_outputs
     best, best_at, best_missing_left = 0.0, -1, False
@@ -144,7 +146,10 @@ def best_class_split(listed, node, rule, scratch):
             elif with_missing:
                 beside = missing
             gain = class_gain(left, beside, node, rule.min_weight)
-            if gain > best:
+            if gain > best and (
+                not bounds.applies
+                or orders_classes(left, beside, node, bounds, t > 0 and not is_factor)
+            ):
                 best, best_at = gain, t
                 best_missing_left = with_missing == 1 or (
                     n_missing == 0 and left_is_heavier(left, node)

@@ -118,6 +118,14 @@ def sums_of_node(pack, total):
 
 
 @inner
+def moments_of(cells, code, pairs):
+    """Moment and curvature of a code, the latter 0 if there is none."""
+    if pairs:
+        return cells[2 * code], cells[2 * code + 1]
+    return cells[code], np.int64(0)
+
+
+@inner
 def score_of(g, a, g_all, a_all):
     """Worth of a split, times the node's ``A``."""
     b = a_all - a

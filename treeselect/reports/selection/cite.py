@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from treeselect.printing.code import code_lines
 from treeselect.reports.material import FitMaterial
 from treeselect.results.citation import Citation, cite, versions_text
 from treeselect.results.summary import options_text
+
+_WIDTH = 88
+"""Characters on a line of the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +22,15 @@ class CiteSection:
     citation : Citation
     bibtex : tuple of str
         One entry per line, because pages show a line break inside a text as a character.
+    call : tuple of str
+        The lines of the call.
     facts : tuple of (str, str)
         Method with all its options, fingerprint of the data, versions, date.
     """
 
     citation: Citation
     bibtex: tuple[str, ...]
+    call: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
 
 
@@ -40,4 +47,5 @@ def gather(material: FitMaterial) -> CiteSection:
         ("Versions", versions_text(found.versions)),
         ("Written", material.written),
     )
-    return CiteSection(found, tuple(found.bibtex.splitlines()), facts)
+    lines = tuple(code_lines(found.call, _WIDTH))
+    return CiteSection(found, tuple(found.bibtex.splitlines()), lines, facts)

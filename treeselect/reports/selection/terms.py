@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.printing import decimal_text, enumeration, interval_text
+from treeselect.printing import decimal_text, enumeration, interval_text, number_text
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Mark, Table, bars
 from treeselect.reports.selection.effects import effect_meaning
@@ -75,6 +75,9 @@ def _columns(material: FitMaterial, found: pd.DataFrame, rows: Sequence[Row]) ->
     columns = [_Column("Term", tuple(str(row["term"]) for row in rows))]
     if _is_grouped(found):
         columns.append(_Column("Group", tuple(str(row["group"]) for row in rows)))
+    if (found["n_missing"] > 0).any():
+        numbers = tuple(number_text(row["n_missing"], ",.0f", "") for row in rows)
+        columns.append(_Column("Missing", numbers))
     if material.fit.step.decisions is not None:
         columns.append(_Column("Decision", tuple(str(row["decision"]) for row in rows)))
     columns.append(_importance(rows))

@@ -1,0 +1,157 @@
+"""Every argument of the calls has a flag, whose text becomes the value that Python would give."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treeselect
+from treeselect.cli import compare, predict, select
+from treeselect.cli.arguments import read_codes
+from treeselect.cli.flags import flags_in
+from treeselect.cli.main import main, make_parser
+from treeselect.cli.words import lists, name, numbers, pairs, read_value, split
+from treeselect.errors import OptionError
+
+WITHOUT = {
+    "formula", "data",  # given by their places
+    "trusted",  # never: a formula must not run code from a shell
+    "progress",  # shown in a terminal
+    "on_piece",  # a function
+    "method_options",  # --set
+}  # fmt: skip
+
+CALLS = [
+    (treeselect.select, select),
+    (treeselect.compare, compare),
+    (treeselect.SelectionResult.predict, predict),
+]
+
+
+@pytest.mark.parametrize(("call", "module"), CALLS, ids=["select", "compare", "predict"])
+def test_every_argument_has_a_flag(call, module):
+    arguments = set(inspect.signature(call).parameters) - WITHOUT - {"self", "new"}
+    if module is predict:
+        arguments -= {"offset"}  # a column of the new data
+    assert arguments - {flag.argument for flag in flags_in(module.FLAGS)} == set()
+
+
+@pytest.mark.parametrize(("call", "module"), CALLS[:2], ids=["select", "compare"])
+def test_what_is_passed_on_is_an_argument(call, module):
+    assert set(inspect.signature(call).parameters) >= module.CALLED
+    assert "trusted" not in {flag.argument for flag in flags_in(module.FLAGS)}
+
+
+@pytest.mark.parametrize(("call", "module"), CALLS[:2], ids=["select", "compare"])
+def test_help_states_the_defaults_of_the_call(call, module):
+    known = {n: p.default for n, p in inspect.signature(call).parameters.items()}
+    for flag in flags_in(module.FLAGS):
+        said = re.search(r"\(default: ([\w.]+)\b", flag.help) or re.search(
+            r"(\w+) \(default\)", flag.help
+        )
+        if said and known.get(flag.argument) not in (None, inspect.Parameter.empty):
+            assert said[1] == str(known[flag.argument]), flag.argument
+
+
+@pytest.mark.parametrize("command", ["", *make_parser()._subparsers._group_actions[0].choices])
+def test_help_fits_80_columns_and_has_examples(command, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as ended:
+        main([*command.split(), "--help"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 80
+    assert f"\n  treeselect {command}" in said if command else "exit codes:" in said
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+def test_performance_leaves_the_formula(place, monkeypatch):
+    words = ["y ~ .", "data.csv", "-k=2"]
+    words.insert(place, "--performance")
+    options = make_parser().parse_args(["select", *words])
+    assert (options.formula, options.data) == ("y ~ .", "data.csv")
+    assert options.performance == "5"
+    options = make_parser().parse_args(["select", "--perf", "3", "y ~ .", "-k", "2", "data.csv"])
+    assert (options.formula, options.data, options.performance) == ("y ~ .", "data.csv", "3")
+
+
+def test_words():
+    assert split("a,poly(x, 2),I(b == 1)", ",") == ["a", "poly(x, 2)", "I(b == 1)"]
+    assert split('C(z, levels=["a", "b"])=l=1', "=", 1) == ['C(z, levels=["a", "b"])', "l=1"]
+    assert split("(a", ",") is None
+    assert split("a)", ",") is None
+    assert split('"a', ",") is None
+    how = ("--x", "FORM", "EXAMPLE")
+    assert lists(['blood panel=hb,"a,b=c",poly(x, 2)'], *how) == {
+        "blood panel": ["hb", "a,b=c", "poly(x, 2)"]
+    }
+    assert numbers(["a=b=40", "mri=0.5"], *how) == {"a=b": 40, "mri": 0.5}
+    assert pairs(["x=The = (x", '"a=b"=Y, "z'], *how) == {"x": "The = (x", "a=b": 'Y, "z'}
+    assert read_value(" [1 ") == "[1"
+    for read, wrong in (
+        (pairs, "x"), (pairs, "=x"), (numbers, "x=y"), (numbers, "4"), (lists, "x=(a"),
+        (pairs, "(x=3"),
+    ):  # fmt: skip
+        with pytest.raises(OptionError, match="`--x` must be FORM"):
+            read([wrong], *how)
+    with pytest.raises(OptionError, match="must name `x` once"):
+        pairs(["x=1", "x=2"], *how)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.text(min_size=1).map(str.strip).filter(bool), min_size=1, unique=True))
+def test_any_names_can_be_typed(names):
+    typed = [f'"{text.replace(chr(34), 2 * chr(34))}"' for text in names]
+    found = lists([f"{typed[0]}={','.join(typed)}"], "--x", "FORM", "EXAMPLE")
+    assert found == {names[0]: names}
+    assert [name(text) for text in typed] == names
+
+
+@pytest.mark.parametrize("typed", [["?", "x=1"], ["x=1", "?"]])
+def test_codes_of_all_columns_and_of_one(typed):
+    with pytest.raises(OptionError, match="`--na` must give codes for all columns or by column"):
+        read_codes(typed)
+    assert read_codes(["=", "(", '"9"', "nan"])[:3] == ["=", "(", "9"]
+
+
+def test_arguments_about_the_data_arrive(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    data = treeselect.datasets.load("titanic_correlated").head(200)
+    data.assign(sex=data["sex"].astype(object).where(data.index > 3, "?")).to_csv("d.csv")
+    formula = "survived ~ sex + age + fare" if "fare" in data else "survived ~ sex + age"
+    how = ["-m", "lasso", "-k", "1", "--seed", "1", "--na", "sex=?", "--monotone", "age=-1",
+           "--weights", "sibsp", "--weights-kind", "frequency"]  # fmt: skip
+    query = ["--sql", "select * from 'd.csv' where age > 1"]
+    assert main(["select", formula, *query, *how, "--save", "fit"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    for text in ('na={"sex": ["?"]}', 'monotone={"age": -1}', 'weights_kind="frequency"'):
+        assert text in said
+    assert main(["predict", "fit", *query, "-o", "p.csv"]) == 0
+    assert main(["predict", "fit", "d.csv", "--sheet", "x"]) == 2
+    assert "`sheet` must be the name of a sheet" in capsys.readouterr().err
+    for asked in ([*query, "d.csv"], []):
+        with pytest.raises(SystemExit):
+            main(["predict", "fit", *asked])
+    said = capsys.readouterr().err
+    assert "DATA and --sql can't both be given" in said
+    assert "required: DATA (or --sql)" in said
+
+
+def test_trusted_is_no_flag_and_no_option(tmp_path, capsys):
+    (tmp_path / "d.csv").write_text("y,x\n1,2\n")
+    asked = ["select", "y ~ x", str(tmp_path / "d.csv")]
+    with pytest.raises(SystemExit) as ended:
+        main([*asked, "--trusted"])
+    assert ended.value.code == 2
+    assert "unrecognized arguments: --trusted" in capsys.readouterr().err
+    for option in ("trusted=true", "seed=1"):
+        assert main([*asked, "--set", option]) == 2
+        assert "`--set` must name options of the method" in capsys.readouterr().err
+    config = tmp_path / "c.toml"
+    config.write_text("trusted = true\n")
+    assert main([*asked, "--config", str(config)]) == 2
+    assert "in Python only" in capsys.readouterr().err

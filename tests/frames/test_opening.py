@@ -1,0 +1,210 @@
+"""Files of other programs, workbooks and queries; all are written here."""
+
+import sys
+import zipfile
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyreadstat
+import pytest
+
+import treeselect
+from treeselect.errors import DataError, MissingPackageError, OptionError
+from treeselect.frames import workbooks
+from treeselect.frames.labels import labels_in
+from treeselect.frames.reading import read_data
+
+STUDY = pd.DataFrame(
+    {
+        "sex": [1.0, 2, 1, 9, 2],
+        "age": [20.0, 30, 99, 41, 50],
+        "seen": pd.to_datetime(["2020-01-01", "2020-02-01", None, "2021-01-01", "2022-01-01"]),
+        "ward": ["b", "", "a", "a", "b"],
+        "score": [1.0, 2, 3, 4, 97],
+    }
+)
+LABELS = {"sex": "Sex", "age": "Age (years)"}
+VALUES = {"sex": {1: "male", 2: "female", 9: "refused"}, "score": {97: "very many"}}
+WRITERS = {
+    "study.sav": pyreadstat.write_sav,
+    "study.zsav": lambda frame, path, **about: pyreadstat.write_sav(
+        frame, path, compress=True, **about
+    ),
+    "study.dta": pyreadstat.write_dta,
+    "study.xpt": pyreadstat.write_xport,
+    "study.por": pyreadstat.write_por,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    for name, write in WRITERS.items():
+        about = {"column_labels": LABELS}
+        if not name.endswith(("xpt", "por")):
+            about["variable_value_labels"] = VALUES
+        if name.endswith("sav"):
+            about["missing_ranges"] = {"sex": [9], "age": [{"lo": 98, "hi": 99}]}
+        write(STUDY, str(folder / name), **about)
+    return folder
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_statistical_files(folder, name):
+    path = folder / name
+    frame = treeselect.read(path)
+    frame.columns = frame.columns.str.lower()  # portable files have capitals only
+    assert frame["score"].tolist() == STUDY["score"].tolist()  # one label makes no factor
+    assert frame["seen"].dtype.kind == "M"
+    assert frame["seen"].isna().tolist() == [False, False, True, False, False]
+    assert frame["ward"].fillna("-").tolist() == ["b", "-", "a", "a", "b"]
+    levels = {
+        "sav": ["male", "female"],
+        "zsav": ["male", "female"],
+        "dta": [*VALUES["sex"].values()],
+    }
+    expected = levels.get(path.suffix[1:])
+    if expected is None:
+        assert frame["sex"].tolist() == STUDY["sex"].tolist()
+    else:
+        assert frame["sex"].cat.categories.tolist() == expected
+        assert frame["sex"].fillna("male").tolist()[:3] == ["male", "female", "male"]
+        assert frame["age"].isna().sum() == (path.suffix != ".dta")
+    if not name.endswith("por"):
+        assert frame.attrs["labels"] == LABELS == labels_in(path)
+
+
+def test_a_fit_takes_such_paths_with_their_labels(folder):
+    usual = {"method": "rrf", "n_trees": 5, "k": 1, "seed": 1}
+    fit = treeselect.select("age ~ sex + score", folder / "study.dta", **usual)
+    assert fit.design.labels["sex"] == "Sex"
+    np.testing.assert_array_equal(
+        fit.predict(folder / "study.dta"), fit.predict(treeselect.read(folder / "study.dta"))
+    )
+
+
+def test_labels_that_stand_twice_get_their_codes(tmp_path):
+    path = tmp_path / "x.dta"
+    pyreadstat.write_dta(
+        pd.DataFrame({"x": [1, 2, 3]}), str(path),
+        variable_value_labels={"x": {1: "low", 2: "high", 3: "high"}},
+    )  # fmt: skip
+    assert treeselect.read(path)["x"].tolist() == ["low", "high (2)", "high (3)"]
+
+
+def test_an_encoding_that_the_file_does_not_say(tmp_path):
+    path = tmp_path / "x.xpt"
+    pyreadstat.write_xport(pd.DataFrame({"x": ["aQb"]}), str(path))
+    path.write_bytes(path.read_bytes().replace(b"aQb", b"a\xe9b"))
+    assert treeselect.read(path, encoding="latin-1")["x"].tolist() == ["aéb"]
+
+
+@pytest.mark.parametrize("ending", ["sav", "zsav", "por", "dta", "sas7bdat", "xpt", "xlsx", "xls"])
+@pytest.mark.parametrize("content", [b"", b"$FL2@(#) SPSS", bytes(range(256)) * 8])
+def test_damaged_files_are_refused(tmp_path, ending, content):
+    path = tmp_path / f"x.{ending}"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="Can't read the file"):
+        treeselect.read(path)
+    assert labels_in(path) == {}
+
+
+def _book(path, **sheets):
+    with pd.ExcelWriter(path, engine="openpyxl") as writer:
+        for name, frame in sheets.items():
+            frame.to_excel(writer, sheet_name=name, index=False, header=bool(len(frame.columns)))
+    return path
+
+
+def test_workbooks(tmp_path):
+    path = _book(tmp_path / "x.xlsx", notes=pd.DataFrame(), data=STUDY)
+    frame = treeselect.read(path)
+    pd.testing.assert_frame_equal(frame, read_data(path))
+    assert frame["seen"].dtype.kind == "M"
+    assert frame["age"].tolist() == STUDY["age"].tolist()
+    assert frame["ward"].isna().tolist() == [False, True, False, False, False]
+    assert treeselect.read(path, na={"age": 99})["age"].isna().sum() == 1
+
+
+def test_workbooks_that_leave_a_question(tmp_path):
+    two = _book(tmp_path / "two.xlsx", one=STUDY[["age"]], other=STUDY[["sex", "age"]])
+    with pytest.raises(DataError, match="single sheet") as caught:
+        treeselect.select("age ~ .", two)
+    assert f"`treeselect.read({str(two)!r}, sheet='one')`" in str(caught.value)
+    assert list(treeselect.read(two, sheet="other")) == ["sex", "age"]
+    with pytest.raises(DataError, match="must have the sheet `three`"):
+        treeselect.read(two, sheet="three")
+    titled = pd.DataFrame([["A title", None], ["a", "b"], [1, 2]])
+    with pytest.raises(DataError, match="1 without a name"):
+        treeselect.read(_book(tmp_path / "title.xlsx", s=titled.set_axis(["A title", ""], axis=1)))
+    twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    with pytest.raises(DataError, match="more than once: `a`"):
+        treeselect.read(_book(tmp_path / "twice.xlsx", s=twice))
+    with pytest.raises(DataError, match="empty sheets only"):
+        treeselect.read(_book(tmp_path / "none.xlsx", s=pd.DataFrame()))
+
+
+def test_workbooks_that_unpack_to_too_much(tmp_path, monkeypatch):
+    monkeypatch.setattr(workbooks, "LARGEST", 1_000_000)
+    with zipfile.ZipFile(tmp_path / "x.xlsx", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("xl/sheet1.xml", b" " * 2_000_000)
+    with pytest.raises(DataError, match="unpacked"):
+        treeselect.read(tmp_path / "x.xlsx")
+
+
+def test_queries(tmp_path):
+    path = tmp_path / "x.parquet"
+    STUDY.to_parquet(path)
+    frame = treeselect.read(
+        sql=f"select age, seen, 1.5::decimal(4, 2) as d from '{path}' where sex = 2", na=50
+    )
+    assert frame["age"].isna().tolist() == [False, True]
+    fit = treeselect.select("score ~ age + sex", duckdb.from_df(STUDY), k=1, seed=1, method="rrf")
+    assert len(fit.predict(duckdb.from_df(STUDY))) == 5
+    assert frame["d"].astype(float).tolist() == [1.5, 1.5]
+
+
+@pytest.mark.parametrize("sql", ["", 3, "create table x as select 1", "select 1; select 2"])
+def test_what_is_no_query_is_refused(sql):
+    with pytest.raises(OptionError, match="`sql` must be"):
+        treeselect.read(sql=sql)
+
+
+@pytest.mark.parametrize("sql", ["selec", "select * from nothing", "select * from path"])
+def test_queries_that_duckdb_refuses(sql):
+    with pytest.raises(DataError, match="can't run the query"):
+        treeselect.read(sql=sql)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"path": "x.csv", "sql": "select 1"},
+        {"sql": "select 1", "sheet": "x"},
+        {"sql": "select 1", "encoding": "utf-8"},
+        {"path": "x.csv", "sheet": "x"},
+        {"path": "x.xlsx", "sheet": 1},
+        {"path": "x.xlsx", "encoding": "utf-8"},
+    ],
+)
+def test_arguments_that_do_not_fit(arguments):
+    with pytest.raises(OptionError):
+        treeselect.read(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "arguments"),
+    [
+        ("pyreadstat", "stats", {"path": "study.sav"}),
+        ("python_calamine", "excel", {"path": "book.xlsx"}),
+        ("duckdb", "sql", {"sql": "select 1"}),
+    ],
+)
+def test_packages_that_are_missing_are_named(folder, monkeypatch, package, extra, arguments):
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.chdir(folder)
+    (folder / "book.xlsx").write_bytes(b"")
+    with pytest.raises(MissingPackageError, match=rf'"treeselect\[{extra}\]"'):
+        treeselect.read(**arguments)

@@ -1,0 +1,171 @@
+"""Kinds of weights: what they change in selections, standard errors, summaries and files."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.errors import OptionError, TreeselectWarning
+
+FORMULAS = {
+    "gaussian": "y ~ x + g",
+    "binomial": "b ~ x + g",
+    "poisson": "n ~ x + g",
+    "multinomial": "m ~ x + g",
+    "cox": "Surv(time, event) ~ x + g",
+}
+NUMBERS = ["estimate", "std_error", "p_value"]
+
+
+@pytest.fixture(scope="module")
+def survey():
+    return pd.read_csv("tests/reference/survey_data.csv")
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return pd.read_csv("tests/reference/survey.csv")
+
+
+def select(family, data, **options):
+    """Both terms in the order of the formula, so that coefficients are those of R."""
+    return treeselect.select(
+        FORMULAS[family], data, family=family, method="mrmr", k=2, seed=1, **options
+    )
+
+
+def numbers(fit):
+    table = fit.refit("glm").tidy()
+    return table.set_index("column")[NUMBERS]
+
+
+@pytest.mark.parametrize("units", ["rows", "sites"])
+@pytest.mark.parametrize("family", list(FORMULAS))
+def test_sampling_weights_give_the_errors_of_survey(family, units, survey, reference):
+    clusters = {} if units == "rows" else {"fold_groups": "site"}
+    fit = select(family, survey, weights="w", weights_kind="sampling", **clusters)
+    model = fit.refit("glm")
+    table = model.tidy()
+    at = table["term"] == "x"
+    here = reference[(reference["family"] == family) & (reference["kind"] == units)]
+    expected = here[here["column"].str.endswith("x")]
+    # R's glm stops at a relative change of the deviance of 1e-8
+    np.testing.assert_allclose(table["estimate"][at], expected["estimate"], rtol=1e-6)
+    np.testing.assert_allclose(table["std_error"][at], expected["std_error"], rtol=1e-5)
+    if units == "rows" and family not in ("cox", "multinomial"):
+        t = table["statistic"][at].item()
+        from scipy import stats
+
+        p = 2 * stats.t(expected["df"].item()).sf(abs(t))
+        np.testing.assert_allclose(table["p_value"][at], p, rtol=1e-9)
+    said = " ".join(str(model.summary()).split())
+    assert "Case weights: `w`, sampling weights" in said
+    assert "Standard errors are robust" in said
+
+
+@pytest.mark.parametrize("family", list(FORMULAS))
+def test_constant_weights_change_nothing(family, survey):
+    plain = select(family, survey)
+    for kind, value in (("sampling", 5000), ("precision", 0.2), (None, 3)):
+        fit = select(family, survey.assign(v=value), weights="v", weights_kind=kind)
+        assert fit.path.equals(plain.path)
+        pd.testing.assert_frame_equal(numbers(fit), numbers(plain), check_exact=True)
+        said = " ".join(str(fit.summary()).split())
+        assert "Case weights: `v`, all equal: they have no effect" in said
+    # unless they are said to be counts
+    twice = select(family, survey.assign(v=2), weights="v", weights_kind="frequency")
+    assert (numbers(twice)["std_error"] < numbers(plain)["std_error"]).all()
+
+
+@pytest.mark.parametrize("family", ["gaussian", "binomial", "poisson", "multinomial"])
+def test_frequencies_are_copied_rows(family, survey):
+    count = 1 + np.arange(len(survey)) % 3
+    by_count = select(family, survey.assign(v=count), weights="v", weights_kind="frequency")
+    copied = select(family, survey.loc[np.repeat(np.arange(len(survey)), count)])
+    assert by_count.selected == copied.selected
+    pd.testing.assert_frame_equal(numbers(by_count), numbers(copied), rtol=1e-6)
+
+
+@pytest.mark.parametrize("family", list(FORMULAS))
+def test_the_scale_of_relative_weights_has_no_effect(family, survey):
+    kind = "precision" if family == "poisson" else "sampling"
+    one, seven = (
+        select(family, survey.assign(w=unit * survey["w"]), weights="w", weights_kind=kind)
+        for unit in (1, 7)
+    )
+    assert one.selected == seven.selected
+    pd.testing.assert_frame_equal(numbers(one), numbers(seven), rtol=1e-7)
+
+
+def test_precision_weights_are_those_of_least_squares(survey):
+    import statsmodels.api as sm
+
+    fit = select("gaussian", survey, weights="w", weights_kind="precision").refit("glm")
+    matrix = fit.result.model.exog
+    expected = sm.WLS(survey["y"].to_numpy(), matrix, survey["w"].to_numpy()).fit()
+    np.testing.assert_allclose(fit.tidy()["std_error"], expected.bse, rtol=1e-9)
+    assert "precision weights" in str(fit.summary())
+
+
+def test_large_whole_numbers_are_not_counts(survey):
+    with pytest.warns(TreeselectWarning) as caught:
+        fit = select("binomial", survey, weights="w")
+    (said,) = caught
+    assert said.filename == __file__
+    for part in ("(`w`)", f"{survey['w'].mean():,.4g}", "weights_kind", "sampling", "precision"):
+        assert part in str(said.message)
+    named = select("binomial", survey, weights="w", weights_kind="sampling")
+    pd.testing.assert_frame_equal(numbers(fit), numbers(named))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        counts = select("binomial", survey, weights="w", weights_kind="frequency")
+        few = select("binomial", survey.assign(w=1 + survey["w"] % 3), weights="w")
+    assert "frequency weights" in str(few.summary())
+    # z of weights taken for counts grows with their mean
+    assert (numbers(counts)["std_error"] < numbers(fit)["std_error"] / 3).all()
+    found = named.inference(0.5, 1, seed=1)
+    assert "sampling weights" in str(found.summary())
+    assert (found.tidy()["std_error"] > numbers(counts)["std_error"].max()).any()
+
+
+def test_imputed_frames_and_comparisons_say_the_kind(survey):
+    asked = {"weights": "w", "weights_kind": "sampling", "seed": 1}
+    found = treeselect.select_imputed("y ~ x + g", [survey, survey], method="mrmr", k=2, **asked)
+    pooled, alone = found.pooled(), select("gaussian", survey, weights="w", weights_kind="sampling")
+    np.testing.assert_allclose(pooled.tidy()["std_error"], alone.refit("glm").tidy()["std_error"])
+    compared = treeselect.compare("y ~ x + g", survey, ["mrmr"], k=1, folds=2, **asked)
+    for said in (found, pooled, compared):
+        assert "Case weights" in str(said.summary())
+        assert "sampling weights" in str(said.summary())
+
+
+def test_files_and_calls_carry_the_kind(survey, tmp_path):
+    fit = select("gaussian", survey, weights="w", weights_kind="sampling")
+    assert 'weights="w", weights_kind="sampling"' in fit.call.text
+    for include in (True, False):
+        fit.save(tmp_path / "model.tsm", include_data=include)
+        again = treeselect.load(tmp_path / "model.tsm")
+        assert again.design.weights_kind == "sampling"
+        model = again.refit("glm", data=None if include else survey)
+        np.testing.assert_allclose(model.tidy()[NUMBERS], numbers(fit))
+
+
+def test_selector_takes_the_kind(survey):
+    selector = treeselect.TreeSelector("mrmr", k=1, weights_kind="sampling", random_state=1)
+    selector.fit(survey[["x", "n"]], survey["y"], sample_weight=survey["w"].to_numpy())
+    assert selector.result_.design.weights_kind == "sampling"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"weights_kind": "survey", "weights": "w"}, "`weights_kind` must be"),
+        ({"weights_kind": "sampling"}, "`weights_kind` needs `weights`"),
+        ({"weights_kind": "frequency", "weights": "y2"}, "must be whole numbers"),
+    ],
+)
+def test_what_is_refused(asked, said, survey):
+    with pytest.raises(OptionError, match=said):
+        select("gaussian", survey.assign(y2=survey["y"].abs()), **asked)

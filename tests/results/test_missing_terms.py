@@ -1,0 +1,187 @@
+"""Missing values and ordered factors in linear models."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+
+import treeselect
+from treeselect.errors import OptionError, TreeselectWarning
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+QUICK = {"method": "mrmr", "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def gaps() -> pd.DataFrame:
+    """A number and a factor with missing values, and an ordered factor."""
+    rng = np.random.default_rng(4)
+    n = 90
+    data = pd.DataFrame(
+        {
+            "x": rng.integers(0, 20, n).astype(float),
+            "site": rng.choice(["Bath", "Leeds", "York"], n),
+            "grade": pd.Categorical(rng.choice(list("abc"), n), list("abc"), ordered=True),
+        }
+    )
+    data["y"] = 0.2 * data["x"] + (data["site"] == "York") + rng.normal(size=n)
+    data.loc[::4, "x"] = np.nan
+    data.loc[1::6, "site"] = None
+    return data
+
+
+@pytest.fixture(scope="module")
+def fit(gaps):
+    return treeselect.select("y ~ x + site", gaps, k=2, **QUICK)
+
+
+@pytest.fixture(scope="module")
+def graded(gaps):
+    return treeselect.select("y ~ x + grade", gaps.dropna(), k=2, **QUICK)
+
+
+def test_a_warning_says_what_is_dropped_and_the_way_out(fit, gaps):
+    n = int(gaps[["x", "site"]].isna().any(axis=1).sum())
+    said = rf"drops {n} of 90 rows.* missing.\n  Missing values: `x` \(23\), `site` \(15\)"
+    resampled = fit.resample(2)
+    for call in (resampled.inference, resampled.coefficient_stability, lambda: fit.refit("glm")):
+        with pytest.warns(TreeselectWarning, match=said) as caught:
+            glm = call()
+        assert caught[0].filename == __file__
+        assert "select_imputed()" in str(caught[0].message)
+    assert "Missing values: x 23, site 15." in " ".join(str(glm.summary()).split())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        few = gaps.dropna()
+        few.loc[few.index[:2], "x"] = np.nan
+        treeselect.select("y ~ x + site", few, k=2, **QUICK).refit("glm")
+        fit.refit("glm", missing="indicator")
+
+
+def test_indicators_are_those_one_would_make_by_hand(fit, gaps):
+    glm = fit.refit("glm", missing="indicator")
+    assert (glm.n_used, glm.n_dropped) == (90, 0)
+    known = np.sort(gaps["x"].dropna())
+    median = known[(len(known) - 1) // 2]
+    site = gaps["site"].fillna("gone")
+    matrix = pd.DataFrame(
+        {
+            "Intercept": 1.0,
+            "x": gaps["x"].fillna(median),
+            "missing(x)": gaps["x"].isna() * 1.0,
+            "site[T.Leeds]": (site == "Leeds") * 1.0,
+            "site[T.York]": (site == "York") * 1.0,
+            "site[T.(missing)]": (site == "gone") * 1.0,
+        }
+    )
+    expected = sm.OLS(gaps["y"], matrix).fit()
+    table = glm.tidy().set_index("column")
+    assert set(table.index) == set(matrix.columns)
+    assert table.loc["missing(x)", "term"] == "x"
+    np.testing.assert_allclose(table.loc[matrix.columns, "estimate"], expected.params, atol=1e-10)
+    np.testing.assert_allclose(table.loc[matrix.columns, "std_error"], expected.bse, atol=1e-10)
+    text = " ".join(str(glm.summary()).split())
+    assert f"Those of x are replaced by the median of the rows ({median:g})" in text
+    assert "Those of site are a level of the factor." in text
+    found = pickle.loads(pickle.dumps(glm)).predict(gaps)
+    np.testing.assert_allclose(found, expected.fittedvalues, atol=1e-10)
+
+
+def test_terms_that_are_no_plain_columns_take_missing_values(gaps):
+    formula = "y ~ log(x + 1) + C(site) + I(site == 'York'):x"
+    fit = treeselect.select(formula, gaps, k=3, **QUICK)
+    glm = fit.refit("glm", missing="indicator")
+    assert glm.n_dropped == 0
+    assert {"missing(x)", "missing(site)"} <= set(glm.tidy()["column"])
+    np.testing.assert_allclose(glm.predict(gaps), glm.result.fittedvalues, atol=1e-10)
+
+
+def test_inference_and_coefficient_stability_use_all_rows(fit):
+    found = fit.inference(missing="indicator")
+    (split,) = found.splits
+    assert (split.n_fitted, split.n_dropped, found.n_failed) == (45, 0, 0)
+    assert 'missing="indicator"' in str(found.summary())
+    table = fit.resample(2).coefficient_stability(missing="indicator")
+    assert table.n_dropped == 0
+    assert "missing(x)" in table.tidy()["column"].to_list()
+
+
+def test_a_variable_without_gaps_in_the_fit_has_none_to_predict(graded, gaps):
+    glm = graded.refit("glm", missing="indicator")
+    assert glm.predict(gaps).isna().equals(gaps["x"].isna())
+
+
+# --- ordered factors ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ordered", ["treatment", "scores", "polynomial"])
+def test_ordered_factors_have_the_coefficients_of_r(ordered):
+    data = pd.read_csv(REFERENCE / "stepwise_data.csv")
+    names = ["low", "middle", "high", "top"]
+    data["grade"] = pd.cut(data["x2"], [-np.inf, -0.7, 0, 0.7, np.inf], labels=names)
+    fit = treeselect.select("number ~ x1 + grade", data, k=2, **QUICK)
+    glm = fit.refit("glm", ordered=ordered)
+    expected = pd.read_csv(REFERENCE / "ordered.csv").set_index("model").loc[ordered]
+    table = glm.tidy()
+    np.testing.assert_allclose(table["estimate"], expected["estimate"], rtol=1e-9)
+    np.testing.assert_allclose(table["std_error"], expected["std_error"], rtol=1e-9)
+    # Categories of new data need not be declared.
+    new = data.assign(grade=data["grade"].astype(str)).iloc[[3, 9]]
+    np.testing.assert_allclose(glm.predict(new), np.asarray(glm.result.fittedvalues)[[3, 9]])
+    (split,) = fit.inference(ordered=ordered).splits
+    assert not split.failure
+
+
+def test_interactions_of_polynomials_are_those_of_r():
+    data = pd.read_csv(REFERENCE / "stepwise_data.csv")
+    names = ["low", "middle", "high", "top"]
+    data["grade"] = pd.cut(data["x2"], [-np.inf, -0.7, 0, 0.7, np.inf], labels=names)
+    fit = treeselect.select("number ~ x1 * grade", data, k=3, **QUICK)
+    expected = pd.read_csv(REFERENCE / "ordered.csv").set_index("model").loc["crossed"]
+    found = fit.refit("glm", ordered="polynomial").tidy()
+    np.testing.assert_allclose(found["estimate"], expected["estimate"], rtol=1e-9)
+
+
+def test_missing_values_of_ordered_factors(gaps):
+    data = gaps.assign(grade=gaps["grade"].where(np.arange(90) % 5 > 0))
+    fit = treeselect.select("y ~ grade", data, k=1, **QUICK)
+    for ordered, column in (("treatment", "grade[T.(missing)]"), ("scores", "missing(grade)")):
+        glm = fit.refit("glm", missing="indicator", ordered=ordered)
+        assert column in glm.tidy()["column"].to_list()
+        np.testing.assert_allclose(glm.predict(data), glm.result.fittedvalues, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"missing": "mean"}, "`missing` must be one of"),
+        ({"ordered": "contr.poly"}, "Did you mean `polynomial`"),
+        ({"ordered": "scores"}, "needs a term that is an ordered factor"),
+    ],
+)
+def test_refusals(fit, arguments, said):
+    for call in (lambda **given: fit.refit("glm", **given), fit.inference):
+        with pytest.raises(OptionError, match=said):
+            call(**arguments)
+
+
+def test_numbers_of_missing_values_are_in_tables_and_files(fit, gaps, tmp_path):
+    expected = {"x": 23, "site": 15}
+    loaded = treeselect.load(fit.save(tmp_path / "model.ts"))
+    for own in (fit, loaded):
+        assert dict(zip(*own.tidy()[["term", "n_missing"]].to_numpy().T, strict=True)) == expected
+    assert "Missing" in str(fit.summary())
+    assert ">Missing<" in fit.report(tmp_path / "gaps.html").read_text()
+    complete = treeselect.select("y ~ x + site", gaps.dropna(), k=2, **QUICK)
+    assert "Missing" not in str(complete.summary())
+
+
+def test_trees_have_rules_of_their_own(fit):
+    with pytest.raises(OptionError, match='`missing` must be left out unless the model is "glm"'):
+        fit.refit("forest", missing="indicator")

@@ -1,0 +1,81 @@
+"""Two fits on the same rows, by the same folds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.errors import DataError, OptionError
+from treeselect.resampling.paired import paired_difference
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
+    frame["site"] = np.repeat(list("uvwxyzst"), 10)
+    return frame.assign(y=2 * frame["a"] + rng.normal(size=80), w=np.tile([1, 2], 40))
+
+
+@pytest.fixture(scope="module")
+def fits(data):
+    one = treeselect.select("y ~ a + b + c", data, method="mrmr", k=1, seed=2)
+    return one, treeselect.update(one, "~ . - a", labels={"b": "Body mass"})
+
+
+def test_it_is_the_difference_of_their_performance(fits):
+    found = treeselect.compare_fits(*fits, folds=3, seed=7)
+    one, two = (fit.performance(3, seed=7) for fit in fits)
+    np.testing.assert_array_equal(found.scores, [one.scores, two.scores])
+    expected = paired_difference(
+        two.scores - one.scores, float(one.n_test.sum() / one.n_train.sum())
+    )
+    assert found.difference == expected
+    assert found.difference.mean < 0
+    row = found.glance().iloc[0]
+    assert (row["difference"], row["p_value"]) == (expected.mean, expected.p_value)
+    table = found.tidy()
+    np.testing.assert_array_equal(table["difference"], table["score_2"] - table["score_1"])
+    held_out = [np.sort(part.predictions()["row"]) for part in (one, two)]
+    np.testing.assert_array_equal(*held_out)
+    text = str(found.summary(digits=2))
+    for part in ("Only in model 1: a", "Body mass", "model 2 minus model 1", "Nadeau"):
+        assert part in text
+    assert len(repr(found).splitlines()) == 1
+
+
+def test_the_order_turns_the_sign_and_a_fit_equals_itself(fits):
+    forth = treeselect.compare_fits(*fits, folds=3, seed=7).difference
+    back = treeselect.compare_fits(*fits[::-1], folds=3, seed=7).difference
+    assert back.mean == pytest.approx(-forth.mean)
+    itself = treeselect.compare_fits(fits[0], fits[0], folds=2).difference
+    assert (itself.mean, itself.p_value) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"formula": "log(. + 20) ~ ."}, "same response"),
+        ({"weights": "w"}, "different case weights"),
+        ({"offset": "w"}, "different offset"),
+        ({"fold_groups": "site"}, "different clusters"),
+    ],
+)
+def test_other_rows_are_refused(changes, found, fits):
+    other = treeselect.update(fits[0], **changes)
+    with pytest.raises(DataError, match=found):
+        treeselect.compare_fits(fits[0], other, folds=2)
+
+
+def test_what_is_refused(data, fits):
+    with pytest.raises(DataError, match="different rows"):
+        treeselect.compare_fits(fits[0], treeselect.update(fits[0], data=data.head(60)))
+    with pytest.raises(DataError, match="different values"):
+        treeselect.compare_fits(fits[0], treeselect.update(fits[0], data=data.iloc[::-1]))
+    with pytest.raises(OptionError, match="`b` must be"):
+        treeselect.compare_fits(fits[0], "other")
+    other = treeselect.update(fits[0], scoring="neg_mean_squared_error")
+    with pytest.raises(OptionError, match="`scoring` must be given"):
+        treeselect.compare_fits(fits[0], other)

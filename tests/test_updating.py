@@ -1,0 +1,89 @@
+"""``update()`` gives what ``select()`` gives for the new arguments."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.errors import DataError, FormulaError, OptionError
+
+QUICK = {"method": "grrf", "n_trees": 5, "seed": 3}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=["a", "b", "c", "d"])
+    return frame.assign(y=np.exp(frame["a"] + 0.5 * frame["b"]), w=np.tile([1.0, 2.0], 30))
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    return treeselect.select("y ~ . - d - w", data, k=2, weights="w", **QUICK)
+
+
+def same(one, two):
+    assert one.call == two.call
+    assert one.selected == two.selected
+    np.testing.assert_array_equal(one.importance, two.importance)
+
+
+@pytest.mark.parametrize(
+    ("formula", "changes", "new"),
+    [
+        ("~ . - c", {}, {"formula": "y ~ . - d - w - c"}),
+        ("log(.) ~ .", {"k": 1}, {"formula": "log(y) ~ . - d - w", "k": 1}),
+        (None, {"seed": 9, "keep": ["c"]}, {"seed": 9, "keep": ["c"]}),
+        (None, {"gamma": 0.3}, {"gamma": 0.3, "k": "1se"}),
+        (None, {"method": "mrmr"}, {"method": "mrmr", "n_trees": None}),
+        (None, {"weights": None}, {"weights": None}),
+    ],
+)
+def test_update_is_a_new_call(formula, changes, new, data, fit):
+    old = {"formula": "y ~ . - d - w", "k": 2, "weights": "w", **QUICK}
+    arguments = {n: v for n, v in (old | new).items() if (n, v) != ("n_trees", None)}
+    if "gamma" in new:
+        del arguments["k"]
+    expected = treeselect.select(arguments.pop("formula"), data, **arguments)
+    same(treeselect.update(fit, formula, **changes), expected)
+
+
+def test_other_data(data, fit):
+    found = treeselect.update(fit, data=data.head(40))
+    same(found, treeselect.select("y ~ . - d - w", data.head(40), k=2, weights="w", **QUICK))
+
+
+def test_of_a_file_and_of_a_copy_the_data_must_be_given(data, fit, tmp_path):
+    loaded = treeselect.load(fit.save(tmp_path / "fit"))
+    for other in (loaded, copy.deepcopy(fit)):
+        with pytest.raises(OptionError, match="`data` must be given"):
+            treeselect.update(other, k=1)
+        same(treeselect.update(other, k=1, data=data), treeselect.update(fit, k=1))
+
+
+def test_a_file_names_what_it_does_not_hold(data, tmp_path):
+    method = treeselect.RRF(n_trees=5)
+    fit = treeselect.select(
+        "y ~ a + b", data, method=method, k=1, weights=np.ones(60), trusted=True, seed=1
+    )
+    loaded = treeselect.load(fit.save(tmp_path / "fit"))
+    assert loaded.asked.lost == ("weights",)
+    with pytest.raises(OptionError, match=r"`?weights`?"):
+        treeselect.update(loaded, k=2, data=data)
+    found = treeselect.update(loaded, k=2, data=data, weights=None)
+    same(found, treeselect.select("y ~ a + b", data, method=method, k=2, seed=1))
+
+
+def test_errors(fit, data):
+    with pytest.raises(OptionError, match="needs a change"):
+        treeselect.update(fit)
+    with pytest.raises(OptionError, match="`fit` must be"):
+        treeselect.update("fit", k=2)
+    with pytest.raises(FormulaError, match="must be text"):
+        treeselect.update(fit, 3)
+    with pytest.raises((DataError, FormulaError)):
+        treeselect.update(fit, "~ . + nowhere")
