@@ -119,6 +119,9 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             None if np.isnan(index := index_told(result)) else index,
             result.stability.place_members,
         ]
+        associations = result.stability.substitute_table()["association"]
+        if not associations.isna().any():
+            content["substitutes"] = associations.to_list()
         if stability.along is not None:
             arrays["resample_path"] = stability.along.counts
     if result.effect_record is not None:

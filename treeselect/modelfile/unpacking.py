@@ -252,8 +252,17 @@ def _stability(
         asked=asked,
         measured_index=float("nan") if index is None else index,
         measured_places=_places(places, n),
+        measured_associations=_associations(content.get("substitutes", []), n),
         along=_stability_path(arrays, assessed, selected),
     )
+
+
+def _associations(said: list[Any], n_units: int) -> tuple[float, ...]:
+    check(
+        len(said) <= n_units**2 and all(type(one) is float and 0 <= one <= 1 for one in said),
+        "substitutes",
+    )
+    return tuple(said)
 
 
 def _places(said: list[Any], n_units: int) -> tuple[tuple[tuple[int, ...], float], ...]:

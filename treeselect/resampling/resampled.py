@@ -58,6 +58,8 @@ class Resampled:
     measured_places : tuple of (tuple of int, float)
         For a model without its data, the sets of interchangeable units found earlier: numbers of
         their units, and their lowest pairwise association.
+    measured_associations : tuple of float
+        For a model without its data, the associations in the rows of ``Stability.substitutes``.
     along : StabilityPath or None
         Selections at every number of units, if the paths were followed.
     labels : mapping of str to str
@@ -83,6 +85,7 @@ class Resampled:
     measured_places: tuple[tuple[tuple[int, ...], float], ...] = field(
         default=(), repr=False, compare=False
     )
+    measured_associations: tuple[float, ...] = field(default=(), repr=False, compare=False)
     along: StabilityPath | None = field(default=None, repr=False, compare=False)
     labels: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     one: str = field(default="term", repr=False, compare=False)

@@ -298,7 +298,7 @@ class Stability(PrintedStability):
             the substitute; ``share_otherwise``, the proportion of the other resamples that did
             (missing if there are none); ``association`` of the two in the data, in [0, 1]: rank
             correlation, correlation ratio or Cramer's V, for units with several columns the
-            strongest (missing in a model without its data).
+            strongest.
 
         Examples
         --------
@@ -327,11 +327,18 @@ class Stability(PrintedStability):
                         int(without.sum()),
                         float(self.selected[without, other].mean()),
                         float(beside.mean()) if len(beside) else np.nan,
-                        np.nan if self.association is None else self.association(*names),
+                        self._association(len(rows), *names),
                     )
                 )
         columns = ["term", "substitute", "n_without", "share", "share_otherwise", "association"]
         return pd.DataFrame(rows, columns=columns)
+
+    def _association(self, row: int, unit: str, other: str) -> float:
+        """From the data, or as it was in this row of the table when the model was saved."""
+        if self.association is not None:
+            return self.association(unit, other)
+        known = self.measured_associations
+        return known[row] if row < len(known) else np.nan
 
     def _replaced(self) -> list[tuple[int, NDArray[np.intp]]]:
         """Units of the fit that enough resamples missed, each with its substitutes."""
