@@ -36,7 +36,7 @@ COMMANDS = (
 _CODES = """\
 exit codes:
   0    done
-  1    a defect of treeselect: please report the traceback
+  1    a defect of treeselect: please report the error
   2    wrong input, or a file can't be read or written; the reason is on
        standard error, and existing files are unchanged
   130  stopped by Ctrl-C; finished results have been printed and written

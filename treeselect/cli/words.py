@@ -27,7 +27,9 @@ def split(text: str, sign: str, most: int = -1) -> list[str] | None:
     >>> split('age,poly(dose, 2),"a,b"', ",")
     ['age', 'poly(dose, 2)', '"a,b"']
     """
-    parts, start, inside, mark = [], 0, [], ""
+    parts: list[str] = []
+    inside: list[str] = []
+    start, mark = 0, ""
     for place, letter in enumerate(text):
         if mark:
             mark = "" if letter == mark else mark
