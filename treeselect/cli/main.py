@@ -110,7 +110,11 @@ def make_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"treeselect {__version__}")
     commands = parser.add_subparsers(
-        required=True, metavar="COMMAND", title="commands", parser_class=CommandParser
+        required=True,
+        metavar="COMMAND",
+        title="commands",
+        prog="treeselect",
+        parser_class=CommandParser,
     )
     for add in COMMANDS:
         add(commands)
