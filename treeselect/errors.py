@@ -9,7 +9,8 @@ methods, so that the same mistake always reads the same. Control characters are 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from treeselect.shown import said, shown
 
@@ -97,6 +98,11 @@ def _said(arguments: Iterable[object]) -> Iterable[object]:
     return (said(text) if isinstance(text, str) else text for text in arguments)
 
 
+Error = TypeVar("Error", bound=TreeselectError)
+
+_MOST_PROBLEMS = 10
+"""Most problems that one error lists."""
+
 _LONGEST = 200
 """Most characters of a name or of a formula in a message."""
 
@@ -116,6 +122,29 @@ def listing(names: Iterable[object], most: int = 12) -> str:
     names = list(names)
     first = ", ".join(quoted(str(name)) for name in names[:most])
     return first + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def joined(errors: Sequence[Error], what: str, *advice: str) -> Error:
+    """One error for several: the only one, or all of them in a list.
+
+    Parameters
+    ----------
+    errors : sequence of TreeselectError
+        At least one; the first decides the type.
+    what : str
+        What has the problems.
+    *advice : str
+        Lines at the end.
+    """
+    if len(errors) == 1:
+        return type(errors[0])("\n  ".join([str(errors[0]), *advice]))
+    lines = [f"{what} has {len(errors)} problems."]
+    for number, error in enumerate(errors[:_MOST_PROBLEMS], 1):
+        first, *rest = str(error).split("\n")
+        lines += [f"  {number}. {first}", *(f"   {line}" for line in rest)]
+    if len(errors) > _MOST_PROBLEMS:
+        lines.append(f"  And {len(errors) - _MOST_PROBLEMS} more.")
+    return type(errors[0])("\n".join([*lines, *(f"  {line}" for line in advice)]))
 
 
 def said_by(error: BaseException) -> str:

@@ -29,6 +29,7 @@ from formulaic.utils.stateful_transforms import stateful_eval
 from treeselect.errors import (
     FormulaError,
     did_you_mean,
+    joined,
     listing,
     near,
     quoted,
@@ -93,7 +94,7 @@ def parse_formula(
     check_names(tokens, text, unquoted, columns, hidden)
     check_neighbours(tokens, text, unquoted)
     names = Identifiers(text, unquoted, columns, trusted)
-    tokens = [names.numbered(token) for token in tokens]
+    tokens = _numbered(tokens, names)
     visible = [names.column(c) for c in columns if c not in hidden]
     context: dict[str, Any] = {"__formulaic_variables_available__": visible}
     parser = DefaultFormulaParser()
@@ -117,6 +118,20 @@ def parse_formula(
     terms, strata_of = take_strata(right, response, text)
     check_terms(terms, response, text)
     return ParsedFormula(text, response, terms, tuple(columns), tuple(hidden), strata_of)
+
+
+def _numbered(tokens: Sequence[Token], names: Identifiers) -> list[Token]:
+    """Tokens with identifiers for names and expressions; all that can't be read are refused."""
+    done: list[Token] = []
+    errors: dict[str, FormulaError] = {}
+    for token in tokens:
+        try:
+            done.append(names.numbered(token))
+        except FormulaError as error:
+            errors.setdefault(str(error), error)
+    if errors:
+        raise joined(list(errors.values()), "The formula")
+    return done
 
 
 def _tokens(unquoted: Unquoted, text: str) -> list[Token]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.performance import Performance
     from treeselect.resampling.risk_groups import RiskGroups
     from treeselect.results.citation import Citation
+    from treeselect.results.refitting import GlmFit
 
 
 from treeselect.results.calls import step_text
@@ -1022,6 +1023,66 @@ class SelectionResult(ReadableFit):
         target = file_path(path, error=ModelFileError)
         return save_result(self, target, include_data=include_data)
 
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        table: str | Sequence[str] | None = None,
+        columns: str | Sequence[str] | None = None,
+    ) -> Path:
+        """Write the final model in a language that predicts without treeselect.
+
+        Parameters
+        ----------
+        path : path
+            The suffix chooses the language: ``.py``, a module of Python's standard library with
+            ``predict(row)`` and ``predict_rows(rows)``; ``.sql``, one SELECT for DuckDB, SQLite
+            (3.35 or newer) and PostgreSQL (12 or newer); ``.onnx``, ONNX with operators of
+            version 17, which needs the extra ``onnx``. An existing file is replaced atomically.
+        table : str or sequence of str, optional
+            For ``.sql``, and required there: the table to predict for, or the names of schema and
+            table.
+        columns : str or sequence of str, optional
+            For ``.sql``: columns of the table that the answer repeats before the prediction. The
+            columns behind the selected terms by default.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        OptionError
+            If the suffix is unknown, `table` or `columns` do not suit it, a package is missing, a
+            selected term has no translation (splines, polynomials, products of a factor and a
+            number), the offset was given as an array, or the file can't be written.
+
+        Notes
+        -----
+        The export predicts what :meth:`predict` gives for ``type="response"``, from the same
+        columns: the mean, the probability of the positive class or of each of more than two
+        classes, or the relative risk. Missing values go where they go in the fit. Unknown levels
+        follow ``new_levels``; with ``"error"`` the prediction is missing where a language can't
+        raise an error.
+
+        Examples
+        --------
+        >>> import runpy, tempfile, treeselect
+        >>> from pathlib import Path
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select(
+        ...     "survived ~ sex + age", data, method="rrf", k=2, n_trees=10, seed=1
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model = runpy.run_path(str(fit.export(Path(folder) / "model.py")))
+        >>> 0 < model["predict"]({"sex": 1, "age": 30}) < 1
+        True
+        """
+        from treeselect.exporting.writing import export_model
+
+        return export_model(self, file_path(path), table, columns)
+
     # --- figures and report ---
 
     def plot(
@@ -1089,6 +1150,7 @@ class SelectionResult(ReadableFit):
         *,
         performance: Performance | None = None,
         coefficients: CoefficientStability | None = None,
+        linear: GlmFit | None = None,
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
@@ -1109,6 +1171,8 @@ class SelectionResult(ReadableFit):
             The result of :meth:`performance`, shown in its own section.
         coefficients : CoefficientStability, optional
             The result of :meth:`coefficient_stability`, shown in its own section.
+        linear : GlmFit, optional
+            The result of ``refit("glm")``, shown in its own section with tests of its terms.
         sections : list of str, optional
             The sections below the first screen, in this order, such as
             ``["terms", "path", "stability"]``; by default all that apply. Their names are those of
@@ -1126,15 +1190,17 @@ class SelectionResult(ReadableFit):
         ------
         OptionError
             If the file can't be written or would be neither HTML nor Markdown (``.docx``,
-            ``.pdf``), there is no such template or section or the template
-            can't be rendered, or `performance` or `coefficients` belong to another fit.
+            ``.pdf``), there is no such template or section or the template can't be rendered, or
+            `performance`, `coefficients` or `linear` belong to another fit.
         """
         from treeselect.printing import chosen_digits
         from treeselect.reports.pages import write_report
 
         own = None if template is None else file_path(template, name="template")
         with chosen_digits(check_digits(digits)):
-            return write_report(self, file_path(path), own, performance, coefficients, sections)
+            return write_report(
+                self, file_path(path), own, performance, coefficients, sections, linear
+            )
 
     def __repr__(self) -> str:
         from treeselect.results.short import fit_lines

@@ -22,7 +22,7 @@ from treeselect.engine.naive_bounds import in_order
 from treeselect.engine.splitting.penalty import SplitPenalty
 from treeselect.errors import DataError
 
-COMMON = settings(deadline=None, derandomize=True, max_examples=100)
+COMMON = settings(deadline=None, derandomize=True, max_examples=60)
 ORDERS = st.sampled_from([DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import decimal
+import re
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import pyarrow.feather
 import pytest
 
 from treeselect.errors import DataError
+from treeselect.frames.codes import read_codes
 from treeselect.frames.values import Labels, Numbers, read_column, to_series
 
 TEXT = ["b", "a", None, "b"]
@@ -83,7 +85,7 @@ def test_an_empty_column_has_no_level():
     ("values", "says"),
     [
         (pd.to_datetime(["2020-01-01", None]), "dates or times"),
-        (pd.to_timedelta([1, 2], unit="D"), r"time spans .*\n.*\.dt\.days"),
+        (pd.to_timedelta([1, 2], unit="D"), r"time spans .*\n.*\.dt\.total_seconds"),
         (pd.period_range("2020", periods=2, freq="Y"), "dates or times"),
         (pd.interval_range(0, 2), r"intervals .*\n.*IntervalIndex"),
         ([datetime.date(2020, 1, 1), None], "dates or times"),
@@ -106,7 +108,7 @@ def test_an_empty_column_has_no_level():
         (pd.Series([np.inf, 1], dtype="Float64"), "1 infinite value"),
         ([[1], [2]], "of type list"),
         ([{"a": 1}, None], "of type dict"),
-        (["a", 1], "of type int, str"),
+        (["a", 1], "numbers and text, for example .a."),
         ([True, 2], "of type bool, int"),
         ([1j, 2], "complex"),
         ([1.0, np.inf], "1 infinite value, the first in row 1"),
@@ -121,13 +123,40 @@ def test_f9_f10_f14_columns_that_cannot_be_used(values, says):
     assert "`when`" in str(error.value)
 
 
-def test_the_way_out_can_be_typed():
-    dates = pd.Series(pd.to_datetime(["2020"]))
-    with pytest.raises(DataError, match="leave it out with `- `on day``"):
-        read_column(dates, "on day")
+_ODD = {
+    "dates": pd.Series(pd.to_datetime(["2020-01-02", None])),
+    "dates of Python": pd.Series([datetime.date(2020, 1, 2), None]),
+    "dates and text": pd.Series([datetime.date(2020, 1, 2), "soon"], dtype=object),
+    "dates of Arrow": pd.Series([datetime.date(2020, 1, 2)], dtype=pd.ArrowDtype(pa.date32())),
+    "times": pd.Series([datetime.time(8, 30), None]),
+    "spans": pd.Series(pd.to_timedelta([1, None], unit="D")),
+    "spans of Python": pd.Series([datetime.timedelta(1), None], dtype=object),
+    "spans of Arrow": pd.Series([1], dtype=pd.ArrowDtype(pa.duration("s"))),
+    "periods": pd.Series(pd.period_range("2020-01", periods=2, freq="M")),
+    "periods as objects": pd.Series([pd.Period("2020-01"), None], dtype=object),
+    "intervals": pd.Series(pd.interval_range(0, 3)),
+    "numbers and text": pd.Series([1, "n/a", 3.5], dtype=object),
+    "numbers and much text": pd.Series([1, *"abcde"], dtype=object),
+    "decimals": pd.Series([decimal.Decimal("1.5"), None]),
+    "lists": pd.Series([[1], None]),
+    "truth and text": pd.Series([True, "no", None], dtype=object),
+}
+
+
+@pytest.mark.parametrize("case", _ODD)
+def test_every_way_out_works(case):
+    column = _ODD[case]
     with pytest.raises(DataError) as error:
-        read_column(dates, "on day", needed=True)
-    assert "leave it out" not in str(error.value)
+        read_column(column, "on day")
+    ways = re.findall(r"`([^`]*data\[[^`]*)`", str(error.value))
+    assert ways
+    for way in ways:
+        done = pd.Series(eval(way, {"data": pd.DataFrame({"on day": column}), "pandas": pd}))
+        assert isinstance(read_column(done, "on day"), Numbers | Labels)
+    if case == "numbers and text":
+        assert "`na={'on day': ['n/a']}`" in str(error.value)
+        frame = read_codes({"on day": ["n/a"]}).applied(pd.DataFrame({"on day": column}))
+        np.testing.assert_array_equal(read_column(frame["on day"], "x").values, [1, np.nan, 3.5])
 
 
 @pytest.mark.parametrize(

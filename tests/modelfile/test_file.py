@@ -349,7 +349,8 @@ def test_foreign_files(tmp_path):
 @pytest.mark.parametrize("version", [1, 3])
 def test_another_version_says_so(file, version, tmp_path):
     path = change(file, tmp_path, lambda d: d.update(version=version, treeselect="9.0"))
-    said = rf"version {version}.\n.*reads version 2; .*written by treeselect '9.0'"
+    way = "Use that version" if version < 2 else "Update treeselect"
+    said = rf"needs format {version}.\n.*reads format 2; .*written by treeselect '9.0'. {way}."
     with pytest.raises(ModelFileError, match=said):
         treeselect.load(path)
 

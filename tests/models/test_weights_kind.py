@@ -143,7 +143,7 @@ def test_imputed_frames_and_comparisons_say_the_kind(survey):
 
 def test_files_and_calls_carry_the_kind(survey, tmp_path):
     fit = select("gaussian", survey, weights="w", weights_kind="sampling")
-    assert "weights='w', weights_kind='sampling'" in fit.call.text
+    assert 'weights="w", weights_kind="sampling"' in fit.call.text
     for include in (True, False):
         fit.save(tmp_path / "model.tsm", include_data=include)
         again = treeselect.load(tmp_path / "model.tsm")

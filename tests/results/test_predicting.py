@@ -55,7 +55,10 @@ def test_least_squares_predict_as_lm(rows, by_r, model, weights):
     glm = fitted(f"number ~ {RIGHT}", old, weights=weights).refit("glm")
     for interval in ("confidence", "prediction"):
         found = glm.predict(new, se=True, level=0.9, interval=interval)
-        assert_same(found, by_r.loc[(model, interval)])
+        alone = glm.predict(new, level=0.9, interval=interval)
+        pd.testing.assert_frame_equal(alone, found.drop(columns="se"))
+        named = found.rename(columns={"low": "ci_low", "high": "ci_high"})
+        assert_same(named, by_r.loc[(model, interval)])
         assert (found.index == new.index).all()
     np.testing.assert_array_equal(glm.predict(new), found["fit"])
 
@@ -187,8 +190,7 @@ def test_levels_without_a_coefficient(trial):
         ({"type": "class"}, "needs a response with classes"),
         ({"type": "survival", "times": 3}, "needs a time-to-event response"),
         ({"type": "lp"}, "Did you mean `link`"),
-        ({"interval": "prediction"}, "without standard errors"),
-        ({"interval": "both", "se": True}, "`interval` must be one of"),
+        ({"interval": "both"}, "`interval` must be one of"),
         ({"level": 1, "se": True}, "`level` must be"),
         ({"times": 3}, "`times` must be left out"),
         ({"offset": [0.0]}, "`offset` must not be given"),
@@ -202,8 +204,10 @@ def test_what_does_not_suit_is_refused(trial, arguments, said):
 
 def test_errors_are_refused_where_there_are_none(trial):
     glm = fitted("ill ~ site + age", trial).refit("glm")
-    with pytest.raises(OptionError, match="`se` must be False"):
+    with pytest.raises(OptionError, match="`se` must be left out"):
         glm.predict(trial, "class", se=True)
+    with pytest.raises(OptionError, match="`interval` must be left out"):
+        glm.predict(trial, "class", interval="confidence")
     with pytest.raises(OptionError, match="needs a numeric response"):
         glm.predict(trial, se=True, interval="prediction")
 

@@ -1,4 +1,4 @@
-"""What readers should know of the columns behind the terms, and text that identifies rows."""
+"""What readers should know of the columns behind the terms."""
 
 from __future__ import annotations
 
@@ -8,42 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.designs.column_problems import IDENTIFIER_LEVELS
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.evaluation import Values
-from treeselect.errors import DataError, listing, quoted
-from treeselect.formulas.terms import Factor, ParsedFormula
+from treeselect.errors import listing
+from treeselect.formulas.terms import ParsedFormula
 from treeselect.frames.values import Labels, Numbers
-from treeselect.shown import shown
-
-_IDENTIFIER_LEVELS = 10
-"""Text with more levels than this, and than half of its rows, counts as an identifier."""
-
-
-def check_identifiers(formula: ParsedFormula, values: Mapping[str, Values]) -> None:
-    """Refuse text that identifies rows: as a factor it would fit each row separately."""
-    suspects: dict[str, tuple[Factor, int, int]] = {}
-    for factor in (f for term in formula.terms for f in term.factors if f.is_plain):
-        column = values[factor.name]  # C(x) would say that it is meant as a factor
-        if not isinstance(column, Labels):
-            continue
-        n_known = int(np.count_nonzero(column.codes >= 0))
-        if len(column.levels) > max(_IDENTIFIER_LEVELS, n_known / 2):
-            suspects[factor.name] = (factor, len(column.levels), n_known)
-    if not suspects:
-        return
-    found = "; ".join(
-        f"{quoted(f.name)} has {a:,} distinct values in {b:,} rows" for f, a, b in suspects.values()
-    )
-    removal = " ".join(f"- {factor.text}" for factor, *_ in suspects.values())
-    others = any(term.name not in suspects for term in formula.terms)
-    kept = shown(f"{formula.text.strip()} {removal}")
-    way = f"Leave them out: `{kept}`." if others else "Name other terms."
-    first = next(iter(suspects.values()))[0]
-    raise DataError(
-        f"Text columns with this many values look like identifiers: {listing(suspects)}.\n"
-        f"  Found: {found}.\n"
-        f"  {way} If a column is a factor after all, write `C({shown(first.text)})`."
-    )
 
 
 def column_notes(
@@ -91,7 +61,7 @@ def _is_empty(values: Values) -> bool:
 
 
 def _counts_rows(values: Values) -> bool:
-    if not isinstance(values, Numbers) or len(values.values) <= _IDENTIFIER_LEVELS:
+    if not isinstance(values, Numbers) or len(values.values) <= IDENTIFIER_LEVELS:
         return False
     column = values.values
     rises = column[0] < column[1] and bool((column[1:] > column[:-1]).all())

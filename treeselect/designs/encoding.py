@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
-from treeselect.designs.column_notes import check_identifiers, column_notes
+from treeselect.designs.column_notes import column_notes
 from treeselect.designs.columns import (
     UNSEEN,
     FactorSpec,
@@ -28,14 +28,16 @@ from treeselect.designs.columns import (
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
 from treeselect.designs.new_columns import kind_of, read_learned
+from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import Units
+from treeselect.designs.value_notes import value_notes
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.data.binning import FREE, bin_columns, bin_edges
-from treeselect.errors import DataError, NewDataError, listing, quoted
+from treeselect.errors import DataError, NewDataError, joined, listing, quoted
 from treeselect.formulas.terms import ParsedFormula, Term
 from treeselect.frames.codes import NO_CODES, MissingCodes
 from treeselect.frames.reading import read_data
-from treeselect.frames.values import Labels, Numbers, read_column
+from treeselect.frames.values import Labels, Numbers
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -115,20 +117,36 @@ class DesignSpec:
         used = {v for spec in wanted for v in spec.term.variables}
         variables = [name for name in self.schema if name in used]
         absent = [name for name in variables if name not in frame]
+        errors: list[NewDataError] = []
         if absent:
-            raise NewDataError(
-                f"`data` must have the columns of the model.\n  Missing: {listing(absent)}.\n"
-                f"  Found: {listing(frame.columns)}."
+            errors.append(
+                NewDataError(
+                    f"`data` must have the columns of the model.\n  Missing: {listing(absent)}.\n"
+                    f"  Found: {listing(frame.columns)}."
+                )
             )
+            variables = [name for name in variables if name in frame]
         frame = self.na.applied(frame[variables]) if self.na else frame
-        columns = {name: read_learned(frame, name, self.schema[name]) for name in variables}
+        columns: dict[str, Numbers | Labels] = {}
+        for name in variables:
+            try:
+                columns[name] = read_learned(frame, name, self.schema[name])
+            except NewDataError as error:
+                errors.append(error)
         values: dict[str, Values] = {}
-        encoded: list[NDArray[Any]] = []
         for spec in wanted:
             for part in spec.factors:
                 name = part.factor.name
-                if name not in values:
+                if name in values or not columns.keys() >= set(spec.term.variables):
+                    continue
+                try:
                     values[name] = self._conform(part, columns, spec.term)
+                except NewDataError as error:
+                    errors.append(error)
+        if errors:
+            raise joined(errors, "`data`")
+        encoded: list[NDArray[Any]] = []
+        for spec in wanted:
             try:
                 encoded += design_columns(spec, [values[p.factor.name] for p in spec.factors])
             except DataError as error:
@@ -259,7 +277,7 @@ def build_design(
         binned=bin_columns(columns, edges, [n or 0 for n in n_levels], groups.ids),
         monotone=FREE,
     )
-    return coded, spec, column_notes(spec.formula, values, coded)
+    return coded, spec, [*column_notes(spec.formula, values, coded), *value_notes(formula, values)]
 
 
 def learn_design(
@@ -274,12 +292,7 @@ def learn_design(
     It depends only on the columns of the terms, never on the response: what is learned may be
     shared by folds and resamples.
     """
-    names = dict.fromkeys(v for term in formula.terms for v in term.variables)
-    columns = {name: read_column(frame[name], name) for name in names}
-    factors = {f.name: f for term in formula.terms for f in term.factors}
-    state: dict[str, dict[str, Any]] = {name: {} for name in factors}
-    values = {name: evaluate(factor, columns, state[name]) for name, factor in factors.items()}
-    check_identifiers(formula, values)
+    columns, state, values = read_terms(formula, frame)
     spec = DesignSpec(
         formula=formula,
         terms=tuple(learn(term, [values[f.name] for f in term.factors]) for term in formula.terms),

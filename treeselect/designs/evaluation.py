@@ -301,7 +301,7 @@ def _read(values: Any, name: str) -> Numbers | Labels:
     if series.dtype == object:
         series = series.infer_objects()
     if not pd.api.types.is_numeric_dtype(series.dtype):
-        return read_column(series, name, needed=True)
+        return read_column(series, name)
     whole = bool(pd.api.types.is_integer_dtype(series.dtype))
     return Numbers(
         np.array(series.to_numpy(), dtype=np.float64),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.errors import DataError, NewDataError, quoted
+from treeselect.frames.number_text import number_text
 from treeselect.frames.values import Labels, Numbers, read_column
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labe
         If the column can't be used, or holds text instead of numbers or the reverse.
     """
     try:
-        column = read_column(frame[name], name, needed=True)
+        column = read_column(frame[name], name)
     except DataError as error:
         raise NewDataError(str(error)) from None
     found = kind_of(column)
@@ -54,9 +55,23 @@ def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labe
         if learned != "text":
             return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
         return Labels(np.full(len(frame), -1), ())
-    way = {"number": "float", "logical": "bool", "text": "str"}[learned]
     raise NewDataError(
         f"Column {quoted(name)} must hold {_KINDS[learned]}, as it did when the model was"
         f" fitted.\n  Found: {_KINDS[found]} ({frame[name].dtype}).\n"
-        f"  Convert it, for example with `.astype({way})`."
+        f"  Convert it, for example `{_conversion(column, name, learned)}`."
     )
+
+
+def _conversion(column: Numbers | Labels, name: str, learned: str) -> str:
+    """Python code that makes of a column what the model knows."""
+    text = f"data[{name!r}]"
+    if isinstance(column, Numbers):
+        known = column.values[~np.isnan(column.values)]
+        whole = column.is_integer or bool((known == np.floor(known)).all())
+        kind = ".astype('Int64').astype('string')" if whole else ".map(str, na_action='ignore')"
+        return f"{text} != 0" if learned == "logical" else f"{text}{kind}"
+    if learned == "logical":
+        return f"{text} == {column.levels[-1]!r}"
+    found = number_text(column.levels)
+    plain = f"pandas.to_numeric({text}, errors='coerce')"
+    return plain if found is None else found.conversion(name)

@@ -15,9 +15,11 @@ from treeselect.designs.request import Request
 from treeselect.designs.response import response_with_weight
 from treeselect.designs.row_groups import read_groups
 from treeselect.designs.scoring import check_scoring, with_scoring
+from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import make_units
+from treeselect.designs.value_notes import response_notes
 from treeselect.designs.weights import check_offset, doubt_of_counts, read_offset, read_weights
-from treeselect.errors import OptionError, TreeselectWarning, quoted
+from treeselect.errors import DataError, OptionError, TreeselectWarning, quoted
 from treeselect.formula import parse_formula
 from treeselect.frames.codes import read_codes
 from treeselect.frames.reading import check_rows
@@ -67,7 +69,11 @@ def prepare(
     units = make_units(parsed.terms, request.groups, request.costs, request.keep)
     kind = request.weights_kind
     every = read_weights(weights, frame, kind=kind)
-    response = response_with_weight(parsed, frame, every, request.family)
+    try:
+        response = response_with_weight(parsed, frame, every, request.family)
+    except DataError as error:
+        read_terms(parsed, frame, also=[error])  # raises it together with all other problems
+        raise
     own = every.of(response.rows)
     if request.fold_groups is not None:
         own = own.in_groups(read_groups(request.fold_groups, frame, response.rows))
@@ -92,6 +98,7 @@ def prepare(
     design = design.constrained(directions)
     notes += monotone_notes(directions, parsed.terms)
     spec = dataclasses.replace(spec, na=codes)
+    notes += response_notes(response, request.family)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 FAMILIES = ("auto", "gaussian", "binomial", "multinomial", "poisson", "cox")
 
 
+_MOST_NAMED = 6
+"""Most classes that a header names."""
+
 _LARGEST = 1e70
 """Largest response whose fourth powers (variances of squared errors) sum to finite numbers."""
 
@@ -57,6 +60,9 @@ class Response:
         Rows with a weight that are left out because the response, or a stratum, is missing.
     follow_up : FollowUp or None
         Facts about times to an event; None for other responses.
+    counts : tuple of int
+        Rows in use of each class; of numbers their number, and of counts their sum behind it.
+        Empty for times, and in models saved by versions that did not keep them.
     """
 
     name: str
@@ -67,15 +73,27 @@ class Response:
     classes: tuple[Any, ...]
     n_dropped: int
     follow_up: FollowUp | None = None
+    counts: tuple[int, ...] = ()
 
     @property
     def family_text(self) -> str:
-        """The family with the reason for it; for two classes the positive class, for times to an
-        event the likelihood."""
+        """The family with the reason for it, and rows: for two classes those of the positive one,
+        for more those of each, for counts their sum; for times to an event the likelihood."""
         text = f"{self.family.name} ({self.reason})"
         if self.follow_up is not None:
             return f"{text}; Cox partial likelihood"
-        return text + (f"; positive class: {self.classes[-1]}" if len(self.classes) == 2 else "")
+        if len(self.classes) == 2:
+            text += f"; positive class: {self.classes[-1]}"
+        if not self.counts:
+            return text
+        if len(self.classes) == 2:
+            return f"{text} ({self.counts[1]:,} of {sum(self.counts):,} rows)"
+        if self.classes:
+            each = [f"{c} ({n:,})" for c, n in zip(self.classes, self.counts, strict=True)]
+            more = f" and {len(each) - _MOST_NAMED} more" if len(each) > _MOST_NAMED else ""
+            return f"{text}; classes: {', '.join(each[:_MOST_NAMED])}{more}"
+        total = f", total count {self.counts[1]:,}" if len(self.counts) > 1 else ""
+        return f"{text}; n = {self.counts[0]:,}{total}"
 
     @property
     def parts_text(self) -> str:
@@ -121,7 +139,7 @@ def read_response(
             f"  Found: the response {quoted(term.name)}. Write `Surv(time, event)` on the left-hand"
             " side of the formula."
         )
-    columns = {name: read_column(frame[name], name, needed=True) for name in term.variables}
+    columns = {name: read_column(frame[name], name) for name in term.variables}
     values = evaluate(term.factors[0], columns, {})
     if isinstance(values, Labels):
         return _classes(term.name, values, family)
@@ -300,4 +318,9 @@ def _response(
     reason: str,
     classes: tuple[Any, ...],
 ) -> Response:
-    return Response(name, y, rows, family, reason, classes, n_rows - len(rows))
+    counts: tuple[int, ...] = ()
+    if classes:
+        counts = tuple(np.bincount(y.astype(np.int64), minlength=len(classes)).tolist())
+    elif not family.has_times:
+        counts = (len(rows), int(y.sum())) if family is POISSON else (len(rows),)
+    return Response(name, y, rows, family, reason, classes, n_rows - len(rows), counts=counts)

@@ -67,7 +67,7 @@ def strata_labels(factors: Sequence[Factor], frame: pd.DataFrame) -> list[Labels
     """Labels of what ``strata()`` is given; each distinct number is one."""
     found = []
     for factor in factors:
-        columns = {v: read_column(frame[v], v, needed=True) for v in factor.variables}
+        columns = {v: read_column(frame[v], v) for v in factor.variables}
         values = evaluate(factor, columns, {})
         assert not isinstance(values, Basis)
         found.append(as_factor(values))

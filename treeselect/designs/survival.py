@@ -104,7 +104,7 @@ def _column(frame: pd.DataFrame, name: str, node: Survival) -> Numbers | Labels:
             f"  Found: {np.isinf(values).sum():,} infinite in the column {quoted(name)}.\n"
             "  For a row without an event, give the time at which it was censored."
         )
-    return read_column(frame[name], name, needed=True)
+    return read_column(frame[name], name)
 
 
 def _values(part: Argument, columns: Mapping[str, Numbers | Labels]) -> Numbers | Labels:

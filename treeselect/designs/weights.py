@@ -323,7 +323,7 @@ def _one_per_row(
                 f"Can't find the column {quoted(given)}, named in `{argument}`.\n"
                 f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
             )
-        column = read_column(frame[given], given, needed=True)
+        column = read_column(frame[given], given)
         found = column.values if isinstance(column, Numbers) else frame[given].to_numpy()
     values = as_floats(found)
     if values is None:

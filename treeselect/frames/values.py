@@ -6,6 +6,7 @@ Everything that differs between dtypes and libraries ends here.
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.arguments.scalars import described
-from treeselect.errors import DataError, quoted, shortened
-from treeselect.frames.names import formula_name
+from treeselect.errors import DataError, quoted
 from treeselect.shown import is_broken
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_SPANS = (datetime.timedelta, np.timedelta64)
 
 LARGEST_WHOLE = 2.0**53
 """From here on float64 does not hold every whole number."""
@@ -68,7 +70,7 @@ class Labels:
     ordered: bool = False
 
 
-def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> Numbers | Labels:
+def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
     """The internal form of one column.
 
     Parameters
@@ -77,8 +79,6 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
         Numbers, truth values, text or categories, of any pandas, nullable or Arrow dtype.
     name : str
         Name for messages: a column or an expression.
-    needed : bool
-        Whether messages must not suggest leaving the column out.
 
     Raises
     ------
@@ -97,11 +97,11 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
             ordered=bool(dtype.ordered),
         )
     if isinstance(dtype, pd.ArrowDtype) and "dictionary" in str(dtype):
-        return read_column(_from_dictionary(series), name, needed=needed)
+        return read_column(_from_dictionary(series), name)
     if str(dtype) == "null[pyarrow]":
         return Labels(np.full(len(series), -1), ())
     if kind in "mM" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
-        raise _not_usable(series, name, needed)
+        raise _not_usable(series, name)
     if kind == "c":
         raise DataError(
             f"Column {quoted(name)} must hold real numbers.\n"
@@ -114,7 +114,7 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
         return Numbers(values, is_integer=_is_whole(values, dtype))
     if not pd.api.types.is_object_dtype(dtype) and pd.api.types.is_string_dtype(dtype):
         return _labels(series, name)
-    return _read_objects(series, name, needed)
+    return _read_objects(series, name)
 
 
 def to_series(column: Numbers | Labels, index: Any = None) -> pd.Series[Any]:
@@ -164,7 +164,7 @@ def _is_whole(values: NDArray[np.float64], dtype: Any) -> bool:
     return 0 < len(known) < len(values) and bool((known == np.floor(known)).all())
 
 
-def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | Labels:
+def _read_objects(series: pd.Series[Any], name: str) -> Numbers | Labels:
     """Python objects: text, truth values or numbers, but only one of these."""
     import pandas as pd
 
@@ -181,16 +181,10 @@ def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | 
         values = _finite(_floats(series), name)
         whole = all(issubclass(kind, int | np.integer) for kind in kinds)
         return Numbers(values, is_integer=whole or _is_whole(values, series.dtype))
-    named = ", ".join(sorted(kind.__name__ for kind in kinds))
-    if any(hasattr(kind, "isoformat") or issubclass(kind, pd.Period) for kind in kinds):
-        raise _not_usable(series, name, needed)
-    leave = "" if needed else f", or leave it out with `- {shortened(formula_name(name))}`"
-    raise DataError(
-        f"Column {quoted(name)} must hold only numbers, only text or only logical values.\n"
-        f"  Found: Python objects of type {named}, for example"
-        f" {described(present.iloc[0])}.\n"
-        f"  Convert it, for example with `.astype(float)` or `.astype(str)`{leave}."
-    )
+    dates = (pd.Period, *_SPANS)
+    if any(hasattr(kind, "isoformat") or issubclass(kind, dates) for kind in kinds):
+        raise _not_usable(series, name)
+    raise _mixed(present, name, kinds)
 
 
 def _whole(levels: Iterable[Any], name: str) -> tuple[Any, ...]:
@@ -249,19 +243,56 @@ def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     return values
 
 
-def _not_usable(series: pd.Series[Any], name: str, needed: bool) -> DataError:
-    import pandas as pd
-
-    leave = "" if needed else f", or leave it out with `- {shortened(formula_name(name))}`"
-    found, way = "dates or times", f"`data[{name!r}].dt.year` or the days since a reference date"
-    if isinstance(series.dtype, pd.IntervalDtype):
-        found, way = "intervals", f"`pandas.IntervalIndex(data[{name!r}]).mid`"
-    elif getattr(series.dtype, "kind", "O") == "m":
-        found, way = "time spans", f"`data[{name!r}].dt.days`"
-    elif series.dtype == object:
-        way = f"`pandas.to_datetime(data[{name!r}]).dt.year`"
+def _not_usable(series: pd.Series[Any], name: str) -> DataError:
+    found, way = _converted(series, f"data[{name!r}]")
     return DataError(
         f"Column {quoted(name)} must hold numbers, text or categories.\n"
         f"  Found: {found} ({series.dtype}).\n"
-        f"  Convert it to numbers, for example {way}{leave}."
+        f"  Convert it to numbers, for example `{way}`."
+    )
+
+
+def _converted(series: pd.Series[Any], column: str) -> tuple[str, str]:
+    """What a column of dates and the like holds, and code that makes numbers of it."""
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.IntervalDtype):
+        return "intervals", f"pandas.IntervalIndex({column}).mid"
+    kinds = [type(value) for value in series[series.notna()]]
+    if kinds and all(issubclass(kind, _SPANS) for kind in kinds):
+        return "time spans", f"pandas.to_timedelta({column}).dt.total_seconds()"
+    if kinds and all(issubclass(kind, datetime.time) for kind in kinds):
+        seconds = f"pandas.to_timedelta({column}.astype(str), errors='coerce').dt.total_seconds()"
+        return "times of day", seconds
+    if getattr(series.dtype, "kind", "O") == "m":
+        return "time spans", f"{column}.dt.total_seconds()"
+    if series.dtype == object:
+        if kinds and all(issubclass(kind, pd.Period) for kind in kinds):
+            return "periods", f"pandas.PeriodIndex({column}).year"
+        return "dates or times", f"pandas.to_datetime({column}, errors='coerce').dt.year"
+    return "dates or times", f"{column}.dt.year"
+
+
+def _mixed(present: pd.Series[Any], name: str, kinds: set[type]) -> DataError:
+    """The error for Python objects of several types, or of none that is a value."""
+    numbers = (int, float, np.integer, np.floating)
+    texts = [v for v in present if isinstance(v, str)]
+    column = f"data[{name!r}]"
+    factor = f"`{column}.map(str, na_action='ignore')` for a factor"
+    if texts and all(issubclass(k, (str, *numbers)) and not issubclass(k, bool) for k in kinds):
+        codes = list(dict.fromkeys(texts))
+        few = ", ".join(repr(code) for code in codes[:3])
+        found = f"numbers and text, for example {few}"
+        ways = [f"`pandas.to_numeric({column}, errors='coerce')`, which makes text missing"]
+        if len(codes) <= 3:
+            ways.insert(0, f"`na={{{name!r}: [{few}]}}` if this text stands for missing values")
+    else:
+        named = ", ".join(sorted(kind.__name__ for kind in kinds))
+        found = f"Python objects of type {named}, for example {described(present.iloc[0])}"
+        is_number = all(hasattr(kind, "__float__") for kind in kinds)
+        ways = [f"`{column}.astype(float)`"] if is_number else []
+    return DataError(
+        f"Column {quoted(name)} must hold only numbers, only text or only logical values.\n"
+        f"  Found: {found}.\n"
+        f"  Use {'; or '.join([*ways, factor])}."
     )

@@ -36,13 +36,11 @@ from treeselect.models.maketables import (
 from treeselect.models.pooling import Pooled, pool
 from treeselect.printing import Summary, SummaryContent, interval_text, number_text
 from treeselect.printing.summary import Summarised
+from treeselect.results.linear_notes import group_note, left_out_note, weight_notes
 from treeselect.results.refitting import (
-    SELECTED_HERE,
     fit_terms,
-    group_note,
-    left_out_note,
-    weight_notes,
 )
+from treeselect.results.term_tables import SELECTED_HERE
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,6 @@ from treeselect.designs.families import Family, family_of
 from treeselect.designs.follow_up import (
     FollowUp,
     are_times,
-    described_follow_up,
     has_times,
 )
 from treeselect.designs.labels import read_labels
@@ -34,6 +33,7 @@ from treeselect.frames.codes import codes_from
 from treeselect.frames.labels import one_line
 from treeselect.frames.values import Labels, Numbers, to_series
 from treeselect.modelfile.checks import are_plain, check, directions
+from treeselect.modelfile.outcomes import read_counts, read_follow_up, read_level_names
 from treeselect.modelfile.plain import unplain
 from treeselect.modelfile.term_checks import check_term
 
@@ -56,8 +56,7 @@ def data_of(
     spec = _spec(content, trusted)
     response = _response(content["response"], spec.formula)
     empty = _empty_design(content, arrays, spec)
-    weights, library = content["weights"], content["library"]
-    offset = content["offset"]
+    weights, library, offset = content["weights"], content["library"], content["offset"]
     check(isinstance(weights, str | bool) and isinstance(offset, str | bool), "weights")
     kind = content.get("weights_kind")  # absent in older files
     check(kind is None or (kind in KINDS and weights is not False), "weights")
@@ -95,7 +94,7 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         parts = [
             FactorSpec(
                 factor,
-                None if part["levels"] is None else _labels(part["levels"]),
+                None if part["levels"] is None else read_level_names(part["levels"]),
                 tuple(map(str, part["fields"])),
                 bool(part["is_bool"]),
             )
@@ -159,11 +158,6 @@ def _is_small(learned: Any) -> bool:
     return np.size(learned) <= _MOST_LEARNED
 
 
-def _labels(levels: list[Any]) -> tuple[Any, ...]:
-    check(all(isinstance(v, str | int | float | bool) for v in levels), "levels")
-    return tuple(levels)
-
-
 def _labels_in_print(pairs: list[Any], formula: ParsedFormula) -> dict[str, str]:
     """Labels of columns and terms; files of older versions have none."""
     check(
@@ -197,12 +191,12 @@ def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
 
 
 def _response(record: Mapping[str, Any], formula: ParsedFormula) -> Response:
-    classes = _labels(record["classes"])
+    classes = read_level_names(record["classes"])
     family = family_of(record["family"], len(classes))
     check(family.has_times == has_times(formula), "formula and family")
     known = record.get("follow_up")
     check((known is not None) == family.has_times, "family and times")
-    follow_up = None if known is None else _follow_up(known, formula)
+    follow_up = None if known is None else read_follow_up(known, formula)
     return Response(
         name=str(record["name"]),
         y=np.empty((0, 4) if family.has_times else 0),
@@ -212,29 +206,8 @@ def _response(record: Mapping[str, Any], formula: ParsedFormula) -> Response:
         classes=classes,
         n_dropped=int(record["n_dropped"]),
         follow_up=follow_up,
+        counts=read_counts(record.get("counts", ()), classes),
     )
-
-
-def _follow_up(record: Mapping[str, Any], formula: ParsedFormula) -> FollowUp:
-    n_rows, n_events, median = (record[part] for part in ("n_rows", "n_events", "median"))
-    first, last = record["span"]
-    levels = tuple(_labels(own) for own in record["levels"])
-    check(
-        type(n_rows) is int
-        and type(n_events) is int
-        and 0 < n_events <= n_rows
-        and (median is None or (type(median) is float and 0 <= median < math.inf)),
-        "times to an event",
-    )
-    check(
-        type(first) is type(last) is float and 0 <= first <= last < math.inf, "span of the events"
-    )
-    check(
-        all(len(own) == len(formula.strata) for own in levels)
-        and len(set(levels)) == len(levels) > 0,
-        "strata and their levels",
-    )
-    return described_follow_up(formula, n_rows, n_events, median, (first, last), levels)
 
 
 def _with_scoring(family: Family, record: list[Any] | None, follow_up: FollowUp | None) -> Family:
@@ -314,7 +287,7 @@ def _with_sources(
             check(
                 kind == "labels" and bool(((values >= -1) & (values < len(levels))).all()), "data"
             )
-            column = Labels(values, _labels(levels), bool(declared), bool(ordered))
+            column = Labels(values, read_level_names(levels), bool(declared), bool(ordered))
         series[str(name)] = to_series(column)
     frame = pd.DataFrame(series)
     check(list(frame) == list(data.spec.schema), "data and schema")
@@ -354,15 +327,14 @@ def _with_sources(
         ),
         "groups",
     )
+    is_sample = not are_copies and data.weights_kind == "sampling"
     columns = data.spec.encode(frame)
     coded = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
     return dataclasses.replace(
         data,
         arrays=coded,
         response=dataclasses.replace(data.response, y=y, rows=rows),
-        row_weights=RowWeights(
-            weight, are_copies, groups, not are_copies and data.weights_kind == "sampling"
-        ),
+        row_weights=RowWeights(weight, are_copies, groups, is_sample),
         offset=offset,
         sources=frame,
     )

@@ -28,6 +28,7 @@ from typing import Any
 
 from treeselect._version import __version__
 from treeselect.arguments.paths import current_folder, reason
+from treeselect.arguments.scalars import described
 from treeselect.errors import FormulaError, ModelFileError, quoted, said_by
 from treeselect.modelfile.archive import read_archive, write_archive
 from treeselect.modelfile.packing import pack
@@ -88,11 +89,14 @@ def read_fit(path: Path, *, trusted: bool) -> Fit:
 def _check_document(path: Path, document: Any) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"Can't read {quoted(path.name)}: it is not a model file.")
-    if document.get("version") != VERSION:
+    found, writer = document.get("version"), document.get("treeselect")
+    if found != VERSION:
+        is_newer = isinstance(found, int | float) and found > VERSION
         raise ModelFileError(
-            f"Can't read {quoted(path.name)}: its format has version {document.get('version')!r}.\n"
-            f"  This is treeselect {__version__}, which reads version {VERSION}; the file was"
-            f" written by treeselect {document.get('treeselect')!r}. Use that version."
+            f"Can't read {quoted(path.name)}: it needs format {described(found)}.\n"
+            f"  This is treeselect {__version__}, which reads format {VERSION}; the file was"
+            f" written by treeselect {described(writer)}. "
+            + ("Update treeselect." if is_newer else "Use that version.")
         )
     content: dict[str, Any] = document["content"]
     return content

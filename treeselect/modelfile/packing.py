@@ -78,6 +78,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             "n_dropped": data.response.n_dropped,
             "scoring": scoring_record(data.response.family),
             "follow_up": _follow_up_record(data.response.follow_up),
+            "counts": data.response.counts,
         },
         "choice": _choice_record(result.choice),
         "rows": dataclasses.asdict(data.rows),
@@ -191,7 +192,7 @@ def _add_data(data: ModelData, arrays: dict[str, NDArray[Any]]) -> list[Any]:
         arrays["fold_groups"] = data.row_weights.groups
     records: list[Any] = []
     for i, name in enumerate(data.sources):
-        column = read_column(data.sources[name], str(name), needed=True)
+        column = read_column(data.sources[name], str(name))
         if isinstance(column, Numbers):
             arrays[f"source_{i}"] = column.values
             records.append([name, "numbers", column.is_bool, column.is_integer])

@@ -172,6 +172,12 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     )
 
 
+def fit_quietly(data: LinearData, family: str, name: str) -> Any:
+    """The statsmodels results, or CoxFit, of a family, without warnings or checks."""
+    with _noting([]):
+        return _FITS[family](data, name)[0]
+
+
 _RATIOS = {
     "binomial": "odds ratio",
     "multinomial": "odds ratio",

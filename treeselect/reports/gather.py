@@ -20,11 +20,12 @@ from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.nouns import noun, noun_of
 from treeselect.resampling.performance import Performance
-from treeselect.results.belonging import check_found
+from treeselect.results.belonging import check_found, check_linear
 
 if TYPE_CHECKING:
     from treeselect.comparison.record import Contest
     from treeselect.resampling.fit import Fit
+    from treeselect.results.refitting import GlmFit
 
 
 class Report(SimpleNamespace):
@@ -43,6 +44,7 @@ def gather(
     versions: Mapping[str, str],
     performance: Performance | None = None,
     coefficients: CoefficientStability | None = None,
+    linear: GlmFit | None = None,
     sections: Sequence[str] | None = None,
     whole: bool = False,
 ) -> Report:
@@ -57,6 +59,7 @@ def gather(
         Versions of the software, from :func:`treeselect.results.versions.software_versions`.
     performance : Performance, optional
     coefficients : CoefficientStability, optional
+    linear : GlmFit, optional
         Of this fit.
     sections : sequence of str, optional
         From :func:`read_sections`; all by default.
@@ -67,17 +70,19 @@ def gather(
     Raises
     ------
     OptionError
-        If `performance` or `coefficients` is something else.
+        If `performance`, `coefficients` or `linear` is something else.
     """
     if performance is not None:
         check_found(fit, "performance", performance, Performance)
     if coefficients is not None:
         check_found(fit, "coefficients", coefficients, CoefficientStability)
+    if linear is not None:
+        check_linear(fit, linear)
     named = labelled_names(fit.design, [*fit.selected, *_all_terms(fit)])
     fit = as_shown(fit)
     title = f"Which terms predict {fit.design.response.name}?"
     material = FitMaterial(
-        fit, performance, coefficients, versions, written, tuple(named),
+        fit, performance, coefficients, versions, written, tuple(named), linear=linear,
         whole=whole or sections is not None,
     )  # fmt: skip
     return Report(title=title, nouns=noun(fit), **_sections(selection, material, sections))

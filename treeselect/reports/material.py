@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.performance import Performance
+    from treeselect.results.refitting import GlmFit
 
 
 _MOST_EFFECTS = 12
@@ -46,6 +47,8 @@ class FitMaterial:
     whole : bool
         Whether each section is complete even where it repeats others, because the page may show
         any of them.
+    linear : GlmFit or None
+        Linear model of this fit.
     """
 
     fit: Fit
@@ -55,6 +58,7 @@ class FitMaterial:
     written: str
     names: tuple[tuple[str, str], ...] = ()
     whole: bool = False
+    linear: GlmFit | None = None
 
     @cached_property
     def summary(self) -> SummaryContent:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.performance import Performance
+    from treeselect.results.refitting import GlmFit
 
 
 _HTML = (".html", ".htm", ".xhtml")
@@ -38,14 +39,15 @@ def write_report(
     performance: Performance | None = None,
     coefficients: CoefficientStability | None = None,
     sections: Iterable[str] | None = None,
+    linear: GlmFit | None = None,
 ) -> Path:
     """Write the report on a selection atomically.
 
     Raises
     ------
     OptionError
-        If the file can't be written, there is no such template or section, or `performance` or
-        `coefficients` belong to another result.
+        If the file can't be written, there is no such template or section, or `performance`,
+        `coefficients` or `linear` belong to another result.
     """
     chosen = _chosen(selection, sections, template)
 
@@ -56,6 +58,7 @@ def write_report(
             versions=session(),
             performance=performance,
             coefficients=coefficients,
+            linear=linear,
             sections=chosen,
             whole=template is not None,
         )

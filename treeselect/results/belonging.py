@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from treeselect.arguments.scalars import described
 from treeselect.errors import OptionError
+from treeselect.results.refitting import GlmFit
 
 if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
@@ -14,6 +15,21 @@ if TYPE_CHECKING:
 
 _MAKER = {"performance": "performance", "coefficients": "coefficient_stability"}
 """Which method of a result makes an argument."""
+
+
+def check_linear(fit: Fit, found: object) -> None:
+    """Raise an OptionError unless this is a linear model of this fit."""
+    if not isinstance(found, GlmFit):
+        raise OptionError(
+            f'`linear` must be what `fit.refit("glm")` gives.\n  Found: {described(found)}.'
+        )
+    facts = dict(found.content.facts)
+    call = facts["Call"]
+    if not call.startswith(f"{fit.call.text}.refit(") or facts["Formula"] != fit.formula:
+        raise OptionError(
+            f"`linear` must belong to the same fit.\n  Found: that of {call}, with the formula"
+            f" {facts['Formula']}."
+        )
 
 
 def check_found(fit: Fit, name: str, found: Performance | CoefficientStability, kind: type) -> None:

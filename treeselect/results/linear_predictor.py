@@ -91,8 +91,8 @@ class LinearPredictor:
             return as_frame(hazards_at(self, type, frame, found.fit, at), new)
         if type == "class":
             return as_column(_classes(found.fit, classes), name, new)
-        if se:
-            return as_frame(_with_errors(found, classes), new)
+        if se or interval:
+            return as_frame(_with_errors(found, classes, interval, se=se), new)
         if found.fit.ndim == 2:
             return as_frame({str(c): found.fit[:, k].tolist() for k, c in enumerate(classes)}, new)
         return as_column(found.fit.tolist(), name, new)
@@ -107,19 +107,15 @@ class LinearPredictor:
         return 0.0 if known is None else known
 
     def _check_interval(self, type: str, interval: str | None, *, se: bool) -> None:
-        if se and type not in _WITH_ERRORS:
+        asked = "`se`" if se else "`interval`"
+        if (se or interval is not None) and type not in _WITH_ERRORS:
             raise OptionError(
-                f"`se` must be False for `type={type!r}`.\n"
-                '  `type="response"` and `type="link"` have standard errors.'
+                f"{asked} must be left out for `type={type!r}`.\n"
+                '  `type="response"` and `type="link"` have standard errors and intervals.'
             )
         if interval is None:
             return
         check_choice("interval", interval, ("confidence", "prediction"))
-        if not se:
-            raise OptionError(
-                f"`interval` must be left out without standard errors.\n"
-                f"  Found: {interval!r}. Add `se=True`."
-            )
         if interval == "prediction" and self.family != "gaussian":
             raise OptionError(
                 '`interval="prediction"` needs a numeric response.\n'
@@ -158,12 +154,12 @@ class Predicting:
             to the average of each column), the linear predictor (for more than two classes the log
             probabilities), the most probable class, or survival or cumulative hazard at `times`.
         se : bool
-            Whether to return standard errors and intervals too, for ``"response"`` and ``"link"``.
+            Whether to return standard errors and confidence intervals too, for ``"response"`` and
+            ``"link"``.
         level : float
             Confidence level of the intervals, above 0 and below 1.
         interval : {"confidence", "prediction"}, optional
-            Intervals for the mean, the default, or, for a numeric response, for the response of a
-            new row. Requires ``se=True``.
+            Intervals for the mean or, for a numeric response, for the response of a new row.
         offset : sequence of float, optional
             One value per row, required if the fit was given an array. If it was given a column,
             `new` must have that column.
@@ -175,7 +171,8 @@ class Predicting:
         series, or frame with a column for each of more than two classes, or for each time
             As long as `new`, in its library, with its index if it has one. With ``se=True``, a
             frame with ``fit``, ``se``, ``ci_low`` and ``ci_high``, for more than two classes
-            ``fit.<class>`` and so on.
+            ``fit.<class>`` and so on. With an `interval` alone there is no ``se``; prediction
+            intervals are ``low`` and ``high``.
 
         Raises
         ------
@@ -222,8 +219,12 @@ def _classes(mean: FloatArray, classes: Sequence[Any]) -> list[Any]:
     return [classes[i] if there else None for i, there in zip(chosen, known, strict=True)]
 
 
-def _with_errors(found: Predicted, classes: Sequence[Any]) -> dict[str, list[float]]:
-    parts = {"fit": found.fit, "se": found.se, "ci_low": found.low, "ci_high": found.high}
+def _with_errors(
+    found: Predicted, classes: Sequence[Any], interval: str | None, *, se: bool
+) -> dict[str, list[float]]:
+    of_mean = "" if interval == "prediction" else "ci_"
+    parts = {"fit": found.fit, "se": found.se} if se else {"fit": found.fit}
+    parts |= {f"{of_mean}low": found.low, f"{of_mean}high": found.high}
     if found.fit.ndim == 1:
         return {name: values.tolist() for name, values in parts.items()}
     return {

@@ -20,7 +20,6 @@ from treeselect.errors import (
     OptionError,
     TreeselectWarning,
     listing,
-    quoted,
 )
 from treeselect.frames.libraries import in_library
 from treeselect.models.baseline import baseline_of
@@ -44,13 +43,17 @@ from treeselect.models.maketables import (
     changed_labels,
     coefficient_frame,
 )
+from treeselect.models.nested import FittedTerms
+from treeselect.models.references import reference_levels, rows_with_references
 from treeselect.printing import Summary, SummaryContent
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
 from treeselect.results.coding_notes import coding_notes
 from treeselect.results.estimators import MODELS, refit_estimator
+from treeselect.results.linear_notes import group_note, left_out_note, weight_notes
 from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
+from treeselect.results.term_tables import SELECTED_HERE, TermTested, fitted_terms
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import workers_for
 
@@ -61,11 +64,6 @@ if TYPE_CHECKING:
 
 
 _PREDICTS = "The final model was refitted:"
-
-SELECTED_HERE = (
-    "These p-values and intervals are not valid: the terms were selected on the same rows, so they"
-    " are anti-conservative."
-)
 
 NOT_VALID = (
     f"{SELECTED_HERE} Use `inference()`, which selects on one part of the rows and fits on the"
@@ -144,7 +142,7 @@ def growing(result: Fit) -> Grow | None:
 
 
 @dataclass(frozen=True, slots=True)
-class GlmFit(Summarised, Tabled, Predicting):
+class GlmFit(Summarised, Tabled, Predicting, TermTested):
     """A linear model of the selected terms.
 
     Attributes
@@ -170,6 +168,8 @@ class GlmFit(Summarised, Tabled, Predicting):
         Of the whole model: see :func:`treeselect.models.fit_statistics.fit_statistics`.
     labels : dict of str to str
         Labels of the columns that have one.
+    fitted : FittedTerms
+        The model as the tests of its terms use it.
     predictor : LinearPredictor
         What :meth:`predict` needs.
 
@@ -192,6 +192,7 @@ class GlmFit(Summarised, Tabled, Predicting):
     response: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
+    fitted: FittedTerms | None = field(default=None, repr=False)
     predictor: LinearPredictor | None = None
 
     @property
@@ -209,7 +210,7 @@ class GlmFit(Summarised, Tabled, Predicting):
         """
         return self.table.set_index("column")["estimate"].astype(float).rename("coef")
 
-    def tidy(self, *, exponentiate: bool = False) -> Any:
+    def tidy(self, *, exponentiate: bool = False, reference: bool = False) -> Any:
         """One row per coefficient.
 
         Parameters
@@ -219,6 +220,9 @@ class GlmFit(Summarised, Tabled, Predicting):
             an event, odds ratios for classes (relative to the first, if there are more than two),
             rate ratios for counts. Standard errors and tests refer to the untransformed
             coefficients.
+        reference : bool
+            Whether reference levels of factors have rows, with an estimate of 0 (a ratio of 1) and
+            missing errors, tests and intervals.
 
         Returns
         -------
@@ -234,12 +238,27 @@ class GlmFit(Summarised, Tabled, Predicting):
             If ratios are requested for a linear model of a numeric response.
         """
         check_flag("exponentiate", exponentiate)
-        table = exponentiated(self.table, self.ratio) if exponentiate else self.table
+        check_flag("reference", reference)
+        table = self._with_references() if reference else self.table
+        table = exponentiated(table, self.ratio) if exponentiate else table
         return in_library(table, self.library)
 
-    def summary(self) -> Summary:
-        """Printed summary, like R's ``summary(glm(...))``."""
-        return Summary(self.content)
+    def summary(self, *, exponentiate: bool = False) -> Summary:
+        """Printed summary, like R's ``summary(glm(...))``.
+
+        Parameters
+        ----------
+        exponentiate : bool
+            Whether the table has ratios as in :meth:`tidy`, with their intervals and p-values: the
+            table of a paper.
+
+        Raises
+        ------
+        OptionError
+            If ratios are requested for a linear model of a numeric response.
+        """
+        check_flag("exponentiate", exponentiate)
+        return Summary(self._with_ratios() if exponentiate else self.content)
 
     def _column(self) -> ModelColumn:
         return ModelColumn(
@@ -276,6 +295,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
     n_used, family = len(full.y), data.response.family.name
     table = coefficient_table(fit)
     printed = in_print(data, table)
+    references = reference_levels(data, tuple(full.matrix.columns))
     content = SummaryContent(
         title="Linear model of the selected terms",
         facts=(
@@ -290,7 +310,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=table_head(fit, 0.95),
-        rows=table_rows(printed, fit),
+        rows=rows_with_references(table, references, table_rows(printed, fit)),
         notes=(
             NOT_VALID,
             *group_note(result.choice.folds.groups_name, data),
@@ -315,6 +335,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
         response=data.response.name,
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
         labels=changed_labels(table, printed),
+        fitted=fitted_terms(data, full, fit, content.facts[0][1], references),
         predictor=linear_predictor(data, full, fit),
     )
 
@@ -353,61 +374,6 @@ def fit_terms(
             ),
         )
     return full, left_out, fit
-
-
-def group_note(name: str | bool, data: ModelData) -> tuple[str, ...]:
-    if not name or data.row_weights.is_sample:
-        return ()
-    of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
-    return (
-        f"Standard errors treat rows of {of} as independent and are too small if they are not;"
-        " those of `inference()` are cluster-robust.",
-    )
-
-
-def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:
-    if not left_out:
-        return ()
-    beside = "" if fit.n_events is None else ", or of these and columns constant within strata"
-    return (
-        "Dropped because they are linear combinations of preceding columns"
-        f"{beside}: {listing(left_out)}.",
-    )
-
-
-def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
-    notes = []
-    of_events = fit.n_events is not None
-    if of_events and not data.row_weights.are_equal:
-        notes.append(
-            "Case weights multiply rows at risk and events, as in R's `coxph`; an event of weight 2"
-            " is one event, not two tied ones."
-            + ("" if data.row_weights.are_copies else " They are divided by their mean.")
-        )
-    elif data.row_weights.is_sample:
-        notes.append("Case weights are relative: divided by their mean.")
-    elif not data.row_weights.are_copies:
-        notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")
-    elif (data.weight > 1).any():
-        notes.append("Case weights are frequencies: each row counts as so many rows.")
-    if data.row_weights.is_sample:
-        notes.append(_robust_words(fit))
-    if data.offset is not None:
-        least_squares = fit.model.startswith(("OLS", "WLS"))
-        notes.append(
-            "The offset is subtracted from the response."
-            if least_squares
-            else "The offset is part of the linear predictor."
-        )
-    return tuple(notes)
-
-
-def _robust_words(fit: LinearFit) -> str:
-    units = "rows" if fit.n_groups is None else f"{fit.n_groups:,} clusters"
-    return (
-        f"Standard errors are robust (linearised, over {units}), as in R's `survey`; strata and"
-        " finite populations are not taken into account."
-    )
 
 
 # --- estimators of scikit-learn ----------------------------------------------------------------

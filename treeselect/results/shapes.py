@@ -247,10 +247,7 @@ def _axes(result: Fit, term: str, sample: Sample) -> dict[str, Numbers | Labels]
     is_number = [design.arrays.n_levels[j] is None for j in columns] == [True]
     if is_number and len(variables) > 1:
         return {term: Numbers(design.arrays.columns[columns[0]][sample.rows])}
-    parts = {
-        name: read_column(design.sources[name].iloc[sample.rows], name, needed=True)
-        for name in variables
-    }
+    parts = {name: read_column(design.sources[name].iloc[sample.rows], name) for name in variables}
     missing = np.any([_is_missing(part) for part in parts.values()], axis=0)
     return {name: _without(part, missing) for name, part in parts.items()}
 

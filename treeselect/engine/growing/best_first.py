@@ -106,7 +106,7 @@ def write_node(ground, prices, work, table, nodes, slot, leaf):
         table.gain[slot, j] = -1.0
     write_leaf(nodes, node)
     write_value(pack, total, nodes.value[node])
-    bounded_value(ground.data, pack, work, node, nodes.value[node])
+    bounded_value(work.bounds, pack.kind, node, nodes.value[node])
     nodes.weight[node] = weight
     least = max(2 * growth.min_weight, growth.min_split)
     return leaf.depth < growth.max_depth and weight >= least
@@ -175,7 +175,7 @@ def score_blocks(ground, work, table, children, low, high):
                 score, code, missing_left = dense_split(
                     table.histogram[slot, cell : cell + 256 * size], data.n_codes[j],
                     data.is_factor[j], node, ground.rule, work.scratch,
-                    bounds_of(data, pack, work, table.leaf[slot, NODE], j),
+                    bounds_of(data.monotone, work.bounds, pack, table.leaf[slot, NODE], j),
                 )  # fmt: skip
                 if code >= 0:
                     table.gain[slot, j] = score / node_size * to_gain
@@ -233,7 +233,9 @@ def split_leaf(ground, opening, work, table, nodes, slot, n_leaves):
     middle = partition_node(data, column, code, missing_left, work, begin, end)
     left = 2 * n_leaves - 1
     write_split(nodes, node, column, code, missing_left, left, table.gain[slot, column])
-    pass_bounds(data, pack, work, node, (column, code, left), (begin, middle, end))
+    if data.monotone.shape[0] > 0:
+        rows = (begin, middle, end)
+        pass_bounds(pack, work, data.monotone[column], node, (code, left), rows)
     group = np.int64(data.group_of[column])
     opens = not (opening.is_open[group] or ground.growth.opens_late)
     if opens:
@@ -272,7 +274,7 @@ def write_root(ground, prices, work, table, nodes):
     """Make all rows of the bag the first leaf, and the root the last split's only child."""
     pack = ground.pack
     sum_rows(pack, work, 0, pack.n_in, table.total[0])
-    start_bounds(ground.data, work)
+    start_bounds(work.bounds)
     rows = Leaf(0, 0, pack.n_in, 0)
     may = write_node(ground, prices, work, table, nodes, 0, rows)
     if may and table.histogram.shape[0] > 0:

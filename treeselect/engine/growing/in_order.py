@@ -121,7 +121,7 @@ def score_column(ground, work, total, number, j, begin, end):
     data, pack, rule = ground.data, ground.pack, ground.rule
     is_wide = data.wide_at[j] >= 0
     histogram = work.histogram
-    bounds = bounds_of(data, pack, work, number, j)
+    bounds = bounds_of(data.monotone, work.bounds, pack, number, j)
     if is_wide or end - begin <= SMALL_NODE or has_outputs(pack.kind):
         n_present = list_column(data, work, j, begin, end)
         listed = Listed(
@@ -202,7 +202,7 @@ def find_split(ground, opening, work, n_open, number, begin, end):
                 score, code, missing_left = dense_split(
                     work.histogram[256 * size * (j & 7) :], data.n_codes[j],
                     data.is_factor[j], node, ground.rule, work.scratch,
-                    bounds_of(data, pack, work, number, j),
+                    bounds_of(data.monotone, work.bounds, pack, number, j),
                 )  # fmt: skip
                 gain = score / size_of(pack, total) * pack.to_gain
             else:
@@ -267,7 +267,7 @@ def grow_in_order(ground, opening, work, nodes):
     n_nodes = 1
     n_leaves = 1
     push(work.waiting, 0, 0, 0, pack.n_in, 0)
-    start_bounds(data, work)
+    start_bounds(work.bounds)
     head, n_waiting = 0, 1  # a ring: nodes from `head` on
     while n_waiting > 0:
         at = (head + n_waiting - 1) % room
@@ -281,7 +281,7 @@ def grow_in_order(ground, opening, work, nodes):
         weight = weight_of(pack, work.total)
         write_leaf(nodes, node)
         write_value(pack, work.total, nodes.value[node])
-        bounded_value(data, pack, work, node, nodes.value[node])
+        bounded_value(work.bounds, pack.kind, node, nodes.value[node])
         nodes.weight[node] = weight
         if (
             depth >= growth.max_depth
@@ -303,7 +303,9 @@ def grow_in_order(ground, opening, work, nodes):
                 n_open += 1
             open_group(opening, data, group)
         write_split(nodes, node, column, code, missing_left, n_nodes, gain)
-        pass_bounds(data, pack, work, node, (column, code, n_nodes), (begin, middle, end))
+        if data.monotone.shape[0] > 0:
+            rows = (begin, middle, end)
+            pass_bounds(pack, work, data.monotone[column], node, (code, n_nodes), rows)
         # The left child's turn comes first: at the end of a stack, before the right in a queue.
         left = n_waiting if growth.order == BREADTH_FIRST else n_waiting + 1
         right = 2 * n_waiting + 1 - left

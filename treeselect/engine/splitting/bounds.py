@@ -51,17 +51,14 @@ class Bounds(NamedTuple):
 
 
 @inner
-def bounds_of(data, pack, work, node, j):
-    """The bounds of a split of a node on column j."""
-    if data.monotone.shape[0] == 0:
+def bounds_of(monotone, bounds, pack, node, j):
+    """The bounds of a split of a node on column j; `bounds` are those of the workspace."""
+    if monotone.shape[0] == 0:
         return Bounds(False, np.int64(0), -np.inf, np.inf)
-    sign, low, high = np.int64(data.monotone[j]), work.bounds[node, 0], work.bounds[node, 1]
+    sign, low, high = np.int64(monotone[j]), bounds[node, 0], bounds[node, 1]
     applies = sign != 0 or low > -np.inf or high < np.inf
-    if has_outputs(pack.kind):
-        return Bounds(applies, sign, low, high)
-    return Bounds(
-        applies, sign, low * pack.unit / pack.second_unit, high * pack.unit / pack.second_unit
-    )
+    unit = 1.0 if has_outputs(pack.kind) else pack.unit / pack.second_unit
+    return Bounds(applies, sign, low * unit, high * unit)
 
 
 @inner
@@ -159,18 +156,18 @@ def orders_classes(left, beside, node, bounds, is_ordered):
 
 
 @inner
-def start_bounds(data, work):
+def start_bounds(bounds):
     """No bounds for the root."""
-    if data.monotone.shape[0] > 0:
-        work.bounds[0, 0], work.bounds[0, 1] = -np.inf, np.inf
+    if bounds.shape[0] > 0:
+        bounds[0, 0], bounds[0, 1] = -np.inf, np.inf
 
 
 @inner
-def bounded_value(data, pack, work, node, value):
+def bounded_value(bounds, kind, node, value):
     """Move the value of a node into its bounds; returns the one that is in order."""
-    at = 1 if has_classes(pack.kind) else 0
-    if data.monotone.shape[0] > 0:
-        moved = within(value[at], work.bounds[node, 0], work.bounds[node, 1])
+    at = 1 if has_classes(kind) else 0
+    if bounds.shape[0] > 0:
+        moved = within(value[at], bounds[node, 0], bounds[node, 1])
         if moved != value[at]:
             value[at] = moved
             if at == 1:
@@ -179,32 +176,31 @@ def bounded_value(data, pack, work, node, value):
 
 
 @inner
-def pass_bounds(data, pack, work, node, split, rows):
+def pass_bounds(pack, work, sign, node, split, rows):
     """Bound the children of a node, whose rows have been divided.
 
     Parameters
     ----------
-    split : (int, int, int)
-        Column, code, and number of the left child.
+    sign : int
+        Of the column of the split.
+    split : (int, int)
+        Code, and number of the left child.
     rows : (int, int, int)
         Where the rows of the left child begin, those of the right one, and where these end.
     """
-    if data.monotone.shape[0] == 0:
-        return
-    column, code, left = split
+    code, left = split
     begin, middle, end = rows
     for child in range(left, left + 2):
         work.bounds[child, 0] = work.bounds[node, 0]
         work.bounds[child, 1] = work.bounds[node, 1]
-    sign = data.monotone[column]
     if sign == 0 or code == 0:  # code 0: missing rows against all others
         return
     sum_rows(pack, work, begin, middle, work.part)
     write_value(pack, work.part, work.value)
-    first = bounded_value(data, pack, work, left, work.value)
+    first = bounded_value(work.bounds, pack.kind, left, work.value)
     sum_rows(pack, work, middle, end, work.part)
     write_value(pack, work.part, work.value)
-    between = first / 2 + bounded_value(data, pack, work, left + 1, work.value) / 2
+    between = first / 2 + bounded_value(work.bounds, pack.kind, left + 1, work.value) / 2
     lower = left if sign > 0 else left + 1
     work.bounds[lower, 1] = min(work.bounds[lower, 1], between)
     work.bounds[2 * left + 1 - lower, 0] = max(work.bounds[2 * left + 1 - lower, 0], between)

@@ -1,0 +1,166 @@
+"""Tests of terms and profile intervals beside those of R."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.errors import OptionError
+
+LEFT = {
+    "gaussian": "y", "binomial": "b", "poisson": "n", "multinomial": "m",
+    "cox": "Surv(time, event)",
+}  # fmt: skip
+NUMBERS = ["df", "deviance", "statistic", "p_value"]
+
+
+@pytest.fixture(scope="module")
+def survey():
+    return pd.read_csv("tests/reference/survey_data.csv")
+
+
+def fitted(family, data, right="x + g", **options):
+    k = right.count("+") + 1
+    formula = f"{LEFT[family]} ~ {right}"
+    fit = treeselect.select(formula, data, family=family, method="mrmr", k=k, seed=1, **options)
+    return fit.refit("glm")
+
+
+@pytest.fixture(scope="module")
+def models(survey):
+    """Of each family without and with an interaction."""
+    found = {family: fitted(family, survey) for family in LEFT}
+    with_product = {f: fitted(f, survey, "x + g + x:g") for f in LEFT if f != "multinomial"}
+    return {"drop1 plain": found, "drop1": with_product, "anova": with_product}
+
+
+REFERENCE = pd.read_csv("tests/reference/terms.csv")
+
+
+@pytest.mark.parametrize(("test", "family"), list(REFERENCE.groupby(["test", "family"]).groups))
+def test_tests_of_terms_are_those_of_r(test, family, models):
+    model = models[test][family]
+    table = (model.anova() if test == "anova" else model.drop1()).tidy().set_index("term")
+    here = REFERENCE[(REFERENCE["test"] == test) & (REFERENCE["family"] == family)]
+    assert table.index.tolist()[1:] == here["term"].tolist()  # marginality: x and g stay
+    for row in here.to_dict("records"):
+        own = table.loc[row["term"]]
+        np.testing.assert_allclose(own[NUMBERS], [row[n] for n in NUMBERS], rtol=1e-5, atol=1e-9)
+        if np.isfinite(row["aic"]):
+            assert own["aic"] == pytest.approx(row["aic"], rel=1e-7)
+
+
+def test_the_sum_of_sequential_deviances_is_the_whole(models):
+    for model in models["drop1 plain"].values():
+        table = model.anova().tidy()
+        first, last = table["resid_deviance"].iloc[[0, -1]]
+        assert table["deviance"].sum() == pytest.approx(first - last)
+
+
+@pytest.mark.parametrize("family", ["binomial", "poisson", "cox"])
+def test_profile_intervals_are_those_of_r(family, models):
+    expected = pd.read_csv("tests/reference/intervals.csv")
+    expected = expected[expected["family"] == family]
+    found = models["drop1 plain"][family].confint()
+    # R interpolates the profile by a spline
+    np.testing.assert_allclose(found["ci_low"], expected["low"], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(found["ci_high"], expected["high"], rtol=1e-3, atol=1e-3)
+
+
+def test_wald_intervals_are_those_of_the_table(models):
+    for family, model in models["drop1 plain"].items():
+        ends = ["ci_low", "ci_high"]
+        pd.testing.assert_frame_equal(model.confint(method="wald")[ends], model.tidy()[ends])
+        if family == "gaussian":
+            pd.testing.assert_frame_equal(model.confint()[ends], model.tidy()[ends])
+        wide = model.confint(method="wald", level=0.99)
+        assert (wide["ci_high"] > model.tidy()["ci_high"]).all()
+
+
+def test_the_profile_of_the_intercept_alone(survey):
+    model = fitted("poisson", survey.assign(x=0.0, g="a"), "x + g")
+    assert model.tidy()["term"].tolist() == ["Intercept"]
+    (low,), (high,) = (model.confint()[end] for end in ("ci_low", "ci_high"))
+    mean, n = survey["n"].mean(), len(survey)
+    for end in np.exp([low, high]):  # twice the difference of Poisson log-likelihoods
+        ratio = 2 * n * (mean * np.log(mean / end) - (mean - end))
+        assert ratio == pytest.approx(3.841459, rel=1e-4)
+
+
+def test_sampling_weights_are_tested_by_wald(survey):
+    model = fitted("binomial", survey, weights="w", weights_kind="sampling")
+    by_term = model.drop1().tidy().set_index("term")
+    own = model.tidy().set_index("term")
+    assert by_term["p_value"]["x"] == pytest.approx(own["p_value"]["x"])
+    assert by_term["aic"].isna().all()
+    assert "Wald F" in str(model.anova())
+    with pytest.raises(OptionError, match="sampling weights have no likelihood"):
+        model.confint()
+
+
+def test_what_is_refused_and_said(models):
+    model = models["drop1 plain"]["multinomial"]
+    with pytest.raises(OptionError, match="more than two classes are not profiled"):
+        model.confint()
+    with pytest.raises(OptionError, match="`method` must be"):
+        model.confint(method="exact")
+    tests = models["drop1"]["gaussian"].drop1()
+    text = " ".join(str(tests).split())
+    assert "an interaction contains them: x, g." in text
+    assert "p-values and intervals are not valid" in text
+    assert "x:g" in tests.summary().as_markdown()
+    assert "\\begin{table}" in tests.summary().as_latex()
+    assert "<table" in tests._repr_html_()
+
+
+def test_reference_levels_have_rows(models, survey):
+    model = models["drop1 plain"]["binomial"]
+    table = model.tidy(exponentiate=True, reference=True)
+    assert table["column"].tolist() == ["Intercept", "x", "g[a]", "g[T.b]", "g[T.c]"]
+    assert table["estimate"][2] == 1
+    assert table.iloc[2, 3:].isna().all()
+    assert "g: a (reference)" in str(model.summary())
+    several = models["drop1 plain"]["multinomial"]
+    assert several.tidy(reference=True)["column"].str.contains(r": g\[a\]").sum() == 2
+    assert "m: g: a (reference)" in str(several.summary())
+    labelled = fitted("binomial", survey, "x + g + x:g", labels={"g": "Group"})
+    assert "Group: a (reference)" in str(labelled.summary())
+
+
+def test_glance_is_that_of_r(models):
+    found = {family: models["drop1 plain"][family].glance().iloc[0] for family in LEFT}
+    expected = pd.read_csv("tests/reference/glance.csv").set_index("family")
+    for family, row in expected.iterrows():
+        for name in expected.columns:
+            if np.isfinite(row[name]):
+                assert found[family][name] == pytest.approx(row[name], rel=1e-7), (family, name)
+    assert np.isnan(found["gaussian"]["events"])
+
+
+def test_the_table_of_a_paper_and_the_report(survey, tmp_path):
+    fit = treeselect.select("b ~ x + g", survey, method="mrmr", k=2, seed=1)
+    model = fit.refit("glm")
+    summary = model.summary(exponentiate=True)
+    assert summary.content.columns == ("Column", "Odds ratio", "95% interval", "P-value")
+    rows = {row[0]: row for row in summary.content.rows}
+    ratio = model.tidy(exponentiate=True).set_index("column")["estimate"]["x"]
+    assert float(rows["x"][1]) == pytest.approx(ratio, rel=1e-3)
+    assert rows["g: a (reference)"][1] == "1"
+    for text in (summary.as_latex(), summary.as_markdown(), summary._repr_html_()):
+        assert "Odds ratio" in text
+        assert "(reference)" in text
+    page = fit.report(tmp_path / "r.html", linear=model).read_text()
+    assert 'id="linear"' in page
+    for part in ("Odds ratio", "g: a (reference)", "likelihood ratio tests", "not valid"):
+        assert part in page
+    assert 'id="linear"' not in fit.report(tmp_path / "r.html").read_text()
+    other = treeselect.select("b ~ x + g", survey, method="mrmr", k=1, seed=1)
+    with pytest.raises(OptionError, match="`linear` must belong to the same fit"):
+        other.report(tmp_path / "r.html", linear=model)
+    with pytest.raises(OptionError, match="`linear` must be what"):
+        fit.report(tmp_path / "r.html", linear=fit)
+
+
+def test_differences_are_no_ratios(models):
+    with pytest.raises(OptionError, match="`exponentiate` must be False"):
+        models["drop1 plain"]["gaussian"].summary(exponentiate=True)

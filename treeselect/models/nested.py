@@ -1,0 +1,186 @@
+"""A linear model and the models nested in it: the numbers that tests of terms are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treeselect.brief import brief
+from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.errors import DataError
+from treeselect.models.linear import LinearFit, fit_linear
+from treeselect.models.linear_data import LinearData
+from treeselect.models.references import Reference
+
+
+@dataclass(frozen=True, slots=True)
+class FittedTerms:
+    """A linear model of some terms, which can be fitted again without some of them.
+
+    Attributes
+    ----------
+    data : LinearData
+        All columns, also those that are linear combinations of others.
+    fit : LinearFit
+        The model of the columns that are free.
+    family : str
+    name : str
+        Name of the response.
+    classes : tuple
+        Its classes.
+    factors_of : dict of str to frozenset of str
+        Factors of each term.
+    names : dict of str to str
+        Labels of terms in print.
+    call : str
+        The call of the model.
+    formula : str
+    references : dict of str to Reference
+        Reference levels of factors, by term.
+    """
+
+    data: LinearData
+    fit: LinearFit
+    family: str
+    name: str
+    classes: tuple[Any, ...]
+    factors_of: dict[str, frozenset[str]]
+    names: dict[str, str]
+    call: str
+    formula: str
+    references: dict[str, Reference]
+
+    __repr__ = brief
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms, in the order of the columns."""
+        found = dict.fromkeys(self.data.term_of)
+        return tuple(term for term in found if term in self.factors_of)
+
+    @property
+    def droppable(self) -> tuple[str, ...]:
+        """Terms that no other term contains: those that the principle of marginality allows to
+        drop."""
+        own = self.factors_of
+        return tuple(t for t in self.terms if not any(own[t] < own[other] for other in self.terms))
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether standard errors are robust, so that the likelihood has no test."""
+        return self.data.row_weights.is_sample
+
+    def without(self, terms: Sequence[str]) -> Nested:
+        """The model without some terms, fitted to the same rows.
+
+        Raises
+        ------
+        DataError
+            If it can't be fitted.
+        """
+        here = np.array([term not in terms for term in self.data.term_of], dtype=bool)
+        part = self.data.of_columns(here)
+        free: BoolArray = part.is_free if part.matrix.shape[1] else np.zeros(0, dtype=bool)
+        return self._nested(fit_linear(part.of_columns(free), self.family, self.name, self.classes))
+
+    @property
+    def whole(self) -> Nested:
+        """The model itself."""
+        return self._nested(self.fit)
+
+    @property
+    def n_events(self) -> float:
+        """Events, or rows of the positive class, with copies; missing for other responses."""
+        if self.fit.n_events is not None:
+            return float(self.fit.n_events)
+        if self.family != "binomial":
+            return float("nan")
+        weights = self.data.row_weights
+        mass = weights.values if weights.are_copies else np.ones(len(weights))
+        return float(mass @ (self.data.y > 0))
+
+    def criteria(self, model: Nested) -> dict[str, float]:
+        """Log-likelihood, AIC and BIC of a gaussian model with its variance as a parameter, as R's
+        ``AIC(lm)``; nothing for other models."""
+        if self.family != "gaussian" or not model.has_likelihood:
+            return {}
+        with np.errstate(divide="ignore"):
+            likelihood = -model.n / 2 * (np.log(2 * np.pi * model.deviance / model.n) + 1)
+        p = model.rank + 1
+        return {
+            "log_lik": float(likelihood), "aic": float(2 * p - 2 * likelihood),
+            "bic": float(p * np.log(model.n) - 2 * likelihood), "deviance": model.deviance,
+        }  # fmt: skip
+
+    def _nested(self, fit: LinearFit) -> Nested:
+        weights = self.data.row_weights
+        n = float(weights.values.sum()) if weights.are_copies else float(len(weights))
+        return Nested(
+            fit, self.family, deviance_of(fit.result, self.family), len(fit.estimate), n,
+            weights.are_copies,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """One of several nested models.
+
+    Attributes
+    ----------
+    fit : LinearFit
+    family : str
+    deviance : float
+        Residual sum of squares of a gaussian model, minus twice the log-likelihood (up to a
+        constant) of others.
+    rank : int
+        Number of coefficients.
+    n : float
+        Number of rows, with copies.
+    has_likelihood : bool
+        Whether weights are frequencies: otherwise the likelihood is known up to scale only.
+    """
+
+    fit: LinearFit
+    family: str
+    deviance: float
+    rank: int
+    n: float
+    has_likelihood: bool
+
+    @property
+    def df_resid(self) -> float:
+        """Residual degrees of freedom."""
+        return self.n - self.rank
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, as R's ``extractAIC``: up to a constant for gaussian models, missing
+        if the likelihood is not known."""
+        if self.family == "gaussian":
+            with np.errstate(divide="ignore"):
+                return float(self.n * np.log(self.deviance / self.n) + 2 * self.rank)
+        return float(self.fit.result.aic) if self.has_likelihood else np.nan
+
+
+def deviance_of(result: Any, family: str) -> float:
+    """Residual sum of squares, deviance, or minus twice the log-likelihood of some results."""
+    if family in ("multinomial", "cox"):
+        return float(-2 * result.llf)
+    if hasattr(result, "ssr"):
+        return float(result.ssr)
+    return float(result.deviance)
+
+
+def wald_statistic(fit: LinearFit, term: str) -> tuple[float, int]:
+    """Wald statistic of all coefficients of a term, and their number."""
+    at = np.flatnonzero(np.array(fit.terms, dtype=object) == term)
+    if not len(at):
+        return np.nan, 0
+    own: FloatArray = fit.estimate[at]
+    try:
+        return float(own @ np.linalg.solve(fit.covariance[np.ix_(at, at)], own)), len(at)
+    except np.linalg.LinAlgError as error:
+        raise DataError(f"The term can't be tested.\n  {error}") from error
