@@ -391,7 +391,8 @@ def test_errors_are_one_paragraph_and_exit_code_2(run, arguments, says):
 def test_usage_errors_exit_with_2(folder):
     done = process("select", folder=folder)
     assert done.returncode == 2
-    assert "usage: treeselect select" in done.stderr
+    assert done.stderr.startswith("usage: treeselect select [options] FORMULA DATA\n")
+    assert "\ntreeselect select: error: the following arguments are required" in done.stderr
 
 
 @pytest.fixture(params=["", "1"], ids=["buffered", "unbuffered"])

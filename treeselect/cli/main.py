@@ -36,7 +36,7 @@ COMMANDS = (
 _CODES = """\
 exit codes:
   0    done
-  1    a defect of treeselect: please report the traceback
+  1    a defect of treeselect: please report the error
   2    wrong input, or a file can't be read or written; the reason is on
        standard error, and existing files are unchanged
   130  stopped by Ctrl-C; finished results have been printed and written
@@ -110,7 +110,11 @@ def make_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"treeselect {__version__}")
     commands = parser.add_subparsers(
-        required=True, metavar="COMMAND", title="commands", parser_class=CommandParser
+        required=True,
+        metavar="COMMAND",
+        title="commands",
+        prog="treeselect",
+        parser_class=CommandParser,
     )
     for add in COMMANDS:
         add(commands)

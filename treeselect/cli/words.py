@@ -28,7 +28,8 @@ def split(text: str, sign: str, most: int = -1) -> list[str] | None:
     ['age', 'poly(dose, 2)', '"a,b"']
     """
     parts: list[str] = []
-    start, inside, mark = 0, [], ""
+    inside: list[str] = []
+    start, mark = 0, ""
     for place, letter in enumerate(text):
         if mark:
             mark = "" if letter == mark else mark

@@ -1,0 +1,54 @@
+"""The commands in the guide and in the help run as they stand."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import treeselect
+from treeselect.cli.main import main, make_parser
+
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "command-line.md"
+
+
+def test_the_commands_of_the_guide(tmp_path, monkeypatch, capsys):
+    if not PAGE.exists():
+        pytest.skip("the sdist has no docs")
+    monkeypatch.chdir(tmp_path)
+    text = PAGE.read_text(encoding="utf-8")
+    data = treeselect.datasets.load("titanic").iloc[::8]
+    data[["survived", "name", "ticket", "sex", "age", "fare", "pclass"]].to_csv("titanic.csv")
+    data.to_csv("new.csv")
+    ran = 0
+    for block in re.findall(r"```bash\n(.*?)```", text, flags=re.DOTALL):
+        for line in block.splitlines():
+            program, *words = shlex.split(re.sub(r" > \S+$", "", line))
+            if program == "treeselect":
+                quick = [] if "-m" in words or words[0] != "select" else ["-m", "mrmr"]
+                if "--config" in words:
+                    quick = []
+                assert main([*words, *quick]) == 0, capsys.readouterr().err
+                ran += 1
+    assert ran > 7
+    assert Path("study.json").exists()
+    (written,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+    assert tomllib.loads(written)["set"]["gamma"] == 0.3
+    Path("hand.toml").write_text(written, encoding="utf-8")
+    assert main(["select", "--config", "hand.toml"]) == 0
+    assert "Fare (pounds)" in capsys.readouterr().out
+
+
+def test_the_examples_of_the_help_are_read():
+    (commands,) = make_parser()._subparsers._group_actions
+    for name, command in commands.choices.items():
+        lines = [line.strip() for line in command.epilog.splitlines()[1:]]
+        assert lines, name
+        for line in lines:
+            found = re.search(r"treeselect [^>)]*", line)[0]
+            _, *words = shlex.split(found)
+            if not found.startswith("treeselect fish"):
+                assert make_parser().parse_args(words).run
