@@ -96,6 +96,9 @@ treeselect.select("pclass ~ age + sex", frame, method="controlburn", family="mul
                   seed=1, forests=1, n_trees=8)
 treeselect.select("survived ~ sex + femur", frame, method="controlburn", k=1, seed=1, forests=1,
                   n_trees=8, offset="age")
+number = treeselect.select("age ~ femur + sex", frame, method="rrf", k=1, seed=1, n_trees=8,
+                           monotone={"femur": 1})
+number.predict(frame, type="quantile")
 print(json.dumps({name: (len(d.overloads), sum(d.stats.cache_hits.values()))
                   for name, d in dispatchers().items()}))
 """
