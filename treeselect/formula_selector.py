@@ -195,7 +195,10 @@ class FormulaSelector(TransformerMixin, SelectorBase):
         validate_data(self, X, skip_check_array=True)
         self.result_: SelectionResult = result
         held = set(result.variables)
-        self._columns: list[str] = [name for name in self.feature_names_in_ if name in held]
+        # scikit-learn reads the names of polars and pyarrow from version 1.9 on.
+        names = getattr(self, "feature_names_in_", np.asarray(_frame(X).columns, dtype=object))
+        self.feature_names_in_ = names
+        self._columns: list[str] = [name for name in names if name in held]
         self._encoded = encoded(result, frame.head(1))[0] if self.encode else None
         return self
 

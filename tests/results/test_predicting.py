@@ -24,7 +24,11 @@ def fitted(formula, data, **options):
 
 @pytest.fixture(scope="module")
 def by_r() -> pd.DataFrame:
-    return pd.read_csv(REFERENCE / "predictions.csv").set_index(["model", "type"])
+    return (
+        pd.read_csv(REFERENCE / "predictions.csv")
+        .set_index(["model", "type"])
+        .sort_index(kind="stable")
+    )
 
 
 @pytest.fixture(scope="module")
