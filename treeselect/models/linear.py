@@ -318,7 +318,9 @@ def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
 def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
-    y, family = _series(data.y, name), sm.families.Binomial()
+    from treeselect.models.logit_link import Logit
+
+    y, family = _series(data.y, name), sm.families.Binomial(Logit())
     fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit(**_covariance(data))
     return fit, "GLM, binomial family, logit link (statsmodels)"
 
