@@ -273,7 +273,7 @@ def test_methods_are_refused(methods, kind, message):
         (9, "the number of candidate terms"),
         (True, "whole number"),
         (None, "whole number"),
-        ("1.se", "must be one of"),
+        ("1.se", "must be a whole number"),
         ({1, 2}, "whole number"),
     ],
 )

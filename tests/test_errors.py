@@ -74,7 +74,9 @@ CASES = {
     "weights that are text": ("survived ~ .", plain, {"weights": "sex"}),
     "weights that are no column": ("survived ~ .", plain, {"weights": "agee"}),
     "weights of another length": ("survived ~ .", plain, {"weights": [1, 2]}),
-    "weights too large": ("survived ~ .", plain, {"weights": [10**12] * N}),
+    "weights too large": (
+        "survived ~ .", plain, {"weights": 10**12 + np.arange(N), "weights_kind": "frequency"},
+    ),
     "missing weight": (
         "survived ~ .", with_column("w", [np.nan] + [1] * (N - 1)), {"weights": "w"},
     ),
@@ -109,7 +111,7 @@ CASES = {
     "expression not finite": ("survived ~ log(zero)", with_column("zero", 0.0), {}),
     "real weights of three classes": (
         "`port of call` ~ age", with_column("port of call", ["C", "Q", "S", "S"] * (N // 4)),
-        {"method": "controlburn", "weights": np.full(N, 0.5), "seed": 1},
+        {"method": "controlburn", "weights": 0.5 + np.arange(N) / N, "seed": 1},
     ),
     "counts that are none": ("age ~ .", plain, {"family": "poisson"}),
     "interactions of too many columns": (

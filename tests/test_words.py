@@ -145,7 +145,7 @@ BANNED = (
 """Found nowhere in texts that a user reads, in upper or lower case; spaces may be line breaks."""
 
 _PATTERN = re.compile(
-    "|".join(r"(?<!\w)" + re.escape(phrase).replace(r"\ ", r"\s+") for phrase in BANNED),
+    r"(?<!\w)(?:" + "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in BANNED) + ")",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")

@@ -98,7 +98,7 @@ def _said(arguments: Iterable[object]) -> Iterable[object]:
     return (said(text) if isinstance(text, str) else text for text in arguments)
 
 
-Error = TypeVar("Error", bound=TreeselectError)
+_Kind = TypeVar("_Kind", bound=TreeselectError)
 
 _MOST_PROBLEMS = 10
 """Most problems that one error lists."""
@@ -124,7 +124,7 @@ def listing(names: Iterable[object], most: int = 12) -> str:
     return first + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def joined(errors: Sequence[Error], what: str, *advice: str) -> Error:
+def joined(errors: Sequence[_Kind], what: str, *advice: str) -> _Kind:
     """One error for several: the only one, or all of them in a list.
 
     Parameters

@@ -41,6 +41,12 @@ from treeselect.algorithms.shared.standardised import linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.errors import MethodError, OptionError
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
+)
+"""The data have missing values; the warning has tests in ``test_missing_terms.py``."""
+
+
 LEAST_SQUARES = LinearRegression()
 
 

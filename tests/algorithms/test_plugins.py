@@ -117,7 +117,7 @@ class Sorted(treeselect.Method):
 def test_an_object_is_a_method_as_it_is(data):
     fit = treeselect.select("survived ~ sex + age", data, method=Sorted(), most=1, k=1, seed=1)
     assert fit.selected == ("age",)
-    assert fit.call.text.endswith("method=Sorted(), k=1, most=1)")
+    assert fit.call.text.endswith("method=Sorted(), k=1, seed=1, most=1)")
     assert Sorted(most=3).label == "sorted(most=3)"
     with pytest.raises(MethodError, match="Sorted has no option `least`"):
         treeselect.select("survived ~ sex + age", data, method=Sorted(), least=1)

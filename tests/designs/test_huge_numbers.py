@@ -16,6 +16,12 @@ from treeselect.reports.figures.axes import nice_ticks, position, tick_labels
 from treeselect.reports.figures.panels import panels
 from treeselect.results.curves import Curve, CurvePoint
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
+)
+"""The data have missing values; the warning has tests in ``test_missing_terms.py``."""
+
+
 N = 30
 MOST = sys.float_info.max
 LEAST = 5e-324

@@ -33,6 +33,7 @@ from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDE
 from treeselect.engine.ensembles.permutation import out_of_bag_gains, permutation_importance
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.engine.ensembles.hazard_leaves import hazard_trees
+from treeselect.engine.ensembles.ordering import in_order_of
 from treeselect.engine.ensembles.out_of_bag import out_of_bag
 from treeselect.engine.splitting.penalty import SplitPenalty
 from treeselect.engine.ensembles.prediction import predict_mean
@@ -86,6 +87,7 @@ for start in (None, abs(x[1])):
     uno_concordance(times, x[3], weight)
     boost(data, CoxLoss(), times, weight, 0.0, Boosting(2, 0.1, leaves), seed=1, rank=rank)
 grown = bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank)
+in_order_of(grown, np.ones(4, dtype=np.int8))
 hazard_trees(grown, data, weight, BOOTSTRAP, 1, abs(y), abs(x[1]))
 frame = treeselect.datasets.load("titanic_correlated")
 for formula in ("survived ~ .", "age ~ . - survived"):
@@ -96,6 +98,9 @@ treeselect.select("pclass ~ age + sex", frame, method="controlburn", family="mul
                   seed=1, forests=1, n_trees=8)
 treeselect.select("survived ~ sex + femur", frame, method="controlburn", k=1, seed=1, forests=1,
                   n_trees=8, offset="age")
+number = treeselect.select("age ~ femur + sex", frame, method="rrf", k=1, seed=1, n_trees=8,
+                           monotone={"femur": 1})
+number.predict(frame, type="quantile")
 print(json.dumps({name: (len(d.overloads), sum(d.stats.cache_hits.values()))
                   for name, d in dispatchers().items()}))
 """

@@ -93,7 +93,7 @@ def test_what_was_left_out_and_what_is_rare_is_said_once(mixed):
     ],
 )
 def test_how_rows_are_counted_is_said(mixed, weights, said):
-    given = {} if weights is None else {"weights": np.full(400, weights)}
+    given = {} if weights is None else {"weights": weights + np.arange(400) % 2}
     section = report_of(selected("died ~ signal + site", mixed, **given)).data
     assert section.lead.endswith(f"Columns are the classes of died.{said}")
 

@@ -14,6 +14,12 @@ from treeselect.printing import chosen_digits
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.selection import coefficients, path, terms
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
+)
+"""The data have missing values; the warning has tests in ``test_missing_terms.py``."""
+
+
 _DECIMALS = re.compile(r"\d\.(\d+)")
 _TICK = re.compile(r"[+-]?\d+\.\d{1,2}")
 

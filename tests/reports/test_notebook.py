@@ -11,6 +11,12 @@ import treeselect
 from treeselect.errors import OptionError
 from treeselect.printing.notebook import scoped, style_sheet
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
+)
+"""The data have missing values; the warning has tests in ``test_missing_terms.py``."""
+
+
 LONGEST = 700
 """Characters of what a prompt shows of anything."""
 

@@ -14,6 +14,11 @@ from treeselect.reports.gather import gather
 from treeselect.reports.render import COMPARISON, SELECTION, render
 from treeselect.results.versions import software_versions
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
+)
+"""The data have missing values; the warning has tests in ``test_missing_terms.py``."""
+
 
 def test_report_writes_one_file(fitted, tmp_path):
     path = fitted.report(tmp_path / "out.html")

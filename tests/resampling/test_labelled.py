@@ -16,6 +16,12 @@ from treeselect.reports.render import COMPARISON, render
 from treeselect.resampling.labelled import as_shown
 from treeselect.results.curves import curves
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
+)
+"""The data have missing values; the warning has tests in ``test_missing_terms.py``."""
+
+
 LABELS = {
     "copy": "The same signal once more",
     "died": "Death within 30 days",

@@ -105,7 +105,7 @@ def test_memory_that_runs_out_is_told(data):
 def test_memory_that_runs_out_on_the_data_of_a_loaded_fit_is_told(data, monkeypatch):
     fit = treeselect.select("y ~ .", data, method="mrmr", k=1, seed=1)
 
-    def fails(*arguments):
+    def fails(*arguments, **named):
         raise MemoryError
 
     monkeypatch.setattr(modeldata, "read_weights", fails)

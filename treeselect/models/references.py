@@ -76,7 +76,7 @@ def with_references(table: pd.DataFrame, references: Mapping[str, Reference]) ->
     above: tuple[str, str] | None = None
     for row in table.to_dict("records"):
         term, column = str(row["term"]), str(row["column"])
-        before = column[: column.index(f"{term}[")] if term in references else ""
+        before = column[: column.index(f"{term}[")] if f"{term}[" in column else ""
         if term in references and (term, before) != above:
             rows.append(
                 dict.fromkeys(map(str, table), np.nan)

@@ -170,7 +170,8 @@ def test_objects_are_shown_as_they_were_typed():
         "survived ~ sex + age", data, method="controlburn", k=1, seed=1, **options
     )
     assert fit.call.text.endswith(
-        "forest=Forest(forests=1, max_depth=2), solver=Penalty(refit_trees=5))"
+        "forest=treeselect.Forest(forests=1, max_depth=2),"
+        " solver=treeselect.Penalty(refit_trees=5))"
     )
     same = treeselect.select(
         "survived ~ sex + age", data, method=ControlBurn(**options), k=1, seed=1
