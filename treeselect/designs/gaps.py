@@ -99,8 +99,8 @@ def warn_of_gaps(
     drops = f"drops {n_rows} rows, in which {of} is missing."
     if splits:
         drops = (
-            "drops the rows in which a term that the split selects is missing: for the terms of"
-            f" the fit, {n_rows}."
+            f"drops incomplete cases. For the terms of the fit these are {n_rows} rows, in which"
+            f" {of} is missing; each split selects its own terms."
         )
     warnings.warn(
         TreeselectWarning(f"`{call}` {drops}\n  Missing values: {gaps.words}.\n  {WAYS_OUT}"),
