@@ -185,3 +185,12 @@ def test_certain_probabilities_leave_robust_errors(survey):
     n = len(scores)
     covariance = bread @ (scores.T @ scores) @ bread * n / (n - 1)
     np.testing.assert_allclose(glm.result.bse, np.sqrt(np.diag(covariance)), rtol=1e-6)
+
+
+def test_levels_that_separate_are_not_significant_with_sampling_weights(survey):
+    """Their residuals are 0, and so would be the robust error of an infinite estimate."""
+    at = survey.index < 12
+    data = survey.assign(g=survey["g"].where(~at, "only"), b=survey["b"].where(~at, 1))
+    fit = select("binomial", data, weights="w", weights_kind="sampling")
+    with pytest.warns(TreeselectWarning, match=r"estimates of `g\[T.only\]` diverge"):
+        fit.refit("glm")
