@@ -169,3 +169,28 @@ def test_selector_takes_the_kind(survey):
 def test_what_is_refused(asked, said, survey):
     with pytest.raises(OptionError, match=said):
         select("gaussian", survey.assign(y2=survey["y"].abs()), **asked)
+
+
+def test_certain_probabilities_leave_robust_errors(survey):
+    """statsmodels has a second derivative of the logit that is infinite at fitted values of 1."""
+    gain = np.where(survey.index < 5, 1e4, 0.0)
+    data = survey.assign(b=np.where(survey.index < 5, 1, survey["b"]), x=survey["x"] + gain)
+    with pytest.warns(TreeselectWarning, match="Fitted probabilities of 0 or 1"):
+        glm = select("binomial", data, weights="w", weights_kind="sampling").refit("glm")
+    model, fitted = glm.result.model, np.asarray(glm.result.fittedvalues)
+    assert (fitted == 1).any()
+    matrix, weights = model.exog, model.var_weights
+    bread = np.linalg.inv((matrix.T * (weights * fitted * (1 - fitted))) @ matrix)
+    scores = matrix * (weights * (model.endog - fitted))[:, None]
+    n = len(scores)
+    covariance = bread @ (scores.T @ scores) @ bread * n / (n - 1)
+    np.testing.assert_allclose(glm.result.bse, np.sqrt(np.diag(covariance)), rtol=1e-6)
+
+
+def test_levels_that_separate_are_not_significant_with_sampling_weights(survey):
+    """Their residuals are 0, and so would be the robust error of an infinite estimate."""
+    at = survey.index < 12
+    data = survey.assign(g=survey["g"].where(~at, "only"), b=survey["b"].where(~at, 1))
+    fit = select("binomial", data, weights="w", weights_kind="sampling")
+    with pytest.warns(TreeselectWarning, match=r"estimates of `g\[T.only\]` diverge"):
+        fit.refit("glm")

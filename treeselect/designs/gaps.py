@@ -66,7 +66,14 @@ def gaps_of(data: ModelData, terms: Sequence[str]) -> Gaps:
     return Gaps(tuple(found), int((every & used).sum()), int(used.sum()))
 
 
-def warn_of_gaps(data: ModelData, terms: Sequence[str], call: str, stacklevel: int) -> None:
+def warn_of_gaps(
+    data: ModelData,
+    terms: Sequence[str],
+    call: str,
+    stacklevel: int,
+    *,
+    splits: bool = False,
+) -> None:
     """Warn if a linear model of these terms drops more than a twentieth of the rows.
 
     Parameters
@@ -77,6 +84,8 @@ def warn_of_gaps(data: ModelData, terms: Sequence[str], call: str, stacklevel: i
         The user's call.
     stacklevel : int
         That of the user's line, as seen from the caller.
+    splits : bool
+        Whether the call selects again, and so drops the rows of other terms than these.
     """
     gaps = gaps_of(data, terms)
     if gaps.n_any <= _SHARE * gaps.n_rows:
@@ -86,10 +95,14 @@ def warn_of_gaps(data: ModelData, terms: Sequence[str], call: str, stacklevel: i
         if set(terms) != {spec.term.name for spec in data.spec.terms}
         else "a term"
     )
+    n_rows = f"{gaps.n_any:,} of {gaps.n_rows:,}"
+    drops = f"drops {n_rows} rows, in which {of} is missing."
+    if splits:
+        drops = (
+            f"drops incomplete cases. For the terms of the fit these are {n_rows} rows, in which"
+            f" {of} is missing; each split selects its own terms."
+        )
     warnings.warn(
-        TreeselectWarning(
-            f"`{call}` drops {gaps.n_any:,} of {gaps.n_rows:,} rows, in which {of} is missing.\n"
-            f"  Missing values: {gaps.words}.\n  {WAYS_OUT}"
-        ),
+        TreeselectWarning(f"`{call}` {drops}\n  Missing values: {gaps.words}.\n  {WAYS_OUT}"),
         stacklevel=stacklevel + 1,
     )

@@ -91,6 +91,11 @@ def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
     except UnicodeError as error:
         raise _undecodable(path, encoding, error) from error
     except pd.errors.ParserWarning as error:
+        with _opened(path) as file:
+            first = file.readline().decode(encoding, "replace").strip()
+        separator = next((sign for sign in ";\t|" if first.count(sign) > first.count(",")), None)
+        if separator:  # and commas in the rows, as decimal signs
+            raise _other_separator(path, separator, first) from error
         raise DataError(
             f"The rows of {quoted(str(path))} must not have more values than its header has"
             " names.\n"
@@ -112,14 +117,19 @@ def _check_header(path: Path, frame: pd.DataFrame, names: pd.Series[str]) -> Non
         )
     separator = next((sign for sign in ";\t|" if sign in str(names[0])), None)
     if len(names) == 1 and separator:
-        raise DataError(
-            f"The columns of {quoted(str(path))} must be separated by commas.\n"
-            f"  Found: one column, {names[0]!r}.\n"
-            f"  Read the file yourself: `pandas.read_csv({str(path)!r}, sep={separator!r})`."
-        )
+        raise _other_separator(path, separator, str(names[0]))
     twice = sorted({name for name in names[names.duplicated()] if name})
     if twice and len(names) == frame.shape[1]:
         raise not_different(twice)
+
+
+def _other_separator(path: Path, separator: str, header: str) -> DataError:
+    decimal = ", decimal=','" if separator == ";" else ""
+    return DataError(
+        f"The columns of {quoted(str(path))} must be separated by commas.\n"
+        f"  Found: one column, {header!r}.\n"
+        f"  Read the file yourself: `pandas.read_csv({str(path)!r}, sep={separator!r}{decimal})`."
+    )
 
 
 # --- encodings ---------------------------------------------------------------------------------

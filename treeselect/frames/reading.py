@@ -176,6 +176,8 @@ def _read_file(path: Path, encoding: str | None, sheet: str | None = None) -> pd
         raise DataError(f"Can't read the file {quoted(str(path))}.\n  {said_by(error)}") from error
     raise DataError(
         f"A data file must end in {listing(_ENDINGS, 99)}.\n  Found: {quoted(str(path))}."
+        " Read other files yourself, for example with"
+        f" `pandas.read_csv({str(path)!r}, sep='\\t')`, and pass the data frame."
     )
 
 

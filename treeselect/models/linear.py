@@ -17,6 +17,7 @@ from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing
 from treeselect.models.cox import fit_cox
 from treeselect.models.linear_data import LinearData
+from treeselect.models.separation import separation_problems
 from treeselect.quiet import own_filters
 
 if TYPE_CHECKING:
@@ -157,6 +158,8 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     problems += result.problems(names) if data.has_times else []
     if n_groups is not None and not problems:
         problems += _without_groups(result, covariance, names)
+    if data.row_weights.is_sample and family in ("binomial", "multinomial") and not problems:
+        problems += separation_problems(result, covariance, names)
     return LinearFit(
         result=result,
         model=model,
@@ -318,7 +321,9 @@ def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
 def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
-    y, family = _series(data.y, name), sm.families.Binomial()
+    from treeselect.models.logit_link import Logit
+
+    y, family = _series(data.y, name), sm.families.Binomial(Logit())
     fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit(**_covariance(data))
     return fit, "GLM, binomial family, logit link (statsmodels)"
 

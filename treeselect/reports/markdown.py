@@ -22,7 +22,10 @@ _SCREEN_ONLY = frozenset({"tools", "on-paper", "kicker"})
 
 _VOID = frozenset({"br", "img", "meta", "input", "hr", "link"})
 
-_NOTE = "Text and tables only. The HTML report of the same call has the figures."
+_NOTE = (
+    "Text and tables only. Sentences on lines, dots, bars and panels refer to the figures of the"
+    " HTML report of the same call."
+)
 
 
 def markdown_page(page: str) -> str:

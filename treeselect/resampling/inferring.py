@@ -88,7 +88,7 @@ def infer(
         for part, own in zip(parts, seeds, strict=True)
     ]
     if coding.missing == "drop":
-        warn_of_gaps(data, result.selected, "inference()", stacklevel=3)
+        warn_of_gaps(data, result.selected, "inference()", stacklevel=3, splits=True)
     chosen = run_pieces(_select, calls, _kind_of(problem.groups.names), course)
     parts = [parts[number] for number in chosen]
     terms = tuple(spec.term.name for spec in data.spec.terms)

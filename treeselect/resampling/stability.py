@@ -315,7 +315,7 @@ class Stability(PrintedStability):
         """:attr:`substitutes` as a pandas frame."""
         import pandas as pd
 
-        rows = []
+        rows: list[tuple[Any, ...]] = []
         for unit, others in self._replaced():
             without = ~self.selected[:, unit]
             for other in others:

@@ -89,8 +89,8 @@ def _lead(stability: Stability, one: str) -> str:
         f"The selection was repeated on {stability.words} ({how}), with {sizes} selected on each."
         f" Frequency: share of them that selected the {one}."
         + (
-            " Filled dots are selected in the fit and come first, hollow dots are not; lines are"
-            " 95% intervals."
+            f" In the table, the {one}s of the fit come first, with filled dots; hollow dots are"
+            f" other {one}s, and lines are 95% intervals."
             if could_vary(stability)
             else ""
         )
