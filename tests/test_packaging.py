@@ -135,7 +135,8 @@ def test_an_editable_install_reads_the_repository_s_templates(tmp_path: Path) ->
     assert [path.suffix for path in site.iterdir() if path.is_dir()] == [".dist-info"]
 
     found = run(
-        f"import site; site.addsitedir({str(site)!r}); sys.path.insert(0, sys.path.pop()); from treeselect.printing import folder; "
+        f"import site; site.addsitedir({str(site)!r}); sys.path.insert(0, sys.path.pop()); "
+        "from treeselect.printing import folder; "
         "print(folder.template_folder())",
         cwd=tmp_path,
     )
