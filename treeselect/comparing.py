@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from treeselect.algorithms.shared.method import deciding
-from treeselect.arguments.checks import USUAL_SIZE, check_digits, read_seed
+from treeselect.arguments.checks import USUAL_SIZE, check_digits, check_flag, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.comparison.record import Contest
+from treeselect.comparison.references import AllTerms
 from treeselect.comparison.running import (
     Contestant,
     Methods,
@@ -189,9 +190,11 @@ def compare(
     splits = split_rows(
         model_data.problem, model_data.row_weights, asked, stream_seed(seed, "cross-validation")
     )
-    problems = model_data.problems_for([method for _, method in contestants])
-    runs, done = run_methods(
-        problems, contestants, model_data.row_weights, splits, sizes, seed, course
+    references = Contestant(AllTerms().name, AllTerms())
+    fitted = (*contestants, references)
+    problems = model_data.problems_for([method for _, method in fitted])
+    (*runs, reference_run), done = run_methods(
+        problems, fitted, model_data.row_weights, splits, sizes, seed, course
     )
     n_asked, repeat_of_fold = len(splits), fold_repeats(asked, len(splits))[done]
     splits = tuple(splits[number] for number in done)
@@ -201,7 +204,8 @@ def compare(
     response = model_data.response
     names = model_data.arrays.groups.names
     return Comparison(
-        runs=runs,
+        runs=tuple(runs),
+        reference_run=reference_run,
         units=names,
         terms_of_unit=tuple(model_data.terms_of([name]) for name in names),
         assessed=~model_data.arrays.groups.keep,
@@ -238,8 +242,37 @@ class Comparison(Summarised, Tabled, Contest):
     differences from the best method: ``maketables.ETable([found])``.
     """
 
-    def tidy(self) -> Any:
+    def references(self) -> Any:
+        """Scores of the null and the full model on the same folds.
+
+        The null model has no terms; the full model is a random forest of 200 trees on all candidate
+        terms, fitted to the training rows of each fold. They are not methods: ranks, differences
+        and the Pareto front omit them.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``reference`` ("null" or "full"), ``k`` (0 or the number of units), mean ``score``, its
+            ``standard_error`` and median ``seconds``.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> found = treeselect.compare("survived ~ .", data, ["mrmr"], k=2, folds=2, seed=1)
+        >>> found.references()["reference"].tolist()
+        ['null', 'full']
+        """
+        return in_library(self.reference_table(), self.library)
+
+    def tidy(self, *, references: bool = False) -> Any:
         """One row for each method, fold and size.
+
+        Parameters
+        ----------
+        references : bool
+            Whether to add the reference models: rows whose ``method`` is "null" or "full", with
+            ``k`` 0 or the number of units. A column ``reference`` then marks them.
 
         Returns
         -------
@@ -249,7 +282,7 @@ class Comparison(Summarised, Tabled, Contest):
             largest set of at most ``k``; ``score`` on the held-out rows; ``seconds`` for the whole
             path and the refitted model; ``terms``, tuple of terms, most important first.
         """
-        return in_library(self.fold_table(), self.library)
+        return in_library(self.fold_table(check_flag("references", references)), self.library)
 
     def curves(self) -> Any:
         """One row for each method and size, averaged over the folds.

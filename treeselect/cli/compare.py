@@ -197,5 +197,6 @@ def _tables(found: Comparison) -> dict[str, Any]:
         "curves": records(found.curves()),
         "differences": records(found.differences()),
         "terms": records(found.terms()),
+        "references": records(found.references()),
         "tidy": records(found.tidy()),
     }

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+REFERENCES = ("null", "full")
+"""Names of the reference models, by increasing size."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One method in all folds.
@@ -117,6 +121,8 @@ class Contest:
         The case weights and their kind in print, if there are any.
     labels : mapping of str to str
         Labels of terms, units and the response in print, by name; those without are absent.
+    reference_run : Run or None
+        The null and the full model, which are no methods; None if they were not fitted.
     """
 
     runs: tuple[Run, ...]
@@ -144,6 +150,7 @@ class Contest:
     weights_facts: tuple[tuple[str, str], ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     unshown: tuple[str, ...] = ()
+    reference_run: Run | None = None
 
     def as_shown(self) -> Contest:
         """The same with labels in place of the names of terms, units and response."""
@@ -176,11 +183,32 @@ class Contest:
 
     # --- tables --------------------------------------------------------------------------------
 
-    def fold_table(self) -> pd.DataFrame:
+    def fold_table(self, references: bool = False) -> pd.DataFrame:
         """``Comparison.tidy`` as a pandas frame."""
         import pandas as pd
 
-        rows = [
+        frame = pd.DataFrame([row for run in self.runs for row in self._fold_rows(run)])
+        if references:
+            run = self.reference_run
+            added = () if run is None else self._fold_rows(run)
+            names = [REFERENCES[int(row["k"] > 0)] for row in added]
+            more = pd.DataFrame(added, columns=frame.columns).assign(method=names, reference=True)
+            frame = pd.concat([frame.assign(reference=False), more], ignore_index=True)
+        return frame.astype({"k": "Int64"})
+
+    def reference_table(self) -> pd.DataFrame:
+        """``Comparison.references`` as a pandas frame."""
+        import pandas as pd
+
+        run = self.reference_run
+        columns = ["reference", "k", "score", "standard_error", "seconds"]
+        rows = [] if run is None else [self._row(run, place) for place in range(len(REFERENCES))]
+        named = [{"reference": name} | row for name, row in zip(REFERENCES, rows, strict=False)]
+        return pd.DataFrame(named, columns=columns).astype({"k": "Int64"})
+
+    def _fold_rows(self, run: Run) -> list[dict[str, Any]]:
+        """A row for each fold and size."""
+        return [
             {
                 "method": run.label,
                 "repeat": int(self.repeat_of_fold[number]) + 1,
@@ -191,11 +219,9 @@ class Contest:
                 "seconds": float(fold.seconds[place]),
                 "terms": tuple(name for g in units for name in self.terms_of_unit[g]),
             }
-            for run in self.runs
             for number, fold in enumerate(run.folds)
             for place, units in enumerate(fold.units)
         ]
-        return pd.DataFrame(rows).astype({"k": "Int64"})
 
     def curve_table(self) -> pd.DataFrame:
         """``Comparison.curves`` as a pandas frame."""

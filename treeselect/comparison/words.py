@@ -154,11 +154,32 @@ def _nothing_left_out(found: Contest) -> list[str]:
     ]
 
 
+def _reference_models(found: Contest) -> list[str]:
+    """A sentence on the scores of the null and the full model."""
+    rows = found.reference_table().to_dict("records")
+    if not rows:
+        return []
+    null, full = (
+        f"{plain_score(row['score'])} (s.e. {error_text(row['standard_error'])})" for row in rows
+    )
+    n_units = len(found.units)
+    return [
+        f"Reference models: {found.score_name} is {null} for the null model, without terms, and"
+        f" {full} for the full model, a random forest on {units_text(n_units, found)}, on the same"
+        " folds. They are not methods and do not count in differences or the Pareto front."
+        if len(found.runs) > 1
+        else f"Reference models: {found.score_name} is {null} for the null model, without terms,"
+        f" and {full} for the full model, a random forest on {units_text(n_units, found)}, on the"
+        " same folds."
+    ]
+
+
 def comparison_notes(found: Contest) -> tuple[str, ...]:
     """Notes on these numbers."""
     n_folds = len(found.n_test)
     notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
     notes += [found.score_words] if found.score_words else []
+    notes += _reference_models(found)
     notes += _nothing_left_out(found)
     if any(run.sizes is None for run in found.runs):
         notes.append(

@@ -71,12 +71,29 @@ def _scores(found: Contest, ax: Axes | None) -> Axes:
         f"number of {noun_of(found.terms_of_unit, 2)} (k); ring: size at which a method is compared"
     )
     ax.set_ylabel(plain(f"{found.score_name} on held-out rows"))
+    drawn += _reference_lines(ax, found, axis)
     more = len(found.runs) - len(lines)
     if more:
         drawn += ax.plot([], [], " ", label=f"and {more:,} more")
     ax.legend(handles=drawn, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     ax.set_title("Mean over the folds ± one standard error", loc="left", fontsize=10)
     return ax
+
+
+def _reference_lines(ax: Axes, found: Contest, axis: Axis) -> list[Any]:
+    """Scores of the null and the full model, where the axis shows them."""
+    styles = {"null": ":", "full": "--"}
+    return [
+        ax.axhline(
+            row["score"],
+            color=SOFT,
+            linewidth=1,
+            linestyle=styles[row["reference"]],
+            label=f"{row['reference']} model",
+        )
+        for row in found.reference_table().to_dict("records")
+        if axis.low <= row["score"] <= axis.high
+    ]
 
 
 def _score_line(ax: Axes, line: ScoreLine, i: int, shift: float, axis: Axis) -> Any:
