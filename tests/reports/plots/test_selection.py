@@ -157,10 +157,11 @@ def test_substitutes_show_the_table(copies, cross_validated, mixed):
         whole.plot("substitutes")
 
 
-def test_substitutes_without_the_data_have_no_association(copies, tmp_path):
+def test_substitutes_of_a_model_file_have_their_associations(copies, tmp_path):
     loaded = treeselect.load(copies.save(tmp_path / "fit"))
-    assert loaded.stability.substitutes["association"].isna().all()
-    assert not loaded.plot("substitutes").texts
+    assert loaded.stability.substitutes.equals(copies.stability.substitutes)
+    texts = [[text.get_text() for text in f.plot("substitutes").texts] for f in (loaded, copies)]
+    assert texts[0] == texts[1] != []
 
 
 def test_risk_groups_have_curves_numbers_at_risk_and_predictions():
