@@ -70,7 +70,7 @@ def whole(fit, data):
         ("pairs", 5, "4 of 6 resamples", 6),
         ("performance", 4, "4 of 6 folds", 6),
         ("inference", 2, "2 of 4 splits", 4),
-        ("compare", 5, "4 of 6 pairs of method and fold", 3),
+        ("compare", 7, "6 of 9 pairs of method and fold", 3),
     ],
 )
 def test_a_call_that_was_stopped_is_a_part_and_goes_on(
