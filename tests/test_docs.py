@@ -7,6 +7,7 @@ built.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import pkgutil
 import re
 from collections import Counter
@@ -249,3 +250,41 @@ def test_each_public_name_is_in_the_reference_once():
     assert [name for name, count in counts.items() if count > 1] == []
     assert sorted(public - set(counts)) == []
     assert sorted(set(counts) - public) == []
+
+
+def parameters_of(docstring):
+    """Names in the section on parameters; ``a, b : int`` are two."""
+    found = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+$|\Z)", docstring, re.M | re.S)
+    heads = (
+        [line for line in found[1].splitlines() if line and not line[0].isspace()] if found else []
+    )
+    return {name.strip().lstrip("*") for head in heads for name in head.split(" : ")[0].split(",")}
+
+
+def public_functions():
+    """Public functions and methods with their class, which may have the example; properties have
+    no parameters."""
+    for name in treeselect.__all__:
+        if inspect.isfunction(found := getattr(treeselect, name)):
+            yield f"treeselect.{name}", found, found
+    for result in RESULTS:
+        cls = pkgutil.resolve_name(result)
+        for name in sorted(members(cls)):
+            full, found = f"{result}.{name}", inspect.getattr_static(cls, name)
+            if FOR_REPORTS.search(name) or full in FOR_PAGES:
+                continue
+            yield full, getattr(found, "fget", None) or getattr(found, "func", None) or found, cls
+
+
+def test_each_public_function_tells_its_parameters_and_has_an_example():
+    wrong, without = {}, []
+    for name, function, home in public_functions():
+        said = inspect.cleandoc(function.__doc__ or "")
+        assert said, f"{name} has no docstring"
+        real = set(inspect.signature(function).parameters) - {"self"}
+        if different := real ^ parameters_of(said):
+            wrong[name] = different
+        if ">>>" not in said + (home.__doc__ or ""):
+            without.append(name)
+    assert wrong == {}
+    assert without == []

@@ -240,6 +240,16 @@ class Comparison(Summarised, Tabled, Contest):
     Returned by :func:`treeselect.compare`. Its attributes are those of
     :class:`treeselect.comparison.record.Contest`. For the package maketables it is a column of
     differences from the best method: ``maketables.ETable([found])``.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> found = treeselect.compare("survived ~ .", data, ["mrmr", "stepwise"], k=2, folds=2, seed=1)
+    >>> found.methods
+    ('mrmr', 'stepwise')
+    >>> found.tidy()["score"].between(0.5, 1).all()
+    np.True_
     """
 
     def references(self) -> Any:

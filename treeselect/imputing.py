@@ -175,6 +175,17 @@ class ImputedSelection(Summarised, Imputed):
 
     Returned by :func:`treeselect.select_imputed`. Its attributes are those of
     :class:`treeselect.imputation.record.Imputed`.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic")
+    >>> frames = [data.fillna({"age": age}) for age in (20.0, 30.0, 40.0)]
+    >>> found = treeselect.select_imputed("survived ~ sex + age", frames, method="mrmr", k=1)
+    >>> found.n_imputations
+    3
+    >>> found.selected
+    ('sex',)
     """
 
     fits: tuple[SelectionResult, ...]

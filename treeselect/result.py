@@ -50,6 +50,18 @@ class SelectionResult(ReadableFit):
 
     Returned by :func:`treeselect.select`. Its methods never modify it. Its attributes are those of
     :class:`treeselect.resampling.fit.Fit`.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> fit.k, len(fit.selected), fit.family
+    (2, 2, 'binomial')
+    >>> list(fit.tidy().columns[:4])
+    ['term', 'group', 'selected', 'decision']
+    >>> fit.predict(data.head(2)).between(0, 1).all()
+    np.True_
     """
 
     # --- other models ---

@@ -31,6 +31,14 @@ class TermTests(Summarised):
         Content of :meth:`summary`.
     library : str
         Library in which tables are returned.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> fit.refit("glm").drop1().tidy()["term"].tolist()
+    ['(none)', 'pclass', 'sex']
     """
 
     table: pd.DataFrame

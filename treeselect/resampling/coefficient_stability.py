@@ -71,6 +71,15 @@ class CoefficientStability(Summarised):
         Labels in print of the coefficients, in the order of the table's rows.
     coding : LinearCoding
         How the models take missing values and ordered factors.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> found = fit.resample(5).coefficient_stability()
+    >>> list(found.tidy().columns[:2])
+    ['term', 'column']
     """
 
     table: pd.DataFrame

@@ -47,6 +47,15 @@ class ConditionalImportance(Summarised):
         Data frame library of the tables.
     labels : mapping of str to str
         Labels of units in print, by name; units without a label are absent.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> found = fit.conditional_importance(repeats=2)
+    >>> print(*found.tidy().columns)
+    term selected score_with score_without importance ci_low ci_high p_value
     """
 
     units: tuple[str, ...]

@@ -45,6 +45,15 @@ class ErrorBound:
     n_resamples : int
     one : str
         One of `units` in print: "term", or "unit" where there are groups.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> bound = fit.resample(20, scheme="subsample").stability.pfer(0.9)
+    >>> bound.q, bound.p, bound.informative
+    (2, 9, True)
     """
 
     bound: float

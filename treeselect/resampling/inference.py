@@ -132,6 +132,17 @@ class Inference(Summarised, Tabled):
     -----
     The result of a single split is a model for the package maketables, which sets several models
     side by side: ``maketables.ETable([fit.inference(seed=1), other])``.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> found = fit.inference(repeats=2)
+    >>> found.n_splits, found.n_failed
+    (2, 0)
+    >>> list(found.tidy().columns)
+    ['term', 'p_value', 'selected', 'tested']
     """
 
     terms: tuple[str, ...]

@@ -42,6 +42,15 @@ class LearningCurve:
         Data frame library of the tables.
     score_words : str
         A sentence that explains the score; empty if its name suffices.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> curve = fit.learning_curve([0.5, 1.0], folds=2)
+    >>> print(*curve.tidy().columns)
+    share rows score standard_error k stability stability_low stability_high
     """
 
     shares: tuple[float, ...]

@@ -53,6 +53,15 @@ class RiskGroups(Summarised):
         predicted.
     library : str
         Data frame library of the tables.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load_gbsg2()
+    >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
+    >>> found = fit.risk_groups()
+    >>> list(found.names)
+    ['low', 'middle', 'high']
     """
 
     names: tuple[str, ...]

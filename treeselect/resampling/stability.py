@@ -34,6 +34,17 @@ class Stability(PrintedStability):
     """Stability of a selection: selection frequencies, agreement and error control.
 
     Its attributes are those of :class:`treeselect.resampling.resampled.Resampled`.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> stability = fit.resample(10).stability
+    >>> stability.n_resamples
+    10
+    >>> list(stability.tidy().columns)
+    ['term', 'frequency', 'ci_low', 'ci_high', 'selected']
     """
 
     def pfer(self, threshold: float = 0.75, assumption: Assumption = "none") -> ErrorBound:

@@ -45,6 +45,14 @@ class Citation:
         Of the software here.
     fingerprint : str or None
         Of the data, 64 hexadecimal digits; None where they are not here.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> "mRMR" in fit.citation().as_text()
+    True
     """
 
     methods: str

@@ -54,6 +54,16 @@ class EstimatorFit:
         Name of the response.
     classes : tuple
         Classes of the response; the second of two is the positive one. Empty for numbers.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = fit.refit(DecisionTreeClassifier(max_depth=2, random_state=0))
+    >>> tree.predict_proba(data.head(2)).shape
+    (2, 2)
     """
 
     estimator: Any
@@ -66,7 +76,16 @@ class EstimatorFit:
     classes: tuple[Any, ...] = ()
 
     def encode(self, new: Any) -> FloatArray:
-        """Columns of new data as the estimator takes them, shape (n_rows, n_columns).
+        """Columns of new data as the estimator takes them.
+
+        Parameters
+        ----------
+        new : frame or path
+            Must have the columns behind the selected terms.
+
+        Returns
+        -------
+        ndarray of float, shape (n_rows, n_columns)
 
         Raises
         ------

@@ -194,7 +194,16 @@ class ReadableFit(Fit):
         return in_library(node_table(self), self.design.library)
 
     def rules(self, tree: int = 1) -> str:
-        """One tree of :meth:`trees`, by its number, as indented text.
+        """One tree as indented text.
+
+        Parameters
+        ----------
+        tree : int
+            Its number in :meth:`trees`, from 1.
+
+        Returns
+        -------
+        str
 
         Raises
         ------

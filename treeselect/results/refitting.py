@@ -179,6 +179,15 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
     ``maketables.ETable([fit.refit("glm"), other])``, for Word, LaTeX, Typst and HTML. These tables
     have no significance stars, because the p-values are not valid after a selection on the same
     rows.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> glm = fit.refit("glm")
+    >>> list(glm.tidy().columns)
+    ['term', 'column', 'estimate', 'std_error', 'statistic', 'p_value', 'ci_low', 'ci_high']
     """
 
     result: Any
