@@ -79,8 +79,9 @@ def test_ratios_and_their_intervals(times):
     same = ["term", "column", "std_error", "statistic", "p_value"]
     pd.testing.assert_frame_equal(ratios[same], plain[same])
     first = fit.content.rows[0]
-    assert first[1] == f"{ratios['estimate'][0]:.4g}"
-    assert first[2] == f"{ratios['ci_low'][0]:.4g} to {ratios['ci_high'][0]:.4g}"
+    assert 1 < ratios["estimate"][0] < 10  # hence two decimals, in the interval too
+    assert first[1] == f"{ratios['estimate'][0]:.2f}"
+    assert first[2] == f"{ratios['ci_low'][0]:.2f} to {ratios['ci_high'][0]:.2f}"
 
 
 def test_ratios_of_the_other_families(study):
