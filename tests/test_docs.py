@@ -154,7 +154,7 @@ def test_blocks_of_a_page_run(page, tmp_path, monkeypatch, capsys):
     if page.stem == "long-runs":
         assert not names["comparison"].partial
         kinds = Counter(path.name.partition("-")[0] for path in (tmp_path / "saved").iterdir())
-        assert kinds == {"resample": 20, "fold": 3, "split": 3, "pair": 6}
+        assert kinds == {"resample": 20, "fold": 3, "split": 3, "pair": 9}
         assert said.count("resample ") == 20
 
 

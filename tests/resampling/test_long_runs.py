@@ -99,7 +99,7 @@ def test_summaries_and_reports_say_that_a_result_is_partial(fit, data, tmp_path)
     part = fit.resample(6, on_piece=stop_at(3))
     performance = fit.performance(3, on_piece=stop_at(2))
     inference = fit.inference(repeats=4, on_piece=stop_at(2))
-    comparison = CALLS["compare"](fit, data, on_piece=stop_at(4))
+    comparison = CALLS["compare"](fit, data, on_piece=stop_at(6))
     said = "Partial: stopped after {} of {} {}; the result is based on these alone."
     page = part.report(tmp_path / "fit.html", performance=performance).read_text()
     for found, words in [(part, (3, 6, "resamples")), (performance, (2, 3, "folds"))]:
@@ -188,7 +188,7 @@ def test_the_command_line_saves_and_goes_on(data, tmp_path, monkeypatch, capsys)
         assert main(command) == 0
         first.append(capsys.readouterr().out)
     names = sorted(path.name.split("-")[0] for path in (tmp_path / "here").iterdir())
-    assert names == ["fold"] * 3 + ["pair"] * 6 + ["resample"] * 3
+    assert names == ["fold"] * 3 + ["pair"] * 9 + ["resample"] * 3
     monkeypatch.setattr("treeselect.running.pieces.run_each", lambda *_: (_ for _ in ()))
     for command, said in zip((select, compare), first, strict=True):
         assert main(command) == 0
