@@ -27,8 +27,6 @@ from treeselect.arguments.checks import USUAL_METHOD
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "features.md"
 
-pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the sdist has no docs")
-
 CALL = re.compile(
     r"`((?:fit\.|pairs\.|select\(|select_imputed\(|compare\(|treeselect\.|(?:Tree|Formula)Selector\()"
     r"[^`]*)`"

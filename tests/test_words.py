@@ -10,15 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from spellchecker import SpellChecker
 
 ROOT = Path(__file__).parent.parent
 WORDS = ROOT / "docs" / "words.txt"
-
-pytestmark = pytest.mark.skipif(not WORDS.exists(), reason="the sdist has no docs")
 
 BANNED = (
     "1 less the ratio",

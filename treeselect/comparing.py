@@ -18,7 +18,7 @@ from treeselect.algorithms.shared.method import deciding
 from treeselect.arguments.checks import USUAL_SIZE, check_digits, check_flag, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.comparison.record import Contest
-from treeselect.comparison.references import AllTerms
+from treeselect.comparison.references import AllTerms, reference_sizes
 from treeselect.comparison.running import (
     Contestant,
     Methods,
@@ -190,11 +190,12 @@ def compare(
     splits = split_rows(
         model_data.problem, model_data.row_weights, asked, stream_seed(seed, "cross-validation")
     )
-    references = Contestant(AllTerms().name, AllTerms())
-    fitted = (*contestants, references)
+    fitted = (*contestants, Contestant(AllTerms().name, AllTerms()))
     problems = model_data.problems_for([method for _, method in fitted])
+    own_sizes = [sizes if method.tuning_value is None else None for _, method in contestants]
+    own_sizes.append(reference_sizes(len(model_data.arrays.groups.names)))
     (*runs, reference_run), done = run_methods(
-        problems, fitted, model_data.row_weights, splits, sizes, seed, course
+        problems, fitted, model_data.row_weights, splits, own_sizes, seed, course
     )
     n_asked, repeat_of_fold = len(splits), fold_repeats(asked, len(splits))[done]
     splits = tuple(splits[number] for number in done)

@@ -117,7 +117,8 @@ def parse_formula(
     right = [_term(t, names) for t in sides.rhs if str(t) != "1"]
     terms, strata_of = take_strata(right, response, text)
     check_terms(terms, response, text)
-    return ParsedFormula(text, response, terms, tuple(columns), tuple(hidden), strata_of)
+    one = len(right) < len(sides.rhs)
+    return ParsedFormula(text, response, terms, tuple(columns), tuple(hidden), strata_of, one)
 
 
 def _numbered(tokens: Sequence[Token], names: Identifiers) -> list[Token]:

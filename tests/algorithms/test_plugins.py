@@ -65,7 +65,6 @@ def _nothing_registered(monkeypatch):
     monkeypatch.setattr(plugins, "_REGISTERED", {})
 
 
-@pytest.mark.skipif(not PAGE.exists(), reason="the sdist has no docs")
 def test_the_method_of_the_page_does_everything(tmp_path, data):
     installed = tmp_path / "installed"
     installed.mkdir()

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import treeselect
 from treeselect.designs.preparing import prepare
 from treeselect.designs.request import Request
 
@@ -77,3 +78,13 @@ def test_few_numbers_as_the_response(numbers):
 def test_classes_that_may_be_one():
     said = _notes(DATA.assign(y=["yes", "Yes ", "no"] * 10))
     assert "Classes that may be one: 'Yes ', 'yes' of `y`" in said
+
+
+@pytest.mark.parametrize(
+    ("right", "noted"), [("-1 + x", True), ("0 + x", True), ("x", False), (". - x", False)]
+)
+def test_that_an_intercept_stays_is_said(right, noted):
+    data = pd.DataFrame({"y": np.arange(20.0) % 7, "x": np.arange(20.0) % 3, "z": np.arange(20.0)})
+    fit = treeselect.select(f"y ~ {right}", data, method="mrmr", k=1, seed=1)
+    assert any("the intercept is not a term" in note for note in fit.design.notes) == noted
+    assert "Intercept" in fit.refit("glm").coef.index

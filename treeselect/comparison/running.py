@@ -13,7 +13,6 @@ from treeselect.algorithms.shared.method import Method, is_method
 from treeselect.arguments.checks import check_rule, members
 from treeselect.arguments.scalars import described
 from treeselect.comparison.record import Run
-from treeselect.comparison.references import AllTerms, reference_sizes
 from treeselect.designs.design import FeatureGroups, check_size
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -144,22 +143,21 @@ def run_methods(
     contestants: Sequence[Contestant],
     weights: RowWeights,
     splits: Sequence[Split],
-    sizes: tuple[int, ...],
+    asked: Sequence[tuple[int, ...] | None],
     seed: int,
     course: Course,
 ) -> tuple[tuple[Run, ...], list[int]]:
-    """All methods in all folds, with the numbers of the folds. If the user stopped the call, these
-    are the folds in which all methods are finished. Folds have the seeds of ``select()``."""
+    """All methods, each at its own sizes, in all folds, with the numbers of the folds. If the user
+    stopped the call, these are the folds in which all methods are finished. Folds have the seeds of
+    ``select()``."""
     own = stream_seed(seed, "cross-validation")
-    n_units = len(problems[0].groups.names)
-    asked = [_sizes_of(method, sizes, n_units) for _, method in contestants]
     calls = [
         (problem, contestant, weights, split, of_method, stream_seed(own, "fold", number), number)
         for number, split in enumerate(splits)
         for problem, contestant, of_method in zip(problems, contestants, asked, strict=True)
     ]
     n = len(contestants)
-    kind = _kind_of([label for label, _ in contestants], asked, n_units)
+    kind = _kind_of([label for label, _ in contestants], asked, len(problems[0].groups.names))
     found = run_pieces(_one_pair, calls, kind, course)
     runs = tuple(
         Run(
@@ -173,12 +171,6 @@ def run_methods(
         for i, (contestant, of_method) in enumerate(zip(contestants, asked, strict=True))
     )
     return runs, sorted({number // n for number in found})
-
-
-def _sizes_of(method: Method, sizes: tuple[int, ...], n_units: int) -> tuple[int, ...] | None:
-    if isinstance(method, AllTerms):
-        return reference_sizes(n_units)
-    return sizes if method.tuning_value is None else None
 
 
 def _kind_of(labels: Sequence[str], sizes: Sequence[tuple[int, ...] | None], n_units: int) -> Kind:

@@ -99,6 +99,8 @@ def prepare(
     notes += monotone_notes(directions, parsed.terms)
     spec = dataclasses.replace(spec, na=codes)
     notes += response_notes(response, request.family)
+    if not parsed.has_intercept:
+        notes.append("`-1` and `0 +` in the formula have no effect: the intercept is not a term.")
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:

@@ -118,6 +118,8 @@ class ParsedFormula:
         Those that ``.`` does not stand for.
     strata : tuple of Factor
         What ``strata()`` is given, in alphabetical order; their combinations are the strata.
+    has_intercept : bool
+        False after ``-1`` or ``0 +``, which have no effect.
     """
 
     text: str
@@ -126,6 +128,7 @@ class ParsedFormula:
     columns: tuple[str, ...]
     hidden: tuple[str, ...]
     strata: tuple[Factor, ...] = ()
+    has_intercept: bool = True
 
     @property
     def outcome_variables(self) -> tuple[str, ...]:
