@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -126,33 +125,12 @@ def tests_cells(row: Any, form: str) -> tuple[str, str, str, str]:
 
 
 def ratio_cells(row: Any) -> tuple[str, str]:
-    """A ratio and its interval, printed."""
-    with np.errstate(over="ignore"):
+    """A ratio and its interval, printed: by default three digits of the ratio, or two of the width
+    of the interval if that takes more decimals."""
+    with np.errstate(over="ignore", invalid="ignore"):
         ratio, low, high = np.exp([row.estimate, row.ci_low, row.ci_high])
-    form = ratio_form(ratio, high - low)
+        form = common_form([ratio, 10 * (high - low)], digits=significant(3))
     return format(ratio, form), f"{format(low, form)} to {format(high, form)}"
-
-
-def ratio_form(ratio: float, width: float) -> str:
-    """Format of a ratio and of its interval of this width: by default three digits of the ratio, or
-    two of the width if that takes more decimals.
-
-    Examples
-    --------
-    >>> from treeselect.models.coefficients import ratio_form
-    >>> ratio_form(1.2, 0.5), ratio_form(1.0003, 0.001), ratio_form(0.0, 0.1)
-    ('.2f', '.4f', '.4g')
-    """
-    digits = significant(3)
-    if not (1e-5 < ratio < 1e6 and 0 < width < 1e6):
-        return f".{digits + 1}g"
-    decimals = max(digits - 1 - decade(ratio), digits - 2 - decade(width), 0)
-    return f".{decimals}f" if decimals <= 7 else f".{digits + 1}g"
-
-
-def decade(value: float) -> int:
-    """Exponent of the power of ten at or below a positive number."""
-    return math.floor(math.log10(value))
 
 
 _ENOUGH_EVENTS = 10
