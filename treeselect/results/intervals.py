@@ -95,9 +95,11 @@ def interval_columns(fit: Fit, mean: FloatArray, level: float) -> dict[str, list
     tail = (1 - level) / 2
     high, low = _bound(residual, weight, 1 - tail), -_bound(-residual, weight, 1 - tail)
     if not np.isfinite(low) or not np.isfinite(high):
+        n = len(residual)
         raise OptionError(
-            f"`level` is too high for {len(residual):,} out-of-bag residuals.\n"
-            f"  Found: {level:g}. With n residuals, it can be at most (n - 1) / (n + 1)."
+            f"`level` is too high for {n:,} out-of-bag residuals.\n"
+            f"  Found: {level:g}. With n residuals it can be at most (n - 1) / (n + 1); try"
+            f" {int(1000 * (n - 1) / (n + 1)) / 1000:g}."
         )
     return {"fit": mean.tolist(), "low": (mean + low).tolist(), "high": (mean + high).tolist()}
 
