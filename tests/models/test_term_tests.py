@@ -164,3 +164,15 @@ def test_the_table_of_a_paper_and_the_report(survey, tmp_path):
 def test_differences_are_no_ratios(models):
     with pytest.raises(OptionError, match="`exponentiate` must be False"):
         models["drop1 plain"]["gaussian"].summary(exponentiate=True)
+
+
+def test_where_all_terms_were_forced_in_p_values_are_not_called_invalid(survey):
+    fit = treeselect.select("b ~ x + g", survey, method="mrmr", k=2, seed=1, keep=["x", "g"])
+    model = fit.refit("glm")
+    for found in (model.summary(), model.summary(exponentiate=True), model.drop1().summary()):
+        text = " ".join(str(found).split())
+        assert "forced in" in text
+        assert "not valid" not in text
+    one = treeselect.select("b ~ x + g", survey, method="mrmr", k=2, seed=1, keep="x").refit("glm")
+    for found in (one.summary(), one.anova().summary()):
+        assert "not valid" in str(found)

@@ -53,7 +53,7 @@ from treeselect.results.coding_notes import coding_notes
 from treeselect.results.estimators import MODELS, refit_estimator
 from treeselect.results.linear_notes import group_note, left_out_note, weight_notes
 from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
-from treeselect.results.term_tables import SELECTED_HERE, TermTested, fitted_terms
+from treeselect.results.term_tables import FORCED_IN, SELECTED_HERE, TermTested, fitted_terms
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import workers_for
 
@@ -321,7 +321,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
         columns=table_head(fit, 0.95),
         rows=rows_with_references(table, references, table_rows(printed, fit)),
         notes=(
-            NOT_VALID,
+            FORCED_IN if data.arrays.groups.keep.all() else NOT_VALID,
             *group_note(result.choice.folds.groups_name, data),
             *fit.problems,
             *ratio_notes(fit, printed),

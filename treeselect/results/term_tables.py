@@ -29,6 +29,11 @@ SELECTED_HERE = (
     " are anti-conservative."
 )
 
+FORCED_IN = (
+    "All candidate terms were forced in, so these p-values and intervals are not affected by a"
+    " selection."
+)
+
 
 _STATISTICS = {
     "df_resid": "df_resid", "deviance": "deviance", "null_deviance": "null_deviance",
@@ -51,6 +56,11 @@ class TermTested:
     labels: dict[str, str]
     content: SummaryContent
     fitted: FittedTerms | None
+
+    @property
+    def _caution(self) -> str:
+        """How the selection affects p-values."""
+        return FORCED_IN if FORCED_IN in self.content.notes else SELECTED_HERE
 
     def anova(self) -> TermTests:
         """Sequential tests of terms, as R's ``anova(fit)``: each term given those before it.
@@ -75,7 +85,7 @@ class TermTested:
         >>> fit.refit("glm").anova().tidy()["term"].tolist()
         ['(null model)', 'sex', 'sibsp']
         """
-        return sequential_tests(self._terms(), (SELECTED_HERE,), self.library)
+        return sequential_tests(self._terms(), (self._caution,), self.library)
 
     def drop1(self) -> TermTests:
         """Tests of each term given all others, as R's ``drop1(fit, test = "LRT")``.
@@ -100,7 +110,7 @@ class TermTested:
         >>> fit.refit("glm").drop1().tidy()["df"].tolist()[1:]
         [1.0, 1.0]
         """
-        return drop_tests(self._terms(), (SELECTED_HERE,), self.library)
+        return drop_tests(self._terms(), (self._caution,), self.library)
 
     def confint(self, *, method: str = "profile", level: float = 0.95) -> Any:
         """Confidence intervals of the coefficients, as R's ``confint(fit)``.
