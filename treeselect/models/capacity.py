@@ -232,7 +232,7 @@ def trees_needed(errors: FloatArray, variances: FloatArray, weights: RowWeights,
         A multiple of five, or `most`.
     """
     weight = weights.values
-    least = _ROWS_OF_ALL / max(np.count_nonzero(weight), 1)
+    least = _ROWS_OF_ALL / max(int(np.count_nonzero(weight)), 1)
     known = ~np.isnan(errors) & (weight > 0)
     if least >= most or known.sum() < 2:
         return most
