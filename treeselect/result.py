@@ -81,7 +81,7 @@ class SelectionResult(ReadableFit):
         Parameters
         ----------
         model : {"forest", "boosting", "glm"} or estimator
-            ``"forest"``: a random forest of 200 trees, the final model of most methods.
+            ``"forest"``: a random forest of at most 200 trees, the final model of most methods.
             ``"boosting"``: boosted trees of depth 2, 4 or 6 with shrinkage 0.1; depth and number
             of trees minimise the loss on held-out rows. ``"glm"``: the linear model of the family,
             fitted by statsmodels: least squares, a binomial or Poisson GLM, or a multinomial logit,

@@ -8,8 +8,15 @@ import pytest
 from scipy.special import expit
 
 import treeselect
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.ensembles.cutting import cut_back
-from treeselect.models.capacity import Grower, cut_forest, sizes_of_nodes, truth_of
+from treeselect.models.capacity import (
+    Grower,
+    cut_forest,
+    sizes_of_nodes,
+    trees_needed,
+    truth_of,
+)
 
 NOISE = [f"z{j}" for j in range(5)]
 
@@ -77,3 +84,41 @@ def test_no_other_size_has_less_out_of_bag_error(fitted):
 def test_sizes_fall_by_halves_down_to_every_node():
     assert sizes_of_nodes(100) == [50, 25, 12, 1]
     assert sizes_of_nodes(10) == [1]
+
+
+ROWS = 100_000
+
+
+def needed(variance, most=200, n_rows=ROWS, weights=None):
+    """Trees for errors of 0 and 2, whose standard error is ``n_rows ** -0.5``."""
+    errors = np.tile([0.0, 2.0], n_rows // 2)
+    weights = (
+        RowWeights(np.ones(n_rows, dtype=np.int64), are_copies=True) if weights is None else weights
+    )
+    return trees_needed(errors, np.full(n_rows, variance), weights, most)
+
+
+def test_a_forest_has_as_many_trees_as_its_error_needs():
+    assert needed(100 * 0.1 * ROWS**-0.5) == 100
+    assert needed(98 * 0.1 * ROWS**-0.5) == 100
+    assert needed(101 * 0.1 * ROWS**-0.5) == 105
+    assert needed(1.0) == 200
+    assert needed(1.0, most=7) == 7
+
+
+def test_short_data_have_all_trees():
+    assert needed(0.0) == 25
+    assert needed(0.0, n_rows=1000) == 200
+
+
+def test_copies_of_rows_count():
+    copies = RowWeights(np.full(ROWS, 4, dtype=np.int64), are_copies=True)
+    assert needed(50 * 0.1 * ROWS**-0.5, weights=copies) == 100  # half the standard error
+    scaled = RowWeights(np.full(ROWS, 4.0), are_copies=False)
+    assert needed(50 * 0.1 * ROWS**-0.5, weights=scaled) == 50
+
+
+def test_unknown_errors_take_all_trees():
+    weights = RowWeights(np.ones(ROWS, dtype=np.int64), are_copies=True)
+    missing = np.full(ROWS, np.nan)
+    assert trees_needed(missing, missing, weights, 200) == 200

@@ -124,7 +124,8 @@ class ControlBurn(Method):
         path. With few terms this penalty shrinks predictions towards the mean, with many hardly,
         and cross-validation then chooses the penalty and the number of terms together.
     n_trees : int
-        Trees of the refitted forest, 1 to 1,000,000.
+        Most trees of the refitted forest, 1 to 1,000,000. On long data, fewer are grown if more
+        would lower its error by less than a tenth of the error's standard error.
     prune : bool
         Whether a backward pass is applied to each selection of at most 30 terms. It drops terms
         whose removal does not raise the out-of-bag error of a forest by more than its standard

@@ -25,7 +25,7 @@ from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Nodes, Trees, join_trees
 from treeselect.engine.random import stream_seed
-from treeselect.engine.rounding import first_largest
+from treeselect.engine.rounding import first_largest, slack
 from treeselect.engine.splitting.candidates import n_able
 
 MIN_LEAF = 5
@@ -33,6 +33,14 @@ MIN_LEAF = 5
 
 _LEAST_FIRST, _ROWS_OF_FIRST = 10, 50_000
 """Fully grown trees that determine the capacity: at least this many, and as many rows in total."""
+
+
+_NEGLIGIBLE = 0.1
+"""Share of the standard error of a forest's error that its finite number of trees may add to it."""
+
+_ROWS_OF_ALL = 2_500_000
+"""Trees of a final forest take at least so many rows in total, however few its error needs: small
+data have all the trees that are allowed, which cost little there and steady each prediction."""
 
 
 class CutForest(NamedTuple):
@@ -189,13 +197,54 @@ def best_forest(grower: Grower, *, n_trees: int) -> CutForest:
 
 
 def best_trees(grower: Grower, *, n_trees: int) -> tuple[Trees, int]:
-    """The trees of :func:`best_forest`, and the number of first ones; no out-of-bag predictions.
+    """The trees of :func:`best_forest`, as many as :func:`trees_needed`, and the number of first
+    ones; no out-of-bag predictions.
 
     The bags of the first trees have their own random stream.
     """
     first = _best_first_trees(grower, n_trees)
+    own = first.sums.at(first.best)
+    n_trees = trees_needed(
+        own.errors(grower.truth)[:, 0], own.variances[:, 0], grower.weights, n_trees
+    )
+    n_trees = max(n_trees, first.trees.n_trees)
     trees = join_trees([cut_back(first.trees, first.size), *_more_trees(grower, first, n_trees)])
     return trees, first.trees.n_trees
+
+
+def trees_needed(errors: FloatArray, variances: FloatArray, weights: RowWeights, most: int) -> int:
+    """Trees of a forest whose error is that of infinitely many, but for a negligible rest.
+
+    A mean of T trees has ``V / T`` more squared error than one of infinitely many, where V is the
+    mean variance of a tree. This is at most a tenth of the standard error of the error itself.
+
+    Parameters
+    ----------
+    errors, variances : ndarray of float, shape (n_rows,)
+        Of the first trees, see ``cutting.OutsideSums``; NaN where they are unknown.
+    weights : RowWeights
+    most : int
+        Most trees: all of them where the errors are unknown, and for small data.
+
+    Returns
+    -------
+    int
+        A multiple of five, or `most`.
+    """
+    weight = weights.values
+    least = _ROWS_OF_ALL / max(int(np.count_nonzero(weight)), 1)
+    known = ~np.isnan(errors) & (weight > 0)
+    if least >= most or known.sum() < 2:
+        return most
+    share = weight[known] / weight[known].sum()
+    above = errors[known] - share @ errors[known]
+    part = np.full_like(share, 1 / float(weight[known].sum())) if weights.are_copies else share
+    error = float(np.sqrt((share * part) @ above**2))
+    variance = float(share @ variances[known])
+    if not error > 0:
+        return most
+    needed = max(variance / (_NEGLIGIBLE * error), least) / 5
+    return min(most, 5 * int(np.ceil(needed - slack(needed))))
 
 
 def _best_first_trees(grower: Grower, n_trees: int) -> _First:

@@ -24,7 +24,7 @@ from treeselect.models.capacity import Grower, best_trees, gains_outside, truth_
 from treeselect.models.hazard_forest import with_hazards
 
 REFITTED_TREES = 200
-"""Trees of the forest refitted to the selected units."""
+"""Most trees of the forest refitted to the selected units: as many as its error needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +167,9 @@ def refit_forest(
 ) -> ForestModel:
     """Random forest on the selected units.
 
-    Its capacity is chosen by the out-of-bag error (``capacity.best_forest``). More than two classes
-    are split by the Gini index.
+    Its capacity is chosen by the out-of-bag error (``capacity.best_forest``). It has at most
+    `n_trees` trees, on long data as many as its error needs (``capacity.trees_needed``). More than
+    two classes are split by the Gini index.
 
     With an offset, and for survival times, the trees are grown on the negative gradient at the null
     model and add to the linear predictor. For numeric responses, leaf values are mean residuals.

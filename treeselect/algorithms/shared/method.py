@@ -205,7 +205,7 @@ class Method:
     def final_model(self, task: Task, step: Step) -> Model:
         """The final model, fitted to the units of a step with the seed of its path.
 
-        By default, a random forest of 200 trees.
+        By default, a random forest of at most 200 trees: on long data, as many as its error needs.
         """
         return refit_forest(
             task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads

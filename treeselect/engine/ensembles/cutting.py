@@ -79,11 +79,18 @@ class OutsideSums(NamedTuple):
         """
         several = self.n_trees > 1
         n = np.where(several, self.n_trees, 2)[:, np.newaxis]
+        left = (truth - self.centre)[:, np.newaxis] - self.total / n[:, np.newaxis]
+        return np.asarray((left**2).sum(axis=2) - self.variances / n)
+
+    @property
+    def variances(self) -> FloatArray:
+        """Variance of the predictions of a tree for each row, summed over the outputs, shape
+        (n_rows, n_sizes); NaN where fewer than two trees have not seen the row."""
+        several = self.n_trees > 1
+        n = np.where(several, self.n_trees, 2)[:, np.newaxis]
         above = self.total / n[:, np.newaxis]
-        left = (truth - self.centre)[:, np.newaxis] - above
         spread = np.maximum(self.square / n - (above**2).sum(axis=2), 0.0)
-        error = (left**2).sum(axis=2) - spread / (n - 1)
-        return np.where(several[:, np.newaxis], error, np.nan)
+        return np.where(several[:, np.newaxis], spread * n / (n - 1), np.nan)
 
 
 def out_of_bag_by_size(
