@@ -8,6 +8,7 @@ import pytest
 
 import treeselect
 from treeselect import GBFS
+from treeselect.algorithms.gbfs import _Judge
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.engine.ensembles.boosting import Boosting, boost
@@ -180,3 +181,15 @@ def test_discounts_name_units(simulated):
     method = GBFS(discounts={("x", "y"): 0.5})
     assert method == GBFS(discounts=(("x", "y", 0.5),))
     assert hash(method) != hash(GBFS())
+
+
+@pytest.mark.parametrize(
+    ("added", "least_gain", "ends"), [(1e-4, 2e-3, True), (1e-4, 0.0, False), (1e-2, 2e-3, False)]
+)
+def test_boosting_ends_where_fifty_rounds_add_next_to_nothing(added, least_gain, ends):
+    judge = object.__new__(_Judge)
+    judge._least_gain = least_gain
+    judge.losses = [1.0, *np.linspace(0.5, 0.5 - added, 51)]
+    assert judge._hardly_falls(51) == ends
+    judge.losses = judge.losses[:50]
+    assert not judge._hardly_falls(49)

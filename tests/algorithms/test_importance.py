@@ -11,7 +11,7 @@ import pytest
 
 import treeselect
 from treeselect import ForestImportance
-from treeselect.algorithms.shared.ranking import KINDS
+from treeselect.algorithms.shared.ranking import KINDS, _usual_trees
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
@@ -155,3 +155,23 @@ def test_options_are_checked_when_built(options, says):
 def test_a_price_is_refused(linear):
     with pytest.raises(MethodError, match="ForestImportance can't take `costs`"):
         treeselect.select("y ~ .", linear, method="importance", k=2, costs={"a": 2}, **FEW)
+
+
+def test_scores_of_long_data_are_those_of_a_sample(linear, monkeypatch):
+    method = ForestImportance(n_trees=30)
+    every = treeselect.select("y ~ .", linear, method=method, k=3, seed=1).path
+    monkeypatch.setattr("treeselect.algorithms.shared.scoring._SCORED_ROWS", len(linear) // 2)
+    found = [
+        treeselect.select("y ~ .", linear, method=method, k=3, seed=1, n_jobs=n).path
+        for n in (1, 2)
+    ]
+    pd.testing.assert_frame_equal(*found)
+    assert found[0]["terms"].tolist() == every["terms"].tolist()
+    assert (found[0]["train_score"] != every["train_score"])[1:].all()
+    np.testing.assert_allclose(found[0]["train_score"], every["train_score"], atol=0.1)
+
+
+@pytest.mark.parametrize(("n_rows", "n_trees"), [(1_000, 500), (40_000, 250), (10**6, 50)])
+def test_long_data_are_ranked_by_fewer_trees(n_rows, n_trees):
+    weights = row_weights(np.ones(n_rows, dtype=np.int64))
+    assert _usual_trees(Task(None, weights, max_size=1, seed=1)) == n_trees

@@ -12,7 +12,7 @@ import pytest
 import treeselect
 from treeselect import Lasso
 from treeselect.algorithms.lasso import LassoFits
-from treeselect.algorithms.shared.standardised import linear_columns
+from treeselect.algorithms.shared.standardised import lazy_columns, linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
@@ -101,6 +101,48 @@ def test_columns_are_those_of_levels_and_missing_values():
     filled = found.x[:, 4]
     assert filled[2] == filled[5] == filled[6]  # missing ones at the median, which is 3
     assert (found.x[:, 5] > 0).tolist() == [False, False, True, False, False, True, False]
+
+
+@pytest.mark.parametrize("left_out", [0, 3])
+def test_columns_made_block_by_block_are_the_same(left_out):
+    """A block has 8192 rows."""
+    rng = np.random.default_rng(4)
+    n = 8200
+    x = rng.normal(5.0, 2.0, size=n)
+    place = rng.choice(np.array(["a", "b", "c", None], dtype=object), n)
+    data = pd.DataFrame(
+        {
+            "y": x + (place == "b") + rng.normal(size=n), "x": x, "place": place, "same": 2.0,
+            "gaps": np.where(rng.random(n) < 0.1, np.nan, rng.exponential(size=n)),
+        }
+    )  # fmt: skip
+    problem, _ = problem_of(data)
+    weight = rng.integers(1, 3, n)
+    weight[:left_out] = 0
+    order = np.arange(len(problem.groups.names))
+    dense = linear_columns(problem.columns, weight, order)
+    lazy, start = lazy_columns(problem.columns, weight, order)
+    np.testing.assert_array_equal(start, dense.start)
+    assert lazy.shape == dense.x.shape
+    some = lazy.some(np.arange(lazy.shape[1]), 1.0)
+    blocks = [some.block(slice(0, 8192)), some.block(slice(8192, n - left_out))]
+    # The mean of an indicator is the sum of its level's weights, in another order.
+    np.testing.assert_allclose(np.vstack(blocks)[:, 1:], dense.x, atol=1e-12)
+    values = rng.normal(size=(len(dense.x), 2))
+    np.testing.assert_allclose(lazy.pull(values), dense.x.T @ values, atol=1e-8)
+
+
+def test_the_path_does_not_depend_on_how_columns_are_held(linear, monkeypatch):
+    steps = []
+    for cells in (2**22, 0):
+        monkeypatch.setattr("treeselect.algorithms.lasso._DENSE_CELLS", cells)
+        problem, weight = problem_of(linear)
+        steps.append(Lasso().path(Task(problem, row_weights(weight), max_size=4, seed=2)))
+    assert len(steps[0]) == len(steps[1])
+    for one, other in zip(*steps, strict=True):
+        np.testing.assert_array_equal(one.selected, other.selected)
+        np.testing.assert_allclose(one.importance, other.importance, atol=1e-7)
+        assert one.train_score == pytest.approx(other.train_score, abs=1e-9)
 
 
 @pytest.mark.parametrize("unit", [2.0**1000, 2.0**-1000])

@@ -13,7 +13,7 @@ from treeselect import GRRF, RRF
 from treeselect.algorithms.shared.regularised import grow_shared
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.designs.weights import RowWeights
+from treeselect.designs.weights import RowWeights, row_weights
 from treeselect.engine.data.targets import class_target
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.growing.growth import BREADTH_FIRST, UNBOUNDED, Growth
@@ -144,7 +144,8 @@ def test_prices_are_powers_of_the_coefficient(friedman):
     )
     method = RRF(lam=0.7, screen=False, **FEW)
     step = method.path(Task(priced, weights, max_size=9, seed=2))[0]
-    direct = grow_shared(Task(priced, weights, max_size=9, seed=2), method._rules(), 0.7**costs)
+    task = Task(priced, weights, max_size=9, seed=2)
+    direct = grow_shared(task, method._rules(task), 0.7**costs)
     np.testing.assert_array_equal(step.selected, direct.gains > 0)
     free, weights = problem_of(friedman, costs={"X6": 0.0})
     step = RRF(lam=0.01, n_trees=30).path(Task(free, weights, max_size=9, seed=2))[0]
@@ -218,3 +219,20 @@ def test_entropy_is_for_classes(mixed):
         treeselect.select(
             "dose ~ signal", mixed, method="rrf", k=1, criterion="entropy", gain="decrease"
         )
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "options", "n_trees", "in_bag"),
+    [
+        (1_000, {}, 1_000, 632),
+        (10_000, {}, 316, 6_320),
+        (100_000, {}, 200, 10_000),
+        (100_000, {"n_trees": 7, "sample_fraction": 0.5}, 7, 50_000),
+        (100_000, {"sample_fraction": 1.0}, 200, 100_000),
+    ],
+)
+def test_long_data_have_fewer_trees_of_fewer_rows_unless_told(n_rows, options, n_trees, in_bag):
+    weights = row_weights(np.ones(n_rows, dtype=np.int64))
+    rules = RRF(**options)._rules(Task(None, weights, max_size=1, seed=1))
+    assert rules.n_trees == n_trees
+    assert rules.sample_fraction * n_rows == pytest.approx(in_bag)

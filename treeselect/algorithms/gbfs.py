@@ -32,7 +32,7 @@ from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Trees, group_gains
 from treeselect.engine.losses import GradientOnly
 from treeselect.engine.random import stream_seed
-from treeselect.engine.rounding import first_smallest
+from treeselect.engine.rounding import at_least, first_smallest
 from treeselect.engine.row_losses import mean_loss
 from treeselect.engine.splitting.penalty import SplitPenalty
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
@@ -40,6 +40,10 @@ from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
 _MOST_TREES = 2000
 _PATIENCE = 50
 """Rounds without a lower validation loss after which boosting ends."""
+
+_LEAST_GAIN = 2e-3
+"""Share of the decrease so far that so many rounds must add where the loss is that of one split:
+on many rows it falls for thousands of rounds, by next to nothing."""
 
 _FEW_ROWS = 2000
 """Most rows for which the losses of five splits are averaged, as in the paper; for more rows, one
@@ -70,7 +74,8 @@ class GBFS(RefinedMethod):
     n_trees : int, optional
         Boosting rounds, 1 to 2,000. If None: the number, up to 2,000, with the lowest loss on a
         held-out fifth of the rows (with `fold_groups`, of the clusters). With up to 2,000 of these,
-        the loss is averaged over five such splits. All rows are then boosted for that number of
+        the loss is averaged over five such splits; with more, boosting ends once 50 rounds add less
+        than 0.2% to the decrease of the loss. All rows are then boosted for that number of
         rounds.
     max_depth : int, optional
         Depth of the trees, at least 1. If None: 2, 4 or 6, whichever gives the lowest such loss.
@@ -267,17 +272,20 @@ class Ensembles:
     def _validate(self, mu: float, depth: int, n_trees: int) -> tuple[float, int]:
         """Least mean loss on held-out rows, and its number of rounds."""
         n_splits = 5 if self._weights.n_units <= _FEW_ROWS else 1
-        curves = [self._curve(mu, depth, n_trees, split) for split in range(n_splits)]
+        least_gain = _LEAST_GAIN if n_splits == 1 else 0.0
+        curves = [self._curve(mu, depth, n_trees, split, least_gain) for split in range(n_splits)]
         length = min(len(curve) for curve in curves)
         mean = np.mean([curve[:length] for curve in curves], axis=0)
         return float(mean.min()), max(first_smallest(mean), 1)
 
-    def _curve(self, mu: float, depth: int, n_trees: int, split: int) -> list[float]:
+    def _curve(
+        self, mu: float, depth: int, n_trees: int, split: int, least_gain: float
+    ) -> list[float]:
         """Loss on the held-out rows of one split, from the null model on."""
         problem, method = self._problem, self._method
         seed = stream_seed(self._seed, "validation", split)
         train, held_out = hold_rows_out(problem, self._weights, seed)
-        judge = _Judge(problem, self._weight, self._base, held_out)
+        judge = _Judge(problem, self._weight, self._base, held_out, least_gain)
         boost(
             problem.data, self._loss, problem.y, train, self._base,
             Boosting(n_trees, method.learning_rate, self._growth(depth)), seed=self._seed,
@@ -291,8 +299,14 @@ class _Judge:
     """Follows the loss on held-out rows, and ends boosting when it stops falling."""
 
     def __init__(
-        self, problem: Problem, weight: WeightArray, base: FloatArray, rows: IntArray
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        base: FloatArray,
+        rows: IntArray,
+        least_gain: float,
     ) -> None:
+        self._least_gain = least_gain
         self._data = take_rows(problem.data, rows)
         self._weight = weight[rows]
         self._rows = problem.family.loss.of(problem.y[rows], self._weight)
@@ -309,7 +323,19 @@ class _Judge:
             self._eta += step if self._eta.ndim == 2 else step[:, 0]
         self.losses.append(self._value())
         best = first_smallest(self.losses)
-        return number - best >= _PATIENCE or _ends_without_split(number, eta, trees)
+        return (
+            number - best >= _PATIENCE
+            or self._hardly_falls(best)
+            or _ends_without_split(number, eta, trees)
+        )
+
+    def _hardly_falls(self, best: int) -> bool:
+        """Whether the last rounds have added next to nothing to the decrease of the loss."""
+        if len(self.losses) <= _PATIENCE:
+            return False
+        decrease = self.losses[0] - self.losses[best]
+        added = self.losses[-1 - _PATIENCE] - self.losses[best]
+        return not at_least(added, self._least_gain * decrease)
 
 
 def _ends_without_split(number: int, eta: FloatArray, trees: Sequence[Trees]) -> bool:

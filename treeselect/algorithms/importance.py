@@ -34,8 +34,9 @@ class ForestImportance(RankingForest):
         software; it favours terms with many values, so that noise may outrank a true binary term.
         ``"permutation"``: increase of the out-of-bag error when the term is permuted [1]_, all its
         columns together.
-    n_trees : int
-        Trees, 2 to 1,000,000.
+    n_trees : int, optional
+        Trees, 2 to 1,000,000. By default 500, and fewer on more than 20,000 rows: rows times trees
+        are at most ten million, but there are 50 trees at least.
     mtry : int, optional
         Terms tried at each node. The default is the square root of the number of terms for classes
         and a third of it for other responses, rounded up.
@@ -55,10 +56,10 @@ class ForestImportance(RankingForest):
     -----
     The tuning parameter of a step is the relative importance of its last term. The training score
     is the out-of-bag score of a forest of at most 100 trees on the terms of the step, grown like
-    the final model. Terms on which no tree splits are not selected, unless they are forced in. A
-    group (``groups=``) counts as one term. For right-censored times, as in all forests of this
-    package, trees split the martingale residuals of the null model, within strata: the log-rank
-    scores of Hothorn and Lausen (2003).
+    the final model on at most 50,000 rows. Terms on which no tree splits are not selected, unless
+    they are forced in. A group (``groups=``) counts as one term. For right-censored times, as in
+    all forests of this package, trees split the martingale residuals of the null model, within
+    strata: the log-rank scores of Hothorn and Lausen (2003).
 
     References
     ----------

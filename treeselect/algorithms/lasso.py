@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.options import check_number
 from treeselect.algorithms.shared.references import Reference
-from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
+from treeselect.algorithms.shared.standardised import lazy_columns, linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.blas import one_thread
+from treeselect.engine.linear.columns import Columns, blocks_of
 from treeselect.engine.linear.group_lasso import GroupLasso, LinearFit
 from treeselect.engine.row_losses import explicable
 
@@ -28,6 +29,29 @@ _HALVINGS = 6
 
 _FITTED = 1e-3
 """Share of the null model's loss at which the path ends, as nothing is left to explain."""
+
+_DENSE_CELLS = 2**22
+"""Rows times columns up to which all columns are held as a matrix (of 32 MB)."""
+
+
+class _Solved(NamedTuple):
+    """A fit at a penalty, and its set.
+
+    Scores and contributions take a pass over the rows: only those of steps that are kept are
+    computed.
+    """
+
+    lam: float
+    fit: LinearFit
+    selected: BoolArray
+
+    @property
+    def size(self) -> int:
+        return int(self.selected.sum())
+
+    def without_rows(self) -> _Solved:
+        """The same without its linear predictor, which coefficients tell again."""
+        return self._replace(fit=replace(self.fit, eta=np.empty(0)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +140,6 @@ class Lasso(RefinedMethod):
             steps = fits.path(
                 longest, least=0 if task.every_size or self.begins_above else task.max_size
             )
-        steps = _last_of_each_set(steps)
         return self.path_along(steps, task)
 
 
@@ -131,12 +154,18 @@ class LassoFits:
         self._weight = weight[rows]
         # Of exact copies, the first takes the whole coefficient: this order breaks ties.
         order = np.argsort(problem.groups.ranks(task.seed))
-        self._columns: LinearColumns = linear_columns(problem.columns, weight, order)
+        lazy, start = lazy_columns(problem.columns, weight, order)
+        n_rows, n_columns = lazy.shape
+        x: FloatArray | Columns = lazy
+        if n_rows * n_columns <= _DENSE_CELLS:
+            dense = linear_columns(problem.columns, weight, order)
+            x, start = dense.x, dense.start
+        self._order, self._start = order, start
         prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)[order]
         self._solver = GroupLasso(
-            x=self._columns.x,
-            start=self._columns.start,
-            price=prices * np.sqrt(np.diff(self._columns.start)),
+            x=x,
+            start=start,
+            price=prices * np.sqrt(np.diff(start)),
             y=problem.y[rows],
             share=self._weight / self._weight.sum(),
             loss=problem.family.loss,
@@ -146,73 +175,79 @@ class LassoFits:
 
     def at(self, lam: float) -> Step:
         """The step at a penalty."""
-        return self._step(lam, self._solver.solve(lam, self._first))
+        return self._step(self._solved(lam, self._first))
 
     def path(self, most: int, least: int) -> list[Step]:
         """Steps until more than `most` units are selected, with sizes from `least` on."""
+        return [self._step(one) for one in _last_of_each_set(self._all_solved(most, least))]
+
+    def _all_solved(self, most: int, least: int) -> list[_Solved]:
         top = self._solver.dearest(self._first)
-        before = (top, self._first, self._step(np.inf, self._first))
-        steps = [before[2]]
-        able = int(((np.diff(self._columns.start) > 0) | self._keep_in_order()).sum())
+        before = self._of(top, self._first)
+        found = [before._replace(lam=np.inf).without_rows()]
+        able = int(((np.diff(self._start) > 0) | self._keep_in_order()).sum())
         bound = _FITTED * self._loss_of(self._first)
         for share in _GRID[1:] if top > 0 else ():
-            after = self._solved(top * share, before[1])
-            steps += self._between(before, after, least, most, _HALVINGS)
-            steps.append(after[2])
-            size = after[2].size
-            if size > most or size == able or self._loss_of(after[1]) < bound:
+            after = self._solved(top * share, before.fit)
+            found += self._between(before, after, least, most, _HALVINGS)
+            found.append(after.without_rows())
+            if after.size > most or after.size == able or self._loss_of(after.fit) < bound:
                 break
             before = after
-        return steps
+        return found
 
     def _between(
-        self,
-        before: tuple[float, LinearFit, Step],
-        after: tuple[float, LinearFit, Step],
-        least: int,
-        most: int,
-        halvings: int,
-    ) -> list[Step]:
-        """Steps between two steps, if sizes between theirs are wanted."""
-        first, last = max(before[2].size + 1, least), min(after[2].size - 1, most)
+        self, before: _Solved, after: _Solved, least: int, most: int, halvings: int
+    ) -> list[_Solved]:
+        """Fits between two fits, if sizes between theirs are wanted."""
+        first, last = max(before.size + 1, least), min(after.size - 1, most)
         if halvings == 0 or first > last:
             return []
-        middle = self._solved(float(np.sqrt(before[0] * after[0])), before[1])
+        middle = self._solved(float(np.sqrt(before.lam * after.lam)), before.fit)
         return [
             *self._between(before, middle, least, most, halvings - 1),
-            middle[2],
+            middle.without_rows(),
             *self._between(middle, after, least, most, halvings - 1),
         ]
 
-    def _solved(self, lam: float, near: LinearFit) -> tuple[float, LinearFit, Step]:
-        fit = self._solver.solve(lam, near)
-        return lam, fit, self._step(lam, fit)
+    def _solved(self, lam: float, near: LinearFit) -> _Solved:
+        return self._of(lam, self._solver.solve(lam, near))
 
-    def _step(self, tuning: float, fit: LinearFit) -> Step:
-        problem, order = self._problem, self._columns.order
-        worth = np.zeros(len(order))
-        worth[order] = self._spreads(fit)
-        selected = problem.groups.keep.copy()
-        selected[order] |= self._solver.norms(fit) > 0
-        score = problem.family.score(self._solver.y, problem.family.mean(fit.eta), self._weight)
-        return ranked_step(tuning, selected, worth, score)
+    def _of(self, lam: float, fit: LinearFit) -> _Solved:
+        selected = self._problem.groups.keep.copy()
+        selected[self._order] |= self._solver.norms(fit) > 0
+        return _Solved(lam, fit, selected)
+
+    def _step(self, found: _Solved) -> Step:
+        problem = self._problem
+        worth = np.zeros(len(self._order))
+        worth[self._order] = self._spreads(found.fit)
+        score = float("nan")
+        if problem.wants_scores:
+            mean = problem.family.mean(self._solver.eta(found.fit.intercept, found.fit.coef))
+            score = problem.family.score(self._solver.y, mean, self._weight)
+        return ranked_step(found.lam, found.selected, worth, score)
 
     def _spreads(self, fit: LinearFit) -> FloatArray:
         """Standard deviation of each unit's contribution to the linear predictor."""
-        start, found = self._columns.start, np.zeros(len(self._columns.order))
+        start, share = self._start, self._solver.share
+        found = np.zeros(len(self._order))
         for i in np.flatnonzero(self._solver.norms(fit)):
-            part = self._columns.x[:, start[i] : start[i + 1]] @ fit.coef[start[i] : start[i + 1]]
-            found[i] = np.sqrt(self._solver.share @ (part**2).sum(axis=1))
-        return found
+            own = np.arange(start[i], start[i + 1])
+            some = self._solver.columns.some(own, 0.0)
+            for rows in blocks_of(len(share)):
+                part = some.block(rows)[:, 1:] @ fit.coef[own]
+                found[i] += share[rows] @ (part**2).sum(axis=1)
+        return np.sqrt(found)
 
     def _loss_of(self, fit: LinearFit) -> float:
         return explicable(self._solver.rows, fit.eta, self._weight)
 
     def _keep_in_order(self) -> BoolArray:
-        return np.asarray(self._problem.groups.keep[self._columns.order])
+        return np.asarray(self._problem.groups.keep[self._order])
 
 
-def _last_of_each_set(steps: Sequence[Step]) -> list[Step]:
+def _last_of_each_set(steps: Sequence[_Solved]) -> list[_Solved]:
     """The last of consecutive steps with the same set, where new coefficients have had room to
     grow.
 

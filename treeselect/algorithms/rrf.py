@@ -32,14 +32,21 @@ from treeselect.algorithms.shared.reliability import held_shares, screened
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import FloatArray
 
+_SHARE, _MOST_ROWS = 0.632, 10_000
+"""Rows of a tree by default: this share, and at most so many."""
+
+_TREES, _LEAST_TREES, _MOST_TREE_ROWS = 1_000, 200, 2_000_000
+"""Trees by default, where few; fewer, but at least so many, where all together have more rows than
+this. Each tree of long data sees what takes many trees of short data."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class _RegularisedForest(RefinedMethod):
     """Options shared by RRF and GRRF."""
 
-    n_trees: int = 1000
+    n_trees: int | None = None
     mtry: int | None = None
-    sample_fraction: float = 0.632
+    sample_fraction: float | None = None
     replace: bool = False
     max_depth: int | None = None
     min_leaf: int = 1
@@ -50,9 +57,9 @@ class _RegularisedForest(RefinedMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_integer(self, "n_trees", least=1)
+        check_integer(self, "n_trees", least=1, optional=True)
         check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
-        check_number(self, "sample_fraction", above=0.0, most=1.0)
+        check_number(self, "sample_fraction", above=0.0, most=1.0, optional=True)
         check_flag(self, "replace")
         check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
         check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
@@ -62,11 +69,17 @@ class _RegularisedForest(RefinedMethod):
         check_flag(self, "screen")
         refuse_together(self, criterion="entropy", gain="uncentred", way='Use `gain="decrease"`.')
 
-    def _rules(self) -> ForestRules:
+    def _rules(self, task: Task) -> ForestRules:
+        n_rows = int((task.weight > 0).sum())
+        share = self.sample_fraction
+        if share is None:
+            most = _MOST_ROWS / n_rows if task.weights.groups is None else 1.0
+            share = min(_SHARE, most)
+        affordable = int(_MOST_TREE_ROWS / (share * n_rows))
         return ForestRules(
-            n_trees=self.n_trees,
+            n_trees=self.n_trees or max(_LEAST_TREES, min(_TREES, affordable)),
             mtry=self.mtry,
-            sample_fraction=self.sample_fraction,
+            sample_fraction=share,
             replace=self.replace,
             max_depth=self.max_depth,
             min_leaf=self.min_leaf,
@@ -89,13 +102,15 @@ class RRF(_RegularisedForest):
     lam : float, optional
         Coefficient lambda of equation 2 of [1]_, from 0 (only terms forced in) to 1 (a new term
         must still be better than those in use). If None, `k` decides.
-    n_trees : int
-        Trees, 1 to 1,000,000. More trees use more terms.
+    n_trees : int, optional
+        Trees, 1 to 1,000,000. More trees use more terms. By default 1,000, and fewer on more than
+        3,000 rows: with all their rows the trees have two million, but they are 200 at least.
     mtry : int, optional
         Number of terms not yet in use that are tried at a node. The default is the square root of
         the number of terms, rounded up.
-    sample_fraction : float
-        Share of the distinct rows on which each tree is grown, above 0, at most 1.
+    sample_fraction : float, optional
+        Share of the distinct rows on which each tree is grown, above 0, at most 1. By default 0.632
+        of them, and at most 10,000 rows; with `fold_groups`, 0.632 of the clusters.
     replace : bool
         Whether these rows are drawn with replacement.
     max_depth : int, optional
@@ -192,7 +207,7 @@ class RRF(_RegularisedForest):
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along an increasing coefficient (see ``Method.path``)."""
-        rules, groups = self._rules(), task.problem.groups
+        rules, groups = self._rules(task), task.problem.groups
         held = held_shares(task) if self.screen else None
 
         def try_at(lam: float) -> Step:
@@ -268,7 +283,7 @@ class GRRF(_RegularisedForest):
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a decreasing `gamma` (see ``Method.path``)."""
-        rules, groups = self._rules(), task.problem.groups
+        rules, groups = self._rules(task), task.problem.groups
         relative = self._relative_importance(task)
         held = held_shares(task) if self.screen else None
 
@@ -285,7 +300,9 @@ class GRRF(_RegularisedForest):
 
         It is 1 for units without cost.
         """
-        rules = dataclasses.replace(self._rules(), all_open=False, gain="decrease", ties="random")
+        rules = dataclasses.replace(
+            self._rules(task), all_open=False, gain="decrease", ties="random"
+        )
         costs = task.problem.groups.costs
         gains = grow_shared(task.seeded("guide"), rules, np.ones(len(costs))).gains
         is_free = costs == 0

@@ -71,6 +71,10 @@ class EachRow:
     loss: RowByRow
     y: FloatArray
 
+    def of(self, rows: slice) -> EachRow:
+        """The loss of some of the rows."""
+        return EachRow(self.loss, self.y[rows])
+
     def value(self, eta: FloatArray) -> FloatArray:
         return self.loss.value(self.y, eta)
 

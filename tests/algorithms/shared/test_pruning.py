@@ -114,3 +114,15 @@ def test_every_other_method_can_end_with_it(simulated, method):
         assert set(lasting.selected) == {"x", "y"}
     with pytest.raises(MethodError, match=r"`prune` of .* True or False"):
         METHODS[method](prune=1)
+
+
+def test_a_sample_of_the_rows_tells_the_same(simulated, monkeypatch):
+    monkeypatch.setattr("treeselect.algorithms.shared.pruning._ROWS", 300)
+    fit = treeselect.select(
+        "sum ~ x + y + noise", simulated, method="controlburn", k=1, seed=1, forests=1, n_trees=1
+    )
+    problem, weight = fit.design.problem, fit.design.weight
+    pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
+        everything(fit)
+    )[-1]
+    assert set(np.array(problem.groups.names)[pruned.selected]) == {"x", "y"}

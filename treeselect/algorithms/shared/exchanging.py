@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.algorithms.shared.alone import Alone
+from treeselect.algorithms.shared.judged_rows import rows_to_judge
 from treeselect.algorithms.shared.judging import (
     RANKING_CELLS,
     SCREEN_CELLS,
     Judge,
     held_out_gains,
-    rows_to_judge,
 )
 from treeselect.algorithms.shared.orders import first_units, ranking
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace, trace_of

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, best_of_each_size, shares
+from treeselect.algorithms.shared.judged_rows import rows_to_judge
 from treeselect.algorithms.shared.judging import Judge
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray
@@ -19,6 +20,9 @@ from treeselect.engine.rounding import falling
 
 _TREES = 200
 """Trees of the compared forests."""
+
+_ROWS = 20_000
+"""Most rows on which sets are compared."""
 
 MOST_UNITS = 30
 """Larger selections are not pruned: each unit takes several forests."""
@@ -28,11 +32,11 @@ class BackwardPass:
     """Drops redundant units from the steps of one problem, one at a time.
 
     The unit is dropped whose removal leaves the least out-of-bag squared error (for classes, the
-    Brier score) of a forest on the others, cut back to the capacity of least error, provided that
-    the error rises by at most the standard error of the difference (see ``Judge.rise``). After the
-    first removal, units are tried in order of the error that their removal left when last tried,
-    and the first redundant one is dropped: this takes about ``2 s`` forests for s units instead of
-    ``s ** 2 / 2``. Units that are forced in stay.
+    Brier score) of a forest on the others, cut back to the capacity of least error and grown on at
+    most 20,000 rows, provided that the error rises by at most the standard error of the difference
+    (see ``Judge.rise``). After the first removal, units are tried in order of the error that their
+    removal left when last tried, and the first redundant one is dropped: this takes about ``2 s``
+    forests for s units instead of ``s ** 2 / 2``. Units that are forced in stay.
 
     Parameters
     ----------
@@ -42,7 +46,7 @@ class BackwardPass:
     """
 
     def __init__(self, task: Task, judge: Judge | None = None) -> None:
-        self._judge = judge or Judge(task, _TREES, "prune")
+        self._judge = judge or Judge(task, _TREES, "prune", rows_to_judge(task, _ROWS))
         self._keep = task.problem.groups.keep
         self._rank = task.problem.groups.ranks(task.seed)
         self._chains: dict[bytes, list[tuple[BoolArray, float]]] = {}

@@ -37,6 +37,10 @@ from treeselect.engine.growing.nodes import group_gains
 from treeselect.models.capacity import usual_candidates
 
 Kind = Literal["unbiased", "mdi", "permutation"]
+_TREES, _LEAST_TREES, _MOST_TREE_ROWS = 500, 50, 10_000_000
+"""Trees by default, where few; fewer, but at least so many, where rows times trees would be more
+than this: an importance is a mean over the rows of all trees."""
+
 KINDS: tuple[Kind, ...] = ("unbiased", "mdi", "permutation")
 
 
@@ -62,7 +66,7 @@ class RankingForest(RefinedMethod):
     """Options of methods that rank units by ordinary forests."""
 
     kind: Kind = "unbiased"
-    n_trees: int = 500
+    n_trees: int | None = None
     mtry: int | None = None
     max_depth: int | None = None
     min_leaf: int = 1
@@ -70,7 +74,7 @@ class RankingForest(RefinedMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice(self, "kind", KINDS)
-        check_integer(self, "n_trees", least=2)
+        check_integer(self, "n_trees", least=2, optional=True)
         check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
         check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
         check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
@@ -91,11 +95,11 @@ class RankingForest(RefinedMethod):
 
     def scored(self, task: Task, groups: BoolArray) -> float:
         """Out-of-bag score of a forest of at most 100 trees on some units (see ``score_of``)."""
-        return score_of(task, groups, min(self.n_trees, SCORED_TREES))
+        return score_of(task, groups, min(self.n_trees or _TREES, SCORED_TREES))
 
     def _grow(self, task: Task, groups: BoolArray) -> GrownForest | None:
         rules = functools.partial(self._growth, task.problem)
-        return grown_forest(task, groups, self.n_trees, rules)
+        return grown_forest(task, groups, self.n_trees or _usual_trees(task), rules)
 
     def _measured(
         self, grown: GrownForest | None, groups: BoolArray, n_threads: int
@@ -122,3 +126,8 @@ class RankingForest(RefinedMethod):
             grown.trees, grown.data, grown.target, grown.counts, grown.sampling, grown.seed,
             n_threads,
         )  # fmt: skip
+
+
+def _usual_trees(task: Task) -> int:
+    n_rows = int((task.weight > 0).sum())
+    return max(_LEAST_TREES, min(_TREES, _MOST_TREE_ROWS // max(n_rows, 1)))

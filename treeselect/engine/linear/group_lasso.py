@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.linear.columns import Columns, DenseColumns, SomeColumns, blocks_of
 from treeselect.engine.linear.priced_groups import (
     VIOLATION,
     minimise_model,
@@ -18,7 +19,7 @@ from treeselect.engine.linear.priced_groups import (
     sums_of_groups,
 )
 from treeselect.engine.losses import Loss
-from treeselect.engine.row_losses import RowLoss
+from treeselect.engine.row_losses import EachRow, RowLoss
 
 _MOST_STEPS = 100
 _NO_GAIN = 1e-16
@@ -51,7 +52,7 @@ class GroupLasso:
 
     Attributes
     ----------
-    x : ndarray of float, shape (n_rows, n_columns)
+    x : ndarray of float, shape (n_rows, n_columns), or Columns
         Of each group of equal groups the first takes all.
     start : ndarray of int64, shape (n_groups + 1,)
         Columns ``start[g]`` to ``start[g + 1] - 1`` are those of group g; there may be none.
@@ -64,9 +65,11 @@ class GroupLasso:
     offset : ndarray of float, shape (n_rows,), or None
     rows : RowLoss
         The loss of these rows.
+    columns : Columns
+        Those of `x`.
     """
 
-    x: FloatArray
+    x: FloatArray | Columns
     start: IntArray
     price: FloatArray
     y: FloatArray
@@ -74,16 +77,19 @@ class GroupLasso:
     loss: Loss
     offset: FloatArray | None = None
     rows: RowLoss = field(init=False)
+    columns: Columns = field(init=False)
 
     def __post_init__(self) -> None:
+        columns = DenseColumns(self.x) if isinstance(self.x, np.ndarray) else self.x
+        object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "rows", self.loss.of(self.y, self.share))
 
     def first(self) -> LinearFit:
         """The fit of the groups that cost nothing."""
         n_outputs = self.loss.n_outputs
         intercept = np.atleast_1d(self.loss.constant(self.y, self.share, self.offset))
-        coef = np.zeros((self.x.shape[1], n_outputs))
-        fit = LinearFit(intercept, coef, self._eta(self.x[:, :0], intercept, coef[:0]))
+        coef = np.zeros((self.columns.shape[1], n_outputs))
+        fit = LinearFit(intercept, coef, np.empty(0))
         return self._on_groups(fit, self._free(), 0.0)
 
     def dearest(self, first: LinearFit) -> float:
@@ -125,17 +131,24 @@ class GroupLasso:
 
     def _pull(self, fit: LinearFit) -> FloatArray:
         """Norm of the loss's gradient in each group."""
-        gradient = self.x.T @ self._weighted_gradient(fit.eta)
+        gradient = self.columns.pull(self._weighted_gradient(fit.eta))
         return self._by_group((gradient**2).sum(axis=1))
 
     def _weighted_gradient(self, eta: FloatArray) -> FloatArray:
         down = self.rows.negative_gradient(eta).reshape(len(self.y), -1)
         return np.asarray(self.share[:, np.newaxis] * down)
 
-    def _eta(self, x: FloatArray, intercept: FloatArray, coef: FloatArray) -> FloatArray:
-        eta = intercept + x @ coef
+    def eta(self, intercept: FloatArray, coef: FloatArray) -> FloatArray:
+        """Linear predictor of some coefficients, the offset included."""
+        used = np.flatnonzero((coef != 0).any(axis=1))
+        return self._eta(self.columns.some(used, 1.0), np.vstack([intercept, coef[used]]))
+
+    def _eta(self, z: SomeColumns, theta: FloatArray) -> FloatArray:
+        eta = np.empty((len(self.share), theta.shape[1]))
+        for rows in blocks_of(len(eta)):
+            eta[rows] = theta[0] + z.block(rows)[:, 1:] @ theta[1:]
         if self.loss.n_outputs > 1:
-            return np.asarray(eta)
+            return eta
         return eta[:, 0] if self.offset is None else np.asarray(eta[:, 0] + self.offset)
 
     def _on_groups(self, fit: LinearFit, groups: BoolArray, lam: float) -> LinearFit:
@@ -143,17 +156,15 @@ class GroupLasso:
         n_outputs = self.loss.n_outputs
         sizes = np.diff(self.start)
         columns = np.flatnonzero(np.repeat(groups, sizes))
-        own = np.ascontiguousarray(self.x[:, columns])
-        z = np.column_stack([np.full(len(own), float(self.loss.has_constant)), own])
+        z = self.columns.some(columns, float(self.loss.has_constant))
         theta = np.vstack([fit.intercept, fit.coef[columns]])
         start = np.cumsum([0, 1, *sizes[groups]]) * n_outputs
         price = np.concatenate([[0.0], lam * self.price[groups]])
-        eta = self._eta(own, theta[0], theta[1:])
+        eta = self._eta(z, theta)
         value = self._objective(eta, theta, start, price)
         tolerance = _TOLERANCE * self._scale
         for _ in range(_MOST_STEPS):
-            slope = -(z.T @ self._weighted_gradient(eta)).ravel()
-            hessian = self._hessian(z, eta)
+            slope, hessian = self._derivatives(z, eta)
             found = minimise_model(hessian, slope, theta.ravel(), start, price, tolerance)
             step = found.reshape(theta.shape) - theta
             if np.abs(step).max() < 10 * tolerance:
@@ -165,7 +176,7 @@ class GroupLasso:
             length = 1.0
             while length > 1e-10:
                 new_theta = theta + length * step
-                new_eta = self._eta(own, new_theta[0], new_theta[1:])
+                new_eta = self._eta(z, new_theta)
                 new_value = self._objective(new_eta, new_theta, start, price)
                 if new_value <= value + 1e-4 * length * promised + 1e-14 * abs(value):
                     break
@@ -188,17 +199,31 @@ class GroupLasso:
             loss = float(self.share @ self.rows.value(eta))
         return loss + penalty_of(theta.ravel(), start, price)
 
-    def _hessian(self, z: FloatArray, eta: FloatArray) -> FloatArray:
-        """Second derivative in all coefficients, the outputs of a column side by side."""
-        n_outputs, n_columns = self.loss.n_outputs, z.shape[1]
-        if n_outputs == 1:
-            curved = self.rows.curvature_times(eta, z)
-            return np.ascontiguousarray(z.T @ (self.share[:, np.newaxis] * curved))
-        unit = np.tile(np.eye(n_outputs), (len(z), 1))
-        mixed = self.rows.curvature_times(eta, unit).reshape(len(z), n_outputs, n_outputs)
-        hessian = np.empty((n_columns, n_outputs, n_columns, n_outputs))
-        for k in range(n_outputs):
-            for m in range(k + 1):
-                block = z.T @ ((self.share * mixed[:, k, m])[:, np.newaxis] * z)
-                hessian[:, k, :, m] = hessian[:, m, :, k] = block
-        return hessian.reshape(n_columns * n_outputs, -1)
+    def _derivatives(self, z: SomeColumns, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """First and second derivative in all coefficients, the outputs of a column side by side."""
+        down = self._weighted_gradient(eta)
+        if not isinstance(self.rows, EachRow):  # rows that depend on each other are taken together
+            every = np.vstack([z.block(rows) for rows in blocks_of(len(down))])
+            curved = self.share[:, np.newaxis] * self.rows.curvature_times(eta, every)
+            return -(every.T @ down).ravel(), np.ascontiguousarray(every.T @ curved)
+        slope, hessian = np.zeros(1), np.zeros(1)
+        for rows in blocks_of(len(down)):
+            own = z.block(rows)
+            slope = slope - own.T @ down[rows]
+            hessian = hessian + _curved(own, self.share[rows], self.rows.of(rows), eta[rows])
+        return slope.ravel(), np.ascontiguousarray(hessian)
+
+
+def _curved(z: FloatArray, share: FloatArray, loss: RowLoss, eta: FloatArray) -> FloatArray:
+    """What some rows add to the second derivative."""
+    if eta.ndim == 1:
+        return np.asarray(z.T @ (share[:, np.newaxis] * loss.curvature_times(eta, z)))
+    n_outputs, n_columns = eta.shape[1], z.shape[1]
+    unit = np.tile(np.eye(n_outputs), (len(z), 1))
+    mixed = loss.curvature_times(eta, unit).reshape(len(z), n_outputs, n_outputs)
+    hessian = np.empty((n_columns, n_outputs, n_columns, n_outputs))
+    for k in range(n_outputs):
+        for m in range(k + 1):
+            block = z.T @ ((share * mixed[:, k, m])[:, np.newaxis] * z)
+            hessian[:, k, :, m] = hessian[:, m, :, k] = block
+    return hessian.reshape(n_columns * n_outputs, -1)
