@@ -104,20 +104,39 @@ class Family:
 def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Proportion of the weighted variance explained; negative if worse than the mean. NaN if all
     values with positive weight are equal."""
-    from sklearn.metrics import r2_score
-
-    return _scored(r2_score, *_with_weight(y, prediction, weight))
+    y, prediction, weight = _with_weight(y, prediction, weight)
+    if _is_constant(y):
+        return float("nan")
+    # As scikit-learn computes it, to the last bit, whose metrics take a second to import.
+    truth, own = y[:, np.newaxis], weight[:, np.newaxis]
+    left = np.sum(own * (truth - prediction.reshape(-1, 1)) ** 2, axis=0)
+    mean = np.average(truth, axis=0, weights=weight)
+    whole = np.sum(own * (truth - mean) ** 2, axis=0)
+    if left[0] == 0:
+        return 1.0
+    return float(1 - left[0] / whole[0]) if whole[0] != 0 else 0.0
 
 
 def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Area under the ROC curve; NaN if only one class has positive weight, or a prediction is
     missing. Predictions that differ only by rounding error are ties."""
-    from sklearn.metrics import roc_auc_score
-
     y, prediction, weight = _with_weight(y, prediction, weight)
-    if np.isnan(prediction).any():
+    if np.isnan(prediction).any() or _is_constant(y):
         return float("nan")
-    return _scored(roc_auc_score, y, levels(prediction), weight)
+    # As scikit-learn computes it, to the last bit, whose metrics take a second to import.
+    level = levels(prediction)
+    order = np.argsort(-level, kind="stable")
+    is_event, weight = (y[order] == y.max()).astype(np.float64), weight[order]
+    last = np.append(np.flatnonzero(np.diff(level[order])), len(order) - 1)
+    hits = np.cumsum(is_event * weight, dtype=np.float64)[last]
+    alarms = np.cumsum((1 - is_event) * weight, dtype=np.float64)[last]
+    if len(last) > 2:
+        corners = np.append(
+            True, np.append((np.diff(alarms, 2) != 0) | (np.diff(hits, 2) != 0), True)
+        )
+        hits, alarms = hits[corners], alarms[corners]
+    hits, alarms = np.append(0.0, hits), np.append(0.0, alarms)
+    return float(np.trapezoid(hits / hits[-1], alarms / alarms[-1]))
 
 
 def class_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
@@ -157,13 +176,17 @@ def _with_weight(
     return y[rows], prediction[rows], weight[rows]
 
 
+def _is_constant(y: FloatArray) -> bool:
+    return len(y) == 0 or bool(y.min() == y.max())
+
+
 def _scored(
     score: Callable[..., Any], y: FloatArray, prediction: AnyArray, weight: WeightArray, **own: Any
 ) -> float:
     """A score of scikit-learn; NaN if the response does not vary."""
     from sklearn import config_context
 
-    if len(y) == 0 or y.min() == y.max():
+    if _is_constant(y):
         return float("nan")
     # A fit computes dozens of scores of our own arrays: they need not be checked again.
     with config_context(assume_finite=True, skip_parameter_validation=True):

@@ -9,12 +9,13 @@ installation is no obstacle because the folder lies in the user's cache.
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import os
 import pickle
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -234,7 +235,27 @@ def kernel(function: Callable[..., Any]) -> Any:
     dispatcher = _compiled(function, pipeline_class=_KernelCompiler)
     with contextlib.suppress(RuntimeError):  # no locator: the cache folder can't be written
         dispatcher._cache = _EngineCache(function)
+    compile_or_load = dispatcher._compile_for_args
+
+    def of_arguments(*arguments: Any, **named: Any) -> Any:
+        with _no_collection():
+            return compile_or_load(*arguments, **named)
+
+    dispatcher._compile_for_args = of_arguments
     return dispatcher
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without Python's search for cycles: the compiler makes objects by the hundred thousand, which
+    stay, and each search looks at all that the process has loaded."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def inner(function: Callable[..., Any], *, forceinline: bool = False) -> Any:

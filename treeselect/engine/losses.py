@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit, logit, logsumexp, softmax, xlogy
 
 from treeselect.engine.arrays import FloatArray, WeightArray
@@ -210,6 +209,8 @@ class LogisticLoss(_Usual):
             return low
         if not slope(high) < 0:
             return high
+        from scipy.optimize import brentq
+
         return float(brentq(slope, low, high, maxiter=_MOST_HALVINGS))
 
     def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:

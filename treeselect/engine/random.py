@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import operator
+from functools import lru_cache
 
 import numpy as np
 
@@ -44,8 +45,14 @@ def tree_seeds(seed: int, n_trees: int) -> UInt64Array:
     """One stream seed per tree, shape (n_trees,), of the ensemble that `seed` stands for: that of
     tree i is ``stream_seed(seed, "tree", i)``."""
     first = _text(seed, "tree", 0)[:-1]  # all parts but the last one's number, 0
-    hashes = b"".join([_hash_of(f"{first}{i}") for i in range(n_trees)])
-    return np.frombuffer(hashes, dtype="<u8").astype(np.uint64)
+    return np.frombuffer(_hashes(first, n_trees), dtype="<u8").astype(np.uint64)
+
+
+@lru_cache(maxsize=32)
+def _hashes(first: str, n: int) -> bytes:
+    """Hashes of `first` with each number below `n`: forests that are compared have the same bags,
+    so that the same ones are needed again and again."""
+    return b"".join([_hash_of(f"{first}{i}") for i in range(n)])
 
 
 def _text(*parts: int | str) -> str:

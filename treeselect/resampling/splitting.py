@@ -11,7 +11,7 @@ import numpy as np
 from treeselect.designs.problem import Problem
 from treeselect.designs.strata import labels_of, varies
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import START
 from treeselect.errors import (
@@ -90,8 +90,6 @@ def assign_folds(
     OptionError
         If there are fewer rows (of a class) or clusters than folds.
     """
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-
     rows = weights.rows
     y = labels_of(problem, rows)
     stratify = y is not None
@@ -113,18 +111,46 @@ def assign_folds(
         )
     parts = ("folds",) if repeat == 0 else ("folds", repeat)
     state = stream_seed(seed, *parts) % 2**32
-    if groups is None:
-        splitter = (StratifiedKFold if stratify else KFold)(folds, shuffle=True, random_state=state)
-    else:
-        kind_of = StratifiedGroupKFold if stratify else GroupKFold
-        splitter = kind_of(folds, shuffle=True, random_state=state)
     fold = np.full(len(weights), -1, dtype=np.int64)
+    if groups is None:
+        random = np.random.RandomState(state)
+        shuffled = _shuffled(len(rows), folds, random) if y is None else _balanced(y, folds, random)
+        fold[rows] = shuffled
+        return fold
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+
+    kind_of = StratifiedGroupKFold if stratify else GroupKFold
+    splitter = kind_of(folds, shuffle=True, random_state=state)
     with own_filters():
         # scikit-learn warns of a class with fewer rows than folds. Too few rows of a class and too
         # few events are refused above; too few censored rows are no problem.
         warnings.filterwarnings("ignore", message="The least populated class")
         for number, (_, held_out) in enumerate(splitter.split(rows, y, groups)):
             fold[rows[held_out]] = number
+    return fold
+
+
+def _shuffled(n: int, folds: int, random: np.random.RandomState) -> IntArray:
+    """The folds of scikit-learn's ``KFold``, whose import takes a second."""
+    order = np.arange(n)
+    random.shuffle(order)
+    fold = np.empty(n, dtype=np.int64)
+    for number, held_out in enumerate(np.array_split(order, folds)):
+        fold[held_out] = number
+    return fold
+
+
+def _balanced(y: AnyArray, folds: int, random: np.random.RandomState) -> IntArray:
+    """The folds of scikit-learn's ``StratifiedKFold``."""
+    _, first, number = np.unique(y, return_index=True, return_inverse=True)
+    label = np.argsort(np.argsort(first))[number]  # in the order of their first rows
+    ordered = np.sort(label)
+    counts = [np.bincount(ordered[i::folds], minlength=len(first)) for i in range(folds)]
+    fold = np.empty(len(y), dtype=np.int64)
+    for k in range(len(first)):
+        of_class = np.arange(folds).repeat([count[k] for count in counts])
+        random.shuffle(of_class)
+        fold[label == k] = of_class
     return fold
 
 

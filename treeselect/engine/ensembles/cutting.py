@@ -9,7 +9,6 @@ the node that would be its leaf for each of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from treeselect.engine.ensembles.out_of_bag import bag_room
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees
 from treeselect.engine.random import tree_seeds
 from treeselect.engine.splitting.partition import code_of, goes_left
+from treeselect.engine.threads import each, n_parts
 
 
 class OutsideSums(NamedTuple):
@@ -126,13 +126,13 @@ def out_of_bag_by_size(
         centre,
     )
     bags = bags_of(weight, sampling, tree_seeds(seed, trees.n_trees))
-    parts = [part for part in np.array_split(bags.in_rows, n_threads) if len(part)]
+    cells = float(len(bags.in_rows)) * trees.n_trees
+    parts = np.array_split(bags.in_rows, min(n_parts(n_threads, cells), len(bags.in_rows)))
 
     def add(rows: IntArray) -> None:
         add_out_of_bag_by_size(trees, data, bags, bag_room(n_rows), rows, least, found)
 
-    with ThreadPoolExecutor(len(parts)) as pool:
-        list(pool.map(add, parts))
+    each(add, parts, cells)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +13,16 @@ from treeselect.engine.data.moments import pack_rows
 from treeselect.engine.data.targets import Target
 from treeselect.engine.growing.best_first import grow_best_first
 from treeselect.engine.growing.checks import check_data, check_growth, check_target, check_weight
-from treeselect.engine.growing.growth import BEST_FIRST, Growth, Job, ground_of, workspace
+from treeselect.engine.growing.growth import (
+    BEST_FIRST,
+    Growth,
+    Job,
+    Workspace,
+    ground_of,
+    workspace,
+)
 from treeselect.engine.growing.in_order import grow_in_order
-from treeselect.engine.growing.leaf_table import leaf_table
+from treeselect.engine.growing.leaf_table import LeafTable, leaf_table
 from treeselect.engine.growing.nodes import (
     Trees,
     empty_nodes,
@@ -34,6 +40,7 @@ from treeselect.engine.splitting.penalty import (
     price_list,
     reset_prices,
 )
+from treeselect.engine.threads import each, n_parts
 
 _ROOM = 400_000
 """Nodes for which a chunk of trees has room at first (about 16 MB), unless it can't need it: memory
@@ -125,9 +132,72 @@ def draw(bags, tree, state, counts, spare):
         draw_whole_groups(state, rows, start, bags.replace, bags.share, counts, spare)
 
 
+@inner
+def has_room(bags, work, nodes, at):
+    """Whether another tree may begin at a node: there is room, and no other thread has ended the
+    growth."""
+    return nodes.column.shape[0] - at >= 2 * bags.in_rows.shape[0] and work.stop[0] == 0
+
+
+@inner
+def start_tree(job, bags, opening, work, tree):
+    """Draw and pack the bag of a tree: its ground, and its own opening."""
+    draw(bags, tree, work.state, work.counts, work.spare)
+    pack = pack_rows(job.target, job.weight, work.counts, work.moments, work.second, work.rows)
+    for g in range(opening.is_open.shape[0]):
+        work.is_open[g] = opening.is_open[g]
+    if not opening.stays:
+        reset_prices(opening.prices)
+    own = Opening(opening.prices, work.is_open, opening.rank, opening.stays)
+    return ground_of(job, pack), own
+
+
+@inner
+def end_tree(job, opening, own, nodes, n_nodes):
+    """Open the groups that a tree has used, as far as they stay open after it."""
+    if job.growth.opens_late:
+        open_used(nodes, n_nodes, own, job.data)
+    if opening.stays:
+        for g in range(opening.is_open.shape[0]):
+            opening.is_open[g] = own.is_open[g]
+
+
 @kernel
-def grow_bagged_trees(job, bags, opening, work, table, trees):
+def grow_trees_in_order(job, bags, opening, work, trees):
+    """As :func:`grow_bagged_trees`, for trees that do not grow best first."""
+    start = trees.start
+    for i in range(bags.seeds.shape[0]):
+        if not has_room(bags, work, trees.nodes, start[i]):
+            return i
+        ground, own = start_tree(job, bags, opening, work, i)
+        nodes = nodes_from(trees.nodes, start[i])
+        n_nodes = grow_in_order(ground, own, work, nodes)
+        start[i + 1] = start[i] + n_nodes
+        end_tree(job, opening, own, nodes, n_nodes)
+    return bags.seeds.shape[0]
+
+
+@kernel
+def grow_trees_best_first(job, bags, opening, work, table, trees):
+    """As :func:`grow_bagged_trees`, for trees that grow best first."""
+    start = trees.start
+    for i in range(bags.seeds.shape[0]):
+        if not has_room(bags, work, trees.nodes, start[i]):
+            return i
+        ground, own = start_tree(job, bags, opening, work, i)
+        nodes = nodes_from(trees.nodes, start[i])
+        n_nodes = grow_best_first(ground, own, work, table, nodes)
+        start[i + 1] = start[i] + n_nodes
+        end_tree(job, opening, own, nodes, n_nodes)
+    return bags.seeds.shape[0]
+
+
+def grow_bagged_trees(
+    job: Job, bags: Bags, opening: Opening, work: Workspace, table: LeafTable, trees: Trees
+) -> int:
     """Grow one tree per bag until the room in `trees` may not suffice; returns how many.
+
+    Two kernels, as most calls need only one of them, which is half as much to compile.
 
     Parameters
     ----------
@@ -141,30 +211,9 @@ def grow_bagged_trees(job, bags, opening, work, table, trees):
     trees : Trees
         Its first tree begins at ``start[0]``; ``start[i + 1]`` receives the end of tree i.
     """
-    growth, start, is_open = job.growth, trees.start, opening.is_open
-    for i in range(bags.seeds.shape[0]):
-        room = trees.nodes.column.shape[0] - start[i]
-        if room < 2 * bags.in_rows.shape[0] or work.stop[0] != 0:
-            return i
-        draw(bags, i, work.state, work.counts, work.spare)
-        pack = pack_rows(job.target, job.weight, work.counts, work.moments, work.second, work.rows)
-        for g in range(is_open.shape[0]):
-            work.is_open[g] = is_open[g]
-        if not opening.stays:
-            reset_prices(opening.prices)
-        ground, nodes = ground_of(job, pack), nodes_from(trees.nodes, start[i])
-        own = Opening(opening.prices, work.is_open, opening.rank, opening.stays)
-        if growth.order == BEST_FIRST:
-            n_nodes = grow_best_first(ground, own, work, table, nodes)
-        else:
-            n_nodes = grow_in_order(ground, own, work, nodes)
-        start[i + 1] = start[i] + n_nodes
-        if growth.opens_late:
-            open_used(nodes, n_nodes, own, job.data)
-        if opening.stays:
-            for g in range(is_open.shape[0]):
-                is_open[g] = work.is_open[g]
-    return bags.seeds.shape[0]
+    if job.growth.order == BEST_FIRST:
+        return int(grow_trees_best_first(job, bags, opening, work, table, trees))
+    return int(grow_trees_in_order(job, bags, opening, work, trees))
 
 
 def bagged_forest(
@@ -224,16 +273,14 @@ def bagged_forest(
     check_weight(weight, data.n_rows)
     check_growth(growth, data, rank, is_open, penalty)
     seeds = tree_seeds(seed, n_trees)
-    chunks = [seeds] if shared else np.array_split(seeds, min(n_threads, n_trees))
-    opening = Opening(price_list(penalty, data, is_open), is_open, rank, shared)
-    grower = _Chunk(Job(data, target, weight, growth), sampling, opening)
-    with ThreadPoolExecutor(len(chunks)) as pool:
-        try:
-            waiting = [pool.submit(grower.grow, chunk) for chunk in chunks]
-            return join_trees([trees.result() for trees in waiting])
-        except BaseException:
-            grower.stop[0] = 1  # the kernels look at it: Ctrl-C does not wait for them
-            raise
+    grower = _Chunk(
+        Job(data, target, weight, growth),
+        sampling,
+        Opening(price_list(penalty, data, is_open), is_open, rank, shared),
+    )
+    cells = float(len(data.codes)) * grower.n_rows * n_trees
+    n_chunks = 1 if shared else min(n_parts(n_threads, cells), n_trees)
+    return join_trees(each(grower.grow, np.array_split(seeds, n_chunks), cells, grower.stop))
 
 
 class _Chunk:
@@ -243,6 +290,11 @@ class _Chunk:
         self._job, self._opening = job, opening
         self._bags = bags_of(job.weight, sampling, np.zeros(0, dtype=np.uint64))
         self.stop = np.zeros(1, dtype=np.int64)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of distinct rows of positive weight."""
+        return len(self._bags.in_rows)
 
     def grow(self, seeds: UInt64Array) -> Trees:
         """One tree per seed."""

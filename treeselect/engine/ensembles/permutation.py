@@ -8,7 +8,6 @@ tree's out-of-bag rows instead.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from treeselect.engine.ensembles.out_of_bag import bag_room
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import random_below, stream_seed, tree_seeds
 from treeselect.engine.splitting.partition import code_of, goes_left
+from treeselect.engine.threads import each, n_parts
 
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 
@@ -125,7 +125,8 @@ def permutation_importance(
             bag_room(data.n_rows), shuffling, truth, out,
         )  # fmt: skip
 
-    return _over_trees(measure, trees, data, n_threads)
+    cells = float(data.n_rows) * trees.n_trees * data.n_groups
+    return _over_trees(measure, trees, data, cells, n_threads)
 
 
 def out_of_bag_gains(
@@ -154,23 +155,21 @@ def out_of_bag_gains(
         room = bag_room(data.n_rows)
         add_out_of_bag_gains(_some(trees, first, last), data, bags, room, truth, out)
 
-    return _over_trees(measure, trees, data, n_threads)
+    return _over_trees(measure, trees, data, float(data.n_rows) * trees.n_trees, n_threads)
 
 
 def _over_trees(
     measure: Callable[[int, int, FloatArray], None],
     trees: Trees,
     data: BinnedData,
+    cells: float,
     n_threads: int,
 ) -> Importance:
     """Mean and standard error of what is measured for each tree and group."""
     n = trees.n_trees
     found = np.zeros((n, data.n_groups))
-    edges = np.linspace(0, n, min(n_threads, n) + 1).astype(int).tolist()
-    with ThreadPoolExecutor(len(edges) - 1) as pool:
-        waiting = [pool.submit(measure, a, b, found[a:b]) for a, b in pairwise(edges)]
-        for part in waiting:
-            part.result()
+    edges = np.linspace(0, n, min(n_parts(n_threads, cells), n) + 1).astype(int).tolist()
+    each(lambda part: measure(*part, found[slice(*part)]), list(pairwise(edges)), cells)
     spread = found.std(axis=0, ddof=1) if n > 1 else np.full(data.n_groups, np.nan)
     return Importance(found.mean(axis=0), spread / np.sqrt(n))
 
