@@ -14,7 +14,14 @@ from treeselect.engine.data.moments import pack_rows
 from treeselect.engine.data.targets import Target
 from treeselect.engine.growing.best_first import grow_best_first
 from treeselect.engine.growing.checks import check_data, check_growth, check_target, check_weight
-from treeselect.engine.growing.growth import BEST_FIRST, Growth, Job, ground_of, workspace
+from treeselect.engine.growing.growth import (
+    BEST_FIRST,
+    Growth,
+    Job,
+    carries,
+    ground_of,
+    workspace,
+)
 from treeselect.engine.growing.in_order import grow_in_order
 from treeselect.engine.growing.leaf_table import leaf_table
 from treeselect.engine.growing.nodes import (
@@ -248,7 +255,8 @@ class _Chunk:
         """One tree per seed."""
         data, target, weight, growth = self._job
         n_in, prices = len(self._bags.in_rows), self._opening.prices
-        work = workspace(data, target, weight, self.stop)
+        carried = carries(data, target, growth)
+        work = workspace(data, target, weight, self.stop, carried=carried)
         table = leaf_table(data, target, growth, n_in if growth.order == BEST_FIRST else 0)
         # Each thread has prices of its own, which the trees change.
         opening = self._opening._replace(prices=prices._replace(price=prices.price.copy()))
