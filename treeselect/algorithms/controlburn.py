@@ -292,7 +292,7 @@ class ControlBurn(Method):
         if n_trees is not None:
             return refit_forest(
                 task.problem, task.weights, step.selected, seed=task.seed, n_trees=n_trees,
-                n_threads=task.n_threads,
+                n_threads=task.n_threads, wants_importance=task.wants_importance,
             )  # fmt: skip
         if step.size == 0:
             return no_trees(task.problem, task.weight)

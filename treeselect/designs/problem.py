@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from treeselect.brief import brief
 from treeselect.designs.design import CodedColumns, FeatureGroups
 from treeselect.designs.families import Family
-from treeselect.engine.arrays import FloatArray, WeightArray
-from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.engine.data.binning import BinnedData, take_rows
 from treeselect.engine.row_losses import RowLoss
 from treeselect.engine.survival.times import EVENT
 
@@ -59,6 +59,20 @@ class Problem:
         if self.offset is None:
             return np.tile(best, (len(self.y), 1)) if np.ndim(best) else np.full(len(self.y), best)
         return np.asarray(best + self.offset)
+
+    @property
+    def can_be_cut(self) -> bool:
+        """Whether :meth:`only` can take some of the rows: the binned columns are all there is."""
+        return self.exact is None and self.columns is None
+
+    def only(self, rows: IntArray) -> Problem:
+        """Some of the rows, for predictions; see :attr:`can_be_cut`."""
+        return replace(
+            self,
+            data=take_rows(self.data, rows),
+            y=self.y[rows],
+            offset=None if self.offset is None else self.offset[rows],
+        )
 
     @property
     def on_link(self) -> bool:

@@ -19,7 +19,12 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target, copies, target_of_classes, target_of_mean
-from treeselect.engine.ensembles.cutting import OutsideSums, cut_back, out_of_bag_by_size
+from treeselect.engine.ensembles.cutting import (
+    OutsideSums,
+    cut_back,
+    mean_errors_by_size,
+    out_of_bag_at_size,
+)
 from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
@@ -135,11 +140,19 @@ class Grower(NamedTuple):
             sampling=self.sampling, n_threads=self.n_threads,
         )  # fmt: skip
 
-    def outside(self, trees: Trees, name: str, sizes: Sequence[int]) -> OutsideSums:
-        """Out-of-bag sums of some trees."""
-        return out_of_bag_by_size(
+    def outside(self, trees: Trees, name: str, size: int) -> OutsideSums:
+        """Out-of-bag sums of some trees, cut back to a size."""
+        return out_of_bag_at_size(
             trees, self.data, copies(self.weight), self.sampling, stream_seed(self.seed, name),
-            sizes, np.average(self.truth, axis=0, weights=self.weight), self.n_threads,
+            size, np.average(self.truth, axis=0, weights=self.weight), self.n_threads,
+        )  # fmt: skip
+
+    def mean_errors(self, trees: Trees, name: str, sizes: Sequence[int]) -> FloatArray:
+        """Mean out-of-bag errors of some trees, cut back to each size; NaN if no row has one. Shape
+        (n_sizes,)."""
+        return mean_errors_by_size(
+            trees, self.data, copies(self.weight), self.sampling, stream_seed(self.seed, name),
+            sizes, self.truth, self.weight, self.n_threads,
         )  # fmt: skip
 
     def gains(self, trees: Trees, seed: int) -> FloatArray:
@@ -152,19 +165,11 @@ class Grower(NamedTuple):
             self.sampling, seed, self.n_threads,
         ).mean  # fmt: skip
 
-    def mean(self, errors: FloatArray) -> FloatArray:
-        """Means over the rows with an error; NaN if none has one. Shape (n_sizes,)."""
-        known = ~np.isnan(errors[:, 0])
-        if not known.any():
-            return np.full(errors.shape[1], np.nan)
-        return np.asarray(np.average(errors[known], axis=0, weights=self.weight[known]))
-
 
 class _First(NamedTuple):
     """The first trees of a forest, fully grown, and the size of lowest out-of-bag error."""
 
     trees: Trees
-    sums: OutsideSums
     n_candidates: int
     sizes: list[int]
     best: int
@@ -203,13 +208,22 @@ def best_trees(grower: Grower, *, n_trees: int) -> tuple[Trees, int]:
     The bags of the first trees have their own random stream.
     """
     first = _best_first_trees(grower, n_trees)
-    own = first.sums.at(first.best)
-    n_trees = trees_needed(
-        own.errors(grower.truth)[:, 0], own.variances[:, 0], grower.weights, n_trees
-    )
-    n_trees = max(n_trees, first.trees.n_trees)
-    trees = join_trees([cut_back(first.trees, first.size), *_more_trees(grower, first, n_trees)])
-    return trees, first.trees.n_trees
+    trees = cut_back(first.trees, first.size)
+    if not needs_all_trees(grower.weights, n_trees):
+        own = grower.outside(trees, "first", first.size)
+        errors, variances = own.errors(grower.truth)[:, 0], own.variances[:, 0]
+        n_trees = trees_needed(errors, variances, grower.weights, n_trees)
+        n_trees = max(n_trees, trees.n_trees)
+    return join_trees([trees, *_more_trees(grower, first, n_trees)]), trees.n_trees
+
+
+def needs_all_trees(weights: RowWeights, most: int) -> bool:
+    """Whether data are too small for fewer trees than the most."""
+    return _least_trees(weights) >= most
+
+
+def _least_trees(weights: RowWeights) -> float:
+    return _ROWS_OF_ALL / max(int(np.count_nonzero(weights.values)), 1)
 
 
 def trees_needed(errors: FloatArray, variances: FloatArray, weights: RowWeights, most: int) -> int:
@@ -232,7 +246,7 @@ def trees_needed(errors: FloatArray, variances: FloatArray, weights: RowWeights,
         A multiple of five, or `most`.
     """
     weight = weights.values
-    least = _ROWS_OF_ALL / max(int(np.count_nonzero(weight)), 1)
+    least = _least_trees(weights)
     known = ~np.isnan(errors) & (weight > 0)
     if least >= most or known.sum() < 2:
         return most
@@ -268,10 +282,9 @@ def n_first_trees(grower: Grower, n_trees: int) -> int:
 def _first_trees(grower: Grower, n_trees: int, n_candidates: int) -> _First:
     trees = grower.grow(n_first_trees(grower, n_trees), n_candidates, "first")
     sizes = sizes_of_nodes(int(copies(grower.weight).sum()))
-    sums = grower.outside(trees, "first", sizes)
-    mean = grower.mean(sums.errors(grower.truth))
+    mean = grower.mean_errors(trees, "first", sizes)
     best = len(sizes) - 1 if np.isnan(mean[0]) else first_largest(-mean)
-    return _First(trees, sums, n_candidates, sizes, best, float(mean[best]))
+    return _First(trees, n_candidates, sizes, best, float(mean[best]))
 
 
 def _more_trees(grower: Grower, first: _First, n_trees: int) -> list[Trees]:
@@ -282,10 +295,11 @@ def _more_trees(grower: Grower, first: _First, n_trees: int) -> list[Trees]:
 
 def _completed(grower: Grower, first: _First, n_trees: int) -> CutForest:
     """The forest of the first trees, cut back, and more that grow to the same size."""
-    trees, sums = cut_back(first.trees, first.size), first.sums.at(first.best)
+    trees = cut_back(first.trees, first.size)
+    sums = grower.outside(trees, "first", first.size)
     for more in _more_trees(grower, first, n_trees):
         trees = join_trees([trees, more])
-        sums = sums.with_trees(grower.outside(more, "more", [first.size]))
+        sums = sums.with_trees(grower.outside(more, "more", first.size))
     return CutForest(trees, sums.mean[:, 0], sums.errors(grower.truth)[:, 0], first.size)
 
 

@@ -118,7 +118,7 @@ def score_by_size(
     splits = split_rows(problem, weights, folds, seed)
     sizes = range(max_size + 1)
     calls = [
-        (problem, method, weights, split, sizes, stream_seed(seed, "fold", number))
+        (problem, method, weights, split, sizes, stream_seed(seed, "fold", number), False)
         for number, split in enumerate(splits)
     ]
     found = run_all(follow_fold, calls, workers, "Cross-validation", progress)
@@ -132,6 +132,7 @@ def follow_fold(
     split: Split,
     sizes: Sequence[int] | None,
     seed: int,
+    ranked: bool = True,
     *,
     n_threads: int = 1,
 ) -> FoldPath:
@@ -142,6 +143,8 @@ def follow_fold(
     sizes : sequence of int or None
         Increasing; 0 is the constant model, also without the units forced in. None is the single
         size that the method's tuning parameter yields.
+    ranked : bool
+        Whether the units of each set are wanted in order of importance; otherwise they rise.
 
     Raises
     ------
@@ -151,7 +154,9 @@ def follow_fold(
     train, test = split.weights(weights)
     problem = dataclasses.replace(problem, wants_scores=False)
     most = problem.data.n_groups if sizes is None else max(sizes)
-    task = Task(problem, train, max_size=most, seed=seed, n_threads=n_threads)
+    task = Task(
+        problem, train, max_size=most, seed=seed, n_threads=n_threads, wants_importance=ranked
+    )
     start = time.perf_counter()
     steps = steps_of(method, task)
     path_seconds = time.perf_counter() - start
@@ -164,7 +169,8 @@ def follow_fold(
             model = method.final_model(task, step)
             seconds = path_seconds + time.perf_counter() - start
             units = np.flatnonzero(step.selected)
-            units = units[falling(model.importance[units])]
+            if ranked:
+                units = units[falling(model.importance[units])]
             known[step.size] = (
                 held_out_score(problem, model, train, test, n_threads),
                 units,
@@ -198,7 +204,11 @@ def held_out_score(
     OptionError
         If the score is not defined for these rows.
     """
-    return score_predictions(problem, model.predict(problem, n_threads), train, test)
+    if not problem.can_be_cut or problem.family.score_after is not None:
+        return score_predictions(problem, model.predict(problem, n_threads), train, test)
+    rows = test.rows
+    part = problem.only(rows)
+    return score_predictions(part, model.predict(part, n_threads), train.of(rows), test.of(rows))
 
 
 def score_predictions(

@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 from tree_data import problems
 
 from treeselect.engine.data.targets import mean_target
-from treeselect.engine.ensembles.cutting import OutsideSums, cut_back, out_of_bag_by_size
+from treeselect.engine.ensembles.cutting import (
+    OutsideSums,
+    cut_back,
+    mean_errors_by_size,
+    out_of_bag_at_size,
+)
 from treeselect.engine.ensembles.forests import BOOTSTRAP, Sampling, bagged_forest
 from treeselect.engine.ensembles.out_of_bag import out_of_bag
 from treeselect.engine.ensembles.prediction import predict_mean
@@ -70,12 +75,17 @@ def test_one_walk_predicts_for_all_sizes(problem, n_threads, n_groups):
     data, gradient, weight, _ = problem
     sampling = Sampling(groups=np.arange(data.n_rows) % n_groups)
     trees, sizes = forest(data, gradient, weight, sampling), [50, 9, 4, 1]
-    centre = np.array([0.5])
-    found = out_of_bag_by_size(trees, data, weight, sampling, 1, sizes, centre, n_threads)
-    for place, size in enumerate(sizes):
+    centre, truth = np.array([0.5]), gradient.astype(float)[:, np.newaxis]
+    means = mean_errors_by_size(trees, data, weight, sampling, 1, sizes, truth, weight, n_threads)
+    for size, mean in zip(sizes, means, strict=True):
+        found = out_of_bag_at_size(trees, data, weight, sampling, 1, size, centre, n_threads)
         expected = out_of_bag(cut_back(trees, size), data, weight, sampling, 1)
-        np.testing.assert_allclose(found.mean[:, place], expected.prediction, rtol=1e-12)
+        np.testing.assert_allclose(found.mean[:, 0], expected.prediction, rtol=1e-12)
         np.testing.assert_array_equal(found.n_trees, expected.n_trees)
+        errors = found.errors(truth)[:, 0]
+        known = ~np.isnan(errors)
+        own = np.average(errors[known], weights=weight[known]) if known.any() else np.nan
+        np.testing.assert_allclose(mean, own, rtol=1e-9, atol=1e-9)
 
 
 @given(st.integers(0, 1000))

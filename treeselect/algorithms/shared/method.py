@@ -208,8 +208,9 @@ class Method:
         By default, a random forest of at most 200 trees: on long data, as many as its error needs.
         """
         return refit_forest(
-            task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads
-        )
+            task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads,
+            wants_importance=task.wants_importance,
+        )  # fmt: skip
 
     def scored_step(
         self, task: Task, tuning: float, selected: BoolArray, worth: FloatArray

@@ -29,6 +29,8 @@ class Task:
         Whether smaller sizes are wanted, too, if they take extra work to find.
     n_threads : int
         Threads that may be used; results do not depend on them.
+    wants_importance : bool
+        Whether the importances of the final model are needed; they are not where it is only scored.
     """
 
     problem: Problem
@@ -38,6 +40,7 @@ class Task:
     seed: int
     every_size: bool = True
     n_threads: int = 1
+    wants_importance: bool = True
 
     __repr__ = brief
 

@@ -13,15 +13,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray, IntArray
-from treeselect.engine.cache import kernel
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.engine.cache import inner, kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.ensembles.forests import Sampling, bags_of, draw
 from treeselect.engine.ensembles.out_of_bag import bag_room
+from treeselect.engine.ensembles.prediction import next_node
+from treeselect.engine.ensembles.walking import (
+    list_outside,
+    packed_for_walks,
+    room_to_walk,
+    walk_rows,
+)
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees
 from treeselect.engine.random import tree_seeds
 from treeselect.engine.splitting.partition import code_of, goes_left
 from treeselect.engine.threads import each, n_parts
+
+_AT_ONCE = 2048
+"""Rows whose sums for all sizes are held at a time."""
 
 
 class OutsideSums(NamedTuple):
@@ -43,11 +53,6 @@ class OutsideSums(NamedTuple):
     square: FloatArray
     n_trees: IntArray
     centre: FloatArray
-
-    def at(self, place: int) -> OutsideSums:
-        """Those of one size."""
-        one = slice(place, place + 1)
-        return self._replace(total=self.total[:, one], square=self.square[:, one])
 
     def with_trees(self, other: OutsideSums) -> OutsideSums:
         """Those of the trees of another forest, too."""
@@ -93,77 +98,180 @@ class OutsideSums(NamedTuple):
         return np.where(several[:, np.newaxis], spread * n / (n - 1), np.nan)
 
 
-def out_of_bag_by_size(
+def out_of_bag_at_size(
     trees: Trees,
     data: BinnedData,
     weight: IntArray,
     sampling: Sampling,
     seed: int,
-    sizes: Sequence[int],
+    size: int,
     centre: FloatArray,
     n_threads: int = 1,
 ) -> OutsideSums:
-    """Out-of-bag predictions of a forest, cut back to each of some sizes.
+    """Out-of-bag predictions of a forest, cut back to a size.
 
     Parameters
     ----------
     trees, data, weight, sampling, seed
         As for ``out_of_bag.out_of_bag``.
-    sizes : sequence of int, falling
+    size : int
         Least weight of a node that is split, counting copies.
     centre : ndarray of float, shape (n_outputs,)
         Any value near the predictions.
     n_threads : int
         Each thread has some of the rows.
     """
-    least = np.asarray(sizes, dtype=np.int64)
-    assert (np.diff(least) < 0).all(), "sizes fall"
-    n_rows = data.n_rows
-    found = OutsideSums(
-        np.zeros((n_rows, len(least), trees.nodes.value.shape[1])),
-        np.zeros((n_rows, len(least))),
-        np.zeros(n_rows, dtype=np.int64),
-        centre,
-    )
+    split = trees.nodes.column >= 0
+    if (trees.nodes.weight[split] < size).any():
+        trees = cut_back(trees, size)
+    found = _no_sums(data.n_rows, 1, trees, centre)
     bags = bags_of(weight, sampling, tree_seeds(seed, trees.n_trees))
     cells = float(len(bags.in_rows)) * trees.n_trees
+    packed = packed_for_walks(trees, data)
     parts = np.array_split(bags.in_rows, min(n_parts(n_threads, cells), len(bags.in_rows)))
 
     def add(rows: IntArray) -> None:
-        add_out_of_bag_by_size(trees, data, bags, bag_room(n_rows), rows, least, found)
+        room = bag_room(data.n_rows)
+        add_out_of_bag_leaves(trees, packed, data, bags, room, room_to_walk(), rows, found)
 
     each(add, parts, cells)
     return found
 
 
+def mean_errors_by_size(
+    trees: Trees,
+    data: BinnedData,
+    weight: IntArray,
+    sampling: Sampling,
+    seed: int,
+    sizes: Sequence[int],
+    truth: FloatArray,
+    row_weight: WeightArray,
+    n_threads: int = 1,
+) -> FloatArray:
+    """Mean of the errors (``OutsideSums.errors``) of a forest, cut back to each of some sizes.
+
+    Rows are reckoned with some thousands at a time: sums of all rows for all sizes would take
+    hundreds of bytes a row.
+
+    Parameters
+    ----------
+    trees, data, weight, sampling, seed, n_threads
+        As for :func:`out_of_bag_at_size`.
+    sizes : sequence of int, falling
+        Least weights of a node that is split.
+    truth : ndarray of float, shape (n_rows, n_outputs)
+    row_weight : ndarray, shape (n_rows,)
+        Weight of each row in the mean.
+
+    Returns
+    -------
+    ndarray of float, shape (n_sizes,)
+        NaN if no row is out of bag for two trees.
+    """
+    least = np.asarray(sizes, dtype=np.int64)
+    assert (np.diff(least) < 0).all(), "sizes fall"
+    centre = np.average(truth, axis=0, weights=row_weight)
+    seeds = tree_seeds(seed, trees.n_trees)
+    bags = bags_of(weight, sampling, seeds)
+    packed = packed_for_walks(trees, data)
+    outside = np.zeros((trees.n_trees, data.n_rows), dtype=np.bool_)
+
+    def mark(numbers: IntArray) -> None:
+        own = bags._replace(seeds=seeds[numbers])
+        mark_outside(own, bag_room(data.n_rows), outside[numbers[0] : numbers[-1] + 1])
+
+    def add(rows: IntArray) -> tuple[float, FloatArray]:
+        sums = _no_sums(len(rows), len(least), trees, centre)
+        add_out_of_bag_by_size(trees, packed, data, outside, rows, least, sums)
+        errors = sums.errors(truth[rows])
+        known = ~np.isnan(errors[:, 0])
+        own = row_weight[rows][known].astype(np.float64)
+        return float(own.sum()), own @ errors[known]
+
+    cells = float(len(bags.in_rows)) * trees.n_trees
+    n_threads = n_parts(n_threads, cells)
+    each(mark, np.array_split(np.arange(trees.n_trees), min(n_threads, trees.n_trees)), cells)
+    parts = np.split(bags.in_rows, range(_AT_ONCE, len(bags.in_rows), _AT_ONCE))
+    shares = [parts[begin::n_threads] for begin in range(min(n_threads, len(parts)))]
+    added = each(lambda share: [add(part) for part in share], shares, cells)
+    found = [added[i % len(shares)][i // len(shares)] for i in range(len(parts))]
+    total = sum(own for own, _ in found)
+    if total == 0:
+        return np.full(len(least), np.nan)
+    return np.asarray(np.sum([errors for _, errors in found], axis=0) / total)
+
+
+def _no_sums(n_rows: int, n_sizes: int, trees: Trees, centre: FloatArray) -> OutsideSums:
+    return OutsideSums(
+        np.zeros((n_rows, n_sizes, trees.nodes.value.shape[1])),
+        np.zeros((n_rows, n_sizes)),
+        np.zeros(n_rows, dtype=np.int64),
+        centre,
+    )
+
+
+@inner
+def add_node(nodes, at, sums, i, s):
+    """Add the value of a node to the sums of a row for a size."""
+    for k in range(sums.total.shape[2]):
+        above = nodes.value[at, k] - sums.centre[k]
+        sums.total[i, s, k] += above
+        sums.square[i, s] += above**2
+
+
 @kernel
-def add_out_of_bag_by_size(trees, data, bags, room, rows, sizes, sums):
-    """Add the value of every tree, cut back to each size, to those of some rows that are not in its
-    bag."""
-    nodes, total = trees.nodes, sums.total
+def add_out_of_bag_leaves(trees, packed, data, bags, room, walk, rows, sums):
+    """Add the value of every tree to those of some rows that are not in its bag."""
     for tree in range(bags.seeds.shape[0]):
         draw(bags, tree, room.state, room.counts, room.spare)
+        begin = 0
+        while begin < rows.shape[0]:
+            n, begin = list_outside(rows, room.counts, begin, walk.rows)
+            walk_rows(trees, packed, tree, data, walk, n)
+            for r in range(n):
+                i = walk.rows[r]
+                sums.n_trees[i] += 1
+                add_node(trees.nodes, trees.start[tree] + walk.leaf[r], sums, i, 0)
+
+
+@kernel
+def mark_outside(bags, room, outside):
+    """Mark the rows that are not in the bag of each tree, shape (n_trees, n_rows)."""
+    for tree in range(bags.seeds.shape[0]):
+        draw(bags, tree, room.state, room.counts, room.spare)
+        for i in bags.in_rows:
+            outside[tree, i] = room.counts[i] == 0
+
+
+@kernel
+def add_out_of_bag_by_size(trees, packed, data, outside, rows, sizes, sums):
+    """Add the value of every tree, cut back to each size, to those of some rows that are not in its
+    bag; row r of `sums` is ``rows[r]``."""
+    nodes = trees.nodes
+    for tree in range(outside.shape[0]):
+        first = trees.start[tree]
         for r in range(rows.shape[0]):
             i = rows[r]
-            if room.counts[i] > 0:
+            if not outside[tree, i]:
                 continue
-            sums.n_trees[i] += 1
-            at, s = trees.start[tree], 0
+            sums.n_trees[r] += 1
+            at, s = first, 0
             while s < sizes.shape[0]:
                 j = nodes.column[at]
                 while s < sizes.shape[0] and (j < 0 or nodes.weight[at] < sizes[s]):
-                    for k in range(total.shape[2]):
-                        above = nodes.value[at, k] - sums.centre[k]
-                        total[i, s, k] += above
-                        sums.square[i, s] += above**2
+                    add_node(nodes, at, sums, r, s)
                     s += 1
                 if j < 0:
                     break
-                left = goes_left(
-                    code_of(data, j, i), np.int64(nodes.code[at]), nodes.missing_left[at],
-                    data.is_factor[j],
-                )  # fmt: skip
-                at = trees.start[tree] + nodes.left[at] + (0 if left else 1)
+                if packed.shape[0] > 0:
+                    at = first + np.int64(next_node(packed[at], data.blocks, i))
+                else:
+                    left = goes_left(
+                        code_of(data, j, i), np.int64(nodes.code[at]), nodes.missing_left[at],
+                        data.is_factor[j],
+                    )  # fmt: skip
+                    at = first + nodes.left[at] + (0 if left else 1)
 
 
 def cut_back(trees: Trees, size: int) -> Trees:

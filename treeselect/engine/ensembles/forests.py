@@ -18,6 +18,7 @@ from treeselect.engine.growing.growth import (
     Growth,
     Job,
     Workspace,
+    carries,
     ground_of,
     workspace,
 )
@@ -300,7 +301,8 @@ class _Chunk:
         """One tree per seed."""
         data, target, weight, growth = self._job
         n_in, prices = len(self._bags.in_rows), self._opening.prices
-        work = workspace(data, target, weight, self.stop)
+        carried = carries(data, target, growth)
+        work = workspace(data, target, weight, self.stop, carried=carried)
         table = leaf_table(data, target, growth, n_in if growth.order == BEST_FIRST else 0)
         # Each thread has prices of its own, which the trees change.
         opening = self._opening._replace(prices=prices._replace(price=prices.price.copy()))

@@ -20,6 +20,12 @@ from treeselect.engine.data.targets import Target
 from treeselect.engine.ensembles.forests import Sampling, bags_of, draw
 from treeselect.engine.ensembles.leaves import leaf_of
 from treeselect.engine.ensembles.out_of_bag import bag_room
+from treeselect.engine.ensembles.walking import (
+    list_outside,
+    packed_for_walks,
+    room_to_walk,
+    walk_rows,
+)
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import random_below, stream_seed, tree_seeds
 from treeselect.engine.splitting.partition import code_of, goes_left
@@ -149,11 +155,15 @@ def out_of_bag_gains(
     """
 
     seeds, truth = tree_seeds(seed, trees.n_trees), _truth(target, weight)
+    packed = packed_for_walks(trees, data)
+    most = int(np.diff(trees.start).max(initial=0))
 
     def measure(first: int, last: int, out: FloatArray) -> None:
         bags = bags_of(weight, sampling, seeds[first:last])
-        room = bag_room(data.n_rows)
-        add_out_of_bag_gains(_some(trees, first, last), data, bags, room, truth, out)
+        add_out_of_bag_gains(
+            _some(trees, first, last), packed, data, bags, bag_room(data.n_rows), room_to_walk(),
+            np.zeros((most, truth.values.shape[1])), truth, out,
+        )  # fmt: skip
 
     return _over_trees(measure, trees, data, float(data.n_rows) * trees.n_trees, n_threads)
 
@@ -297,33 +307,37 @@ def add_permuted_losses(trees, data, bags, room, shuffling, truth, out):
 
 
 @kernel
-def add_out_of_bag_gains(trees, data, bags, room, truth, out):
-    """Write the debiased decrease of impurity of each tree and group."""
-    nodes, values, weight = trees.nodes, truth.values, truth.weight
+def add_out_of_bag_gains(trees, packed, data, bags, room, walk, sums, truth, out):
+    """Write the debiased decrease of impurity of each tree and group.
+
+    `sums`, shape (n_nodes, n_outputs), is working memory for the nodes of one tree: what its rows
+    have above the root is summed in each leaf and handed up.
+    """
+    nodes, values, weight, in_rows = trees.nodes, truth.values, truth.weight, bags.in_rows
+    n_outputs = values.shape[1]
     for tree in range(bags.seeds.shape[0]):
         draw(bags, tree, room.state, room.counts, room.spare)
-        root = trees.start[tree]
+        root, n_nodes = trees.start[tree], trees.start[tree + 1] - trees.start[tree]
+        sums[:n_nodes] = 0.0
         total = 0.0
-        for r in range(bags.in_rows.shape[0]):
-            i = bags.in_rows[r]
-            if room.counts[i] > 0:
+        begin = 0
+        while begin < in_rows.shape[0]:
+            n, begin = list_outside(in_rows, room.counts, begin, walk.rows)
+            walk_rows(trees, packed, tree, data, walk, n)
+            for r in range(n):
+                i, leaf = walk.rows[r], walk.leaf[r]
+                total += weight[i]
+                for k in range(n_outputs):
+                    sums[leaf, k] += weight[i] * (values[i, k] - nodes.value[root, k])
+        for at in range(n_nodes - 1, -1, -1):  # children stand behind their parents
+            j = nodes.column[root + at]
+            if j < 0:
                 continue
-            total += weight[i]
-            at = root
-            while nodes.column[at] >= 0:
-                j = nodes.column[at]
-                left = goes_left(
-                    code_of(data, j, i),
-                    np.int64(nodes.code[at]),
-                    nodes.missing_left[at],
-                    data.is_factor[j],
-                )
-                child = root + nodes.left[at] + (0 if left else 1)
-                for k in range(values.shape[1]):
-                    change = nodes.value[child, k] - nodes.value[at, k]
-                    out[tree, data.group_of[j]] += (
-                        weight[i] * change * (values[i, k] - nodes.value[root, k])
-                    )
-                at = child
+            left = nodes.left[root + at]
+            for k in range(n_outputs):
+                sums[at, k] = sums[left, k] + sums[left + 1, k]
+                for child in range(left, left + 2):
+                    change = nodes.value[root + child, k] - nodes.value[root + at, k]
+                    out[tree, data.group_of[j]] += change * sums[child, k]
         for g in range(out.shape[1]):
             out[tree, g] /= max(total, 1e-300)

@@ -24,12 +24,15 @@ from treeselect.engine.splitting.histograms import (
     SMALL_NODE,
     add_block,
     add_block_of_pairs,
+    add_byte,
     add_cells,
     add_cells_of_classes,
     add_cells_of_vectors,
     add_column,
     add_column_of_pairs,
+    add_words,
     clear,
+    list_bytes,
     list_codes,
     list_wide_codes,
     room_of_bytes,
@@ -47,7 +50,7 @@ from treeselect.engine.splitting.node_sums import (
     weight_of,
     write_value,
 )
-from treeselect.engine.splitting.partition import partition_node
+from treeselect.engine.splitting.partition import Question, partition_carried, partition_node
 from treeselect.engine.splitting.penalty import open_group, penalised_gain
 
 
@@ -103,9 +106,22 @@ def score_listed(listed, pack, rule, work, total, bounds, begin, end):
     return score / size_of(pack, total) * pack.to_gain, code, missing_left
 
 
+@inner
+def carry_rows(blocks, work, n_in):
+    """Put the codes and moments of the rows of a bag side by side (see ``growth.carries``)."""
+    for r in range(n_in):
+        work.leaf_moments[r] = work.moments[work.rows[r]]
+    for block in range(work.words.shape[0]):
+        for r in range(n_in):
+            work.words[block, r] = blocks[block, work.rows[r]]
+
+
 @inlined
 def list_column(data, work, j, begin, end):
     """List the codes of a node in a column, of bytes or wide."""
+    if work.words.shape[0] > 0:
+        words, shift = work.words[j >> 3, begin:end], np.uint64(8 * (j & 7))
+        return list_bytes(words, shift, work.touched, work.present, work.cells[begin:end])
     rows, cells = work.rows[begin:end], work.cells[begin:end]
     if data.wide_at[j] >= 0:
         return list_wide_codes(data.wide[data.wide_at[j]], rows, work.touched, work.present, cells)
@@ -137,6 +153,9 @@ def score_column(ground, work, total, number, j, begin, end):
         add_column_of_pairs(
             codes, rows, work.leaf_moments[begin:end], work.leaf_second[begin:end], histogram
         )
+    elif work.words.shape[0] > 0:
+        words, shift = work.words[j >> 3, begin:end], np.uint64(8 * (j & 7))
+        add_byte(words, shift, work.leaf_moments[begin:end], histogram)
     else:
         add_column(codes, rows, work.leaf_moments[begin:end], histogram)
     score, code, missing_left = dense_split(
@@ -152,6 +171,10 @@ def fill_block(data, pack, work, block, begin, end, histogram):
     """Add the rows of a node to the histograms of eight columns."""
     rows = work.rows[begin:end]
     moments = work.leaf_moments[begin:end]
+    if work.words.shape[0] > 0:
+        n_columns = min(8, data.codes.shape[0] - 8 * block)
+        add_words(work.words[block, begin:end], moments, n_columns, histogram)
+        return
     if has_pairs(pack.kind):
         seconds = work.leaf_second[begin:end]
         add_block_of_pairs(data.blocks[block], rows, moments, seconds, histogram)
@@ -182,7 +205,8 @@ def find_split(ground, opening, work, n_open, number, begin, end):
         growth.n_candidates >= n_able and end - begin > SMALL_NODE and not has_outputs(pack.kind)
     )
     node = sums_of_node(pack, total)
-    gather_rows(pack, work, begin, end)
+    if work.words.shape[0] == 0:
+        gather_rows(pack, work, begin, end)
     n_candidates = n_groups
     if not in_blocks:
         n_candidates = draw_candidates(work, n_open, growth.n_candidates)
@@ -268,6 +292,8 @@ def grow_in_order(ground, opening, work, nodes):
     n_leaves = 1
     push(work.waiting, 0, 0, 0, pack.n_in, 0)
     start_bounds(work.bounds)
+    if work.words.shape[0] > 0:
+        carry_rows(data.blocks, work, pack.n_in)
     head, n_waiting = 0, 1  # a ring: nodes from `head` on
     while n_waiting > 0:
         at = (head + n_waiting - 1) % room
@@ -295,7 +321,11 @@ def grow_in_order(ground, opening, work, nodes):
         )
         if column < 0:
             continue
-        middle = partition_node(data, column, code, missing_left, work, begin, end)
+        if work.words.shape[0] > 0:
+            asked = Question(code, missing_left, data.is_factor[column])
+            middle = partition_carried(column, asked, work, begin, end)
+        else:
+            middle = partition_node(data, column, code, missing_left, work, begin, end)
         group = np.int64(data.group_of[column])
         if not growth.opens_late and not opening.is_open[group]:
             if growth.all_open:

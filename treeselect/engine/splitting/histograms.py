@@ -104,6 +104,59 @@ def add_block_of_pairs(block, rows, moments, seconds, histogram):
 
 
 @inner
+def add_words(words, moments, n_columns, histogram):
+    """As :func:`add_block` for rows whose codes stand in their order, of the first columns."""
+    for first in range(0, n_columns, 4):
+        if n_columns - first > 2:
+            add_four(words, np.uint64(8 * first), moments, histogram[256 * first :])
+        else:
+            add_two(words, np.uint64(8 * first), moments, histogram[256 * first :])
+
+
+@inner
+def add_four(words, shift, moments, histogram):
+    """Add rows to the histograms of four columns, whose codes are the bytes from a bit on."""
+    for r in range(words.shape[0]):
+        word = words[r] >> shift
+        moment = moments[r]
+        histogram[word & _BYTE] += moment
+        histogram[_STARTS[1] + ((word >> _SHIFTS[1]) & _BYTE)] += moment
+        histogram[_STARTS[2] + ((word >> _SHIFTS[2]) & _BYTE)] += moment
+        histogram[_STARTS[3] + ((word >> _SHIFTS[3]) & _BYTE)] += moment
+
+
+@inner
+def add_two(words, shift, moments, histogram):
+    """As :func:`add_four` for two columns."""
+    for r in range(words.shape[0]):
+        word = words[r] >> shift
+        moment = moments[r]
+        histogram[word & _BYTE] += moment
+        histogram[_STARTS[1] + ((word >> _SHIFTS[1]) & _BYTE)] += moment
+
+
+@inner
+def add_byte(words, shift, moments, histogram):
+    """As :func:`add_four` for one column."""
+    for r in range(words.shape[0]):
+        histogram[(words[r] >> shift) & _BYTE] += moments[r]
+
+
+@inner
+def list_bytes(words, shift, touched, present, cells):
+    """As :func:`list_codes` for codes that are the bytes of words from a bit on."""
+    for r in range(words.shape[0]):
+        code = (words[r] >> shift) & _BYTE
+        cells[r] = code
+        touched[code >> _SIX] |= _ONE << (code & _63)
+    touched[0] |= _ONE
+    n = 0
+    for word in range(4):
+        n = list_word(touched, word, present, n)
+    return n
+
+
+@inner
 def add_column(codes, rows, moments, histogram):
     """Add rows of one column to ``histogram``, shape (256,)."""
     for r in range(rows.shape[0]):

@@ -17,6 +17,10 @@ def sum_rows(pack, work, begin, end, total):
     ``total`` has the moments and the curvature, or the moments of each class.
     """
     clear(total)
+    if work.words.shape[0] > 0:
+        for r in range(begin, end):
+            total[0] += work.leaf_moments[r]
+        return
     for r in range(begin, end):
         i = work.rows[r]
         if is_vector(pack.kind):

@@ -125,3 +125,33 @@ def take_right(codes, low, span, rows, begin, end):
             rows[r] = rows[middle]
             rows[middle] = i
     return middle
+
+
+@inner
+def partition_carried(column, asked, work, begin, end):
+    """Order what rows of a node carry by a split, left rows first, each side in its order; returns
+    where the right side begins."""
+    low = np.uint8(asked.code if asked.is_factor else (0 if asked.missing_left else 1))
+    span = np.uint8(asked.code - low)
+    words, shift = work.words[column >> 3], np.uint64(8 * (column & 7))
+    for r in range(begin, end):
+        work.cells[r] = np.uint8(np.uint8(words[r] >> shift) - low) <= span
+    for block in range(work.words.shape[0]):
+        part_words(work.words[block], work.cells, work.spare_words, begin, end)
+    return part_words(work.leaf_moments.view(np.uint64), work.cells, work.spare_words, begin, end)
+
+
+@inner
+def part_words(words, is_left, spare, begin, end):
+    """Order words in place, those marked as left ones first; returns where the others begin."""
+    middle = np.uint64(begin)
+    n_right = np.uint64(0)
+    for r in range(begin, end):
+        word, left = words[r], np.uint64(is_left[r])
+        words[middle] = word  # to both sides, as in `partition`
+        spare[n_right] = word
+        middle += left
+        n_right += _ONE - left
+    for r in range(np.int64(n_right)):
+        words[np.int64(middle) + r] = spare[r]
+    return np.int64(middle)
