@@ -133,7 +133,8 @@ def score_column(ground, work, total, number, j, begin, end):
     is_wide = data.wide_at[j] >= 0
     histogram = work.histogram
     bounds = bounds_of(data.monotone, work.bounds, pack, number, j)
-    if is_wide or end - begin <= SMALL_NODE or has_outputs(pack.kind):
+    is_sparse = end - begin <= SMALL_NODE and 2 * (end - begin) < data.n_codes[j]
+    if is_wide or is_sparse or has_outputs(pack.kind):
         n_present = list_column(data, work, j, begin, end)
         listed = Listed(
             histogram[room_of_bytes(pack.kind, pack.n_classes) if is_wide else 0 :], work.present,
