@@ -114,6 +114,42 @@ def test_penalised_tree_is_its_naive_twin(
     np.testing.assert_array_equal(fast_open, slow_open)
 
 
+@given(
+    st.integers(0, 1000),
+    st.sampled_from([MEAN, NEWTON]),
+    st.sampled_from([DEPTH_FIRST, BREADTH_FIRST]),
+    st.integers(2, 40),
+    st.sampled_from([1, 3]),
+    st.booleans(),
+    st.booleans(),
+)
+@settings(COMMON, max_examples=60)
+def test_the_search_of_many_columns_ends_with_the_best_of_all_divisions(
+    seed, kind, order, n_distinct, min_weight, all_open, priced
+):
+    # More columns than rows: the search of small nodes ends early. Few distinct values, copies of
+    # columns and whole gradients make many ties.
+    rng = np.random.default_rng(seed)
+    n_rows, n_columns = 30, 50
+    columns = [rng.integers(n_distinct, size=n_rows).astype(np.float64) for _ in range(n_columns)]
+    columns[::5] = [columns[1]] * len(columns[::5])
+    columns[2][rng.random(n_rows) < 0.3] = np.nan
+    edges = [bin_edges(column) for column in columns]
+    data = bin_columns(columns, edges, [0] * n_columns, np.arange(n_columns))
+    weight = rng.integers(3, size=n_rows)
+    weight[0] = 1
+    target, rows = both_targets(kind, rng.integers(-3, 4, n_rows) / 4, weight, rng)
+    growth = Growth(8, min_weight, EVERYTHING, 0.0, all_open, order, min_curvature=0.5)
+    rank = rng.permutation(n_columns)
+    cost = rng.choice([0.0, 0.01], n_columns) if priced else np.zeros(n_columns)
+    penalty = SplitPenalty(np.ones(n_columns), cost)
+    fast_open = rng.random(n_columns) < 0.1
+    slow_open = fast_open.copy()
+    fast = grow_target(data, target, weight, growth, penalty, fast_open, rank)
+    assert_same_tree(fast, naive.grow(data, rows, growth, penalty, slow_open, rank))
+    np.testing.assert_array_equal(fast_open, slow_open)
+
+
 @given(problems(max_rows=12), st.booleans())
 @COMMON
 def test_groups_that_can_split_are_those_of_the_naive_twin(problem, real):

@@ -191,6 +191,7 @@ class RBoost(RefinedMethod):
         n_draws = int(copies(weight).sum())  # number of rows, copies included
         boosting = start = np.asarray(weight, dtype=np.float64) / weight.sum()
         is_open, gains = groups.keep.copy(), np.zeros(data.n_groups)
+        rank = groups.ranks(seed)
         votes = np.zeros((len(label), n_classes))
         for number in range(self.n_trees):
             rng = np.random.default_rng(stream_seed(seed, "bag", number))
@@ -199,7 +200,7 @@ class RBoost(RefinedMethod):
             counts[rows] = drawn
             tree = bagged_forest(
                 data, target, counts, n_trees=1, growth=growth,
-                seed=stream_seed(seed, "tree", number), rank=groups.ranks(seed),
+                seed=stream_seed(seed, "tree", number), rank=rank,
                 sampling=ALL_ROWS, penalty=penalty, is_open=is_open, shared=True,
             )  # fmt: skip
             gains += group_gains(tree, data)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,14 @@ from treeselect.arguments.checks import check_count
 from treeselect.arguments.scalars import described
 from treeselect.brief import brief
 from treeselect.designs.nouns import noun_of
-from treeselect.engine.arrays import BoolArray, FloatArray, Int8Array, IntArray, WeightArray
+from treeselect.engine.arrays import (
+    BoolArray,
+    FloatArray,
+    Int8Array,
+    IntArray,
+    UInt64Array,
+    WeightArray,
+)
 from treeselect.engine.data.binning import (
     MAX_BINS,
     BinnedData,
@@ -107,11 +115,20 @@ class FeatureGroups:
         The hash is computed from the seed and the unit's key. Exact copies of a column are thus
         selected about equally often across seeds and resamples, and the cheaper of two copies wins.
         """
-        hashes = np.array([stream_seed(seed, "tie", key) for key in self.keys], dtype=np.uint64)
-        order = np.lexsort((hashes, np.where(self.keep, 0.0, self.costs), ~self.keep))
+        order = np.lexsort(
+            (_hashes(seed, self.keys), np.where(self.keep, 0.0, self.costs), ~self.keep)
+        )
         ranks = np.empty(len(order), dtype=np.int64)
         ranks[order] = np.arange(len(order))
         return ranks
+
+
+@lru_cache(maxsize=8)
+def _hashes(seed: int, keys: tuple[str, ...]) -> UInt64Array:
+    """A number for each key; not to be changed, as folds, steps and trees share it."""
+    found = np.array([stream_seed(seed, "tie", key) for key in keys], dtype=np.uint64)
+    found.setflags(write=False)
+    return found
 
 
 def check_size(k: object, groups: FeatureGroups) -> int:

@@ -32,7 +32,7 @@ from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import Units
 from treeselect.designs.value_notes import value_notes
 from treeselect.engine.arrays import WeightArray
-from treeselect.engine.data.binning import FREE, bin_columns, bin_edges
+from treeselect.engine.data.binning import FREE, bin_columns, edges_of_columns
 from treeselect.errors import DataError, NewDataError, joined, listing, quoted
 from treeselect.formulas.terms import ParsedFormula, Term
 from treeselect.frames.codes import NO_CODES, MissingCodes
@@ -264,10 +264,9 @@ def build_design(
         n_levels += (own := term.column_levels)
         names += [name] * len(own)
     groups = units.feature_groups(names)
-    edges = tuple(
-        None if n is not None else bin_edges(column, weight=weight)
-        for column, n in zip(columns, n_levels, strict=True)
-    )
+    numbers = [c for c, n in zip(columns, n_levels, strict=True) if n is None]
+    learned = iter(edges_of_columns(numbers, weight))
+    edges = tuple(None if n is not None else next(learned) for n in n_levels)
     coded = CodedColumns(
         column_names=tuple(names),
         columns=tuple(columns),

@@ -23,6 +23,7 @@ from treeselect.errors import DataError, OptionError, TreeselectWarning, quoted
 from treeselect.formula import parse_formula
 from treeselect.frames.codes import read_codes
 from treeselect.frames.reading import check_rows
+from treeselect.running.collecting import no_collection
 from treeselect.running.machine import memory_is_told
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 
 @memory_is_told()
+@no_collection()
 def prepare(
     request: Request, frame: pd.DataFrame, in_data: Mapping[str, str] | None = None
 ) -> ModelData:

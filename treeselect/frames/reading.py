@@ -186,6 +186,9 @@ def _of_known_types(frame: pd.DataFrame) -> pd.DataFrame:
     and with all values of sparse columns, which it joins with a warning."""
     import pandas as pd
 
+    odd = (pd.SparseDtype, pd.ArrowDtype)
+    if not any(isinstance(kind, odd) for kind in set(frame.dtypes)):
+        return frame
     new = {}
     for name, column in frame.items():
         if isinstance(column.dtype, pd.SparseDtype):

@@ -88,6 +88,9 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
     import pandas as pd
 
     dtype = series.dtype
+    if isinstance(dtype, np.dtype) and dtype == np.float64:  # soon, for thousands of columns
+        values = _finite(series.to_numpy(), name)
+        return Numbers(values, is_integer=_is_whole(values, dtype))
     kind = getattr(dtype, "kind", "O")
     if isinstance(dtype, pd.CategoricalDtype):
         return Labels(
@@ -158,10 +161,13 @@ def _from_dictionary(series: pd.Series[Any]) -> pd.Series[Any]:
 def _is_whole(values: NDArray[np.float64], dtype: Any) -> bool:
     import pandas as pd
 
-    if pd.api.types.is_integer_dtype(dtype):
+    if dtype != np.float64 and pd.api.types.is_integer_dtype(dtype):
         return True
-    known = values[~np.isnan(values)]
-    return 0 < len(known) < len(values) and bool((known == np.floor(known)).all())
+    missing = np.isnan(values)
+    if not missing.any():
+        return False
+    known = values[~missing]
+    return len(known) > 0 and bool((known == np.floor(known)).all())
 
 
 def _read_objects(series: pd.Series[Any], name: str) -> Numbers | Labels:

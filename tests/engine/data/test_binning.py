@@ -12,6 +12,7 @@ from treeselect.engine.data.binning import (
     bin_columns,
     bin_edges,
     bin_numbers,
+    edges_of_columns,
     select_groups,
 )
 
@@ -53,6 +54,21 @@ def test_rows_count_by_their_weights_in_the_quantiles(seed):
         np.testing.assert_array_equal(bin_edges(values, weight=weight * unit), copied)
     np.testing.assert_array_equal(bin_edges(values, weight=np.full(900, 0.3)), bin_edges(values))
     assert not np.array_equal(bin_edges(values), copied)
+
+
+@given(st.integers(0, 1000), st.sampled_from([1, 2, 30, 300]), st.booleans())
+@settings(deadline=None, derandomize=True, max_examples=30)
+def test_edges_of_many_columns_are_those_of_each(seed, n_rows, weighted):
+    rng = np.random.default_rng(seed)
+    columns = [rng.choice([rng.normal(), np.nan, 0.0, -0.0], n_rows) for _ in range(3)]
+    columns += [rng.normal(size=n_rows), np.full(n_rows, np.nan)]
+    columns += [np.nextafter(1.0, rng.choice([0.0, 2.0, 1.0], n_rows))]
+    weight = rng.random(n_rows) + 0.1 if weighted else None
+    together = edges_of_columns(columns, weight)
+    assert len(together) == len(columns)
+    for column, edges in zip(columns, together, strict=True):
+        np.testing.assert_array_equal(edges, bin_edges(column, weight=weight))
+    assert edges_of_columns([], weight) == []
 
 
 def test_a_heavy_value_keeps_a_bin_of_its_own():

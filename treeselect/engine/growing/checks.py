@@ -65,7 +65,10 @@ def check_data(data: BinnedData) -> None:
             "`wide_at` must hold the place of each wide column in `wide`, -1 for the others.\n"
             f"  Found: {data.wide_at[:8]}."
         )
-    largest = np.array([data.column(j).max() for j in range(n_columns)])
+    largest = data.codes.max(axis=1).astype(np.int64)
+    if n_wide:
+        is_wide = data.wide_at >= 0
+        largest[is_wide] = data.wide.max(axis=1)[data.wide_at[is_wide]]
     if (largest >= data.n_codes).any():
         j = int(np.argmax(largest >= data.n_codes))
         raise DataError(

@@ -159,6 +159,10 @@ class Workspace(NamedTuple):
         The same groups: open ones first if all of them are candidates.
     place : ndarray of int32, shape (n_groups,)
         Where each group stands in `order`.
+    ranked : ndarray of int32, shape (n_able,)
+        The same groups: open ones first, then by rank; see ``candidates.start_ranks``.
+    by_rank : ndarray of int32, shape (n_groups,)
+        Working memory for `ranked`.
     waiting : ndarray of int64, shape (n_rows + 2, 4)
         Nodes that are not split yet.
     total : ndarray of int64, shape (max(n_classes, 2),)
@@ -198,6 +202,8 @@ class Workspace(NamedTuple):
     able: Int32Array
     order: Int32Array
     place: Int32Array
+    ranked: Int32Array
+    by_rank: Int32Array
     waiting: IntArray
     total: IntArray
     scratch: Scratch
@@ -270,6 +276,8 @@ def workspace(
         able=able,
         order=able.copy(),
         place=np.arange(n_groups, dtype=np.int32),
+        ranked=able.copy(),
+        by_rank=np.zeros(n_groups, dtype=np.int32),
         waiting=np.zeros((n_rows + 2, 4), dtype=np.int64),
         total=np.zeros(max(target.n_classes, 2), dtype=np.int64),
         scratch=scratch(target.n_classes),

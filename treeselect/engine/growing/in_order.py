@@ -18,7 +18,14 @@ from treeselect.engine.splitting.bounds import (
     pass_bounds,
     start_bounds,
 )
-from treeselect.engine.splitting.candidates import draw_candidates, start_order, swap, wins_tie
+from treeselect.engine.splitting.candidates import (
+    draw_candidates,
+    rank_first,
+    start_order,
+    start_ranks,
+    swap,
+    wins_tie,
+)
 from treeselect.engine.splitting.classes import OutputSums, best_class_split
 from treeselect.engine.splitting.histograms import (
     SMALL_NODE,
@@ -41,6 +48,7 @@ from treeselect.engine.splitting.means import (
     Listed,
     best_listed_split,
     best_short_split,
+    ceiling,
     sums_of_node,
 )
 from treeselect.engine.splitting.node_sums import (
@@ -52,6 +60,9 @@ from treeselect.engine.splitting.node_sums import (
 )
 from treeselect.engine.splitting.partition import Question, partition_carried, partition_node
 from treeselect.engine.splitting.penalty import open_group, penalised_gain
+
+CEILED_NODE = 64
+"""Up to this many rows the best of all divisions of a node is found out before its columns."""
 
 
 @inlined
@@ -138,7 +149,8 @@ def score_column(ground, work, total, number, j, begin, end):
     is_wide = data.wide_at[j] >= 0
     histogram = work.histogram
     bounds = bounds_of(data.monotone, work.bounds, pack, number, j)
-    if is_wide or end - begin <= SMALL_NODE or has_outputs(pack.kind):
+    is_sparse = end - begin <= SMALL_NODE and 2 * (end - begin) < data.n_codes[j]
+    if is_wide or is_sparse or has_outputs(pack.kind):
         n_present = list_column(data, work, j, begin, end)
         listed = Listed(
             histogram[room_of_bytes(pack.kind, pack.n_classes) if is_wide else 0 :], work.present,
@@ -183,8 +195,28 @@ def fill_block(data, pack, work, block, begin, end, histogram):
 
 
 @inlined
-def find_split(ground, opening, work, n_open, number, begin, end):
+def gain_ceiling(ground, work, node, n_candidates, begin, end):
+    """Most that a split of a node may gain; infinite where finding it out is not worth its time.
+
+    The rows of the node have been gathered.
+    """
+    pack = ground.pack
+    if has_outputs(pack.kind) or ground.data.monotone.shape[0] > 0:
+        return np.inf
+    if end - begin > min(n_candidates, CEILED_NODE):
+        return np.inf
+    seconds = work.leaf_second[begin : end if node.pairs else begin]
+    highest = ceiling(work.leaf_moments[begin:end], seconds, node, work.scratch)
+    return highest / size_of(pack, work.total) * pack.to_gain
+
+
+@inlined
+def find_split(ground, opening, work, n_open, n_ranked, number, begin, end):
     """Best split of the node of some number among its candidate groups.
+
+    `n_ranked` is the number of open groups that stand first in ``work.ranked``, -1 if it is not in
+    use. With it all groups are tried in the order in which they win ties, until a split is the best
+    that there can be: in a node of few rows soon one of many columns divides them so.
 
     Returns (column, code, missing_left, unpenalised gain); column -1 if no split is worth more
     than ``growth.min_gain``.
@@ -210,12 +242,22 @@ def find_split(ground, opening, work, n_open, number, begin, end):
     n_candidates = n_groups
     if not in_blocks:
         n_candidates = draw_candidates(work, n_open, growth.n_candidates)
+    if end - begin < 2:
+        return best_column, best_code, best_missing_left, best_gain
+    highest = gain_ceiling(ground, work, node, n_candidates, begin, end)
+    if highest <= 0.0:  # all rows have the same mean
+        return best_column, best_code, best_missing_left, best_gain
+    is_ranked = n_ranked >= 0 and highest < np.inf
     # Coins fall for the later one, and open groups come last: see Growth.random_ties.
     by_coins = growth.random_ties and growth.all_open and n_candidates < n_able
     block = -1
     for c in range(n_candidates):
+        if is_ranked and c >= n_ranked and best_worth >= highest:
+            break
         place = n_candidates - 1 - c if by_coins else c
         group = np.int64(c if in_blocks else work.order[place])
+        if is_ranked:
+            group = np.int64(work.ranked[c])
         for j in range(data.group_start[group], data.group_start[group + 1]):
             if in_blocks and data.wide_at[j] < 0:
                 # All columns are scored in order: their histograms come eight at a time.
@@ -287,6 +329,13 @@ def grow_in_order(ground, opening, work, nodes):
     """
     data, pack, growth = ground.data, ground.pack, ground.growth
     n_open = start_order(work, opening.is_open, growth.all_open)
+    n_ranked = -1
+    if (
+        growth.n_candidates >= work.order.shape[0]
+        and not growth.random_ties
+        and not opening.prices.uncentred
+    ):
+        n_ranked = start_ranks(work, opening.rank, opening.is_open)
     room = work.waiting.shape[0]
     n_nodes = 1
     n_leaves = 1
@@ -317,7 +366,7 @@ def grow_in_order(ground, opening, work, nodes):
         ):
             continue
         column, code, missing_left, gain = find_split(
-            ground, opening, work, n_open, node, begin, end
+            ground, opening, work, n_open, n_ranked, node, begin, end
         )
         if column < 0:
             continue
@@ -331,6 +380,9 @@ def grow_in_order(ground, opening, work, nodes):
             if growth.all_open:
                 swap(work, n_open, np.int64(work.place[group]))
                 n_open += 1
+            if n_ranked >= 0:
+                rank_first(work.ranked, n_ranked, group)
+                n_ranked += 1
             open_group(opening, data, group)
         write_split(nodes, node, column, code, missing_left, n_nodes, gain)
         if data.monotone.shape[0] > 0:

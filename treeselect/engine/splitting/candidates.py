@@ -79,6 +79,45 @@ def start_order(work, is_open, all_open):
 
 
 @inner
+def start_ranks(work, rank, is_open):
+    """List the groups that can split at the start of a tree: open ones, then closed ones by rank.
+
+    Returns how many are open, -1 if the ranks are not different numbers from 0 on.
+    """
+    by_rank, ranked = work.by_rank, work.ranked
+    for r in range(by_rank.shape[0]):
+        by_rank[r] = -1
+    n = 0
+    for g in work.able:
+        r = rank[g]
+        if r < 0 or r >= by_rank.shape[0] or by_rank[r] >= 0:
+            return -1
+        by_rank[r] = g
+        if is_open[g]:
+            ranked[n] = g
+            n += 1
+    n_open = n
+    for r in range(by_rank.shape[0]):
+        g = by_rank[r]
+        if g >= 0 and not is_open[g]:
+            ranked[n] = g
+            n += 1
+    return n_open
+
+
+@inner
+def rank_first(ranked, n_open, group):
+    """Bring a group that has been opened behind the other open ones; the rest keep their order."""
+    at = n_open
+    while ranked[at] != group:
+        at += 1
+    while at > n_open:
+        ranked[at] = ranked[at - 1]
+        at -= 1
+    ranked[n_open] = group
+
+
+@inner
 def swap(work, a, b):
     """Let the groups at two places of the order change places."""
     work.order[a], work.order[b] = work.order[b], work.order[a]

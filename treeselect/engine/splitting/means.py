@@ -133,6 +133,44 @@ def score_of(g, a, g_all, a_all):
     return difference * difference / (a * b)
 
 
+@inner
+def ceiling(moments, seconds, node, scratch):
+    """Largest worth, as :func:`score_of`, of any division of the rows of a node in two.
+
+    The rows of the best division are next to each other by their mean (Fisher 1958), so that it is
+    found among one fewer than there are rows. Infinite if a row has no curvature.
+
+    Parameters
+    ----------
+    moments : ndarray of int64, shape (n,), n at most 256
+    seconds : ndarray of int64, shape (n,), or empty if there are no curvatures
+    node : NodeSums
+        Of these rows.
+    scratch : Scratch
+    """
+    g, a = scratch.gradient, scratch.weight
+    for r in range(moments.shape[0]):
+        own_g = np.float64(moment_gradient(moments[r], node.shift))
+        own_a = np.float64(moment_weight(moments[r], node.shift))
+        if node.pairs:
+            own_a = np.float64(seconds[r])
+        if own_a <= 0.0:
+            return np.inf
+        at = r
+        while at > 0 and own_g * a[at - 1] < g[at - 1] * own_a:
+            g[at] = g[at - 1]
+            a[at] = a[at - 1]
+            at -= 1
+        g[at] = own_g
+        a[at] = own_a
+    best, left_g, left_a = 0.0, 0.0, 0.0
+    for r in range(moments.shape[0] - 1):
+        left_g += g[r]
+        left_a += a[r]
+        best = max(best, score_of(left_g, left_a, node.gradient, node.size))
+    return best
+
+
 # --- means and Newton steps: all codes at once ---------------------------------------------------
 
 
