@@ -31,7 +31,7 @@ from treeselect.designs.new_columns import kind_of, read_learned
 from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import Units
 from treeselect.designs.value_notes import value_notes
-from treeselect.engine.arrays import WeightArray
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.binning import FREE, bin_columns, bin_edges
 from treeselect.errors import DataError, NewDataError, joined, listing, quoted
 from treeselect.formulas.terms import ParsedFormula, Term
@@ -229,6 +229,7 @@ def build_design(
     weight: WeightArray | None = None,
     *,
     new_levels: NewLevels = "error",
+    edges: Mapping[str, FloatArray] | None = None,
 ) -> tuple[CodedColumns, DesignSpec, list[str]]:
     """Encode the right-hand side of a formula and bin it.
 
@@ -241,6 +242,9 @@ def build_design(
     weight : ndarray, shape (n_rows,), optional
         How often each row counts where numbers are binned, above 0; once by default. What
         transforms learn (a mean, knots) does not depend on it.
+    edges : dict of str to ndarray of float, optional
+        Known edges between the bins of columns of numbers that are terms by themselves, from more
+        rows than these.
 
     Returns
     -------
@@ -264,17 +268,22 @@ def build_design(
         n_levels += (own := term.column_levels)
         names += [name] * len(own)
     groups = units.feature_groups(names)
-    edges = tuple(
-        None if n is not None else bin_edges(column, weight=weight)
-        for column, n in zip(columns, n_levels, strict=True)
+    known = edges or {}
+    between = tuple(
+        None
+        if n is not None
+        else known[name]
+        if name in known and not spec[name].factors[0].is_bool
+        else bin_edges(column, weight=weight)
+        for name, column, n in zip(names, columns, n_levels, strict=True)
     )
     coded = CodedColumns(
         column_names=tuple(names),
         columns=tuple(columns),
         n_levels=tuple(n_levels),
-        edges=edges,
+        edges=between,
         groups=groups,
-        binned=bin_columns(columns, edges, [n or 0 for n in n_levels], groups.ids),
+        binned=bin_columns(columns, between, [n or 0 for n in n_levels], groups.ids),
         monotone=FREE,
     )
     return coded, spec, [*column_notes(spec.formula, values, coded), *value_notes(formula, values)]

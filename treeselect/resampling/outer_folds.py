@@ -78,7 +78,7 @@ def outer_folds(
     """
     in_groups, grouped = with_groups(here, result.choice.folds, fold_groups, data)
     asked = dataclasses.replace(
-        read_folds(folds, repeats, None, frame).for_rows(here.response.rows),
+        read_folds(folds, repeats, None, len(frame)).for_rows(here.response.rows),
         groups_name=grouped.groups_name,
         choose=False,
     )
@@ -145,7 +145,9 @@ def inner_choice(
     inner_folds: int | Splitter | Sequence[int] | None,
 ) -> Choice:
     """The fit's choice of k, with other folds if they are given."""
-    asked = None if inner_folds is None else read_folds(inner_folds, 1, None, frame, "inner_folds")
+    asked = (
+        None if inner_folds is None else read_folds(inner_folds, 1, None, len(frame), "inner_folds")
+    )
     if asked is None or not isinstance(of_fit.k, str):
         return of_fit
     own = asked.for_rows(here.response.rows)

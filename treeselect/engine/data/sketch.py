@@ -90,7 +90,7 @@ def sketch_of(values: FloatArray, weight: AnyArray | None = None) -> Sketch:
     else:
         distinct, place = np.unique(values[known], return_inverse=True)
         counts = np.bincount(place, weight[known], minlength=len(distinct))
-    return Sketch((_thinned(Digest(distinct, counts.astype(np.float64), 0.0)),))
+    return Sketch((_thinned(Digest(distinct, np.asarray(counts, dtype=np.float64), 0.0)),))
 
 
 def merged(first: Sketch, second: Sketch) -> Sketch:
@@ -140,7 +140,7 @@ def _joined(first: Digest, second: Digest) -> Digest:
     weights = np.bincount(
         place, np.concatenate([first.weights, second.weights]), minlength=len(values)
     )
-    return Digest(values, weights, first.error + second.error)
+    return Digest(values, np.asarray(weights, dtype=np.float64), first.error + second.error)
 
 
 def _thinned(digest: Digest) -> Digest:
