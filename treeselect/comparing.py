@@ -31,6 +31,7 @@ from treeselect.comparison.running import (
 )
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.labels import response_label, shown_names
+from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import prepare
 from treeselect.designs.request import Request
 from treeselect.designs.row_sample import check_size_of_sample
@@ -113,7 +114,8 @@ def compare(
     family, weights, weights_kind, offset, groups, costs, keep, monotone
         As in :func:`treeselect.select`.
     new_levels, trusted, labels, na, rows
-        As in :func:`treeselect.select`; all methods have the same `rows`. Methods that cannot use costs refuse them.
+        As in :func:`treeselect.select`. Methods that cannot use costs refuse them. The rows that
+        were drawn are the same for all methods.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
         ``select(..., method, seed=seed).path`` with the same folds.
@@ -227,12 +229,22 @@ def compare(
         unshown=typed.unshown,
         data=data_text(data, (len(table), len(table.columns))),
         seed=seed,
-        notes=run_notes(contestants, runs, model_data.notes),
+        notes=(*_sample_note(model_data), *run_notes(contestants, runs, model_data.notes)),
         library=library_of(data),
         asked=n_asked if len(splits) < n_asked else None,
         follow_up=response.follow_up,
         weights_facts=model_data.weights_facts,
         labels=shown_names(model_data) | response_label(model_data),
+    )
+
+
+def _sample_note(data: ModelData) -> tuple[str, ...]:
+    sample = data.sample
+    if sample is None:
+        return ()
+    return (
+        f"Compared on a sample of {data.rows.used:,} of {sample.of:,} rows, stratified by"
+        f" {sample.by}.",
     )
 
 

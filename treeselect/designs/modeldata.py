@@ -282,11 +282,11 @@ class ModelData:
                 " array.\n  Give them as a column of `data`, or save with `include_data=True`."
             )
         hidden = self.spec.formula.hidden
+        groups = None if sample is None or sample.groups is False else str(sample.groups)
+        rows, seed = (None, 0) if sample is None else (sample.wanted, sample.seed)
         drawn = draw(
-            self.spec.formula, table, self.spec.na, weights=given,
-            kind=self.weights_kind, family=self.response.family.name, also=hidden,
-            fold_groups=None if sample is None or sample.groups is False else sample.groups,
-            rows=None if sample is None else sample.wanted, seed=0 if sample is None else sample.seed,
+            self.spec.formula, table, self.spec.na, weights=given, kind=self.weights_kind,
+            family=self.response.family.name, also=hidden, fold_groups=groups, rows=rows, seed=seed,
         )  # fmt: skip
         frame, every, response, used = drawn.frame, drawn.every, drawn.response, drawn.used
         known = self.offset_of(frame, offset)

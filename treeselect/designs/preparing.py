@@ -23,7 +23,7 @@ from treeselect.errors import DataError, OptionError, TreeselectWarning, quoted
 from treeselect.formula import parse_formula
 from treeselect.frames.codes import read_codes
 from treeselect.frames.reading import check_rows
-from treeselect.frames.tables import InMemory, Table
+from treeselect.frames.tables import Table, table_of
 from treeselect.running.machine import memory_is_told
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def prepare(
     OptionError
         If another argument is not allowed.
     """
-    table = InMemory(frame, {}) if isinstance(frame, _frame_type()) else frame
+    table = table_of(frame)
     check_rows(len(table), len(table.columns))
     codes = read_codes(request.na)
     codes.check(table.columns)
@@ -87,14 +87,14 @@ def prepare(
         if table.in_memory:  # raises it together with all other problems
             read_terms(parsed, codes.applied(table.whole([])), also=[error])
         raise
-    frame, every, response, used = drawn.frame, drawn.every, drawn.response, drawn.used
+    whole, every, response, used = drawn.frame, drawn.every, drawn.response, drawn.used
     own = every.of(response.rows)
     if request.fold_groups is not None:
-        own = own.in_groups(read_groups(request.fold_groups, frame, response.rows))
+        own = own.in_groups(read_groups(request.fold_groups, whole, response.rows))
     scored = with_scoring(response.family, request.scoring, response.follow_up)
     check_scoring(scored, response.y, own.values)
     response = dataclasses.replace(response, family=scored)
-    known = read_offset(offset, frame)
+    known = read_offset(offset, whole)
     check_offset(known, response.rows)
     if known is not None and response.family.n_classes > 2:
         raise OptionError(
@@ -117,7 +117,7 @@ def prepare(
     if offset is not None:
         name = quoted(offset) if isinstance(offset, str) else "an array"
         notes.append(f"Offset: {name}, added to the linear predictor of every model.")
-    if doubt := doubt_of_counts(weights, frame, kind):
+    if doubt := doubt_of_counts(weights, whole, kind):
         warnings.warn(TreeselectWarning(doubt), stacklevel=5)
     sources = used[list(spec.variables)]
     return ModelData(
@@ -135,9 +135,3 @@ def prepare(
         labels=labels,
         sample=drawn.sample,
     )
-
-
-def _frame_type() -> type:
-    import pandas as pd
-
-    return pd.DataFrame

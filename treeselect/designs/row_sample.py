@@ -256,7 +256,7 @@ def sampled(
         kept[own[before + members[own] / 2 <= max(n, 1)]] = True
     if kept.sum() < 2:
         raise OptionError(
-            "`rows` must leave at least two clusters of `fold_groups`, which are drawn as a whole.\n"
+            "`rows` must leave at least two clusters of `fold_groups`, which are drawn whole.\n"
             f"  Found: {int(kept.sum())} in about {wanted:,} rows. Give more rows."
         )
     return np.flatnonzero(kept[number]), f"{by}, whole clusters"

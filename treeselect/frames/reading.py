@@ -54,7 +54,7 @@ def read_data(data: Any) -> pd.DataFrame:
     import pandas as pd
 
     if (scanned := scan_of(data)) is not None:
-        return as_frame(pa_table(scanned))
+        return frame_of_arrow(pa_table(scanned))
     if isinstance(data, str | os.PathLike):
         encoding = data.encoding if isinstance(data, EncodedFile) else None
         data = _read_file(file_path(data, name="data", error=DataError), encoding)
@@ -84,7 +84,7 @@ def _checked(data: pd.DataFrame) -> pd.DataFrame:
     return _of_known_types(data).reset_index(drop=True)
 
 
-def as_frame(table: Any) -> pd.DataFrame:
+def frame_of_arrow(table: Any) -> pd.DataFrame:
     """The same of an Arrow table."""
     return _checked(_from_arrow(table))
 

@@ -103,9 +103,18 @@ def scan_of(data: Any) -> Scan | None:
     return found
 
 
-def is_scanned(data: Any) -> bool:
-    """Whether the data would be a scan."""
-    return _opener(data) is not None
+def has_no_frames(data: Any) -> bool:
+    """Whether results about it are pandas frames: its library has datasets or tasks only."""
+    return _is_dataset(data) or _is_dask(data)
+
+
+def _is_dataset(data: Any) -> bool:
+    return type(data).__module__ == "pyarrow._dataset" and hasattr(data, "scanner")
+
+
+def _is_dask(data: Any) -> bool:
+    room = type(data).__module__.partition(".")[0]
+    return room.startswith("dask") and hasattr(data, "partitions") and hasattr(data, "columns")
 
 
 def _opener(data: Any) -> Callable[[], Scan] | None:
@@ -122,11 +131,11 @@ def _opener(data: Any) -> Callable[[], Scan] | None:
         return None
     kind = type(data)
     room = kind.__module__.partition(".")[0]
-    if kind.__module__ == "pyarrow._dataset" and hasattr(data, "scanner"):
+    if _is_dataset(data):
         return lambda: _dataset(data, _words(data))
     if room in ("duckdb", "_duckdb") and kind.__name__ == "DuckDBPyRelation":
         return lambda: _relation(data)
-    if room.startswith("dask") and hasattr(data, "partitions") and hasattr(data, "columns"):
+    if _is_dask(data):
         return lambda: _partitions(data)
     return None
 
@@ -153,13 +162,14 @@ def _files(given: str, paths: list[str], base: str | None) -> Scan:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
+    if not paths:
+        found = "It is a folder without Parquet files." if base else "No file has such a name."
+        raise DataError(f"Can't find the file {quoted(given)}.\n  {found}")
     others = [path for path in paths if not path.lower().endswith(".parquet")]
-    if not paths or others:
-        found = f"{quoted(others[0])}" if others else f"no such file in {quoted(given)}"
+    if others:
         raise DataError(
-            "A folder or pattern in `data` must name Parquet files, ending in .parquet.\n"
-            f"  Found: {found}. Write for example `'folder/*.parquet'`; read a single file of"
-            " another type by its own path."
+            "A pattern in `data` must name Parquet files, ending in .parquet.\n"
+            f"  Found: {quoted(others[0])}. Write for example `'folder/*.parquet'`."
         )
     whole = ds.dataset(
         paths, format="parquet", partitioning="hive", partition_base_dir=base or os.sep
@@ -198,7 +208,7 @@ def _relation(data: Any) -> Scan:
             yield pa.Table.from_batches([batch])
 
     reader = data.limit(0).to_arrow_reader(1)
-    (count,) = data.aggregate("count(*)").fetchone()
+    ((count,),) = data.aggregate("count(*)").fetchall()
     return Scan(_words(data), reader.schema, int(count), stream)
 
 

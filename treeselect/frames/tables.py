@@ -13,7 +13,7 @@ from treeselect.engine.data.binning import bin_edges
 from treeselect.engine.data.sketch import Sketch, merged, sketch_of, sketched_edges
 from treeselect.errors import DataError, quoted
 from treeselect.frames.labels import labels_in, labels_of_schema
-from treeselect.frames.reading import as_frame, pa_table, read_data
+from treeselect.frames.reading import frame_of_arrow, pa_table, read_data
 from treeselect.frames.scanning import Scan, scan_of
 from treeselect.frames.values import Numbers, read_column
 from treeselect.running.machine import memory_is_told
@@ -110,8 +110,15 @@ def open_table(data: Any, rows: int | None) -> Table:
     if found is None:
         return InMemory(read_data(data), labels_in(data))
     if found.n_rows <= (USUAL_ROWS if rows is None else rows):
-        return InMemory(as_frame(pa_table(found)), labels_of_schema(found.schema))
+        return InMemory(frame_of_arrow(pa_table(found)), labels_of_schema(found.schema))
     return Scanned(found)
+
+
+def table_of(data: pd.DataFrame | Table) -> Table:
+    """A frame as a table."""
+    import pandas as pd
+
+    return InMemory(data, {}) if isinstance(data, pd.DataFrame) else data
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +263,7 @@ class Scanned:
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
         """See :class:`Table`."""
         for start, table in self.scan.batches(columns):
-            yield start, as_frame(table)
+            yield start, frame_of_arrow(table)
 
 
 def _frame_of(columns: dict[str, Any], n_rows: int) -> pd.DataFrame:
@@ -270,8 +277,10 @@ def _joined(parts: list[Any], schema: Any, columns: Sequence[str]) -> pd.DataFra
     import pyarrow as pa
 
     if not parts:
-        return as_frame(schema.empty_table().select(list(columns)))
-    return as_frame(pa.concat_tables(parts, promote_options="permissive").unify_dictionaries())
+        return frame_of_arrow(schema.empty_table().select(list(columns)))
+    return frame_of_arrow(
+        pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
+    )
 
 
 # --- columns -----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Folds, Splitter
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 _HIGHEST_FOLD = 2**31
@@ -155,7 +155,7 @@ def with_groups(
     return here, dataclasses.replace(folds, groups_name=_name_of(given))
 
 
-def _all_rows(here: ModelData, data: Any) -> pd.DataFrame:
+def _all_rows(here: ModelData, data: Any) -> Any:
     return here.all_rows() if data is None else read_data(data)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,8 +26,6 @@ from treeselect.resampling.splitting import split_rows
 from treeselect.running.parallel import Workers
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.resampling.fit import Fit
 
 
@@ -60,7 +58,7 @@ class OuterFolds(NamedTuple):
 def outer_folds(
     result: Fit,
     here: ModelData,
-    frame: pd.DataFrame,
+    frame: Sized,
     folds: int | Splitter | Sequence[int],
     *,
     repeats: int,
@@ -141,7 +139,7 @@ def one_fold(
 def inner_choice(
     of_fit: Choice,
     here: ModelData,
-    frame: pd.DataFrame,
+    frame: Sized,
     inner_folds: int | Splitter | Sequence[int] | None,
 ) -> Choice:
     """The fit's choice of k, with other folds if they are given."""
