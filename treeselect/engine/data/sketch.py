@@ -151,4 +151,6 @@ def _thinned(digest: Digest) -> Digest:
     wanted = (np.arange(MOST_KEPT) + 0.5) * share
     place = np.searchsorted(np.cumsum(digest.weights), wanted)
     kept, counts = np.unique(np.minimum(place, len(digest.values) - 1), return_counts=True)
-    return Digest(digest.values[kept], counts * share, digest.error + share / 2)
+    return Digest(
+        digest.values[kept], np.asarray(counts * share, dtype=np.float64), digest.error + share / 2
+    )
