@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeselect.designs.request import Request
 from treeselect.designs.preparing import prepare
+from treeselect.designs.request import Request
 from treeselect.designs.row_sample import sampled
 from treeselect.errors import DataError, OptionError
 
@@ -68,11 +68,12 @@ def test_clusters_are_drawn_as_a_whole():
 
 def test_rows_without_weight_or_response_are_never_drawn():
     y = np.where(np.arange(500) % 5 == 0, np.nan, np.arange(500) % 2)
-    weight = (np.arange(500) % 3 > 0).astype(float) * 2.5
+    weight = (np.arange(500) % 3).astype(float) * 2.3
     frame = pd.DataFrame({"y": y, "x": np.arange(500) % 7, "w": weight})
     found = prepare(Request("y ~ x", weights="w"), frame, rows=50, seed=3)
     rows = found.response.rows
-    assert (weight[rows] > 0).all() and not np.isnan(y[rows]).any()
+    assert (weight[rows] > 0).all()
+    assert not np.isnan(y[rows]).any()
     assert (found.weight == weight[rows]).all()
     assert found.rows.used == 50
     assert found.rows.total == 500

@@ -31,7 +31,7 @@ def frame():
         }
     )
     found.loc[rng.random(N) < 0.1, "x"] = np.nan
-    found.loc[N - 1, "text"] = "rare"
+    found.loc[N - 2, "text"] = "rare"
     return found
 
 
@@ -48,12 +48,16 @@ def sources(frame, folder):
     yield "folder", str(folder)
     yield "pattern", folder / "part-*.parquet"
     yield "dataset", ds.dataset(folder, format="parquet")
-    if (duckdb := pytest.importorskip("duckdb", reason="an extra")) is not None:
-        yield "relation", duckdb.connect().from_parquet(str(folder / "*.parquet"))
+    duckdb = pytest.importorskip("duckdb")
+    yield "relation", duckdb.connect().from_parquet(str(folder / "*.parquet"))
+
+
+def plain(column):
+    return column.astype(object).where(column.notna(), None).tolist()
 
 
 def test_rows_edges_and_levels_are_those_in_memory(frame, folder):
-    rows = np.sort(np.random.default_rng(1).choice(N - 1, 300, replace=False))
+    rows = np.sort(np.random.default_rng(1).choice(N - 2, 300, replace=False))
     every = np.flatnonzero(np.arange(N) % 7 != 3)
     weight = 1 + np.arange(len(every)) % 3
     asked = (list(frame.columns), rows, every, weight, {"x", "whole"})
@@ -69,12 +73,7 @@ def test_rows_edges_and_levels_are_those_in_memory(frame, folder):
         for column, edges in taken.edges.items():
             np.testing.assert_array_equal(edges, here.edges[column])
         for column in frame:
-            assert (
-                taken.frame[column]
-                .astype(object)
-                .where(taken.frame[column].notna(), None)
-                .equals(here.frame[column].astype(object).where(here.frame[column].notna(), None))
-            ), (name, column)
+            assert plain(taken.frame[column]) == plain(here.frame[column]), (name, column)
 
 
 def test_all_rows_are_read_and_only_the_columns_that_are_needed(frame, folder):

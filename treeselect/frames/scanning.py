@@ -181,7 +181,13 @@ def _files(given: str, paths: list[str], base: str | None) -> Scan:
     for field in parts:
         unified = unified.append(field)
     metadata = schemas[0].metadata
-    whole = whole.replace_schema(unified.with_metadata(metadata) if metadata else unified)
+    whole = ds.dataset(
+        paths,
+        schema=unified.with_metadata(metadata) if metadata else unified,
+        format="parquet",
+        partitioning="hive",
+        partition_base_dir=base or os.sep,
+    )
     return _dataset(whole, quoted(given))
 
 
