@@ -31,16 +31,17 @@ from treeselect.comparison.running import (
 )
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.labels import response_label, shown_names
+from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import prepare
 from treeselect.designs.request import Request
+from treeselect.designs.row_sample import check_size_of_sample
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.frames.codes import Codes
-from treeselect.frames.labels import labels_in
 from treeselect.frames.libraries import in_library, library_of
-from treeselect.frames.reading import read_data
+from treeselect.frames.tables import open_table
 from treeselect.models.maketables import ModelColumn, Tabled, coefficient_frame
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.asked_folds import read_folds
@@ -83,6 +84,7 @@ def compare(
     trusted: bool = False,
     labels: Mapping[str, str | None] | None = None,
     na: Codes = None,
+    rows: int | None = None,
     progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     on_piece: Callable[[Piece], object] | None = None,
@@ -111,8 +113,9 @@ def compare(
         As in :func:`treeselect.select`: how rows are held out, and how they are scored.
     family, weights, weights_kind, offset, groups, costs, keep, monotone
         As in :func:`treeselect.select`.
-    new_levels, trusted, labels, na
-        As in :func:`treeselect.select`. Methods that cannot use costs refuse them.
+    new_levels, trusted, labels, na, rows
+        As in :func:`treeselect.select`. Methods that cannot use costs refuse them. The rows that
+        were drawn are the same for all methods.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
         ``select(..., method, seed=seed).path`` with the same folds.
@@ -180,10 +183,11 @@ def compare(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
         trusted, labels, monotone, weights_kind, na,
     )  # fmt: skip
-    frame = read_data(data)
+    rows = check_size_of_sample(rows)
+    table = open_table(data, rows)
     # Here an integer `k` needs folds too, so errors must not advise one.
-    asked = dataclasses.replace(read_folds(folds, repeats, fold_groups, frame), choose=False)
-    model_data = prepare(request, frame, labels_in(data))
+    asked = dataclasses.replace(read_folds(folds, repeats, fold_groups, len(table)), choose=False)
+    model_data = prepare(request, table, table.labels, rows=rows, seed=seed)
     rule, sizes = read_sizes(k, model_data.arrays.groups)
     announce_compilation(course.progress)
     asked = asked.for_rows(model_data.response.rows)
@@ -223,14 +227,24 @@ def compare(
         scheme=asked.words(n_asked),
         call=typed.text,
         unshown=typed.unshown,
-        data=data_text(data, frame),
+        data=data_text(data, (len(table), len(table.columns))),
         seed=seed,
-        notes=run_notes(contestants, runs, model_data.notes),
+        notes=(*_sample_note(model_data), *run_notes(contestants, runs, model_data.notes)),
         library=library_of(data),
         asked=n_asked if len(splits) < n_asked else None,
         follow_up=response.follow_up,
         weights_facts=model_data.weights_facts,
         labels=shown_names(model_data) | response_label(model_data),
+    )
+
+
+def _sample_note(data: ModelData) -> tuple[str, ...]:
+    sample = data.sample
+    if sample is None:
+        return ()
+    return (
+        f"Compared on a sample of {data.rows.used:,} of {sample.of:,} rows, stratified by"
+        f" {sample.by}.",
     )
 
 

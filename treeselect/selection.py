@@ -28,13 +28,13 @@ from treeselect.designs.nouns import noun_of
 from treeselect.designs.preparing import prepare
 from treeselect.designs.problem import Problem
 from treeselect.designs.request import Request
+from treeselect.designs.row_sample import check_size_of_sample
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.frames.codes import Codes
-from treeselect.frames.labels import labels_in
 from treeselect.frames.libraries import library_of
-from treeselect.frames.reading import read_data
+from treeselect.frames.tables import open_table
 from treeselect.models.baseline import baseline_of
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.choosing import (
@@ -46,6 +46,7 @@ from treeselect.resampling.choosing import (
     scored_sizes,
     wanted_size,
 )
+from treeselect.resampling.confirming import confirm
 from treeselect.resampling.fit import Asked, Call
 from treeselect.resampling.folds import Folds, Splitter
 from treeselect.result import SelectionResult
@@ -79,6 +80,7 @@ def select(
     trusted: bool = False,
     labels: Mapping[str, str | None] | None = None,
     na: Codes = None,
+    rows: int | None = None,
     progress: bool | None = None,
     **method_options: Any,
 ) -> SelectionResult:
@@ -100,8 +102,10 @@ def select(
     data : frame or path
         One row per observation: a pandas, polars (eager or lazy) or pyarrow table, a DuckDB
         relation, or the path of a file: CSV, Parquet, Feather, Stata, SPSS, SAS or Excel, as in
-        :func:`treeselect.read`. Tables of results are in the same library. Missing values are
-        allowed in all columns; a row is dropped only if its response or stratum is missing.
+        :func:`treeselect.read`. Tables of results are in the same library. A folder of Parquet
+        files, a pattern such as ``"folder/*.parquet"``, an Arrow dataset, a DuckDB relation and a
+        Dask DataFrame are read in batches and may be larger than memory: see `rows`. Missing values
+        are allowed in all columns; a row is dropped only if its response or stratum is missing.
     method : str, method or selector
         A name in ``treeselect.methods()``: ``"exchange"``, ``"controlburn"``, ``"rrf"``,
         ``"grrf"``, ``"rboost"``, ``"gbfs"`` and the baselines; an object such as
@@ -224,6 +228,14 @@ def select(
         ``na={"income": [8, 9], "smoker": "unknown"}``. Text is compared with text, without the
         blanks around it, and numbers with numbers. A column of text that holds nothing but numbers
         without its codes becomes numeric. The codes hold for new data, too.
+    rows : int, optional
+        Most rows to select on, at least 20. Of more rows a sample of that size is drawn with
+        `seed`, without replacement and in proportion to strata of the response: its classes, ten
+        quantile groups of numbers, events of times; with `fold_groups` it consists of whole
+        clusters. Search, path and final model see the sample alone; levels of text and bins of
+        numbers are those of all rows. ``.held_out`` is the score of the final model on the other
+        rows, which had no part in the selection. None uses all rows in memory, and 200,000 of data
+        that are read in batches (see `data`); ``docs/large_data`` says what this costs.
     progress : bool, optional
         Show progress on standard error; None shows it in a terminal only.
     **method_options
@@ -270,9 +282,10 @@ def select(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
         trusted, labels, monotone, weights_kind, na,
     )  # fmt: skip
-    frame = read_data(data)
-    asked_folds = read_folds(folds, repeats, fold_groups, frame)
-    model_data = prepare(request, frame, labels_in(data))
+    rows = check_size_of_sample(rows)
+    table = open_table(data, rows)
+    asked_folds = read_folds(folds, repeats, fold_groups, len(table))
+    model_data = prepare(request, table, table.labels, rows=rows, seed=seed)
     model_data = dataclasses.replace(model_data, library=library_of(data))
     problem = model_data.problem_for(chosen_method)
     choice = Choice(
@@ -296,7 +309,12 @@ def select(
     typed = call_text(select, data, arguments)
     result = SelectionResult(
         design=model_data,
-        call=Call(typed.text, data_text(data, frame), rule, unshown=" ".join(typed.unshown)),
+        call=Call(
+            typed.text,
+            data_text(data, (len(table), len(table.columns))),
+            rule,
+            unshown=" ".join(typed.unshown),
+        ),
         chosen_method=chosen_method,
         steps=found.steps,
         step=found.step,
@@ -321,6 +339,7 @@ def select(
             problem, model_data.weight, found.model, workers_for(n_jobs).n_threads
         ),
         asked=Asked(arguments, data),
+        held_out=confirm(model_data, found.model, table, request, workers_for(n_jobs).n_threads),
     )
     if resamples and found.step.size > 0:
         return dataclasses.replace(result.resample(resamples), call=result.call)

@@ -48,7 +48,10 @@ def splits(problem, folds=5, repeats=1, groups=None, weight=None, seed=1):
     frame = pd.DataFrame(index=range(N))
     weight = np.ones(N, dtype=np.int64) if weight is None else weight
     return split_rows(
-        problem, row_weights(weight, groups), read_folds(folds, repeats, groups, frame), seed=seed
+        problem,
+        row_weights(weight, groups),
+        read_folds(folds, repeats, groups, len(frame)),
+        seed=seed,
     )
 
 
@@ -291,7 +294,7 @@ def events(problem, found):
 def split_times(problem, folds, groups=None):
     frame = pd.DataFrame(index=range(len(problem.y)))
     weights = row_weights(np.ones(len(problem.y)), groups)
-    return split_rows(problem, weights, read_folds(folds, 1, groups, frame), seed=1)
+    return split_rows(problem, weights, read_folds(folds, 1, groups, len(frame)), seed=1)
 
 
 @pytest.mark.parametrize("n_events", [20, 58, 60])

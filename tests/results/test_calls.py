@@ -84,8 +84,8 @@ def test_every_argument_of_the_signature_is_printed():
 def test_data_in_words():
     path = Path("somewhere") / "passengers.csv"
     frame = pd.DataFrame(np.zeros((1200, 2)))
-    assert data_text(path, frame) == "passengers.csv"
-    assert data_text(frame, frame) == "a data frame of 1,200 rows and 2 columns"
+    assert data_text(path, frame.shape) == "passengers.csv"
+    assert data_text(frame, frame.shape) == "a data frame of 1,200 rows and 2 columns"
     text = call_text(select, str(path), {"formula": "y ~ ."}).text
     assert text == f'treeselect.select("y ~ .", {code_text(repr(str(path)))})'
 

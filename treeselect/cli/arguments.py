@@ -49,7 +49,10 @@ NA = Flag(
 READING = (ENCODING, SHEET, SQL)
 """How the data are read."""
 
-_DATA = "a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file"
+_DATA = (
+    "a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file, a folder of Parquet files, or a"
+    " pattern such as 'folder/*.parquet'"
+)
 
 
 def add_data(parser: argparse.ArgumentParser, *, formula: bool = True) -> None:
@@ -185,8 +188,17 @@ NEW_LEVELS = Flag(
     "how prediction treats factor levels that are not in DATA: error (default), missing or other",
     "RULE",
 )
+ROWS = Flag(
+    "rows",
+    ("--rows",),
+    "most rows to select on, drawn in proportion to strata of the response (default: all rows of a"
+    " file, 200000 of a folder or pattern of Parquet files)",
+    "N",
+    read_whole,
+)
 PROBLEM = (
     FAMILY, WEIGHTS, WEIGHTS_KIND, OFFSET, GROUPS, COSTS, KEEP, MONOTONE, LABELS, NEW_LEVELS, NA,
+    ROWS,
 )  # fmt: skip
 """What is modelled."""
 

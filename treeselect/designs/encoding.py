@@ -31,7 +31,7 @@ from treeselect.designs.new_columns import kind_of, read_learned
 from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import Units
 from treeselect.designs.value_notes import value_notes
-from treeselect.engine.arrays import WeightArray
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.binning import FREE, bin_columns, edges_of_columns
 from treeselect.errors import DataError, NewDataError, joined, listing, quoted
 from treeselect.formulas.terms import ParsedFormula, Term
@@ -229,6 +229,7 @@ def build_design(
     weight: WeightArray | None = None,
     *,
     new_levels: NewLevels = "error",
+    edges: Mapping[str, FloatArray] | None = None,
 ) -> tuple[CodedColumns, DesignSpec, list[str]]:
     """Encode the right-hand side of a formula and bin it.
 
@@ -241,6 +242,9 @@ def build_design(
     weight : ndarray, shape (n_rows,), optional
         How often each row counts where numbers are binned, above 0; once by default. What
         transforms learn (a mean, knots) does not depend on it.
+    edges : dict of str to ndarray of float, optional
+        Known edges between the bins of columns of numbers that are terms by themselves, from more
+        rows than these.
 
     Returns
     -------
@@ -264,19 +268,33 @@ def build_design(
         n_levels += (own := term.column_levels)
         names += [name] * len(own)
     groups = units.feature_groups(names)
-    numbers = [c for c, n in zip(columns, n_levels, strict=True) if n is None]
-    learned = iter(edges_of_columns(numbers, weight))
-    edges = tuple(None if n is not None else next(learned) for n in n_levels)
+    known = [_known_edges(name, spec, edges or {}) for name in names]
+    unknown = [
+        column
+        for column, own, n in zip(columns, known, n_levels, strict=True)
+        if n is None and own is None
+    ]
+    learned = iter(edges_of_columns(unknown, weight))
+    between = tuple(
+        None if n is not None else next(learned) if own is None else own
+        for own, n in zip(known, n_levels, strict=True)
+    )
     coded = CodedColumns(
         column_names=tuple(names),
         columns=tuple(columns),
         n_levels=tuple(n_levels),
-        edges=edges,
+        edges=between,
         groups=groups,
-        binned=bin_columns(columns, edges, [n or 0 for n in n_levels], groups.ids),
+        binned=bin_columns(columns, between, [n or 0 for n in n_levels], groups.ids),
         monotone=FREE,
     )
     return coded, spec, [*column_notes(spec.formula, values, coded), *value_notes(formula, values)]
+
+
+def _known_edges(name: str, spec: DesignSpec, edges: Mapping[str, FloatArray]) -> FloatArray | None:
+    """Known edges of a column, which are none of a logical one."""
+    own = edges.get(name)
+    return None if own is None or spec[name].factors[0].is_bool else own
 
 
 def learn_design(

@@ -13,18 +13,18 @@ from treeselect.designs.design import CodedColumns
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.matrix import model_matrix
 from treeselect.designs.problem import Problem, Wants
-from treeselect.designs.response import Response, response_with_weight
+from treeselect.designs.response import Response
+from treeselect.designs.row_sample import RowSample, draw
 from treeselect.designs.weights import (
     WORDS_OF_KIND,
     RowWeights,
     WeightsKind,
     check_offset,
     read_offset,
-    read_weights,
 )
-from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
-from treeselect.frames.reading import read_data
+from treeselect.frames.tables import open_table
 from treeselect.running.machine import memory_is_told
 
 if TYPE_CHECKING:
@@ -45,21 +45,49 @@ class RowCounts:
         Left out because the response, or a stratum, is missing, though the weight is above 0.
     no_weight : int
         Left out because the weight is 0.
+    not_drawn : int
+        In use, but not in the sample of rows; 0 without a sample.
     """
 
     used: int
     no_response: int
     no_weight: int
+    not_drawn: int = 0
 
     @property
     def total(self) -> int:
         """All rows of the data."""
-        return self.used + self.no_response + self.no_weight
+        return self.used + self.no_response + self.no_weight + self.not_drawn
 
 
-def row_counts(weights: RowWeights, response: Response) -> RowCounts:
-    """How many rows are used, by their weights and the response."""
-    return RowCounts(len(response.rows), response.n_dropped, int((~weights.used).sum()))
+def row_counts(weights: RowWeights, response: Response, n_in_use: int) -> RowCounts:
+    """How many rows are used, by their weights and the response; `n_in_use` could be drawn."""
+    n = len(response.rows)
+    return RowCounts(n, response.n_dropped, int((~weights.used).sum()), n_in_use - n)
+
+
+@dataclass(frozen=True, slots=True)
+class AllRows:
+    """Columns of rows in use among all rows, one of which is spread out at a time: a sample may be
+    a small part of them."""
+
+    sources: pd.DataFrame
+    rows: IntArray
+    n_rows: int
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.sources.columns)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.sources
+
+    def __getitem__(self, name: str) -> pd.Series[Any]:
+        return self.sources[name].set_axis(self.rows).reindex(range(self.n_rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +123,8 @@ class ModelData:
         What columns and terms are called in print, by name; see ``designs.labels``.
     words : mapping of str to str
         The same for the columns of a design whose terms already have their labels as names.
+    sample : RowSample or None
+        The sample of rows that is here; None if these are all rows with a response and a weight.
     """
 
     arrays: CodedColumns
@@ -111,6 +141,7 @@ class ModelData:
     weights_kind: WeightsKind | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
+    sample: RowSample | None = None
 
     __repr__ = brief
 
@@ -225,14 +256,14 @@ class ModelData:
         OptionError
             If the case weights are missing or do not fit.
         """
-        frame = self.spec.na.applied(read_data(data))
-        absent = [name for name in self.spec.formula.outcome_variables if name not in frame]
+        sample = self.sample
+        table = open_table(data, None if sample is None else sample.wanted)
+        absent = [n for n in self.spec.formula.outcome_variables if n not in table.columns]
         if absent:
             raise NewDataError(
                 "`data` must have the columns of the response.\n"
                 f"  Missing: {listing(absent)}. Pass the data that the model was fitted to."
             )
-        formula = self.spec.formula
         given: str | Sequence[float] | None = weights
         if isinstance(self.weights, str):
             given = self.weights
@@ -245,13 +276,23 @@ class ModelData:
                 "`weights` must be given with `data`: the model was fitted with an array of"
                 " weights."
             )
-        every = read_weights(given, frame, kind=self.weights_kind)
-        response = response_with_weight(formula, frame, every, self.response.family.name)
+        if sample is not None and sample.groups is True:
+            raise OptionError(
+                "The rows of the fit can't be drawn again, because its `fold_groups` were an"
+                " array.\n  Give them as a column of `data`, or save with `include_data=True`."
+            )
+        hidden = self.spec.formula.hidden
+        groups = None if sample is None or sample.groups is False else str(sample.groups)
+        rows, seed = (None, 0) if sample is None else (sample.wanted, sample.seed)
+        drawn = draw(
+            self.spec.formula, table, self.spec.na, weights=given, kind=self.weights_kind,
+            family=self.response.family.name, also=hidden, fold_groups=groups, rows=rows, seed=seed,
+        )  # fmt: skip
+        frame, every, response, used = drawn.frame, drawn.every, drawn.response, drawn.used
         known = self.offset_of(frame, offset)
         check_offset(known, response.rows)
-        used = frame.iloc[response.rows].reset_index(drop=True)
         columns = self.spec.encode(used)
-        found = row_counts(every, response)
+        found = row_counts(every, response, drawn.n_in_use)
         if found != self.rows:
             raise NewDataError(
                 "`data` must be the data that the model was fitted to.\n"
@@ -309,10 +350,10 @@ class ModelData:
             for method in methods
         ]
 
-    def all_rows(self) -> pd.DataFrame:
+    def all_rows(self) -> AllRows:
         """The columns behind the terms for all rows of the data, missing in those that are not
         used."""
-        return self.sources.set_axis(self.response.rows).reindex(range(self.rows.total))
+        return AllRows(self.sources, self.response.rows, self.rows.total)
 
     def model_matrix(self, *, full_rank: bool = False) -> pd.DataFrame:
         """formulaic's own matrix of the right-hand side, without an intercept.

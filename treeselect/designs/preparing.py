@@ -12,17 +12,18 @@ from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, row_counts
 from treeselect.designs.monotone import monotone_notes, read_monotone
 from treeselect.designs.request import Request
-from treeselect.designs.response import response_with_weight
 from treeselect.designs.row_groups import read_groups
+from treeselect.designs.row_sample import draw
 from treeselect.designs.scoring import check_scoring, with_scoring
 from treeselect.designs.term_values import read_terms
 from treeselect.designs.units import make_units
 from treeselect.designs.value_notes import response_notes
-from treeselect.designs.weights import check_offset, doubt_of_counts, read_offset, read_weights
+from treeselect.designs.weights import check_offset, doubt_of_counts, read_offset
 from treeselect.errors import DataError, OptionError, TreeselectWarning, quoted
 from treeselect.formula import parse_formula
 from treeselect.frames.codes import read_codes
 from treeselect.frames.reading import check_rows
+from treeselect.frames.tables import Table, table_of
 from treeselect.running.collecting import no_collection
 from treeselect.running.machine import memory_is_told
 
@@ -33,17 +34,26 @@ if TYPE_CHECKING:
 @memory_is_told()
 @no_collection()
 def prepare(
-    request: Request, frame: pd.DataFrame, in_data: Mapping[str, str] | None = None
+    request: Request,
+    frame: pd.DataFrame | Table,
+    in_data: Mapping[str, str] | None = None,
+    *,
+    rows: int | None = None,
+    seed: int = 0,
 ) -> ModelData:
     """Read a user's request for a frame.
 
     Parameters
     ----------
     request : Request
-    frame : pandas.DataFrame
-        As ``frames.reading`` reads it.
+    frame : pandas.DataFrame or Table
+        As ``frames.reading`` or ``frames.tables`` reads it.
     in_data : mapping of str to str, optional
         Labels that came with the data, from ``frames.labels``.
+    rows : int, optional
+        Most rows to select on; see ``row_sample``.
+    seed : int
+        Of the draw of these rows.
 
     Raises
     ------
@@ -54,12 +64,12 @@ def prepare(
     OptionError
         If another argument is not allowed.
     """
-    check_rows(frame)
+    table = table_of(frame)
+    check_rows(len(table), len(table.columns))
     codes = read_codes(request.na)
-    codes.check(frame.columns)
-    frame = codes.applied(frame)
+    codes.check(table.columns)
     parsed = parse_formula(
-        request.formula, list(frame.columns), hidden=request.hidden, trusted=request.trusted
+        request.formula, table.columns, hidden=request.hidden, trusted=request.trusted
     )
     weights, offset = request.weights, request.offset
     if isinstance(offset, str) and offset in parsed.response.variables:
@@ -67,22 +77,26 @@ def prepare(
             "`offset` must not be the response.\n"
             f"  Found: {offset!r}, which is on the left-hand side of the formula."
         )
-    labels = read_labels(request.labels, in_data or {}, parsed, frame.columns)
+    labels = read_labels(request.labels, in_data or {}, parsed, table.columns)
     units = make_units(parsed.terms, request.groups, request.costs, request.keep)
     kind = request.weights_kind
-    every = read_weights(weights, frame, kind=kind)
     try:
-        response = response_with_weight(parsed, frame, every, request.family)
+        drawn = draw(
+            parsed, table, codes, weights=weights, kind=kind, family=request.family,
+            also=request.hidden, fold_groups=request.fold_groups, rows=rows, seed=seed,
+        )  # fmt: skip
     except DataError as error:
-        read_terms(parsed, frame, also=[error])  # raises it together with all other problems
+        if table.in_memory:  # raises it together with all other problems
+            read_terms(parsed, codes.applied(table.whole([])), also=[error])
         raise
+    whole, every, response, used = drawn.frame, drawn.every, drawn.response, drawn.used
     own = every.of(response.rows)
     if request.fold_groups is not None:
-        own = own.in_groups(read_groups(request.fold_groups, frame, response.rows))
+        own = own.in_groups(read_groups(request.fold_groups, whole, response.rows))
     scored = with_scoring(response.family, request.scoring, response.follow_up)
     check_scoring(scored, response.y, own.values)
     response = dataclasses.replace(response, family=scored)
-    known = read_offset(offset, frame)
+    known = read_offset(offset, whole)
     check_offset(known, response.rows)
     if known is not None and response.family.n_classes > 2:
         raise OptionError(
@@ -90,11 +104,8 @@ def prepare(
             f" one for each class.\n  Found: {response.family.n_classes} classes in"
             f" {quoted(response.name)}."
         )
-    used = frame[list(dict.fromkeys(v for term in parsed.terms for v in term.variables))]
-    if len(response.rows) < len(frame):
-        used = used.iloc[response.rows].reset_index(drop=True)
     design, spec, notes = build_design(
-        parsed, used, units, own.values, new_levels=request.new_levels
+        parsed, used, units, own.values, new_levels=request.new_levels, edges=drawn.edges
     )
     directions = read_monotone(request.monotone, spec.terms, response.family)
     design = design.constrained(directions)
@@ -108,7 +119,7 @@ def prepare(
     if offset is not None:
         name = quoted(offset) if isinstance(offset, str) else "an array"
         notes.append(f"Offset: {name}, added to the linear predictor of every model.")
-    if doubt := doubt_of_counts(weights, frame, kind):
+    if doubt := doubt_of_counts(weights, whole, kind):
         warnings.warn(TreeselectWarning(doubt), stacklevel=5)
     sources = used[list(spec.variables)]
     return ModelData(
@@ -120,8 +131,9 @@ def prepare(
         weights_kind=kind or (None if every.are_constant else every.kind),
         offset=None if known is None else known[response.rows],
         offset_name=offset if isinstance(offset, str) else offset is not None,
-        rows=row_counts(every, response),
+        rows=row_counts(every, response, drawn.n_in_use),
         notes=tuple(notes),
         sources=sources,
         labels=labels,
+        sample=drawn.sample,
     )

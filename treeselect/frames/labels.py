@@ -43,7 +43,7 @@ def labels_in(data: Any) -> dict[str, str]:
     if isinstance(data, str | os.PathLike) and (own := _in_file(data)) is not None:
         return _plain(own)
     schema = _file_schema(data) if isinstance(data, str | os.PathLike) else _arrow_schema(data)
-    return {} if schema is None else _in_schema(schema)
+    return {} if schema is None else labels_of_schema(schema)
 
 
 def one_line(text: str) -> str:
@@ -115,7 +115,8 @@ def _arrow_schema(data: Any) -> Any:
     return getattr(data, "schema", None)
 
 
-def _in_schema(schema: Any) -> dict[str, str]:
+def labels_of_schema(schema: Any) -> dict[str, str]:
+    """Labels of columns in the schema of an Arrow table or dataset, by name."""
     fields = {
         field.name: (field.metadata or {}).get(b"label", b"").decode("utf-8", "replace")
         for field in schema

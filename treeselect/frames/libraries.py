@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.reading import narwhals_frame, read_data
+from treeselect.frames.scanning import has_no_frames
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +18,7 @@ def library_of(data: Any) -> str:
     """``"pandas"``, ``"polars"``, ``"pyarrow"`` or another library that narwhals knows."""
     import pandas as pd
 
-    if isinstance(data, str | os.PathLike | pd.DataFrame):
+    if isinstance(data, str | os.PathLike | pd.DataFrame) or has_no_frames(data):
         return "pandas"
     import narwhals as nw
 
@@ -81,7 +82,7 @@ def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -
     """
     import pandas as pd
 
-    if isinstance(data, str | os.PathLike):
+    if isinstance(data, str | os.PathLike) or has_no_frames(data):
         data = read_data(data)
     if isinstance(data, pd.DataFrame):
         _check_new(name, data.columns)
@@ -110,7 +111,7 @@ def as_column(values: Sequence[Any], name: str, data: Any) -> Any:
     """A column of results, of the library of the user's data and with its index."""
     import pandas as pd
 
-    if isinstance(data, str | os.PathLike | pd.DataFrame):
+    if isinstance(data, str | os.PathLike | pd.DataFrame) or has_no_frames(data):
         index = data.index if isinstance(data, pd.DataFrame) else None
         return pd.Series(values, index=index, name=name)
     import narwhals as nw
@@ -122,7 +123,7 @@ def as_frame(columns: Mapping[str, Sequence[Any]], data: Any) -> Any:
     """A frame of results, of the library of the user's data and with its index."""
     import pandas as pd
 
-    if isinstance(data, str | os.PathLike | pd.DataFrame):
+    if isinstance(data, str | os.PathLike | pd.DataFrame) or has_no_frames(data):
         index = data.index if isinstance(data, pd.DataFrame) else None
         return pd.DataFrame(columns, index=index)
     import narwhals as nw

@@ -13,6 +13,7 @@ from treeselect.errors import DataError, MissingPackageError, listing, quoted, s
 from treeselect.frames.csv_files import UTF8, EncodedFile, is_csv, read_csv
 from treeselect.frames.labels import without_attrs
 from treeselect.frames.names import check_names, check_polars_names, not_different
+from treeselect.frames.scanning import Scan, scan_of
 from treeselect.frames.statistical import ENDINGS as STATISTICAL
 from treeselect.frames.statistical import is_statistical, read_statistical
 from treeselect.frames.workbooks import ENDINGS as WORKBOOKS
@@ -33,8 +34,9 @@ def read_data(data: Any) -> pd.DataFrame:
     Parameters
     ----------
     data : pandas, polars or pyarrow table, str or path
-        Any eager or lazy frame that narwhals knows, a DuckDB relation among them; or the path of a
-        file, as in :func:`treeselect.read`.
+        Any eager or lazy frame that narwhals knows; a DuckDB relation, an Arrow dataset, a Dask
+        DataFrame or a folder of Parquet files, all rows of which are read; or the path of a file,
+        as in :func:`treeselect.read`.
 
     Returns
     -------
@@ -51,12 +53,24 @@ def read_data(data: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
+    if (scanned := scan_of(data)) is not None:
+        return frame_of_arrow(pa_table(scanned))
     if isinstance(data, str | os.PathLike):
         encoding = data.encoding if isinstance(data, EncodedFile) else None
         data = _read_file(file_path(data, name="data", error=DataError), encoding)
     elif not isinstance(data, pd.DataFrame):
         data = _from_arrow(_arrow_table(data))
     return _checked(data)
+
+
+def pa_table(scanned: Scan) -> Any:
+    """All rows of a scan as an Arrow table."""
+    import pyarrow as pa
+
+    tables = [table for _, table in scanned.batches(scanned.columns)]
+    if not tables:
+        return scanned.schema.empty_table()
+    return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 
 def read_sheet(path: Path, sheet: str) -> pd.DataFrame:
@@ -70,10 +84,15 @@ def _checked(data: pd.DataFrame) -> pd.DataFrame:
     return _of_known_types(data).reset_index(drop=True)
 
 
-def check_rows(frame: pd.DataFrame) -> None:
+def frame_of_arrow(table: Any) -> pd.DataFrame:
+    """The same of an Arrow table."""
+    return _checked(_from_arrow(table))
+
+
+def check_rows(n_rows: int, n_columns: int) -> None:
     """Raise a DataError if there are no rows to learn from."""
-    if len(frame) == 0:
-        raise DataError(f"`data` must have rows.\n  Found: no rows and {frame.shape[1]} columns.")
+    if n_rows == 0:
+        raise DataError(f"`data` must have rows.\n  Found: no rows and {n_columns} columns.")
 
 
 def narwhals_frame(data: Any) -> Any:

@@ -22,6 +22,7 @@ from treeselect.designs.follow_up import (
 from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.response import Response
+from treeselect.designs.row_sample import LEAST_ROWS, RowSample
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.units import Units
 from treeselect.designs.weights import KINDS, LARGEST_WEIGHT, RowWeights, no_weights
@@ -74,10 +75,27 @@ def data_of(
         library=library if library in ("polars", "pyarrow") else "pandas",
         weights_kind=kind,
         labels=_labels_in_print(content.get("labels", []), spec.formula),
+        sample=_sample(content.get("sample")),
     )
     if "sources" in content:
         data = _with_sources(data, content["sources"], arrays)
     return data
+
+
+def _sample(record: Mapping[str, Any] | None) -> RowSample | None:
+    """The sample of rows; None without one, and in files of older versions."""
+    if record is None:
+        return None
+    found = RowSample(**record)
+    counts = (found.wanted, found.of, found.seed)
+    check(
+        all(type(n) is int and n >= 0 for n in counts)
+        and found.wanted >= LEAST_ROWS
+        and isinstance(found.by, str)
+        and isinstance(found.groups, str | bool),
+        "the sample of rows",
+    )
+    return found
 
 
 def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:

@@ -26,6 +26,9 @@ from treeselect.modelfile.plain import plain
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.fit import Fit, index_told
 
+_NEW = "not_drawn"
+"""A count that older versions do not know; written only where there is a sample."""
+
 
 def pack(result: Fit, *, include_data: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Document and arrays of a result.
@@ -81,7 +84,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             "counts": data.response.counts,
         },
         "choice": _choice_record(result.choice),
-        "rows": dataclasses.asdict(data.rows),
+        "rows": {name: n for name, n in dataclasses.asdict(data.rows).items() if n or name != _NEW},
         "weights": data.weights,
         "weights_kind": data.weights_kind,
         "offset": data.offset_name,
@@ -95,6 +98,11 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         "gaps": [s.gap for s in (*result.steps, result.step)],
         "seed": result.seed,
     }
+    if data.sample is not None:
+        content["sample"] = dataclasses.asdict(data.sample)
+    if result.held_out is not None:
+        held_out = result.held_out
+        content["held_out"] = [held_out.score_name, plain(held_out.score), held_out.n_rows]
     if result.step.decisions is not None:
         decisions = result.step.decisions
         arrays["decisions"] = decisions.decision

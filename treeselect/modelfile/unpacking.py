@@ -26,6 +26,7 @@ from treeselect.modelfile.plain import unplain
 from treeselect.models.model import Model
 from treeselect.models.probing import n_outputs_of
 from treeselect.resampling.choosing import Choice
+from treeselect.resampling.confirming import HeldOutScore
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Call, Fit
 from treeselect.resampling.folds import Folds
@@ -83,10 +84,19 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
         choice=_choice(content["choice"], arrays, len(data.weight), n_groups),
         baseline=baseline_of_file(arrays, data.response),
         asked=asked_of(content.get("asked")),
+        held_out=_held_out(content.get("held_out")),
     )
     n_resamples = 0 if found.resampled is None else found.resampled.n_resamples
     effects = effects_of(content, arrays, found.selected, n_outputs_of(family), n_resamples)
     return dataclasses.replace(found, effect_record=effects)
+
+
+def _held_out(record: list[Any] | None) -> HeldOutScore | None:
+    if record is None:
+        return None
+    name, score, n_rows = record
+    check(isinstance(name, str) and type(n_rows) is int and n_rows > 0, "the held-out score")
+    return HeldOutScore(name, float(unplain(score)), n_rows)
 
 
 def _choice(

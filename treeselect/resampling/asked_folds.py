@@ -23,7 +23,7 @@ from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Folds, Splitter
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 _HIGHEST_FOLD = 2**31
@@ -34,7 +34,7 @@ def read_folds(
     folds: object,
     repeats: object,
     fold_groups: str | Sequence[Any] | None,
-    frame: pd.DataFrame,
+    n_rows: int,
     name: str = "folds",
 ) -> Folds:
     """Check the first two arguments against all rows of the data.
@@ -43,6 +43,8 @@ def read_folds(
     ----------
     fold_groups : str, sequence or None
         Only its name is used: the clusters themselves are stored with the weights of the rows.
+    n_rows : int
+        Of the data.
     name : str
         Name of the argument `folds`.
 
@@ -61,7 +63,7 @@ def read_folds(
                 f"  Found: {n_repeats} repeats of {type(folds).__name__}. Omit `repeats`, or give"
                 " a repeated splitter such as `RepeatedStratifiedKFold` as `folds`."
             )
-        known = folds if _is_splitter(folds) else _fold_numbers(folds, len(frame), name)  # type: ignore[assignment]
+        known = folds if _is_splitter(folds) else _fold_numbers(folds, n_rows, name)  # type: ignore[assignment]
     return Folds(
         folds=known,
         repeats=n_repeats,
@@ -153,7 +155,7 @@ def with_groups(
     return here, dataclasses.replace(folds, groups_name=_name_of(given))
 
 
-def _all_rows(here: ModelData, data: Any) -> pd.DataFrame:
+def _all_rows(here: ModelData, data: Any) -> Any:
     return here.all_rows() if data is None else read_data(data)
 
 

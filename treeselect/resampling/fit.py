@@ -27,6 +27,7 @@ from treeselect.errors import (
 from treeselect.models.model import Model
 from treeselect.models.weighted import WeightedForest
 from treeselect.resampling.choosing import Choice
+from treeselect.resampling.confirming import HeldOutScore
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.effects import EffectRecord
 from treeselect.resampling.stability import Stability
@@ -129,6 +130,9 @@ class Fit:
         Cumulative hazard beside the risks that the model predicts, if the response is times.
     asked : Asked or None
         What was given to ``select()``; None in files of older versions.
+    held_out : HeldOutScore or None
+        Score of the final model on the rows that were not drawn; None if all rows were used. See
+        ``rows`` of ``select()``.
     """
 
     design: ModelData
@@ -147,6 +151,7 @@ class Fit:
     effect_record: EffectRecord | None = None
     baseline: Baseline | None = None
     asked: Asked | None = None
+    held_out: HeldOutScore | None = None
 
     # --- the answer ---
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,8 +26,6 @@ from treeselect.resampling.splitting import split_rows
 from treeselect.running.parallel import Workers
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.resampling.fit import Fit
 
 
@@ -60,7 +58,7 @@ class OuterFolds(NamedTuple):
 def outer_folds(
     result: Fit,
     here: ModelData,
-    frame: pd.DataFrame,
+    frame: Sized,
     folds: int | Splitter | Sequence[int],
     *,
     repeats: int,
@@ -78,7 +76,7 @@ def outer_folds(
     """
     in_groups, grouped = with_groups(here, result.choice.folds, fold_groups, data)
     asked = dataclasses.replace(
-        read_folds(folds, repeats, None, frame).for_rows(here.response.rows),
+        read_folds(folds, repeats, None, len(frame)).for_rows(here.response.rows),
         groups_name=grouped.groups_name,
         choose=False,
     )
@@ -141,11 +139,13 @@ def one_fold(
 def inner_choice(
     of_fit: Choice,
     here: ModelData,
-    frame: pd.DataFrame,
+    frame: Sized,
     inner_folds: int | Splitter | Sequence[int] | None,
 ) -> Choice:
     """The fit's choice of k, with other folds if they are given."""
-    asked = None if inner_folds is None else read_folds(inner_folds, 1, None, frame, "inner_folds")
+    asked = (
+        None if inner_folds is None else read_folds(inner_folds, 1, None, len(frame), "inner_folds")
+    )
     if asked is None or not isinstance(of_fit.k, str):
         return of_fit
     own = asked.for_rows(here.response.rows)

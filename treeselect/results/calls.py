@@ -22,7 +22,7 @@ from treeselect.printing.code import code_text
 from treeselect.resampling.folds import Splitter
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 _SHORT = (str, int, float, dict, list, tuple, type(None))
 """Values that are shown; an array is shown by the name of its argument."""
@@ -136,11 +136,11 @@ def _source(data: object) -> str:
     return "frames" if isinstance(data, list) else "data"
 
 
-def data_text(data: object, frame: pd.DataFrame) -> str:
-    """The name of the file, or the size of the frame."""
+def data_text(data: object, shape: tuple[int, int]) -> str:
+    """The name of the file, or the size of the frame, from its numbers of rows and columns."""
     if isinstance(data, str | os.PathLike):
         return Path(data).name
-    return f"a data frame of {frame.shape[0]:,} rows and {frame.shape[1]:,} columns"
+    return f"a data frame of {shape[0]:,} rows and {shape[1]:,} columns"
 
 
 def _is_default(value: object, default: object) -> bool:

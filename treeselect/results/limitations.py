@@ -77,6 +77,11 @@ def few_events(fit: Fit, rows: RowFacts) -> str:
 
 def _score(fit: Fit, performance: Performance | None) -> str:
     name = fit.design.response.family.score_name
+    if performance is None and fit.held_out is not None:
+        return (
+            f"The {name} on the rows that were not drawn is that of the final model; other samples"
+            " of rows may lead to other terms."
+        )
     if performance is not None:
         return (
             f"The {performance.score_name} of the outer folds assesses the whole procedure, which"

@@ -14,6 +14,7 @@ from treeselect.printing import (
     enumeration,
     interval_text,
     percent_text,
+    plain_score,
     score_text,
 )
 from treeselect.resampling.nouns import noun
@@ -110,8 +111,25 @@ def _response(fit: Fit, rows: RowFacts) -> str:
     return f"{'counts' if fit.family == 'poisson' else 'numeric'}; {n}"
 
 
+def _which_sample(fit: Fit) -> list[str]:
+    sample, found = fit.design.sample, fit.held_out
+    if sample is None:
+        return []
+    said = [
+        f"Terms were selected on a random sample of {fit.design.rows.used:,} of {sample.of:,} rows,"
+        f" stratified by {sample.by} (seed {sample.seed})."
+    ]
+    if found is not None and np.isfinite(found.score):
+        said.append(
+            f"On the {found.n_rows:,} rows that were not drawn the final model has"
+            f" {found.score_name} {plain_score(found.score)}."
+        )
+    return said
+
+
 def _which_rows(fit: Fit, rows: RowFacts) -> list[str]:
-    design, said = fit.design, []
+    design = fit.design
+    said = _which_sample(fit)
     if rows.no_response:
         said.append(
             f"{rows.no_response:,} row{' was' if rows.no_response == 1 else 's were'} excluded"

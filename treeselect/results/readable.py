@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.arguments.checks import check_digits
+from treeselect.arguments.checks import check_digits, length
+from treeselect.arguments.scalars import described
 from treeselect.designs.weights import check_offset
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.rounding import at_least, largest_in_row
+from treeselect.errors import OptionError
 from treeselect.frames.libraries import as_column, as_frame, in_library, with_column
-from treeselect.frames.reading import read_data
+from treeselect.frames.reading import frame_of_arrow, read_data
+from treeselect.frames.scanning import Scan, scan_of
 from treeselect.results.describing import describe_table
 from treeselect.results.effects import effect_table
 from treeselect.results.hazards import hazards_at, read_type
@@ -96,8 +100,10 @@ class ReadableFit(Fit):
         frame, in the library of the data
             ``n`` rows used, ``n_dropped``, ``p`` units, ``k``, ``method``, ``family``, ``tuning``,
             ``score`` (its name), ``train_score``, ``cv_score``, ``cv_se``, ``resamples``,
-            ``stability``, ``stability_low``, ``stability_high``, ``seed``, and ``events`` (float64;
-            missing unless the response is a time to an event).
+            ``stability``, ``stability_low``, ``stability_high``, ``seed``, ``events`` (float64;
+            missing unless the response is a time to an event), ``n_not_drawn``, the rows in use
+            that are not in the sample (see ``rows`` of :func:`treeselect.select`), and
+            ``held_out_score``, the score of the final model on these (missing if there are none).
         """
         return in_library(glance_table(self), self.design.library)
 
@@ -576,7 +582,8 @@ class ReadableFit(Fit):
         ----------
         new : frame or path
             Must have the columns behind the selected terms (:attr:`variables`); other columns are
-            ignored.
+            ignored. Data that are read in batches, such as a folder of Parquet files (see `data` of
+            :func:`treeselect.select`), need memory for a batch and the predictions.
         type : {"response", "link", "class", "quantile", "survival", "cumulative_hazard"}
             The mean (for two classes the probability of the positive class, for more a column with
             the probability of each; for times to an event the relative risk, a multiple of the
@@ -648,10 +655,49 @@ class ReadableFit(Fit):
         >>> fit.predict(data.head(2), type="quantile", quantiles=[0.1, 0.9]).columns.to_list()
         ['0.1', '0.9']
         """
-        found = self._predict(new, type, offset, times, (quantiles, interval, level))
+        asked = (quantiles, interval, level)
+        scan = scan_of(new)
+        if scan is None:
+            found = self._predict(new, type, offset, times, asked)
+        else:
+            found = self._predict_batches(scan, type, offset, times, asked)
         if isinstance(found, dict):
             return as_frame(found, new)
         return as_column(found, self.design.response.name, new)
+
+    def _predict_batches(
+        self,
+        scan: Scan,
+        type: str,
+        offset: Sequence[float] | None,
+        times: object,
+        asked: tuple[Sequence[float] | None, object, object],
+    ) -> Any:
+        """The same for data that are read in batches, of which only the columns needed are read."""
+        if offset is not None and length(offset) != scan.n_rows:
+            raise OptionError(
+                f"`offset` must have one value per row of `new`, {scan.n_rows:,}.\n"
+                f"  Found: {described(offset)}."
+            )
+        formula = self.design.spec.formula  # strata of times are among its outcomes
+        needed = {*self.variables, *formula.hidden, *formula.outcome_variables}
+        columns = [name for name in scan.columns if name in needed]
+        columns = columns or scan.columns[:1]  # the constant model needs their lengths only
+        parts: list[Any] = []
+        for start, table in scan.batches(columns):
+            own = None if offset is None else offset[start : start + table.num_rows]
+            found = self._predict(frame_of_arrow(table), type, own, times, asked)
+            # Numbers take a quarter of the memory in an array.
+            if isinstance(found, dict):
+                parts.append({name: np.asarray(values) for name, values in found.items()})
+            else:
+                parts.append(found if type == "class" else np.asarray(found))
+        if not parts:
+            empty = frame_of_arrow(scan.schema.empty_table())
+            return self._predict(empty, type, offset, times, asked)
+        if isinstance(parts[0], dict):
+            return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return list(chain(*parts)) if type == "class" else np.concatenate(parts)
 
     def _predict(
         self,

@@ -82,6 +82,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
     facts = [
         ("Call", result.call.whole),
         ("Data", result.call.data),
+        *sample_facts(result),
         ("Family", result.design.response.family_text),
         *follow_up_facts(result.design.response.follow_up),
         *result.design.weights_facts,
@@ -92,6 +93,21 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
     if result.resampled is not None and (said := verdict(result, result.stability)):
         facts.append(("Stability", said))
     facts.append(("Seed", str(result.seed)))
+    return tuple(facts)
+
+
+def sample_facts(result: Fit) -> tuple[tuple[str, str], ...]:
+    """How many rows were drawn, and the score on the others; nothing if all rows were used."""
+    sample, found = result.design.sample, result.held_out
+    if sample is None:
+        return ()
+    n = result.design.rows.used
+    said = f"selected on {n:,} of {sample.of:,} rows, stratified by {sample.by}"
+    facts = [("Sample", said)]
+    if found is not None:
+        score = plain_score(found.score) if np.isfinite(found.score) else "not defined"
+        on = f"{found.score_name} {score} on the {found.n_rows:,} rows that were not drawn"
+        facts.append(("Held out", on))
     return tuple(facts)
 
 
@@ -270,6 +286,8 @@ def rows_note(result: Fit) -> str:
     """How many rows were used, and why others were excluded."""
     counts = result.design.rows
     rows = f"Rows used: {counts.used:,}."
+    if counts.not_drawn:
+        rows += f" In use and not drawn: {counts.not_drawn:,}."
     if counts.no_response:
         what = result.design.response.parts_text
         rows += f" Excluded because {what} is missing: {counts.no_response:,}."

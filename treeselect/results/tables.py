@@ -182,5 +182,7 @@ def glance_table(result: Fit) -> pd.DataFrame:
         "stability_high": high,
         "seed": result.seed,
         "events": nan if known is None else float(known.n_events),
+        "n_not_drawn": result.design.rows.not_drawn,
+        "held_out_score": nan if result.held_out is None else result.held_out.score,
     }
     return pd.DataFrame([row])

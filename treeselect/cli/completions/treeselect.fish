@@ -51,7 +51,7 @@ function _shtab_treeselect_using
 end
 
 set -g _shtab_treeselect_commands select compare update predict report methods schema completion demo
-set -g _shtab_treeselect_opts_with_value --checkpoint --config --costs --csv --digits --encoding --family --fold-groups --folds --formula --groups --interval --jobs --json --keep --label --labels --level --method --methods --monotone --na --new-levels --offset --output --performance --quantiles --repeats --report --resamples --save --save-config --scoring --sections --seed --set --sheet --sql --times --type --weights --weights-kind -j -k -m -o
+set -g _shtab_treeselect_opts_with_value --checkpoint --config --costs --csv --digits --encoding --family --fold-groups --folds --formula --groups --interval --jobs --json --keep --label --labels --level --method --methods --monotone --na --new-levels --offset --output --performance --quantiles --repeats --report --resamples --rows --save --save-config --scoring --sections --seed --set --sheet --sql --times --type --weights --weights-kind -j -k -m -o
 
 complete -c treeselect -e
 complete -c treeselect -f
@@ -77,6 +77,7 @@ complete -c treeselect -n '_shtab_treeselect_using select' -l monotone -x -d 'te
 complete -c treeselect -n '_shtab_treeselect_using select' -l labels -l label -x -d 'label of a column or term in summary and report; may be repeated'
 complete -c treeselect -n '_shtab_treeselect_using select' -l new-levels -x -d 'how prediction treats factor levels that are not in DATA: error (default), missing or other'
 complete -c treeselect -n '_shtab_treeselect_using select' -l na -x -d 'codes for missing values, in all columns or in one; may be repeated'
+complete -c treeselect -n '_shtab_treeselect_using select' -l rows -x -d 'most rows to select on, drawn in proportion to strata of the response (default: all rows of a file, 200000 of a folder or pattern of Parquet files)'
 complete -c treeselect -n '_shtab_treeselect_using select' -l folds -x -d 'number of folds (default: 5)'
 complete -c treeselect -n '_shtab_treeselect_using select' -l repeats -x -d 'number of repeats of the cross-validation, each with new folds (default: 1)'
 complete -c treeselect -n '_shtab_treeselect_using select' -l fold-groups -x -d 'column that identifies clusters of rows, which folds and resamples keep together'
@@ -93,7 +94,7 @@ complete -c treeselect -n '_shtab_treeselect_using select' -l save -xka "(__fish
 complete -c treeselect -n '_shtab_treeselect_using select' -l json -xka "(__fish_complete_path (commandline -ct))" -d 'write the tables as JSON, as described by `treeselect schema`'
 complete -c treeselect -n '_shtab_treeselect_using select' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'read arguments from FILE, written by --save-config or by hand; flags replace them'
 complete -c treeselect -n '_shtab_treeselect_using select' -l save-config -xka "(__fish_complete_path (commandline -ct))" -d 'write all arguments, FORMULA, DATA and the seed to FILE, to repeat the study'
-complete -c treeselect -n '_shtab_treeselect_using select; and test $_shtab_treeselect_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file'
+complete -c treeselect -n '_shtab_treeselect_using select; and test $_shtab_treeselect_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file, a folder of Parquet files, or a pattern such as '"'"'folder/*.parquet'"'"''
 complete -c treeselect -n '_shtab_treeselect_using; and test $_shtab_treeselect_npos -eq 0' -a compare -d 'Compare methods on the same folds: score against number of terms, paired differences, stability and computing time. Every method repeats its selection on the training rows of each fold.'
 complete -c treeselect -n '_shtab_treeselect_using compare' -s h -l help -d 'show this help message and exit'
 complete -c treeselect -n '_shtab_treeselect_using compare' -l methods -s m -x -d 'methods listed by `treeselect methods`, comma-separated (default: exchange, controlburn, rrf, grrf, gbfs, lasso, importance)'
@@ -113,6 +114,7 @@ complete -c treeselect -n '_shtab_treeselect_using compare' -l monotone -x -d 't
 complete -c treeselect -n '_shtab_treeselect_using compare' -l labels -l label -x -d 'label of a column or term in summary and report; may be repeated'
 complete -c treeselect -n '_shtab_treeselect_using compare' -l new-levels -x -d 'how prediction treats factor levels that are not in DATA: error (default), missing or other'
 complete -c treeselect -n '_shtab_treeselect_using compare' -l na -x -d 'codes for missing values, in all columns or in one; may be repeated'
+complete -c treeselect -n '_shtab_treeselect_using compare' -l rows -x -d 'most rows to select on, drawn in proportion to strata of the response (default: all rows of a file, 200000 of a folder or pattern of Parquet files)'
 complete -c treeselect -n '_shtab_treeselect_using compare' -l folds -x -d 'number of folds (default: 5)'
 complete -c treeselect -n '_shtab_treeselect_using compare' -l repeats -x -d 'number of repeats of the cross-validation, each with new folds (default: 1)'
 complete -c treeselect -n '_shtab_treeselect_using compare' -l fold-groups -x -d 'column that identifies clusters of rows, which folds and resamples keep together'
@@ -124,7 +126,7 @@ complete -c treeselect -n '_shtab_treeselect_using compare' -l report -xka "(__f
 complete -c treeselect -n '_shtab_treeselect_using compare' -l json -xka "(__fish_complete_path (commandline -ct))" -d 'write the tables as JSON, as described by `treeselect schema`'
 complete -c treeselect -n '_shtab_treeselect_using compare' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'read arguments from FILE, written by --save-config or by hand; flags replace them'
 complete -c treeselect -n '_shtab_treeselect_using compare' -l save-config -xka "(__fish_complete_path (commandline -ct))" -d 'write all arguments, FORMULA, DATA and the seed to FILE, to repeat the study'
-complete -c treeselect -n '_shtab_treeselect_using compare; and test $_shtab_treeselect_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file'
+complete -c treeselect -n '_shtab_treeselect_using compare; and test $_shtab_treeselect_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file, a folder of Parquet files, or a pattern such as '"'"'folder/*.parquet'"'"''
 complete -c treeselect -n '_shtab_treeselect_using; and test $_shtab_treeselect_npos -eq 0' -a update -d 'Repeat the selection of a saved model with another formula, other options or other data. All that is not given, the seed included, is as in the model; defaults below are those of `treeselect select`.'
 complete -c treeselect -n '_shtab_treeselect_using update' -s h -l help -d 'show this help message and exit'
 complete -c treeselect -n '_shtab_treeselect_using update' -l formula -x -d 'new formula, in which . stands for the old terms or, to the left of ~, for the old response; for example '"'"'~ . - age'"'"''
@@ -145,6 +147,7 @@ complete -c treeselect -n '_shtab_treeselect_using update' -l monotone -x -d 'te
 complete -c treeselect -n '_shtab_treeselect_using update' -l labels -l label -x -d 'label of a column or term in summary and report; may be repeated'
 complete -c treeselect -n '_shtab_treeselect_using update' -l new-levels -x -d 'how prediction treats factor levels that are not in DATA: error (default), missing or other'
 complete -c treeselect -n '_shtab_treeselect_using update' -l na -x -d 'codes for missing values, in all columns or in one; may be repeated'
+complete -c treeselect -n '_shtab_treeselect_using update' -l rows -x -d 'most rows to select on, drawn in proportion to strata of the response (default: all rows of a file, 200000 of a folder or pattern of Parquet files)'
 complete -c treeselect -n '_shtab_treeselect_using update' -l folds -x -d 'number of folds (default: 5)'
 complete -c treeselect -n '_shtab_treeselect_using update' -l repeats -x -d 'number of repeats of the cross-validation, each with new folds (default: 1)'
 complete -c treeselect -n '_shtab_treeselect_using update' -l fold-groups -x -d 'column that identifies clusters of rows, which folds and resamples keep together'
@@ -160,7 +163,7 @@ complete -c treeselect -n '_shtab_treeselect_using update' -l report -xka "(__fi
 complete -c treeselect -n '_shtab_treeselect_using update' -l save -xka "(__fish_complete_path (commandline -ct))" -d 'save the model for `treeselect predict`'
 complete -c treeselect -n '_shtab_treeselect_using update' -l json -xka "(__fish_complete_path (commandline -ct))" -d 'write the tables as JSON, as described by `treeselect schema`'
 complete -c treeselect -n '_shtab_treeselect_using update; and test $_shtab_treeselect_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file written by --save'
-complete -c treeselect -n '_shtab_treeselect_using update; and test $_shtab_treeselect_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file'
+complete -c treeselect -n '_shtab_treeselect_using update; and test $_shtab_treeselect_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file, a folder of Parquet files, or a pattern such as '"'"'folder/*.parquet'"'"''
 complete -c treeselect -n '_shtab_treeselect_using; and test $_shtab_treeselect_npos -eq 0' -a predict -d 'Predict new data from a model saved by `treeselect select --save`. Prints CSV with one line for each row of the data.'
 complete -c treeselect -n '_shtab_treeselect_using predict' -s h -l help -d 'show this help message and exit'
 complete -c treeselect -n '_shtab_treeselect_using predict' -l type -x -d 'response (default), link or class; quantile for a numeric response; survival or cumulative_hazard for times to an event'
@@ -174,7 +177,7 @@ complete -c treeselect -n '_shtab_treeselect_using predict' -l sql -x -d 'query 
 complete -c treeselect -n '_shtab_treeselect_using predict' -l output -s o -xka "(__fish_complete_path (commandline -ct))" -d 'file for the predictions (default: standard output)'
 complete -c treeselect -n '_shtab_treeselect_using predict' -l guard-formulas -l no-guard-formulas -d 'put an apostrophe before labels and names that begin with =, +, -, @, a tab or a carriage return, so that no spreadsheet runs them as formulas; numbers are unchanged (default: labels are written unchanged)'
 complete -c treeselect -n '_shtab_treeselect_using predict; and test $_shtab_treeselect_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file written by --save'
-complete -c treeselect -n '_shtab_treeselect_using predict; and test $_shtab_treeselect_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file'
+complete -c treeselect -n '_shtab_treeselect_using predict; and test $_shtab_treeselect_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file, a folder of Parquet files, or a pattern such as '"'"'folder/*.parquet'"'"''
 complete -c treeselect -n '_shtab_treeselect_using; and test $_shtab_treeselect_npos -eq 0' -a report -d 'Write the report of a model saved by `treeselect select --save`.'
 complete -c treeselect -n '_shtab_treeselect_using report' -s h -l help -d 'show this help message and exit'
 complete -c treeselect -n '_shtab_treeselect_using report' -l output -s o -xka "(__fish_complete_path (commandline -ct))" -d 'file to write: HTML, or Markdown for FILE.md (default: report.html)'

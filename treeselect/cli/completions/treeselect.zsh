@@ -50,6 +50,7 @@ _shtab_treeselect_compare_options=(
   "*"{--labels,--label}"[label of a column or term in summary and report\; may be repeated]:NAME=LABEL:"
   "--new-levels[how prediction treats factor levels that are not in DATA\: error (default), missing or other]:RULE:"
   "*--na[codes for missing values, in all columns or in one\; may be repeated]:CODE|NAME=CODE:"
+  "--rows[most rows to select on, drawn in proportion to strata of the response (default\: all rows of a file, 200000 of a folder or pattern of Parquet files)]:N:"
   "--folds[number of folds (default\: 5)]:N:"
   "--repeats[number of repeats of the cross-validation, each with new folds (default\: 1)]:R:"
   "--fold-groups[column that identifies clusters of rows, which folds and resamples keep together]:COLUMN:"
@@ -62,7 +63,7 @@ _shtab_treeselect_compare_options=(
   "--config[read arguments from FILE, written by --save-config or by hand\; flags replace them]:FILE.toml:_files"
   "--save-config[write all arguments, FORMULA, DATA and the seed to FILE, to repeat the study]:FILE.toml:_files"
   ":model formula, for example \'y \~ . - id\':"
-  ":a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file:_files"
+  ":a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file, a folder of Parquet files, or a pattern such as \'folder\/\*.parquet\':_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -110,7 +111,7 @@ _shtab_treeselect_predict_options=(
   {--output,-o}"[file for the predictions (default\: standard output)]:FILE.csv:_files"
   {--guard-formulas,--no-guard-formulas}"[put an apostrophe before labels and names that begin with \=, \+, -, \@, a tab or a carriage return, so that no spreadsheet runs them as formulas\; numbers are unchanged (default\: labels are written unchanged)]"
   ":a file written by --save:_files"
-  ":a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file:_files"
+  ":a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file, a folder of Parquet files, or a pattern such as \'folder\/\*.parquet\':_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -154,6 +155,7 @@ _shtab_treeselect_select_options=(
   "*"{--labels,--label}"[label of a column or term in summary and report\; may be repeated]:NAME=LABEL:"
   "--new-levels[how prediction treats factor levels that are not in DATA\: error (default), missing or other]:RULE:"
   "*--na[codes for missing values, in all columns or in one\; may be repeated]:CODE|NAME=CODE:"
+  "--rows[most rows to select on, drawn in proportion to strata of the response (default\: all rows of a file, 200000 of a folder or pattern of Parquet files)]:N:"
   "--folds[number of folds (default\: 5)]:N:"
   "--repeats[number of repeats of the cross-validation, each with new folds (default\: 1)]:R:"
   "--fold-groups[column that identifies clusters of rows, which folds and resamples keep together]:COLUMN:"
@@ -171,7 +173,7 @@ _shtab_treeselect_select_options=(
   "--config[read arguments from FILE, written by --save-config or by hand\; flags replace them]:FILE.toml:_files"
   "--save-config[write all arguments, FORMULA, DATA and the seed to FILE, to repeat the study]:FILE.toml:_files"
   ":model formula, for example \'y \~ . - id\':"
-  ":a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file:_files"
+  ":a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file, a folder of Parquet files, or a pattern such as \'folder\/\*.parquet\':_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -197,6 +199,7 @@ _shtab_treeselect_update_options=(
   "*"{--labels,--label}"[label of a column or term in summary and report\; may be repeated]:NAME=LABEL:"
   "--new-levels[how prediction treats factor levels that are not in DATA\: error (default), missing or other]:RULE:"
   "*--na[codes for missing values, in all columns or in one\; may be repeated]:CODE|NAME=CODE:"
+  "--rows[most rows to select on, drawn in proportion to strata of the response (default\: all rows of a file, 200000 of a folder or pattern of Parquet files)]:N:"
   "--folds[number of folds (default\: 5)]:N:"
   "--repeats[number of repeats of the cross-validation, each with new folds (default\: 1)]:R:"
   "--fold-groups[column that identifies clusters of rows, which folds and resamples keep together]:COLUMN:"
@@ -212,7 +215,7 @@ _shtab_treeselect_update_options=(
   "--save[save the model for \`treeselect predict\`]:FILE:_files"
   "--json[write the tables as JSON, as described by \`treeselect schema\`]:FILE:_files"
   ":a file written by --save:_files"
-  ":a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file:_files"
+  ":a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file, a folder of Parquet files, or a pattern such as \'folder\/\*.parquet\':_files"
 )
 
 # guard to ensure default positional specs are added only once per session

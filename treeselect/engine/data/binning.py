@@ -118,17 +118,35 @@ def bin_edges(
         between each two neighbours (splits are then exact), otherwise edges follow the quantiles.
         ``x <= edges[b]`` puts x into bin b or a lower one.
     """
-    max_bins = MOST_BINS if max_bins is None else max_bins
     known = ~np.isnan(values)
     distinct, counts = np.unique(values[known], return_counts=True)
+    most = MOST_BINS if max_bins is None else max_bins
+    if len(distinct) > most and weight is not None and (weight != weight[0]).any():
+        place = np.searchsorted(distinct, values[known])
+        counts = np.bincount(place, weight[known])
+    return edges_between(distinct, counts, most)
+
+
+def edges_between(distinct: FloatArray, counts: AnyArray, max_bins: int) -> FloatArray:
+    """Edges between the bins of a number, as of :func:`bin_edges`, from its distinct values.
+
+    Parameters
+    ----------
+    distinct : ndarray of float, shape (n_values,)
+        Increasing.
+    counts : ndarray, shape (n_values,)
+        How often each counts in the quantiles, above 0.
+    max_bins : int, between 2 and 65,534
+
+    Returns
+    -------
+    ndarray of float, shape (n_bins - 1,)
+    """
     if len(distinct) < 2:
         return np.empty(0)
     if len(distinct) <= max_bins:
         last = np.arange(len(distinct) - 1)
     else:
-        if weight is not None and (weight != weight[0]).any():
-            place = np.searchsorted(distinct, values[known])
-            counts = np.bincount(place, weight[known])
         cumulated = np.cumsum(counts)
         wanted = np.arange(1, max_bins) * (cumulated[-1] / max_bins)
         last = np.unique(np.searchsorted(cumulated, wanted - slack(wanted)))

@@ -24,6 +24,8 @@ def gather(material: FitMaterial) -> tuple[tuple[str, str], ...]:
 def _rows(material: FitMaterial) -> str:
     counts = material.fit.design.rows
     rows = f"{counts.used:,} used"
+    if counts.not_drawn:
+        rows += f"; {counts.not_drawn:,} not drawn"
     if counts.no_response:
         what = material.fit.design.response.parts_text
         rows += f"; {counts.no_response:,} dropped because {what} is missing"

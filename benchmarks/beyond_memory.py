@@ -1,0 +1,134 @@
+"""Selections on Parquet files that are larger than memory: peak memory and time by stage.
+
+    python benchmarks/beyond_memory.py --rows 20_000_000 --folder /somewhere/large
+    python benchmarks/beyond_memory.py --quick
+
+Writes files of simulated rows in batches (30 columns by default: 19 continuous, 6 whole numbers, 5
+factors; five of them matter), unless the folder holds them from an earlier run. Each stage then
+runs in a process of its own, whose peak is the ``VmHWM`` of Linux, and whose CPU time is that of
+all its threads: ``import`` and a selection of 200 rows in memory (what the process needs anyway),
+reading the columns once, ``select`` with the default number of rows, and ``predict``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+BATCH = 500_000
+FORMULA = "y ~ ."
+STAGES = ("nothing", "read", "select", "predict")
+
+
+def rows_of(number: int, n: int, n_columns: int) -> pd.DataFrame:
+    """Batch `number` of the simulated rows."""
+    rng = np.random.default_rng([7, number])
+    factors, counts = n_columns // 6, n_columns // 5
+    columns: dict[str, object] = {}
+    for j in range(n_columns - factors - counts):
+        columns[f"x{j}"] = rng.normal(size=n)
+    for j in range(counts):
+        columns[f"count{j}"] = rng.poisson(5 * (j + 1), size=n)
+    for j in range(factors):
+        levels = np.array([f"level {i}" for i in range(3 * (j + 1))])
+        columns[f"factor{j}"] = pd.Categorical.from_codes(
+            rng.integers(0, len(levels), size=n), levels
+        ).astype("str")
+    x0, x1 = np.asarray(columns["x0"]), np.asarray(columns["x1"])
+    eta = x0 - 0.7 * x1 + 0.5 * np.abs(np.asarray(columns["x2"]))
+    eta = eta + 0.15 * np.asarray(columns["count0"]) - 0.75
+    eta = eta + np.where(np.asarray(columns["factor0"]) == "level 0", 0.8, -0.4)
+    columns["y"] = (rng.random(n) < 1 / (1 + np.exp(-eta))).astype(np.int8)
+    frame = pd.DataFrame(columns)
+    frame.loc[rng.random(n) < 0.05, "x3"] = np.nan
+    return frame
+
+
+def write(folder: Path, n_rows: int, n_columns: int) -> None:
+    """Files of at most half a million rows."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(-(-n_rows // BATCH)):
+        path = folder / f"part-{number:05d}.parquet"
+        if not path.exists():
+            n = min(BATCH, n_rows - number * BATCH)
+            rows_of(number, n, n_columns).to_parquet(path, row_group_size=131_072)
+
+
+def stage(name: str, folder: str, rows: int, method: str) -> dict[str, object]:
+    """Run a stage in this process."""
+    import treeselect
+
+    small = treeselect.datasets.load("titanic_correlated").head(200)
+    fit = treeselect.select("survived ~ .", small, method=method, k=2, seed=1)
+    fit.predict(small)  # compiled, and in memory
+    found: dict[str, object] = {}
+    wall, cpu = time.perf_counter(), time.process_time()
+    if name == "read":
+        from treeselect.frames.scanning import scan_of
+
+        scan = scan_of(folder)
+        assert scan is not None
+        found["rows"] = sum(table.num_rows for _, table in scan.batches(scan.columns))
+    model = Path(folder).parent / f"{Path(folder).name}.treeselect"
+    if name == "select":
+        fit = treeselect.select(FORMULA, folder, method=method, k=5, rows=rows, seed=1)
+        assert fit.held_out is not None
+        found |= {"selected": sorted(fit.selected), "held out": round(fit.held_out.score, 4)}
+        fit.save(model)
+    if name == "predict":
+        predicted = treeselect.load(model).predict(folder)
+        found["mean"] = round(float(predicted.mean()), 4)
+    found["seconds"] = round(time.perf_counter() - wall, 1)
+    found["cpu seconds"] = round(time.process_time() - cpu, 1)
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    found["peak MB"] = int(peak.split()[1]) // 1024
+    return found
+
+
+def measure(folder: Path, n_rows: int, n_columns: int, rows: int, method: str) -> None:
+    """All stages, one line each."""
+    write(folder, n_rows, n_columns)
+    size = sum(path.stat().st_size for path in folder.glob("*.parquet")) / 2**20
+    print(
+        f"{n_rows:,} rows x {n_columns} columns, {size:,.0f} MB of Parquet; {method}, rows={rows:,}"
+    )
+    for name in STAGES:
+        command = [sys.executable, __file__, "--stage", name, "--folder", str(folder)]
+        command += ["--sample", str(rows), "--method", method]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(done.stderr)
+        print(f"  {name:8s} {done.stdout.strip().splitlines()[-1]}", flush=True)
+
+
+def main() -> None:
+    """Read the arguments and measure."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--columns", type=int, default=30)
+    parser.add_argument("--sample", type=int, default=200_000)
+    parser.add_argument("--method", default="importance")
+    parser.add_argument("--folder")
+    parser.add_argument("--stage", choices=STAGES)
+    parser.add_argument("--quick", action="store_true")
+    asked = parser.parse_args()
+    if asked.stage:
+        print(json.dumps(stage(asked.stage, asked.folder, asked.sample, asked.method)))
+        return
+    n_rows, sample = (3_000, 500) if asked.quick else (asked.rows, asked.sample)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(asked.folder or temporary) / f"{n_rows}-{asked.columns}"
+        measure(folder, n_rows, asked.columns, sample, asked.method)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,304 @@
+"""Which rows are selected on, if not all: a sample that is stratified by the response."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from treeselect.arguments.checks import check_count
+from treeselect.designs.response import Response, response_with_weight
+from treeselect.designs.row_groups import read_groups
+from treeselect.designs.weights import RowWeights, read_weights
+from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.random import stream_seed
+from treeselect.engine.survival.times import EVENT, STRATUM
+from treeselect.errors import DataError, FormulaError, OptionError
+from treeselect.formulas.terms import ParsedFormula
+from treeselect.frames.codes import MissingCodes
+from treeselect.frames.tables import USUAL_ROWS, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEAST_ROWS = 20
+"""Fewest rows of a sample."""
+
+_QUANTILES = 10
+"""Groups of a numeric response."""
+
+_LEAST_OF_STRATUM = 2
+"""Rows of the smallest stratum, if it has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowSample:
+    """The sample of rows that a selection is made on.
+
+    Attributes
+    ----------
+    wanted : int
+        Rows asked for.
+    of : int
+        Rows that could be drawn: those with a response and a weight.
+    by : str
+        Strata in words.
+    groups : str, bool
+        Column of the clusters, which are drawn as a whole; else whether an array of them was given.
+    seed : int
+    """
+
+    wanted: int
+    of: int
+    by: str
+    groups: str | bool
+    seed: int
+
+
+class Drawn(NamedTuple):
+    """Rows in use, and their columns.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        All rows of the columns that are needed of all rows.
+    every : RowWeights
+        Of all rows.
+    response : Response
+        Of the rows that are used, numbered as in all rows.
+    used : pandas.DataFrame
+        Their columns.
+    edges : dict of str to ndarray of float
+        Edges between the bins of all rows; empty without a sample.
+    sample : RowSample or None
+        None if all rows are used.
+    n_in_use : int
+        Rows with a response and a weight, drawn or not.
+    """
+
+    frame: pd.DataFrame
+    every: RowWeights
+    response: Response
+    used: pd.DataFrame
+    edges: dict[str, FloatArray]
+    sample: RowSample | None
+    n_in_use: int
+
+
+def check_size_of_sample(rows: object) -> int | None:
+    """The argument ``rows``.
+
+    Raises
+    ------
+    OptionError
+        If it is neither None nor a whole number of at least 20.
+    """
+    return None if rows is None else check_count("rows", rows, least=LEAST_ROWS)
+
+
+def outcomes(
+    parsed: ParsedFormula, table: Table, codes: MissingCodes, also: Collection[str | None]
+) -> pd.DataFrame:
+    """What is needed of all rows: the response, and other columns, such as weights."""
+    return codes.applied(table.whole({*parsed.outcome_variables, *filter(None, also)}))
+
+
+def read_all(
+    parsed: ParsedFormula, frame: pd.DataFrame, weights: Any, kind: str | None, family: str
+) -> tuple[RowWeights, Response]:
+    """Weights of all rows, and the response of all rows with a weight."""
+    every = read_weights(weights, frame, kind=kind)
+    return every, response_with_weight(parsed, frame, every, family)
+
+
+def draw(
+    parsed: ParsedFormula,
+    table: Table,
+    codes: MissingCodes,
+    *,
+    weights: str | Sequence[float] | None,
+    kind: str | None,
+    family: str,
+    also: Collection[str | None],
+    fold_groups: str | Sequence[Any] | None,
+    rows: int | None,
+    seed: int,
+) -> Drawn:
+    """Read the response and the weights, decide which rows are used, and take their columns.
+
+    Parameters
+    ----------
+    also : collection of str or None
+        Other columns that are needed of all rows.
+    rows : int or None
+        Most rows to use. None: all in memory, otherwise 200,000.
+
+    Raises
+    ------
+    DataError, OptionError
+        If the response or the weights can't be used.
+    """
+    frame = outcomes(parsed, table, codes, also)
+    every, full = read_all(parsed, frame, weights, kind, family)
+    n = len(full.rows)
+    there = set(table.columns)
+    behind = [name for name in _behind(parsed) if name in there]
+    wanted = (n if table.in_memory else USUAL_ROWS) if rows is None else rows
+    if wanted >= n and table.in_memory:
+        used = frame[behind]
+        if n < len(frame):
+            used = used.iloc[full.rows].reset_index(drop=True)
+        return Drawn(frame, every, full, used, {}, None, n)
+    groups = None if fold_groups is None else read_groups(fold_groups, frame, full.rows)
+    place, by = sampled(full, groups, min(wanted, n), stream_seed(seed, "rows"))
+    chosen = full.rows[place]
+    columns = list(dict.fromkeys([*parsed.outcome_variables, *behind]))
+    taken = table.some(columns, chosen, full.rows, every.values[full.rows], _plain_terms(parsed))
+    own = codes.applied(taken.frame)
+    response = _response_of(parsed, own, every, chosen, full, place, family)
+    name = fold_groups if isinstance(fold_groups, str) else fold_groups is not None
+    sample = RowSample(wanted, n, by, name, seed)
+    # Edges were found before codes for missing values were taken out.
+    return Drawn(frame, every, response, own[behind], {} if codes else taken.edges, sample, n)
+
+
+def _behind(parsed: ParsedFormula) -> list[str]:
+    return list(dict.fromkeys(v for term in parsed.terms for v in term.variables))
+
+
+def _plain_terms(parsed: ParsedFormula) -> set[str]:
+    """Columns that are terms by themselves."""
+    return {
+        term.factors[0].name
+        for term in parsed.terms
+        if len(term.factors) == 1 and term.factors[0].is_plain
+    }
+
+
+def _response_of(
+    parsed: ParsedFormula,
+    frame: pd.DataFrame,
+    every: RowWeights,
+    chosen: IntArray,
+    full: Response,
+    place: IntArray,
+    family: str,
+) -> Response:
+    """The response of the rows that were drawn, numbered as in all rows."""
+    try:
+        found = response_with_weight(parsed, frame, every.of(chosen), family)
+    except (DataError, OptionError, FormulaError) as error:
+        raise DataError(
+            f"{error}\n  This applies to the {len(chosen):,} of {len(full.rows):,} rows that were"
+            " drawn. Draw more with `rows=`."
+        ) from None
+    if len(found.y) != len(place) or not np.array_equal(found.y, full.y[place]):
+        if found.classes and found.classes != full.classes:
+            raise DataError(
+                "The rows drawn must have all classes of the response.\n"
+                f"  Found: {len(found.classes)} of {len(full.classes)} classes in"
+                f" {len(chosen):,} rows. Draw more with `rows=`."
+            )
+        if found.follow_up is None:
+            raise DataError(
+                "`data` must have its rows in the same order each time they are read.\n"
+                "  Found: other responses in the rows drawn. Sort a relation with `ORDER BY`."
+            )
+    return dataclasses.replace(found, rows=chosen[found.rows], n_dropped=full.n_dropped)
+
+
+def sampled(
+    response: Response, groups: IntArray | None, wanted: int, seed: int
+) -> tuple[IntArray, str]:
+    """A sample without replacement, in proportion to strata of the response.
+
+    Parameters
+    ----------
+    response : Response
+    groups : ndarray of int64, shape (n_rows,), or None
+        Clusters, which are drawn as a whole.
+    wanted : int
+        At most n_rows. With clusters the number comes as close as whole ones allow.
+    seed : int
+
+    Returns
+    -------
+    rows : ndarray of int64
+        Places among the rows of the response, increasing.
+    by : str
+        The strata in words.
+    """
+    rng = np.random.default_rng(seed)
+    if groups is None:
+        strata, by = _strata(response)
+        order = np.argsort(strata, kind="stable")
+        sizes = np.bincount(strata)
+        ends = np.cumsum(sizes)
+        share = _shares(sizes, wanted)
+        parts = [
+            order[end - size : end][rng.choice(size, n, replace=False)]
+            for end, size, n in zip(ends, sizes, share, strict=True)
+            if n
+        ]
+        return np.sort(np.concatenate(parts)), by
+    number = np.unique(groups, return_inverse=True)[1]
+    members = np.bincount(number)
+    strata, by = _strata_of_groups(response, number, members)
+    kept = np.zeros(len(members), dtype=bool)
+    share = _shares(np.bincount(strata, members).astype(np.int64), wanted)
+    for stratum, n in enumerate(share):
+        own = rng.permutation(np.flatnonzero(strata == stratum))
+        before = np.cumsum(members[own]) - members[own]
+        # A cluster is drawn if more of it lies within the share than beyond it.
+        kept[own[before + members[own] / 2 <= max(n, 1)]] = True
+    if kept.sum() < 2:
+        raise OptionError(
+            "`rows` must leave at least two clusters of `fold_groups`, which are drawn whole.\n"
+            f"  Found: {int(kept.sum())} in about {wanted:,} rows. Give more rows."
+        )
+    return np.flatnonzero(kept[number]), f"{by}, whole clusters"
+
+
+def _strata(response: Response) -> tuple[IntArray, str]:
+    """Number of the stratum of each row, and what strata are in words."""
+    y = response.y
+    if response.classes:
+        return y.astype(np.int64), f"the classes of {response.name}"
+    if response.family.has_times:
+        codes = 2 * y[:, STRATUM].astype(np.int64) + (y[:, EVENT] > 0)
+        own = np.unique(codes, return_inverse=True)[1]
+        has_strata = bool((y[:, STRATUM] != y[0, STRATUM]).any())
+        return own, "events and strata" if has_strata else "events"
+    return _quantile_strata(y), f"{_QUANTILES} quantile groups of {response.name}"
+
+
+def _quantile_strata(values: FloatArray) -> IntArray:
+    edges = np.unique(np.quantile(values, np.arange(1, _QUANTILES) / _QUANTILES))
+    return np.unique(np.searchsorted(edges, values), return_inverse=True)[1]
+
+
+def _strata_of_groups(
+    response: Response, number: IntArray, members: IntArray
+) -> tuple[IntArray, str]:
+    """The same of clusters: by their mean, for more than two classes by their most frequent one."""
+    own, by = _strata(response)
+    if len(response.classes) > 2:
+        table = np.zeros((len(members), len(response.classes)), dtype=np.int64)
+        np.add.at(table, (number, own), 1)
+        return np.unique(np.argmax(table, axis=1), return_inverse=True)[1], by
+    y = response.y[:, EVENT] if response.family.has_times else response.y
+    by = "events" if response.family.has_times else by
+    return _quantile_strata(np.bincount(number, y) / members), f"means of {by}" if by else by
+
+
+def _shares(sizes: IntArray, wanted: int) -> IntArray:
+    """Rows of each stratum: in proportion, with the largest remainders rounded up, and at least two
+    of each."""
+    exact = sizes * (wanted / sizes.sum())
+    found = np.floor(exact).astype(np.int64)
+    largest = np.argsort(-(exact - found), kind="stable")
+    found[largest[: wanted - int(found.sum())]] += 1
+    return np.minimum(np.maximum(found, _LEAST_OF_STRATUM), sizes)

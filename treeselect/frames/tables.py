@@ -1,0 +1,362 @@
+"""The rows of the user's data, in memory or read in batches, by columns and by rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.engine.data.binning import bin_edges
+from treeselect.engine.data.sketch import Sketch, merged, sketch_of, sketched_edges
+from treeselect.errors import DataError, quoted
+from treeselect.frames.labels import labels_in, labels_of_schema
+from treeselect.frames.reading import frame_of_arrow, pa_table, read_data
+from treeselect.frames.scanning import Scan, scan_of
+from treeselect.frames.values import Numbers, read_column
+from treeselect.running.machine import memory_is_told
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+USUAL_ROWS = 200_000
+"""Rows that are selected on by default where not all are in memory."""
+
+_MOST_LEVELS = 10_000
+"""Most levels of a text that are gathered from all rows."""
+
+_ROWS_AT_ONCE = 200_000
+
+
+class Taken(NamedTuple):
+    """Some rows, and what is known of their columns from all rows.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        The rows, numbered from 0. Text some of whose levels are in other rows only is a category
+        of all levels.
+    edges : dict of str to ndarray of float
+        Edges between the bins of all rows, by the name of a column of numbers.
+    """
+
+    frame: pd.DataFrame
+    edges: dict[str, FloatArray]
+
+
+class Table(Protocol):
+    """Rows of data.
+
+    Attributes
+    ----------
+    columns : list of str
+        Names of all columns.
+    labels : dict of str to str
+        Labels that came with the data.
+    in_memory : bool
+    """
+
+    @property
+    def columns(self) -> list[str]: ...
+
+    @property
+    def labels(self) -> dict[str, str]: ...
+
+    @property
+    def in_memory(self) -> bool: ...
+
+    def __len__(self) -> int: ...
+
+    def whole(self, columns: Collection[str]) -> pd.DataFrame:
+        """All rows of these columns, perhaps of more; text may be a category of its sorted
+        levels."""
+        ...
+
+    def some(
+        self,
+        columns: Sequence[str],
+        rows: IntArray,
+        every: IntArray,
+        weight: WeightArray,
+        binned: Collection[str],
+    ) -> Taken:
+        """Some rows.
+
+        Parameters
+        ----------
+        columns : sequence of str
+        rows : ndarray of int64
+            The rows to take, increasing.
+        every : ndarray of int64
+            All rows in use, increasing, from which edges and levels are learned.
+        weight : ndarray, shape (n_rows,)
+            Of these, in their order.
+        binned : collection of str
+            Columns whose edges are needed if they hold numbers.
+        """
+        ...
+
+    def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
+        """Number of the first row, and the rows, of each batch."""
+        ...
+
+
+@memory_is_told()
+def open_table(data: Any, rows: int | None) -> Table:
+    """The user's data; in memory if they are there, or have no more rows than are selected on."""
+    found = scan_of(data)
+    if found is None:
+        return InMemory(read_data(data), labels_in(data))
+    if found.n_rows <= (USUAL_ROWS if rows is None else rows):
+        return InMemory(frame_of_arrow(pa_table(found)), labels_of_schema(found.schema))
+    return Scanned(found)
+
+
+def table_of(data: pd.DataFrame | Table) -> Table:
+    """A frame as a table."""
+    import pandas as pd
+
+    return InMemory(data, {}) if isinstance(data, pd.DataFrame) else data
+
+
+@dataclass(frozen=True, slots=True)
+class InMemory:
+    """A frame in memory."""
+
+    frame: pd.DataFrame
+    labels: dict[str, str]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of all columns."""
+        return list(self.frame.columns)
+
+    @property
+    def in_memory(self) -> bool:
+        """True."""
+        return True
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def whole(self, columns: Collection[str]) -> pd.DataFrame:
+        """The frame."""
+        return self.frame
+
+    def some(
+        self,
+        columns: Sequence[str],
+        rows: IntArray,
+        every: IntArray,
+        weight: WeightArray,
+        binned: Collection[str],
+    ) -> Taken:
+        """See :class:`Table`."""
+        edges: dict[str, FloatArray] = {}
+        done: dict[str, Any] = {}
+        for name in columns:
+            series = self.frame[name]
+            own = series.iloc[rows].reset_index(drop=True)
+            done[name] = own
+            if _is_number(series.dtype):
+                if name in binned:
+                    column = read_column(series.iloc[every], name)
+                    assert isinstance(column, Numbers)
+                    edges[name] = bin_edges(column.values, weight=weight)
+            elif _is_text(series):
+                done[name] = _with_levels(own, series.iloc[every].dropna().unique().tolist())
+        return Taken(_frame_of(done, len(rows)), edges)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
+        """See :class:`Table`."""
+        for start in range(0, len(self.frame), _ROWS_AT_ONCE):
+            own = self.frame[list(columns)].iloc[start : start + _ROWS_AT_ONCE]
+            yield start, own.reset_index(drop=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """Rows that are read in batches."""
+
+    scan: Scan
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of all columns."""
+        return self.scan.columns
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Labels that came with the data."""
+        return labels_of_schema(self.scan.schema)
+
+    @property
+    def in_memory(self) -> bool:
+        """False."""
+        return False
+
+    def __len__(self) -> int:
+        return self.scan.n_rows
+
+    def whole(self, columns: Collection[str]) -> pd.DataFrame:
+        """All rows of these columns; text as a category of its sorted levels."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        names = [name for name in self.columns if name in columns]
+        parts = []
+        for _, table in self.scan.batches(names):
+            for i, field in enumerate(table.schema):
+                if _is_arrow_text(field.type):
+                    coded = pc.dictionary_encode(table.column(i))
+                    table = table.set_column(i, pa.field(field.name, coded.type), coded)
+            parts.append(table)
+        frame = _joined(parts, self.scan.schema, names)
+        texts = [name for name in names if _is_arrow_text(self.scan.schema.field(name).type)]
+        return frame.assign(
+            **{
+                name: frame[name].cat.reorder_categories(sorted(frame[name].cat.categories))
+                for name in texts
+            }
+        )
+
+    def some(
+        self,
+        columns: Sequence[str],
+        rows: IntArray,
+        every: IntArray,
+        weight: WeightArray,
+        binned: Collection[str],
+    ) -> Taken:
+        """See :class:`Table`."""
+        schema = self.scan.schema
+        kinds = {name: schema.field(name).type for name in columns}
+        sketches = {
+            name: Sketch() for name, kind in kinds.items() if name in binned and _counts(kind)
+        }
+        levels: dict[str, set[Any]] = {n: set() for n, kind in kinds.items() if _has_text(kind)}
+        equal = len(weight) == 0 or bool((weight == weight[0]).all())
+        parts = []
+        for start, table in self.scan.batches(columns):
+            end = start + table.num_rows
+            low, high = np.searchsorted(rows, [start, end])
+            if high > low:
+                parts.append(table.take(rows[low:high] - start))
+            low, high = np.searchsorted(every, [start, end])
+            used = None if high - low == end - start else every[low:high] - start
+            own_weight = None if equal else weight[low:high]
+            for name in sketches:
+                values = _floats_of(table.column(name), used, name)
+                sketches[name] = merged(sketches[name], sketch_of(values, own_weight))
+            for name in list(levels):
+                _gather(levels, name, table.column(name), used)
+        frame = _joined(parts, schema, columns)
+        done = {
+            name: _with_levels(frame[name], list(levels[name])) if name in levels else frame[name]
+            for name in columns
+        }
+        edges = {name: sketched_edges(sketch) for name, sketch in sketches.items()}
+        return Taken(_frame_of(done, len(rows)), edges)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
+        """See :class:`Table`."""
+        for start, table in self.scan.batches(columns):
+            yield start, frame_of_arrow(table)
+
+
+def _frame_of(columns: dict[str, Any], n_rows: int) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns, index=pd.RangeIndex(n_rows))
+
+
+def _joined(parts: list[Any], schema: Any, columns: Sequence[str]) -> pd.DataFrame:
+    """Batches as one frame, read as a table in memory would be."""
+    import pyarrow as pa
+
+    if not parts:
+        return frame_of_arrow(schema.empty_table().select(list(columns)))
+    return frame_of_arrow(
+        pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
+    )
+
+
+# --- columns -----------------------------------------------------------------------------------
+
+
+def _is_number(dtype: Any) -> bool:
+    import pandas as pd
+
+    return getattr(dtype, "kind", "O") in "iufb" and not isinstance(dtype, pd.CategoricalDtype)
+
+
+def _is_text(series: pd.Series[Any]) -> bool:
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return False
+    if series.dtype == object:
+        return pd.api.types.infer_dtype(series, skipna=True) == "string"
+    return pd.api.types.is_string_dtype(series.dtype)
+
+
+def _with_levels(series: pd.Series[Any], levels: list[Any]) -> pd.Series[Any]:
+    """Text as a category of all levels, if the column lacks any of them; not if they are too many
+    to be a factor's."""
+    import pandas as pd
+
+    if len(levels) > _MOST_LEVELS or len(levels) <= series.nunique():
+        return series
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        more = sorted(set(levels) - set(series.cat.categories))
+        return series.cat.add_categories(more) if more else series
+    return series.astype(object).astype(pd.CategoricalDtype(sorted(levels)))
+
+
+def _is_arrow_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()
+
+
+def _has_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return _is_arrow_text(kind) or (
+        pa.types.is_dictionary(kind) and _is_arrow_text(kind.value_type)
+    )
+
+
+def _counts(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+
+
+def _floats_of(column: Any, used: IntArray | None, name: str) -> FloatArray:
+    import pyarrow as pa
+
+    values = column.cast(pa.float64(), safe=False) if column.type != pa.bool_() else None
+    if values is None:
+        values = column.cast(pa.uint8()).cast(pa.float64())
+    found = values.to_numpy()
+    found = found if used is None else found[used]
+    if np.isinf(found).any():
+        raise DataError(
+            f"Column {quoted(name)} must be finite.\n"
+            "  Found: infinite values. Replace them by missing values, which are allowed."
+        )
+    return np.asarray(found, dtype=np.float64)
+
+
+def _gather(levels: dict[str, set[Any]], name: str, column: Any, used: IntArray | None) -> None:
+    import pyarrow as pa
+
+    own = column if used is None else column.take(pa.array(used))
+    if pa.types.is_dictionary(own.type):
+        own = own.cast(own.type.value_type)
+    levels[name].update(value for value in own.unique().to_pylist() if value is not None)
+    if len(levels[name]) > _MOST_LEVELS:
+        del levels[name]
