@@ -30,6 +30,7 @@ from treeselect.engine.ensembles.boosting import Boosting, boost
 from treeselect.engine.ensembles.forests import BOOTSTRAP, Sampling, bagged_forest
 from treeselect.engine.linear.priced_groups import minimise_model
 from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.ensembles.cutting import out_of_bag_at_size
 from treeselect.engine.ensembles.permutation import out_of_bag_gains, permutation_importance
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.engine.ensembles.hazard_leaves import hazard_trees
@@ -88,6 +89,7 @@ for start in (None, abs(x[1])):
     boost(data, CoxLoss(), times, weight, 0.0, Boosting(2, 0.1, leaves), seed=1, rank=rank)
 grown = bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank)
 in_order_of(grown, np.ones(4, dtype=np.int8))
+out_of_bag_at_size(grown, data, weight, BOOTSTRAP, 1, 9, np.zeros(1))
 hazard_trees(grown, data, weight, BOOTSTRAP, 1, abs(y), abs(x[1]))
 frame = treeselect.datasets.load("titanic_correlated")
 for formula in ("survived ~ .", "age ~ . - survived"):
