@@ -159,11 +159,13 @@ CASES = {
     "200,000 x 30": Case(long(200_000), select(**FIVE), np.nan),
     "2,000,000 x 30": Case(long(2_000_000), select(**FIVE), np.nan),
     "5,000,000 x 30": Case(long(5_000_000), select(**FIVE), np.nan),
-    "golub, ControlBurn": Case(golub, select(**FIVE), 2, "glmnet"),
+    "golub, exchange": Case(golub, select(**FIVE), 2, "glmnet"),
+    "golub, ControlBurn": Case(golub, select(method="controlburn", **FIVE), 2),
     "golub, RRF": Case(golub, select(method="rrf", **FIVE), 1.2, "ranger"),
     "golub, GRRF": Case(golub, select(method="grrf", **FIVE), 1.5),
     "golub, RBoost": Case(golub, select(method="rboost", **FIVE), np.nan),
     'golub, k = "1se"': Case(golub, select(k="1se"), 12, "glmnet"),
+    'golub, ControlBurn, k = "1se"': Case(golub, select(method="controlburn", k="1se"), 12),
     "golub, 100 resamples": Case(
         golub, asked=100, **of_fit(lambda fit, _: fit.resample(100), **FIVE)
     ),

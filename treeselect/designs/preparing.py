@@ -65,7 +65,7 @@ def prepare(
         If another argument is not allowed.
     """
     table = table_of(frame)
-    check_rows(len(table), len(table.columns))
+    check_rows(table)
     codes = read_codes(request.na)
     codes.check(table.columns)
     parsed = parse_formula(

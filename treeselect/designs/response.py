@@ -244,7 +244,7 @@ def _numbers(name: str, numbers: Numbers, family: str) -> Response:
         if zero_one
         else "as specified"
     )
-    at = np.searchsorted(distinct, y)
+    at = y if zero_one and len(distinct) == 2 else np.searchsorted(distinct, y)  # less memory
     return _class_response(name, classes, at, rows, len(numbers.values), family, reason)
 
 
@@ -306,7 +306,7 @@ def _class_response(
             f"  Found: {len(classes)}. Is it an identifier, or a number stored as text?"
         )
     kind = BINOMIAL if len(classes) == 2 else multinomial(len(classes))
-    return _response(name, y.astype(np.float64), rows, n_rows, kind, reason, classes)
+    return _response(name, y.astype(np.float64, copy=False), rows, n_rows, kind, reason, classes)
 
 
 def _response(

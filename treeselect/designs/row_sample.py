@@ -13,7 +13,7 @@ from treeselect.arguments.checks import check_count
 from treeselect.designs.response import Response, response_with_weight
 from treeselect.designs.row_groups import read_groups
 from treeselect.designs.weights import RowWeights, read_weights
-from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import EVENT, STRATUM
 from treeselect.errors import DataError, FormulaError, OptionError
@@ -156,7 +156,8 @@ def draw(
     place, by = sampled(full, groups, min(wanted, n), stream_seed(seed, "rows"))
     chosen = full.rows[place]
     columns = list(dict.fromkeys([*parsed.outcome_variables, *behind]))
-    taken = table.some(columns, chosen, full.rows, every.values[full.rows], _plain_terms(parsed))
+    weight = every.values[full.rows] if not every.are_constant else np.broadcast_to(1, n)
+    taken = table.some(columns, chosen, full.rows, weight, _plain_terms(parsed))
     own = codes.applied(taken.frame)
     response = _response_of(parsed, own, every, chosen, full, place, family)
     name = fold_groups if isinstance(fold_groups, str) else fold_groups is not None
@@ -234,13 +235,12 @@ def sampled(
     rng = np.random.default_rng(seed)
     if groups is None:
         strata, by = _strata(response)
-        order = np.argsort(strata, kind="stable")
         sizes = np.bincount(strata)
-        ends = np.cumsum(sizes)
         share = _shares(sizes, wanted)
+        # One stratum at a time: the numbers of all rows in order would take eight bytes a row.
         parts = [
-            order[end - size : end][rng.choice(size, n, replace=False)]
-            for end, size, n in zip(ends, sizes, share, strict=True)
+            np.flatnonzero(strata == stratum)[rng.choice(sizes[stratum], n, replace=False)]
+            for stratum, n in enumerate(share)
             if n
         ]
         return np.sort(np.concatenate(parts)), by
@@ -262,11 +262,11 @@ def sampled(
     return np.flatnonzero(kept[number]), f"{by}, whole clusters"
 
 
-def _strata(response: Response) -> tuple[IntArray, str]:
+def _strata(response: Response) -> tuple[AnyArray, str]:
     """Number of the stratum of each row, and what strata are in words."""
     y = response.y
     if response.classes:
-        return y.astype(np.int64), f"the classes of {response.name}"
+        return y.astype(np.int16), f"the classes of {response.name}"
     if response.family.has_times:
         codes = 2 * y[:, STRATUM].astype(np.int64) + (y[:, EVENT] > 0)
         own = np.unique(codes, return_inverse=True)[1]
@@ -275,14 +275,14 @@ def _strata(response: Response) -> tuple[IntArray, str]:
     return _quantile_strata(y), f"{_QUANTILES} quantile groups of {response.name}"
 
 
-def _quantile_strata(values: FloatArray) -> IntArray:
+def _quantile_strata(values: FloatArray) -> AnyArray:
     edges = np.unique(np.quantile(values, np.arange(1, _QUANTILES) / _QUANTILES))
-    return np.unique(np.searchsorted(edges, values), return_inverse=True)[1]
+    return np.searchsorted(edges, values).astype(np.int16)
 
 
 def _strata_of_groups(
     response: Response, number: IntArray, members: IntArray
-) -> tuple[IntArray, str]:
+) -> tuple[AnyArray, str]:
     """The same of clusters: by their mean, for more than two classes by their most frequent one."""
     own, by = _strata(response)
     if len(response.classes) > 2:

@@ -89,10 +89,11 @@ def frame_of_arrow(table: Any) -> pd.DataFrame:
     return _checked(_from_arrow(table))
 
 
-def check_rows(n_rows: int, n_columns: int) -> None:
-    """Raise a DataError if there are no rows to learn from."""
-    if n_rows == 0:
-        raise DataError(f"`data` must have rows.\n  Found: no rows and {n_columns} columns.")
+def check_rows(frame: Any) -> None:
+    """Raise a DataError if a frame or table has no rows to learn from."""
+    if len(frame) == 0:
+        found = f"no rows and {len(frame.columns)} columns"
+        raise DataError(f"`data` must have rows.\n  Found: {found}.")
 
 
 def narwhals_frame(data: Any) -> Any:

@@ -56,12 +56,15 @@ class Scan:
         DataError
             If the data can't be read, or have another number of rows than before.
         """
+        import pyarrow as pa
+
         start = 0
         try:
             for table in self.stream(list(columns)):
                 if table.num_rows:
                     yield start, table
                     start += table.num_rows
+            pa.default_memory_pool().release_unused()  # it would keep what batches needed
         except (TreeselectError, MemoryError):
             raise
         except Exception as error:  # a damaged file can fail in any way

@@ -237,7 +237,7 @@ class Scanned:
             name: Sketch() for name, kind in kinds.items() if name in binned and _counts(kind)
         }
         levels: dict[str, set[Any]] = {n: set() for n, kind in kinds.items() if _has_text(kind)}
-        equal = len(weight) == 0 or bool((weight == weight[0]).all())
+        equal = len(weight) == 0 or weight.strides == (0,) or bool((weight == weight[0]).all())
         parts = []
         for start, table in self.scan.batches(columns):
             end = start + table.num_rows

@@ -121,7 +121,7 @@ def _which_sample(fit: Fit) -> list[str]:
     ]
     if found is not None and np.isfinite(found.score):
         said.append(
-            f"On the {found.n_rows:,} rows that were not drawn the final model has"
+            f"On {found.n_rows:,} rows that were not drawn the final model has"
             f" {found.score_name} {plain_score(found.score)}."
         )
     return said

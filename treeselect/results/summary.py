@@ -106,8 +106,10 @@ def sample_facts(result: Fit) -> tuple[tuple[str, str], ...]:
     facts = [("Sample", said)]
     if found is not None:
         score = plain_score(found.score) if np.isfinite(found.score) else "not defined"
-        on = f"{found.score_name} {score} on the {found.n_rows:,} rows that were not drawn"
-        facts.append(("Held out", on))
+        all_others = found.n_rows == result.design.rows.not_drawn
+        of = "" if all_others else f"of the {result.design.rows.not_drawn:,} "
+        rows = f"the {found.n_rows:,} " if all_others else f"{found.n_rows:,} "
+        facts.append(("Held out", f"{found.score_name} {score} on {rows}{of}rows not drawn"))
     return tuple(facts)
 
 
