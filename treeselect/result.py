@@ -1026,7 +1026,7 @@ class SelectionResult(ReadableFit):
 
         Notes
         -----
-        The file is a zip archive of JSON and arrays and contains no code;
+        The file is a compressed zip archive of JSON and arrays and contains no code;
         ``treeselect.modelfile.file`` describes the format. ``trusted`` is never stored.
         """
         from treeselect.modelfile.file import save_result

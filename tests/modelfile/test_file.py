@@ -7,16 +7,20 @@ import dataclasses
 import io
 import json
 import struct
+import tracemalloc
 import zipfile
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import treeselect
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace
 from treeselect.errors import DataError, FormulaError, ModelFileError, NewDataError, OptionError
+from treeselect.modelfile import archive, widths
 
 QUICK = {"method": "controlburn", "forests": 1, "n_trees": 12, "seed": 3}
 
@@ -191,7 +195,7 @@ def test_the_library_of_the_data_is_remembered(mixed, tmp_path):
 def test_trusted_is_never_stored_and_the_guard_runs_again(mixed, tmp_path):
     fit = treeselect.select("dose ~ {signal.abs()} + noise", mixed, k=1, trusted=True, **QUICK)
     path = fit.save(tmp_path / "m")
-    assert b'"trusted"' not in path.read_bytes()  # only the words of the call have it
+    assert b'"trusted"' not in members(path)["model.json"]  # only the words of the call have it
     with pytest.raises(FormulaError, match="its formula is not allowed"):
         treeselect.load(path)
     again = treeselect.load(path, trusted=True)
@@ -346,11 +350,13 @@ def test_foreign_files(tmp_path):
     refused(write(tmp_path, {"model.json": b"{}", "arrays/y.npy": header}))
 
 
-@pytest.mark.parametrize("version", [1, 3])
+@pytest.mark.parametrize("version", [1, 4])
 def test_another_version_says_so(file, version, tmp_path):
     path = change(file, tmp_path, lambda d: d.update(version=version, treeselect="9.0"))
     way = "Use that version" if version < 2 else "Update treeselect"
-    said = rf"needs format {version}.\n.*reads format 2; .*written by treeselect '9.0'. {way}."
+    said = (
+        rf"needs format {version}.\n.*reads formats 2 and 3; .*written by treeselect '9.0'. {way}."
+    )
     with pytest.raises(ModelFileError, match=said):
         treeselect.load(path)
 
@@ -366,16 +372,77 @@ def test_members_that_no_model_file_has(file, name, tmp_path):
 
 
 def test_zip_bombs(file, tmp_path):
-    bomb = members(file) | {"arrays/bomb.npy": header((10**9,)) + b"\0" * 10_000_000}
+    bomb = members(file) | {"arrays/bomb.npy": bytes(80_000_000)}
     path = write(tmp_path, bomb, zipfile.ZIP_DEFLATED)
     assert path.stat().st_size < 2_000_000
-    refused(path)
-    # A member that lies about its size.
-    raw = bytearray(write(tmp_path, members(file)).read_bytes())
+    with pytest.raises(ModelFileError, match="it would expand to 76 MiB"):
+        treeselect.load(path)
+    small = {f"arrays/bomb{i}.npy": bytes(4_000_000) for i in range(20)}  # together as large
+    refused(write(tmp_path, members(file) | small, zipfile.ZIP_DEFLATED))
+    refused(write(tmp_path, members(file) | {"arrays/x.npy": b"x"}, zipfile.ZIP_BZIP2))
+
+
+def resized(path, folder, compressed=None, expanded=None):
+    """The file with other sizes of its last member in the directory."""
+    raw = bytearray(path.read_bytes())
     at = raw.rindex(b"PK\x01\x02")
-    raw[at + 20 : at + 28] = struct.pack("<II", 2**31, 2**31)
-    (tmp_path / "lies").write_bytes(bytes(raw))
-    refused(tmp_path / "lies")
+    own = struct.unpack_from("<II", raw, at + 20)
+    struct.pack_into("<II", raw, at + 20, compressed or own[0], expanded or own[1])
+    (folder / "lies").write_bytes(bytes(raw))
+    return folder / "lies"
+
+
+def test_members_that_lie_about_their_size(file, tmp_path):
+    refused(resized(file, tmp_path, 2**31, 2**31))
+    refused(resized(file, tmp_path, expanded=10**7))  # more than there is
+    refused(resized(file, tmp_path, expanded=40))
+    refused(resized(file, tmp_path, compressed=20))  # ends before its end
+    refused(resized(file, tmp_path, compressed=file.stat().st_size // 2))  # over the directory
+
+
+def test_no_member_expands_beyond_the_size_it_declares(file, tmp_path):
+    bomb = members(file) | {"arrays/bomb.npy": bytes(200_000_000)}
+    path = resized(write(tmp_path, bomb, zipfile.ZIP_DEFLATED), tmp_path, expanded=1000)
+    tracemalloc.start()
+    refused(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50_000_000
+
+
+def test_members_that_share_bytes(file, tmp_path):
+    raw = bytearray(file.read_bytes())
+    first = raw.index(b"PK\x01\x02")
+    second = raw.index(b"PK\x01\x02", first + 1)
+    raw[second + 42 : second + 46] = raw[first + 42 : first + 46]
+    (tmp_path / "shared").write_bytes(bytes(raw))
+    with pytest.raises(ModelFileError, match="its members overlap"):
+        treeselect.load(tmp_path / "shared")
+
+
+def test_what_would_expand_too_far_is_stored(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "_ALLOWANCE", 41_000)
+    arrays = {"zeros": np.zeros(5000), "more": np.zeros(5200), "few": np.zeros(10)}
+    archive.write_archive(tmp_path / "m", "{}", arrays)
+    with zipfile.ZipFile(tmp_path / "m") as written:
+        deflated = [m.compress_type == zipfile.ZIP_DEFLATED for m in written.infolist()]
+    assert deflated == [True, True, False, True]  # the second is too much
+    document, again = archive.read_archive(tmp_path / "m")
+    assert document == {}
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(again[name], array)
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1)))
+def test_narrow_numbers_are_the_same_numbers(numbers):
+    array = np.array(numbers, dtype=np.int64)
+    narrow = widths.narrowed(array)
+    again = widths.widened(narrow, np.int64)
+    assert again.dtype == np.int64
+    np.testing.assert_array_equal(again, array)
+    if len(array) and abs(array).max() > 2**40:
+        with pytest.raises(ValueError, match="whole numbers"):
+            widths.widened(array, np.int32)
 
 
 @pytest.mark.parametrize(
@@ -407,6 +474,8 @@ def test_arrays_that_are_not_plain_numbers(file, array, tmp_path, monkeypatch):
 def with_array(file, folder, name, edit):
     content = members(file)
     array = np.load(io.BytesIO(content[f"arrays/{name}.npy"]))
+    if name.endswith(("_left", "_column", "_code", "_weight")):  # as narrow as their numbers
+        array = array.astype(np.int64)
     return write(folder, content | {f"arrays/{name}.npy": npy(edit(array))})
 
 

@@ -1,7 +1,9 @@
 """The container of a model file: a zip with one JSON document and arrays only.
 
-Members are stored uncompressed, so that a file can't expand when read, and nothing is unpacked to
-disk. Arrays contain only booleans and numbers.
+Members are deflated. Those of a hostile file could expand without end, so that sizes are checked
+before anything is expanded, and no member expands beyond the size that was checked: in all, a file
+holds at most 64 MiB more than 64 times its compressed bytes. What would expand further is stored
+as it is. Nothing is unpacked to disk. Arrays contain only booleans and numbers.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import io
 import json
 import math
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -22,7 +25,19 @@ from treeselect.errors import ModelFileError, quoted
 from treeselect.writing import write_file
 
 _JSON = "model.json"
-_DTYPES = frozenset(["bool", "uint8", "int32", "int64", "float64"])
+_DTYPES = frozenset(["bool", "int8", "uint8", "int16", "uint16", "int32", "int64", "float64"])
+
+_LEVEL = 3
+"""Of deflate; fixed, so that the same model gives the same file."""
+
+_RATIO = 64
+"""Bytes to which a compressed byte may expand; trees expand to less than 10."""
+
+_ALLOWANCE = 2**26
+"""Bytes by which all members together may exceed that: paths of many columns are mostly zeros."""
+
+_HEADER = 30
+"""Bytes before the name of a member."""
 
 
 def write_archive(path: Path, text: str, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -35,19 +50,34 @@ def write_archive(path: Path, text: str, arrays: Mapping[str, NDArray[Any]]) -> 
     """
 
     def write(file: IO[bytes]) -> None:
+        allowance = _ALLOWANCE
         with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr(_member(_JSON), text)
+            allowance -= _add(archive, _JSON, text.encode("utf-8"), allowance)
             for array_name, array in arrays.items():
                 buffer = io.BytesIO()
                 np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
-                archive.writestr(_member(f"arrays/{array_name}.npy"), buffer.getvalue())
+                name = f"arrays/{array_name}.npy"
+                allowance -= _add(archive, name, buffer.getbuffer(), allowance)
 
     write_file(path, write, what="model", error=ModelFileError)
 
 
-def _member(name: str) -> zipfile.ZipInfo:
-    """A member without a timestamp: the same model gives the same file."""
-    return zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+def _add(archive: zipfile.ZipFile, name: str, data: bytes | memoryview, allowance: int) -> int:
+    """Add a member and return what it takes of the allowance; stored if that would be too much."""
+    member = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))  # the same at any time
+    expands = len(data) > allowance and len(data) > allowance + _RATIO * _deflated_size(data)
+    kind = zipfile.ZIP_STORED if expands else zipfile.ZIP_DEFLATED
+    archive.writestr(member, data, kind, _LEVEL)
+    return _excess(member)
+
+
+def _deflated_size(data: bytes | memoryview) -> int:
+    return len(zlib.compress(data, _LEVEL, -zlib.MAX_WBITS))
+
+
+def _excess(member: zipfile.ZipInfo) -> int:
+    """Bytes by which a member expands to more than the ratio permits."""
+    return max(0, member.file_size - _RATIO * member.compress_size)
 
 
 def read_archive(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
@@ -67,16 +97,29 @@ def read_archive(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
     with file, zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         _check_members(path, members)
-        document = json.loads(archive.read(_JSON).decode("utf-8"), parse_constant=_no_constant)
+        text = _expand(archive, archive.getinfo(_JSON)).decode("utf-8")
+        document = json.loads(text, parse_constant=_no_constant)
         json.dumps(document, ensure_ascii=False).encode(
             "utf-8"
         )  # unpaired surrogates can't be shown
         arrays = {
-            member.filename[len("arrays/") : -len(".npy")]: _read_array(archive.read(member))
+            member.filename[len("arrays/") : -len(".npy")]: _read_array(_expand(archive, member))
             for member in members
             if member.filename != _JSON
         }
     return document, arrays
+
+
+def _expand(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """The bytes of a member, never more than it declares.
+
+    ``ZipFile.read`` would expand all that is there before it cuts it to the declared size.
+    """
+    with archive.open(member) as stream:
+        data = stream.read(member.file_size)
+        if len(data) != member.file_size:
+            raise ValueError(f"{member.filename!r} is shorter than it declares")
+    return data
 
 
 def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
@@ -90,14 +133,38 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
         name = member.filename
         own = name.removeprefix("arrays/").removesuffix(".npy")
         expected = name == _JSON or (name == f"arrays/{own}.npy" and own.isidentifier())
-        stored = member.compress_type == zipfile.ZIP_STORED and not member.flag_bits & 1
-        if not expected or not stored or member.file_size != member.compress_size:
+        if not expected or not _is_ours(member):
             raise ModelFileError(
                 f"Can't read {quoted(path.name)}: a model file has no such member.\n"
                 f"  Found: {name!r}. The file was not written by treeselect, or it was modified."
             )
-    if len(set(names)) < len(names) or sum(m.file_size for m in members) > path.stat().st_size:
+    if len(set(names)) < len(names) or _overlap(members, path.stat().st_size):
         raise ModelFileError(f"Can't read {quoted(path.name)}: its members overlap.")
+    if sum(map(_excess, members)) > _ALLOWANCE:
+        raise ModelFileError(
+            f"Can't read {quoted(path.name)}: it would expand to"
+            f" {sum(m.file_size for m in members) / 2**20:,.0f} MiB.\n"
+            "  No file of this size that treeselect writes does; it was modified."
+        )
+
+
+def _is_ours(member: zipfile.ZipInfo) -> bool:
+    """Whether a member is deflated, or stored without change, and is not encrypted."""
+    if member.flag_bits & 1:
+        return False
+    if member.compress_type == zipfile.ZIP_STORED:
+        return member.file_size == member.compress_size
+    return member.compress_type == zipfile.ZIP_DEFLATED
+
+
+def _overlap(members: list[zipfile.ZipInfo], n_bytes: int) -> bool:
+    """Whether members share bytes: then each would count them as its own."""
+    spans = sorted(
+        (m.header_offset, m.header_offset + _HEADER + len(m.filename) + m.compress_size)
+        for m in members
+    )
+    starts = [start for start, _ in spans[1:]] + [n_bytes]
+    return any(end > start for (_, end), start in zip(spans, starts, strict=True))
 
 
 def _no_constant(text: str) -> Any:
@@ -111,7 +178,7 @@ def _read_array(data: bytes) -> NDArray[Any]:
     if version != (1, 0):
         raise ValueError(f"an array of the format version {version}")
     shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
-    rest = data[buffer.tell() :]
+    rest = memoryview(data)[buffer.tell() :]
     if dtype.name not in _DTYPES or not dtype.isnative or fortran:
         raise ValueError(f"an array of type {dtype}")
     if math.prod(shape) * dtype.itemsize != len(rest) or len(shape) > 2:

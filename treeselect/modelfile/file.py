@@ -1,9 +1,9 @@
 """Model files: one documented, versioned zip of JSON and arrays; nothing in it is code.
 
-Layout, version 2, in the container that ``archive`` describes:
+Layout, version 3, in the container that ``archive`` describes:
 
 ``model.json``
-    ``{"format": "treeselect model", "version": 2, "treeselect": ..., "content": {...}}``: the
+    ``{"format": "treeselect model", "version": 3, "treeselect": ..., "content": {...}}``: the
     formula, the schema, levels, the states of transforms, units, method and options, the chosen
     step, the text of the call. Tuples are lists; ``plain`` encodes values that JSON lacks.
 ``arrays/<name>.npy``
@@ -15,6 +15,9 @@ Layout, version 2, in the container that ``archive`` describes:
     resamples (``resample_*``), effects of terms (``effect_*``), and, optionally, the data
     (``y``, ``rows``, ``weight``, ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``).
     Of splitters, scikit-learn selectors and scores that are functions, only the names are stored.
+
+Nodes of trees are whole numbers in the narrowest type that holds them (``widths``), and float64.
+Version 2, which is still read, had all members uncompressed and one type for each array.
 
 The formula is parsed again when the file is loaded, with the same security checks.
 """
@@ -36,7 +39,9 @@ from treeselect.modelfile.unpacking import unpack
 from treeselect.resampling.fit import Fit
 
 FORMAT = "treeselect model"
-VERSION = 2
+VERSION = 3
+READ = (2, 3)
+"""Versions that can be read. Files of version 2 differ in nothing but their size."""
 
 
 def save_result(result: Fit, path: Path, *, include_data: bool) -> Path:
@@ -90,12 +95,13 @@ def _check_document(path: Path, document: Any) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"Can't read {quoted(path.name)}: it is not a model file.")
     found, writer = document.get("version"), document.get("treeselect")
-    if found != VERSION:
+    if found not in READ:
+        readable = " and ".join(map(str, READ))
         is_newer = isinstance(found, int | float) and found > VERSION
         raise ModelFileError(
             f"Can't read {quoted(path.name)}: it needs format {described(found)}.\n"
-            f"  This is treeselect {__version__}, which reads format {VERSION}; the file was"
-            f" written by treeselect {described(writer)}. "
+            f"  This is treeselect {__version__}, which reads formats {readable}; the"
+            f" file was written by treeselect {described(writer)}. "
             + ("Update treeselect." if is_newer else "Use that version.")
         )
     content: dict[str, Any] = document["content"]

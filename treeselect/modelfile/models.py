@@ -14,6 +14,7 @@ from treeselect.designs.families import Family
 from treeselect.engine.data.binning import MAX_BINS
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, join_trees
 from treeselect.modelfile.checks import are_plain, are_shares, check
+from treeselect.modelfile.widths import narrowed, widened
 from treeselect.models.boosted import BoostedModel
 from treeselect.models.forest import ForestModel
 from treeselect.models.importing import ImportedBins
@@ -22,8 +23,9 @@ from treeselect.models.weighted import WeightedForest
 
 Arrays = dict[str, NDArray[Any]]
 
-_TYPES = {"column": np.int32, "code": np.uint8, "missing_left": np.bool_, "left": np.int32,
+_TYPES = {"column": np.int32, "code": np.uint16, "missing_left": np.bool_, "left": np.int32,
           "value": np.float64, "gain": np.float64, "weight": np.int64}  # fmt: skip
+"""Types of nodes; whole numbers are in the file in the narrowest type that holds all of them."""
 
 
 def model_arrays(model: Model) -> Arrays:
@@ -64,8 +66,9 @@ def subforest_arrays(forest: WeightedForest | None) -> Arrays:
 
 
 def _tree_arrays(prefix: str, trees: Trees) -> Arrays:
-    arrays: Arrays = {f"{prefix}_{name}": array for name, array in trees.nodes._asdict().items()}
-    arrays[f"{prefix}_code"] = trees.nodes.code.astype(np.uint8)
+    arrays: Arrays = {
+        f"{prefix}_{name}": narrowed(array) for name, array in trees.nodes._asdict().items()
+    }
     arrays[f"{prefix}_start"] = trees.start
     return arrays
 
@@ -230,7 +233,7 @@ def _trees(
     prefix: str, arrays: Mapping[str, NDArray[Any]], family: Family, highest: NDArray[np.int64]
 ) -> Trees:
     """Trees on columns with split codes up to `highest`."""
-    stored = {name: arrays[f"{prefix}_{name}"] for name in _TYPES}
+    stored = {name: widened(arrays[f"{prefix}_{name}"], kind) for name, kind in _TYPES.items()}
     check(
         all(
             stored[name].dtype == kind and stored[name].ndim == 1 + (name == "value")
@@ -240,7 +243,6 @@ def _trees(
         and len({len(array) for array in stored.values()}) == 1,
         "the forest",
     )
-    stored["code"] = stored["code"].astype(np.uint16)
     trees = Trees(Nodes(**stored), arrays[f"{prefix}_start"])
     _check_trees(trees, len(highest))
     _check_nodes(trees.nodes, highest)
