@@ -7,6 +7,9 @@ import numpy as np
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
 
+_BLOCK = 8192
+"""Rows of a long matrix that are reduced at a time."""
+
 _DEPENDENT = 1e-7
 """Least share of its length that a column must have outside the span of earlier ones, as in R."""
 
@@ -23,6 +26,7 @@ def independent_columns(matrix: FloatArray) -> BoolArray:
     >>> independent_columns(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 1.0]])).tolist()
     [True, False, True]
     """
+    matrix = _reduced(matrix)
     basis = np.empty((len(matrix), min(matrix.shape)))
     found = np.zeros(matrix.shape[1], dtype=bool)
     for j, column in enumerate(matrix.T):
@@ -37,6 +41,22 @@ def independent_columns(matrix: FloatArray) -> BoolArray:
             basis[:, known.shape[1]] = rest / size
             found[j] = True
     return found
+
+
+def _reduced(matrix: FloatArray) -> FloatArray:
+    """A short matrix whose columns have the same lengths and angles: R of a QR decomposition.
+
+    It is found block by block of rows, so that no copy of a long matrix is made. Matrices of one
+    block, or with more than half as many columns as a block has rows, stay as they are.
+    """
+    n_rows, n_columns = matrix.shape
+    if n_rows <= _BLOCK or n_columns > _BLOCK // 2:
+        return matrix
+    reduced = np.empty((0, n_columns))
+    for start in range(0, n_rows, _BLOCK):
+        block = np.concatenate([reduced, matrix[start : start + _BLOCK]])
+        reduced = np.linalg.qr(block, mode="r")
+    return reduced
 
 
 def beside_baseline(matrix: FloatArray, y: FloatArray) -> FloatArray:

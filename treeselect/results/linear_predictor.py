@@ -246,10 +246,10 @@ def linear_predictor(data: ModelData, full: LinearData, fit: LinearFit) -> Linea
     """
     assert full.columns is not None
     chosen = full.is_free
-    matrix = full.matrix.to_numpy(dtype=np.float64)[:, chosen]
     weight = np.asarray(full.row_weights.values, dtype=np.float64)
-    centre, baseline = np.zeros(matrix.shape[1]), None
+    centre, baseline = np.zeros(int(chosen.sum())), None
     if full.has_times:
+        matrix = full.matrix.to_numpy(dtype=np.float64)[:, chosen]
         centre = np.average(matrix, axis=0, weights=weight)
         eta = (matrix - centre) @ fit.estimate
         baseline = breslow(full.y, eta if full.offset is None else eta + full.offset, weight)
