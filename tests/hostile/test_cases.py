@@ -262,7 +262,7 @@ ARGUMENTS: tuple[tuple[str, Any, type[TreeselectError]], ...] = (
     *[("trusted", v, OptionError) for v in (None, 1, "yes", [], pd.NA, np.array([1, 2]))],
     *[("lam", v, MethodError) for v in (-1, "a", float("nan"), float("inf"), [], True, pd.NA,
     np.array([1, 2]), 10**400)],
-    *[("n_trees", v, MethodError) for v in (0, -1, 1.5, "a", None, True, pd.NA, np.array([1, 2]),
+    *[("n_trees", v, MethodError) for v in (0, -1, 1.5, "a", True, pd.NA, np.array([1, 2]),
     10**30)],
     *[("max_rounds", v, MethodError) for v in (0, -1, 1.5, "a", None, 10**30)],
     ("unknown", 1, MethodError),

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.designs import modeldata
+from treeselect.designs import row_sample
 from treeselect.designs.scoring import with_scoring
 from treeselect.errors import OutOfMemoryError, TreeselectError, TreeselectWarning, WorkerError
 from treeselect.running.machine import memory_is_told, sending_is_told
@@ -108,7 +108,7 @@ def test_memory_that_runs_out_on_the_data_of_a_loaded_fit_is_told(data, monkeypa
     def fails(*arguments, **named):
         raise MemoryError
 
-    monkeypatch.setattr(modeldata, "read_weights", fails)
+    monkeypatch.setattr(row_sample, "read_weights", fails)
     with pytest.raises(OutOfMemoryError):
         fit.design.with_data(data)
 

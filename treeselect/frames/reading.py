@@ -207,7 +207,7 @@ def _of_known_types(frame: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     odd = (pd.SparseDtype, pd.ArrowDtype)
-    if not any(isinstance(kind, odd) for kind in set(frame.dtypes)):
+    if not any(issubclass(kind, odd) for kind in set(map(type, frame.dtypes))):
         return frame
     new = {}
     for name, column in frame.items():
