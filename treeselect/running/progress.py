@@ -115,9 +115,9 @@ def _announce() -> None:
     from treeselect.engine.cache import kernels_can_be_kept
 
     if kernels_can_be_kept():
-        _say("treeselect: compiling tree kernels for this machine (once, about 10 seconds).")
+        _say("treeselect: compiling tree kernels for this machine (once, up to a minute).")
     else:
         _say(
-            "treeselect: compiling tree kernels (about 10 seconds). They can't be stored: set"
+            "treeselect: compiling tree kernels (up to a minute). They can't be stored: set"
             " TREESELECT_CACHE_DIR to a folder that can be written."
         )
