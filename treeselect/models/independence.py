@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.engine.blas import one_thread
 from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
 
 _BLOCK = 8192
@@ -52,10 +53,11 @@ def _reduced(matrix: FloatArray) -> FloatArray:
     n_rows, n_columns = matrix.shape
     if n_rows <= _BLOCK or n_columns > _BLOCK // 2:
         return matrix
-    reduced = np.empty((0, n_columns))
-    for start in range(0, n_rows, _BLOCK):
-        block = np.concatenate([reduced, matrix[start : start + _BLOCK]])
-        reduced = np.linalg.qr(block, mode="r")
+    reduced: FloatArray = np.empty((0, n_columns))
+    with one_thread():
+        for start in range(0, n_rows, _BLOCK):
+            block = np.concatenate([reduced, matrix[start : start + _BLOCK]])
+            reduced = np.asarray(np.linalg.qr(block, mode="r"))
     return reduced
 
 
