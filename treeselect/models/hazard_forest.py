@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
 
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, WeightArray
@@ -45,6 +44,8 @@ def with_hazards(grower: Grower, trees: Trees, n_first: int, problem: Problem) -
 
 def _slope(problem: Problem, weight: WeightArray, base: FloatArray, score: FloatArray) -> float:
     """The coefficient of a score that maximises the partial likelihood, between 0.1 and 10."""
+    from scipy.optimize import brentq
+
     rows = problem.rows(weight)
 
     def climb(slope: float) -> float:

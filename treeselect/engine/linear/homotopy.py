@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling, first_largest, first_smallest
@@ -94,6 +93,8 @@ class Homotopy:
         if not len(free):
             return []
         root = np.linalg.cholesky(self._gram[np.ix_(free, free)] + np.diag(_DEPENDENT * own[free]))
+        from scipy.optimize import nnls
+
         weights, _ = nnls(root.T, np.linalg.solve(root, self._linear[free]))
         positive = weights > 0
         chosen = without_dependent(
