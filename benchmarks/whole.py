@@ -38,6 +38,9 @@ import treeselect
 ONCE = 60.0
 """Seconds of a call that is not repeated."""
 
+LEAST, MOST = 50, 1e5
+"""Megabytes and bytes a row between which memory depends on the rows."""
+
 
 class Case(NamedTuple):
     """A call that is timed.
@@ -174,9 +177,12 @@ CASES = {
         colic, asked=8, **of_fit(lambda fit, _: fit.resample(100))
     ),
     "horse colic, performance": Case(
-        colic, asked=20, **of_fit(lambda fit, _: fit.performance(folds=10, repeats=2))
+        colic, asked=20,
+        **of_fit(lambda fit, _: fit.performance(folds=5, repeats=2), folds=10),
     ),
-    "horse colic, inference": Case(colic, asked=25, **of_fit(lambda fit, _: fit.inference(20))),
+    "horse colic, inference": Case(
+        colic, asked=25, **of_fit(lambda fit, _: fit.inference(repeats=20))
+    ),
     "compare, adult": Case(adult, everything, 120),
 }  # fmt: skip
 STARTS = {"first": 1.5, "cold": 10.0}
@@ -287,7 +293,9 @@ def table_of(summary: pd.DataFrame) -> pd.DataFrame:
             "CPU s": shown(row["CPU s"], None, 1),
             "wall s": shown(row["wall s"], None, 1),
             "MB more": shown(row["MB"], None, 0),
-            "bytes a row": shown(row["bytes a row"], None, 0) if row["MB"] > 50 else "",
+            "bytes a row": ""
+            if row["MB"] < LEAST or row["bytes a row"] > MOST
+            else shown(row["bytes a row"], None, 0),
             "file MB": shown(row["MB of the file"], None, 1),
             "peer": row["peer"],
             "peer CPU s": shown(row["peer CPU s"], None, 1),
