@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,16 +60,16 @@ class Scan:
         import pyarrow as pa
 
         start = 0
-        try:
-            for table in self.stream(list(columns)):
-                if table.num_rows:
-                    yield start, table
-                    start += table.num_rows
-            pa.default_memory_pool().release_unused()  # it would keep what batches needed
-        except (TreeselectError, MemoryError):
-            raise
-        except Exception as error:  # a damaged file can fail in any way
-            raise _unreadable(self.words, error) from error
+        tables = self.stream(list(columns))
+        while True:
+            with _reading(self.words):
+                table = next(tables, None)
+            if table is None:
+                break
+            if table.num_rows:
+                yield start, table
+                start += table.num_rows
+        pa.default_memory_pool().release_unused()  # it would keep what batches needed
         if start != self.n_rows:
             raise DataError(
                 "`data` must have the same rows each time they are read.\n"
@@ -94,12 +95,8 @@ def scan_of(data: Any) -> Scan | None:
     opened = _opener(data)
     if opened is None:
         return None
-    try:
+    with _reading(_words(data)):
         found = opened()
-    except (TreeselectError, MemoryError):
-        raise
-    except Exception as error:
-        raise _unreadable(_words(data), error) from error
     names = found.columns
     if len(set(names)) < len(names):
         raise not_different(sorted({name for name in names if names.count(name) > 1}))
@@ -149,8 +146,15 @@ def _words(data: Any) -> str:
     return f"a {type(data).__module__.partition('.')[0]}.{type(data).__qualname__}"
 
 
-def _unreadable(words: str, error: BaseException) -> DataError:
-    return DataError(f"Can't read `data`, {words}.\n  {said_by(error)}")
+@contextmanager
+def _reading(words: str) -> Iterator[None]:
+    """Say of what is read that it can't be: a damaged file, or a query, can fail in any way."""
+    try:
+        yield
+    except (TreeselectError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(f"Can't read `data`, {words}.\n  {said_by(error)}") from error
 
 
 def _inside(folder: Path) -> Iterator[str]:

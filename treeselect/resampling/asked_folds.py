@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def read_folds(
                 f"  Found: {n_repeats} repeats of {type(folds).__name__}. Omit `repeats`, or give"
                 " a repeated splitter such as `RepeatedStratifiedKFold` as `folds`."
             )
-        known = folds if _is_splitter(folds) else _fold_numbers(folds, n_rows, name)  # type: ignore[assignment]
+        known = folds if _is_splitter(folds) else _fold_numbers(folds, n_rows, name)
     return Folds(
         folds=known,
         repeats=n_repeats,
@@ -71,7 +71,7 @@ def read_folds(
     )
 
 
-def _is_splitter(value: object) -> bool:
+def _is_splitter(value: object) -> TypeGuard[Splitter]:
     """Whether it is a splitter, not the class of one."""
     methods = (answer(value, "split"), answer(value, "get_n_splits"))
     return all(map(callable, methods)) and not isinstance(value, type)

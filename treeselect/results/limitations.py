@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from treeselect.algorithms.shared.references import Reference
 from treeselect.resampling.nouns import noun
 from treeselect.results.rows import RowFacts
@@ -77,7 +79,7 @@ def few_events(fit: Fit, rows: RowFacts) -> str:
 
 def _score(fit: Fit, performance: Performance | None) -> str:
     name = fit.design.response.family.score_name
-    if performance is None and fit.held_out is not None:
+    if performance is None and fit.held_out is not None and np.isfinite(fit.held_out.score):
         return (
             f"The {name} on the rows that were not drawn is that of the final model; other samples"
             " of rows may lead to other terms."

@@ -109,7 +109,8 @@ def sample_facts(result: Fit) -> tuple[tuple[str, str], ...]:
         all_others = found.n_rows == result.design.rows.not_drawn
         of = "" if all_others else f"of the {result.design.rows.not_drawn:,} "
         rows = f"the {found.n_rows:,} " if all_others else f"{found.n_rows:,} "
-        facts.append(("Held out", f"{found.score_name} {score} on {rows}{of}rows not drawn"))
+        noun = "row" if all_others and found.n_rows == 1 else "rows"
+        facts.append(("Held out", f"{found.score_name} {score} on {rows}{of}{noun} not drawn"))
     return tuple(facts)
 
 
@@ -289,7 +290,7 @@ def rows_note(result: Fit) -> str:
     counts = result.design.rows
     rows = f"Rows used: {counts.used:,}."
     if counts.not_drawn:
-        rows += f" In use and not drawn: {counts.not_drawn:,}."
+        rows += f" Not drawn into the sample: {counts.not_drawn:,}."
     if counts.no_response:
         what = result.design.response.parts_text
         rows += f" Excluded because {what} is missing: {counts.no_response:,}."

@@ -66,19 +66,15 @@ def next_node(node, blocks, row):
 
 
 @inner
-def walk_eight(tree, blocks, i):
-    """Leaves of the rows ``i`` to ``i + 7``."""
+def walk_eight(tree, blocks, i, j, k, m, o, p, q, s):
+    """Leaves of eight rows, which wait for memory together."""
     a = b = c = d = e = f = g = h = np.uint64(0)
     moved = True
     while moved:
-        a_next = next_node(tree[a], blocks, i)
-        b_next = next_node(tree[b], blocks, i + 1)
-        c_next = next_node(tree[c], blocks, i + 2)
-        d_next = next_node(tree[d], blocks, i + 3)
-        e_next = next_node(tree[e], blocks, i + 4)
-        f_next = next_node(tree[f], blocks, i + 5)
-        g_next = next_node(tree[g], blocks, i + 6)
-        h_next = next_node(tree[h], blocks, i + 7)
+        a_next, b_next = next_node(tree[a], blocks, i), next_node(tree[b], blocks, j)
+        c_next, d_next = next_node(tree[c], blocks, k), next_node(tree[d], blocks, m)
+        e_next, f_next = next_node(tree[e], blocks, o), next_node(tree[f], blocks, p)
+        g_next, h_next = next_node(tree[g], blocks, q), next_node(tree[h], blocks, s)
         moved = (
             (a_next ^ a) | (b_next ^ b) | (c_next ^ c) | (d_next ^ d)
             | (e_next ^ e) | (f_next ^ f) | (g_next ^ g) | (h_next ^ h)
@@ -109,7 +105,9 @@ def add_predictions(packed, value, start, blocks, begin, end, out):
             tree = packed[start[t] : start[t + 1]]
             values = value[start[t] : start[t + 1]]
             for i in range(first, whole, 8):
-                a, b, c, d, e, f, g, h = walk_eight(tree, blocks, i)
+                a, b, c, d, e, f, g, h = walk_eight(
+                    tree, blocks, i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7
+                )
                 for k in range(values.shape[1]):
                     out[i, k] += values[a, k]
                     out[i + 1, k] += values[b, k]
@@ -131,7 +129,9 @@ def find_leaves(packed, ordinal, blocks, leaves):
     n = leaves.shape[0]
     whole = n // 8 * 8
     for i in range(0, whole, 8):
-        a, b, c, d, e, f, g, h = walk_eight(packed, blocks, i)
+        a, b, c, d, e, f, g, h = walk_eight(
+            packed, blocks, i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7
+        )
         leaves[i] = ordinal[a]
         leaves[i + 1] = ordinal[b]
         leaves[i + 2] = ordinal[c]

@@ -10,7 +10,7 @@ from treeselect.engine.arrays import IntArray, UInt64Array
 from treeselect.engine.cache import inner
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.ensembles.leaves import leaf_of
-from treeselect.engine.ensembles.prediction import next_node, pack_nodes
+from treeselect.engine.ensembles.prediction import pack_nodes, walk_eight
 from treeselect.engine.growing.nodes import Trees
 
 _AT_ONCE = 4096
@@ -68,22 +68,11 @@ def walk_rows(trees, packed, tree, data, walk, n):
     own, blocks = packed[first : trees.start[tree + 1]], data.blocks
     for r in range(0, n, 8):
         last = n - 1
-        i, j, k, m = rows[r], rows[min(r + 1, last)], rows[min(r + 2, last)], rows[min(r + 3, last)]
-        o, p = rows[min(r + 4, last)], rows[min(r + 5, last)]
-        q, s = rows[min(r + 6, last)], rows[min(r + 7, last)]
-        a = b = c = d = e = f = g = h = np.uint64(0)
-        moved = True
-        while moved:
-            a_next, b_next = next_node(own[a], blocks, i), next_node(own[b], blocks, j)
-            c_next, d_next = next_node(own[c], blocks, k), next_node(own[d], blocks, m)
-            e_next, f_next = next_node(own[e], blocks, o), next_node(own[f], blocks, p)
-            g_next, h_next = next_node(own[g], blocks, q), next_node(own[h], blocks, s)
-            moved = (
-                (a_next ^ a) | (b_next ^ b) | (c_next ^ c) | (d_next ^ d)
-                | (e_next ^ e) | (f_next ^ f) | (g_next ^ g) | (h_next ^ h)
-            ) != 0  # fmt: skip
-            a, b, c, d = a_next, b_next, c_next, d_next
-            e, f, g, h = e_next, f_next, g_next, h_next
+        a, b, c, d, e, f, g, h = walk_eight(
+            own, blocks, rows[r], rows[min(r + 1, last)], rows[min(r + 2, last)],
+            rows[min(r + 3, last)], rows[min(r + 4, last)], rows[min(r + 5, last)],
+            rows[min(r + 6, last)], rows[min(r + 7, last)],
+        )  # fmt: skip
         # From the last to the first: rows behind the end stand for the last one.
         leaf[min(r + 7, last)] = h
         leaf[min(r + 6, last)] = g
