@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit, softmax
+import scipy
 
 from treeselect.engine.arrays import AnyArray, FloatArray, WeightArray
 from treeselect.engine.losses import (
@@ -193,8 +193,12 @@ def _scored(
         return float(score(y, prediction, sample_weight=weight, **own))
 
 
+def _expit(eta: FloatArray) -> FloatArray:
+    return np.asarray(scipy.special.expit(eta))
+
+
 def _softmax(eta: FloatArray) -> FloatArray:
-    return np.asarray(softmax(eta, axis=1))
+    return np.asarray(scipy.special.softmax(eta, axis=1))
 
 
 def _log_shares(shares: FloatArray) -> FloatArray:
@@ -202,7 +206,7 @@ def _log_shares(shares: FloatArray) -> FloatArray:
 
 
 def _log_odds(probability: FloatArray) -> FloatArray:
-    return np.asarray(logit(np.clip(probability, _NEAR_CERTAIN, 1 - _NEAR_CERTAIN)))
+    return np.asarray(scipy.special.logit(np.clip(probability, _NEAR_CERTAIN, 1 - _NEAR_CERTAIN)))
 
 
 def _identity(eta: FloatArray) -> FloatArray:
@@ -227,7 +231,7 @@ BINOMIAL = Family(
     "AUC",
     area_under_curve,
     0.5,
-    expit,
+    _expit,
     _log_odds,
     min_leaf=10,
     has_classes=True,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import expit, logit, logsumexp, softmax, xlogy
+import scipy
 
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.cache import kernel
@@ -186,16 +186,16 @@ class LogisticLoss(_Usual):
         return loss
 
     def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        return np.asarray(y - expit(eta))
+        return np.asarray(y - scipy.special.expit(eta))
 
     def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        p = expit(eta)
+        p = scipy.special.expit(eta)
         return np.asarray(p * (1.0 - p))
 
     def constant(
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
     ) -> float:
-        best = float(logit(np.average(y, weights=weight)))
+        best = float(scipy.special.logit(np.average(y, weights=weight)))
         if offset is None:
             return best
 
@@ -258,7 +258,7 @@ class PoissonLoss(_Usual):
         return poisson_mean(eta) - y * eta
 
     def least(self, y: FloatArray) -> FloatArray:
-        return np.asarray(y - xlogy(y, y))
+        return np.asarray(y - scipy.special.xlogy(y, y))
 
     def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return np.asarray(y - poisson_mean(eta))
@@ -277,7 +277,7 @@ class PoissonLoss(_Usual):
         if offset is None:
             return float(np.log(weight @ y / weight.sum()))
         # The largest exposure is taken out: in small units none need be a number.
-        return float(np.log(weight @ y) - logsumexp(offset, b=weight))
+        return float(np.log(weight @ y) - scipy.special.logsumexp(offset, b=weight))
 
     def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:
         import cvxpy
@@ -311,18 +311,18 @@ class MultinomialLoss(_Usual):
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         chosen = np.take_along_axis(eta, y.astype(np.int64)[:, np.newaxis], axis=1)[:, 0]
-        return np.asarray(logsumexp(eta, axis=1) - chosen)
+        return np.asarray(scipy.special.logsumexp(eta, axis=1) - chosen)
 
     def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        return np.asarray(self._indicators(y) - softmax(eta, axis=1))
+        return np.asarray(self._indicators(y) - scipy.special.softmax(eta, axis=1))
 
     def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         """The diagonal of the second derivative."""
-        p = softmax(eta, axis=1)
+        p = scipy.special.softmax(eta, axis=1)
         return np.asarray(p * (1.0 - p))
 
     def curvature_times(self, y: FloatArray, eta: FloatArray, directions: FloatArray) -> FloatArray:
-        p = softmax(eta, axis=1)[:, :, np.newaxis]
+        p = scipy.special.softmax(eta, axis=1)[:, :, np.newaxis]
         moved = p * directions.reshape(*eta.shape, -1)
         return np.asarray((moved - p * moved.sum(axis=1, keepdims=True)).reshape(eta.size, -1))
 

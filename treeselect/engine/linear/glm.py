@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
-from scipy.special import softmax
+import scipy
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.losses import Loss
@@ -177,8 +176,8 @@ class Glm:
             return np.array([m for m, _ in found]), np.array([n for _, n in found], dtype=np.int64)
         # No column is a combination of others: how far the coefficients are from 0 tells it all.
         x = self._x[:, columns]
-        r = qr(x, mode="r")[0][: len(columns)]
-        inverse = solve_triangular(r, np.eye(len(columns)))
+        r = scipy.linalg.qr(x, mode="r")[0][: len(columns)]
+        inverse = scipy.linalg.solve_triangular(r, np.eye(len(columns)))
         left = self._target - fit.basis @ fit.coef[:, 0]
         coef = inverse @ (inverse.T @ (x.T @ (self._target - left)))
         lack, gone = np.full(len(groups), left @ left), np.zeros(len(groups), dtype=np.int64)
@@ -200,7 +199,7 @@ class Glm:
         constant = (self._root * (self._loss.has_constant / np.sqrt(self._total)))[:, np.newaxis]
         if not len(columns):
             return constant
-        q, r, _ = qr(self._x[:, columns], mode="economic", pivoting=True)
+        q, r, _ = scipy.linalg.qr(self._x[:, columns], mode="economic", pivoting=True)
         rank = int((np.diag(r) ** 2 > _ALIASED * self._total).sum())
         return np.hstack([constant, q[:, :rank]])
 
@@ -329,7 +328,7 @@ class Glm:
         """Second derivatives of several fits in the coefficients of the free classes, shape
         (n_fits, n_free, n_columns, n_free, n_columns); of each part one triangle is computed."""
         n_fits, n_rows, n_columns = columns.shape
-        p = softmax(full, axis=1)[:, self._free].reshape(n_fits, n_rows, -1)
+        p = scipy.special.softmax(full, axis=1)[:, self._free].reshape(n_fits, n_rows, -1)
         n_free = p.shape[2]
         hessian = np.empty((n_fits, n_free, n_columns, n_free, n_columns))
         for k in range(n_free):

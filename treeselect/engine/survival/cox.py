@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.cache import kernel
@@ -233,7 +233,7 @@ class CoxRows:
         """
         n_tied = np.maximum(self._n_tied, 1)
         with np.errstate(divide="ignore"):
-            of_time = np.log(self._mean) + gammaln(n_tied + 1.0) / n_tied
+            of_time = np.log(self._mean) + scipy.special.gammaln(n_tied + 1.0) / n_tied
         found = np.zeros(len(self.weight))
         found[self._dying] = of_time[self._own]
         return found

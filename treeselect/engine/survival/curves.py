@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from treeselect.brief import brief
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
@@ -120,7 +120,7 @@ def _product_limit(
         error = np.where(survival > 0, survival * np.sqrt(greenwood), np.nan)
         inside = np.where((survival > 0) & (survival < 1), survival, np.nan)
         logarithm = np.log(inside)
-        spread = ndtri(0.5 + confidence / 2) * np.sqrt(greenwood) / logarithm
+        spread = scipy.special.ndtri(0.5 + confidence / 2) * np.sqrt(greenwood) / logarithm
         lower, upper = (np.exp(logarithm * np.exp(sign * spread)) for sign in (-1, 1))
     return SurvivalCurve(
         sets.time, at_risk, events, censored, survival, error, np.asarray(lower), np.asarray(upper)
