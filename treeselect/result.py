@@ -88,7 +88,9 @@ class SelectionResult(ReadableFit):
             on formulaic's full-rank columns with an intercept; for times to an event, Cox's
             proportional hazards model with a table of hazard ratios. Alternatively, an estimator
             from scikit-learn (for times to an event, from scikit-survival), which is cloned and
-            fitted to formulaic's one-hot columns.
+            fitted to formulaic's one-hot columns; ``lightgbm.DaskLGBMClassifier`` and
+            ``DaskLGBMRegressor`` are fitted to all rows of `data`, a Dask frame, by the workers of
+            its cluster.
         missing : {"drop", "indicator"}
             For ``"glm"``: a row with a missing value in a term is dropped, or a missing value is a
             level of a factor, and of a number it is replaced by the median, with an indicator
@@ -124,8 +126,8 @@ class SelectionResult(ReadableFit):
             If `model` is unknown, does not suit the response, or does not support the weights or
             the offset.
         DataError
-            If the data are required but not given, or differ from the data of the fit; or if the
-            linear model can't be fitted.
+            If the data are required but not given, or differ from the data of the fit; if the
+            linear model can't be fitted; or if a partition of a Dask frame lacks a class.
 
         Warns
         -----
@@ -149,7 +151,8 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.results.refitting import refit
 
-        found = refit(self, model, self._with_data(data, weights, offset), missing, ordered)
+        here = self._with_data(data, weights, offset)
+        found = refit(self, model, here, missing, ordered, data)
         if isinstance(found, SelectionResult):
             step = step_text(SelectionResult.refit, {"model": model})
             return dataclasses.replace(found, call=self.call.then(step))

@@ -105,14 +105,15 @@ def scan_of(data: Any) -> Scan | None:
 
 def has_no_frames(data: Any) -> bool:
     """Whether results about it are pandas frames: its library has datasets or tasks only."""
-    return _is_dataset(data) or _is_dask(data)
+    return _is_dataset(data) or is_dask(data)
 
 
 def _is_dataset(data: Any) -> bool:
     return type(data).__module__ == "pyarrow._dataset" and hasattr(data, "scanner")
 
 
-def _is_dask(data: Any) -> bool:
+def is_dask(data: Any) -> bool:
+    """Whether it is a Dask frame."""
     room = type(data).__module__.partition(".")[0]
     return room.startswith("dask") and hasattr(data, "partitions") and hasattr(data, "columns")
 
@@ -135,7 +136,7 @@ def _opener(data: Any) -> Callable[[], Scan] | None:
         return lambda: _dataset(data, _words(data))
     if room in ("duckdb", "_duckdb") and kind.__name__ == "DuckDBPyRelation":
         return lambda: _relation(data)
-    if _is_dask(data):
+    if is_dask(data):
         return lambda: _partitions(data)
     return None
 

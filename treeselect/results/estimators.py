@@ -93,7 +93,7 @@ class EstimatorFit:
             If `new` does not match the data of the fit.
         """
         encoded = self.spec.encode(read_data(new), self.terms)
-        values = _finite(self.spec.one_hot_of(self.terms, encoded)[1])
+        values = finite(self.spec.one_hot_of(self.terms, encoded)[1])
         return values if self.imputer is None else np.asarray(self.imputer.transform(values))
 
     def predict(self, new: Any, type: Literal["class", "response"] | None = None) -> Any:
@@ -198,19 +198,14 @@ def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFi
     """
     from sklearn.base import clone
 
-    _check_estimator(estimator, data)
-    if not result.selected:
-        raise OptionError(
-            "`model` can't be an estimator, because no term is selected and there are no columns.\n"
-            "  Select at least one term, for example with `k=1`."
-        )
+    check_estimator(result, estimator, data)
     data.check_data()
     weight, response = data.weight, data.response
     rows = np.flatnonzero(weight > 0)
     pairs = zip(data.arrays.column_names, data.arrays.columns, strict=True)
     encoded = [column for term, column in pairs if term in result.selected]
     names, values = data.spec.one_hot_of(result.selected, encoded)
-    values = _finite(values[rows])
+    values = finite(values[rows])
     imputer, notes = None, ["A missing label is 0 in all columns of its factor."]
     if np.isnan(values).any():
         if _takes_missing(estimator):
@@ -255,7 +250,8 @@ def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFi
     )
 
 
-def _check_estimator(estimator: Any, data: ModelData) -> None:
+def check_estimator(result: Fit, estimator: Any, data: ModelData) -> None:
+    """Raise an OptionError unless this is an estimator, and can be fitted to the selected terms."""
     if isinstance(estimator, type):
         raise OptionError(
             "`model` must be an estimator, not its class.\n"
@@ -271,6 +267,11 @@ def _check_estimator(estimator: Any, data: ModelData) -> None:
         raise OptionError(
             "`model` can't be an estimator where there is an offset, which it would ignore.\n"
             '  Use `refit("forest")` or `refit("glm")`.'
+        )
+    if not result.selected:
+        raise OptionError(
+            "`model` can't be an estimator, because no term is selected and there are no columns.\n"
+            "  Select at least one term, for example with `k=1`."
         )
 
 
@@ -373,6 +374,6 @@ def _sample_weight(estimator: Any, weight: WeightArray) -> WeightArray:
     return weight
 
 
-def _finite(values: FloatArray) -> FloatArray:
+def finite(values: FloatArray) -> FloatArray:
     """The same with infinite numbers (log of 0) as missing ones."""
     return np.where(np.isfinite(values), values, np.nan)

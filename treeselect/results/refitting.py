@@ -50,6 +50,7 @@ from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
 from treeselect.results.coding_notes import coding_notes
+from treeselect.results.distributed import is_distributed, refit_on_partitions
 from treeselect.results.estimators import MODELS, refit_estimator
 from treeselect.results.linear_notes import group_note, left_out_note, weight_notes
 from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
@@ -77,8 +78,9 @@ def refit(
     data: ModelData,
     missing: object = "drop",
     ordered: object = "treatment",
+    frame: Any = None,
 ) -> Any:
-    """See :meth:`SelectionResult.refit`."""
+    """See :meth:`SelectionResult.refit`; `frame` is the data as they were passed, if they were."""
     coding = read_coding(missing, ordered, data.sources, data.spec.terms)
     if isinstance(model, str) and model == "glm":
         return refit_glm(result, data, coding)
@@ -95,6 +97,8 @@ def refit(
             f"`model` must be one of {listing(MODELS)}, or a scikit-learn estimator.\n"
             f"{found_near(model, MODELS)}"
         )
+    if is_distributed(model):
+        return refit_on_partitions(result, model, data, frame)
     return refit_estimator(result, model, data)
 
 
