@@ -56,6 +56,15 @@ def cluster(tmp_path_factory):
         yield found
 
 
+def test_a_dask_frame_gives_the_answer_of_its_rows_in_memory(fit, rows):
+    here = treeselect.select(
+        "survived ~ . - weight", rows, method="rrf", k=3, rows=500, seed=1, n_trees=20
+    )
+    assert fit.selected == here.selected
+    assert fit.held_out == here.held_out
+    pd.testing.assert_frame_equal(fit.tidy(), here.tidy())
+
+
 def test_two_workers_train_on_all_rows(fit, frame, rows, cluster):
     spread = fit.refit(lightgbm.DaskLGBMClassifier(**TREES), data=frame)
     assert spread.classes == ("no", "yes")
