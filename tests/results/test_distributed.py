@@ -96,7 +96,7 @@ def test_each_partition_must_have_all_classes(fit, rows):
     sorted_fit = treeselect.select(
         "survived ~ . - weight", ordered, method="mrmr", k=2, rows=500, seed=1
     )
-    with pytest.raises(DataError, match="Partition 0 has none of class .yes."):
+    with pytest.raises(DataError, match=r"Partition 0 has none of class .yes."):
         sorted_fit.refit(lightgbm.DaskLGBMClassifier(**TREES), data=ordered)
 
 
