@@ -10,6 +10,7 @@ import pytest
 import treeselect
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.selection import cards
+from treeselect.resampling.confirming import HeldOutScore
 
 
 def gathered(fit, performance=None):
@@ -41,6 +42,15 @@ def test_the_nested_score_stands_in_place_of_the_tuning_score(cross_validated):
 def test_a_score_of_the_rows_of_the_selection_is_none(fitted):
     score = gathered(fitted)[0]
     assert (score.head, score.value) == ("AUC on new rows", "Not assessed")
+
+
+def test_rows_that_were_not_drawn_score_the_final_model(fitted):
+    held = HeldOutScore("AUC", 0.8449, 709)
+    score = gathered(dataclasses.replace(fitted, held_out=held))[0]
+    assert (score.head, score.value) == ("AUC, held-out rows", "0.845")
+    assert "on 709 rows not drawn into the sample" in score.details[0]
+    undefined = dataclasses.replace(fitted, held_out=dataclasses.replace(held, score=np.nan))
+    assert gathered(undefined)[0] == gathered(fitted)[0]
 
 
 def test_the_stability_is_that_of_a_size(fitted):

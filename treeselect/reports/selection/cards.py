@@ -26,14 +26,14 @@ _MOST_NAMES = 3
 def gather(material: FitMaterial) -> tuple[Card, ...]:
     """The score, the stability, the rows."""
     fit = material.fit
-    score = _nested(material) or _tuning(fit)
+    score = _nested(material) or _held_out(fit) or _tuning(fit)
     return score, _stability(fit), _data(fit, row_facts(fit))
 
 
 def has_tuning_score(material: FitMaterial) -> bool:
     """Whether the score shown is from the folds that chose the number of units."""
     score = glance_table(material.fit).iloc[0]["cv_score"]
-    return bool(np.isfinite(score)) and _nested(material) is None
+    return bool(np.isfinite(score)) and not (_nested(material) or _held_out(material.fit))
 
 
 def _nested(material: FitMaterial) -> Card | None:
@@ -48,6 +48,20 @@ def _nested(material: FitMaterial) -> Card | None:
     ]
     head = f"{found.score_name}, nested cross-validation"
     return Card(head, plain_score(found.mean), tuple(text for text in details if text))
+
+
+def _held_out(fit: Fit) -> Card | None:
+    """The score on the rows that were not drawn into the sample."""
+    found = fit.held_out
+    if found is None or not np.isfinite(found.score):
+        return None
+    rows = "1 row" if found.n_rows == 1 else f"{found.n_rows:,} rows"
+    details = (
+        f"Score of the final model on {rows} not drawn into the sample: no part of the selection.",
+        fit.design.response.family.score_words,
+    )
+    head = f"{found.score_name}, held-out rows"
+    return Card(head, plain_score(found.score), tuple(text for text in details if text))
 
 
 def _tuning(fit: Fit) -> Card:
