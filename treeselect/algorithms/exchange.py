@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
-from treeselect.algorithms.shared.exchanging import MARGIN, TREES, Found, Search
+from treeselect.algorithms.shared.exchanging import MARGIN, SURE_ROWS, TREES, Found, Search
 from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.options import check_integer, check_number
 from treeselect.algorithms.shared.references import Reference, texts
@@ -109,6 +109,7 @@ class ExchangeSearch(Method):
     tuning_name: ClassVar[str] = "left"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
+    searches_on: ClassVar[int | None] = SURE_ROWS
     left_out: ClassVar[str] = "the others are constant, or do not lower the out-of-bag error"
 
     def __post_init__(self) -> None:

@@ -125,6 +125,67 @@ def score_by_size(
     return ScoreBySize(np.array([fold.scores for fold in found]), mean_repeats(splits))
 
 
+_SCORED_TREES = 50
+"""Trees of a final forest that only chooses the number of units on long data."""
+
+
+def score_steps(
+    task: Task,
+    method: Method,
+    steps: Sequence[Step],
+    weights: RowWeights,
+    splits: Sequence[Split],
+    *,
+    workers: Workers = ALONE,
+    progress: bool | None = None,
+) -> ScoreBySize:
+    """Score the steps of a path on rows that it did not use.
+
+    Parameters
+    ----------
+    task : Task
+        That of the path, whose rows the final models are fitted to; forests have 50 trees.
+    weights : RowWeights
+        Of all rows.
+    splits : sequence of Split
+        Parts of the held-out rows; all train on the rows of the task.
+
+    Raises
+    ------
+    OptionError
+        If a score is not defined.
+    """
+    problem = dataclasses.replace(task.problem, wants_scores=False)
+    task = dataclasses.replace(
+        task, problem=problem, wants_importance=False, n_final_trees=_SCORED_TREES
+    )
+    keep, cut = problem.groups.keep, method.predicts_any_set
+    of_size = [_of_size(steps, size, keep, cut) for size in range(task.max_size + 1)]
+    own = {step.size: step for step in of_size}
+    calls = [(task, method, step, weights, tuple(splits)) for step in own.values()]
+    found = run_all(_score_step, calls, workers, "Scores by size", progress)
+    scores = dict(zip(own, found, strict=True))
+    return ScoreBySize(np.array([scores[step.size] for step in of_size]).T)
+
+
+def _score_step(
+    task: Task,
+    method: Method,
+    step: Step,
+    weights: RowWeights,
+    splits: tuple[Split, ...],
+    *,
+    n_threads: int = 1,
+) -> list[float]:
+    """Scores of a step's final model, one for each part of the held-out rows."""
+    task = dataclasses.replace(task, n_threads=n_threads)
+    model = method.final_model(task, step)
+    return [
+        held_out_score(task.problem, model, task.weights, split.weights(weights)[1], n_threads)
+        for split in splits
+    ]
+
+
 def follow_fold(
     problem: Problem,
     method: Method,

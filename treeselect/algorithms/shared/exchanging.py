@@ -40,7 +40,7 @@ _NEIGHBOURS = 6
 """Sets of the same size with which a set is compared at the end."""
 
 _QUICK_TREES = 25
-_QUICK_ROWS, _SURE_ROWS = 2_000, 10_000
+_QUICK_ROWS, SURE_ROWS = 2_000, 10_000
 
 
 class Found(NamedTuple):
@@ -75,7 +75,7 @@ class Search:
         self._task, self._margin = task, margin
         self._keep, self._costs = groups.keep, groups.costs
         self._rank = groups.ranks(task.seed)
-        self._rows = rows_to_judge(task, _SURE_ROWS)
+        self._rows = rows_to_judge(task, SURE_ROWS)
         self._sure = Judge(task, n_trees, "sure", self._rows)
         self._quick = Judge(task, _QUICK_TREES, "quick", rows_to_judge(task, _QUICK_ROWS))
         self._alone = Alone(self._rows.data, self._sure.truth, self._rows.weights)
