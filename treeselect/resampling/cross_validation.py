@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,13 @@ from treeselect.resampling.splitting import split_rows
 from treeselect.running.parallel import ALONE, Workers, run_all
 
 
+class Spared(NamedTuple):
+    """Numbers of rows: those on which sets were searched, and those held out to score them."""
+
+    n_searched: int
+    n_held_out: int
+
+
 @dataclass(frozen=True, slots=True)
 class ScoreBySize:
     """Cross-validated scores by number of units.
@@ -39,12 +46,23 @@ class ScoreBySize:
         the constant model.
     repeats : float
         How often a row is held out, on average; folds are those of all repeats.
+    spared : Spared or None
+        If a single path was scored on rows that its search spared, the numbers of rows; its scores
+        are those of parts of the held-out rows.
     """
 
     scores: FloatArray
     repeats: float = 1.0
+    spared: Spared | None = None
 
     __repr__ = brief
+
+    def words(self, folds: Folds) -> str:
+        """How sets were scored: ``"5-fold cross-validation"``, ``"38,842 spared rows in 5
+        parts"``."""
+        if self.spared is None:
+            return folds.words(len(self.scores))
+        return f"{self.spared.n_held_out:,} spared rows in {len(self.scores)} parts"
 
     @property
     def mean(self) -> FloatArray:
@@ -165,7 +183,10 @@ def score_steps(
     calls = [(task, method, step, weights, tuple(splits)) for step in own.values()]
     found = run_all(_score_step, calls, workers, "Scores by size", progress)
     scores = dict(zip(own, found, strict=True))
-    return ScoreBySize(np.array([scores[step.size] for step in of_size]).T)
+    return ScoreBySize(
+        np.array([scores[step.size] for step in of_size]).T,
+        spared=Spared(len(splits[0].train), sum(len(split.test) for split in splits)),
+    )
 
 
 def _score_step(

@@ -31,7 +31,7 @@ _MOST_HELD_OUT = 100_000
 models."""
 
 
-class Spared(NamedTuple):
+class SparedRows(NamedTuple):
     """Rows that are searched, and parts of the others.
 
     Attributes
@@ -47,7 +47,7 @@ class Spared(NamedTuple):
 
 def spared_rows(
     problem: Problem, method: Method, weights: RowWeights, folds: Folds, seed: int
-) -> Spared | None:
+) -> SparedRows | None:
     """A sample of the rows to search on, and the others in as many parts as there are folds.
 
     Classes are balanced. None if sets are to be scored by cross-validation: on data that are not
@@ -72,4 +72,4 @@ def spared_rows(
     n_pieces = folds.folds * math.ceil(len(others) / _MOST_HELD_OUT)
     piece = assign_folds(problem, weights.only(others), n_pieces, stream_seed(seed, "spared"))
     splits = [Split(searched, np.flatnonzero(piece == i)) for i in range(folds.folds)]
-    return Spared(searched, tuple(splits))
+    return SparedRows(searched, tuple(splits))

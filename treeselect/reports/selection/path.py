@@ -93,9 +93,10 @@ def _what_score(fit: Fit) -> str:
                     f" The {noun(fit)} were selected on all rows, so it is optimistic for new rows."
                 )
     else:
+        parts = "folds" if fit.scores.spared is None else "parts"
         first = (
-            f"{score} on held-out rows: mean of {len(fit.scores.scores)} folds ± one standard"
-            f" error. The same folds chose the number of {noun(fit)}, so the score at the chosen"
+            f"{score} on held-out rows: mean of {len(fit.scores.scores)} {parts} ± one standard"
+            f" error. The same {parts} chose the number of {noun(fit)}, so the score at the chosen"
             " number may be slightly optimistic."
         )
     return first
