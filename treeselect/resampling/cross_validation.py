@@ -65,6 +65,11 @@ class ScoreBySize:
         return f"{self.spared.n_held_out:,} spared rows in {len(self.scores)} parts"
 
     @property
+    def kind(self) -> str:
+        """``"cross-validated"`` or ``"on spared rows"``."""
+        return "cross-validated" if self.spared is None else "on spared rows"
+
+    @property
     def mean(self) -> FloatArray:
         """Mean over the folds, shape (max_size + 1,)."""
         return np.asarray(self.scores.mean(axis=0))

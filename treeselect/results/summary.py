@@ -117,8 +117,8 @@ def sample_facts(result: Fit) -> tuple[tuple[str, str], ...]:
 def score_fact(result: Fit) -> tuple[str, str]:
     """The name of the score, and the score of the selection, with the rows it was computed on."""
     glance = glance_table(result).iloc[0]
-    if np.isfinite(glance["cv_score"]):
-        score = f"{score_text(glance['cv_score'], glance['cv_se'])}, cross-validated"
+    if result.scores is not None and np.isfinite(glance["cv_score"]):
+        score = f"{score_text(glance['cv_score'], glance['cv_se'])}, {result.scores.kind}"
     else:
         rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
         score = f"{plain_score(glance['train_score'])} {rows}"

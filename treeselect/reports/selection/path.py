@@ -124,7 +124,7 @@ def _table(fit: Fit) -> Table:
     tuning = fit.chosen_method.tuning_name
     rows_of = "out of bag" if fit.chosen_method.tells_out_of_bag else "training"
     columns = [f"{noun(fit).capitalize()} (k)", tuning, f"{score}, {rows_of}"]
-    columns += [f"{score}, cross-validated", "s.e."] if validated else []
+    columns += [f"{score}, {fit.scores.kind}", "s.e."] if fit.scores is not None else []
     columns += ["Selected"]
     rows = []
     for row in path_table(fit).to_dict("records"):
