@@ -161,7 +161,9 @@ def select(
         classes or events balanced over the folds; a scikit-learn splitter such as
         ``TimeSeriesSplit()``; or the fold number of each row, negative for rows that are in every
         training set. A splitter receives the rows in use (known response, positive weight),
-        numbered from 0 in order, and draws with `seed` if its ``random_state`` is None.
+        numbered from 0 in order, and draws with `seed` if its ``random_state`` is None. On more
+        than 20,000 rows, exchange search scores its sets on the rows that it spares, in parts of
+        this number, unless a splitter or fold numbers are given (see its notes).
     repeats : int
         Number of repeats of the cross-validation, 1 to 10,000, if `folds` is a number. Repeats are
         not independent: the standard error is the standard deviation over all folds of all
@@ -390,7 +392,7 @@ def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, de
     if isinstance(choice.k, int):
         return "k fixed" if found.step.size == choice.k else f"k = {choice.k} requested"
     assert found.scores is not None
-    score, done = problem.family.score_name, choice.folds.words(len(found.scores.scores))
+    score, done = problem.family.score_name, found.scores.words(choice.folds)
     if choice.k == "best":
         return f"best {score}, {done}"
     best = best_size(scored_sizes(found.scores, problem.groups.keep), found.scores)

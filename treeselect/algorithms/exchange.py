@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
-from treeselect.algorithms.shared.exchanging import MARGIN, TREES, Found, Search
+from treeselect.algorithms.shared.exchanging import MARGIN, SURE_ROWS, Found, Search
 from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.options import check_integer, check_number
 from treeselect.algorithms.shared.references import Reference, texts
@@ -31,8 +31,9 @@ class ExchangeSearch(Method):
     left : float, optional
         Select the first set along the path whose out-of-bag error is at most this share of the null
         model's, or the last set; above 0, at most 1. If None, `k` decides.
-    n_trees : int
-        Trees in each forest that judges a set, 10 to 1,000,000.
+    n_trees : int, optional
+        Trees in each forest that judges a set, 10 to 1,000,000. By default 100 on up to 3,000 rows,
+        and on more rows 300,000 divided by their number, at least 30.
     margin : float
         Number of standard errors of the paired difference by which an exchange must lower the
         error, at least 0.
@@ -64,6 +65,19 @@ class ExchangeSearch(Method):
     judgements use 25 trees and at most 2,000 rows, final ones at most 10,000 rows. The path ends
     when three further terms do not lower the error by more than the margin.
 
+    On more than 3,000 rows, first judgements use 12 trees, and an exchange that they find worse by
+    more than one standard error is not judged again. Final judgements then have fewer trees
+    (`n_trees`): over streams of random numbers, differences of sets vary as much with 100 trees as
+    with 30, because they vary with the capacity that the first trees choose.
+
+    On more than 20,000 rows, the number of terms (``k="1se"``, ``"best"``) is chosen on the rows
+    that the search spares. The path is searched for on at most 10,000 rows, balanced by class; for
+    each of its sets, a forest of 50 trees fitted to the same rows predicts the others (at most
+    100,000), which are scored in as many parts as there are `folds`. One search takes the place of
+    one per fold and one on all rows. Cross-validation remains for a splitter such as
+    ``folds=StratifiedKFold(5)``, for fold numbers, for ``repeats`` above 1, with `fold_groups`,
+    for survival times, and if the searched rows would hold fewer than 500 rows of a class.
+
     With `costs`, gains are divided by costs: terms are ranked by gain per cost, and one term
     replaces another if it adds more per cost to the remaining terms. A group (``groups=``) counts
     as one term.
@@ -89,7 +103,7 @@ class ExchangeSearch(Method):
     """
 
     left: float | None = None
-    n_trees: int = TREES
+    n_trees: int | None = None
     margin: float = MARGIN
 
     name: ClassVar[str] = "exchange"
@@ -109,11 +123,12 @@ class ExchangeSearch(Method):
     tuning_name: ClassVar[str] = "left"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
+    searches_on: ClassVar[int | None] = SURE_ROWS
     left_out: ClassVar[str] = "the others are constant, or do not lower the out-of-bag error"
 
     def __post_init__(self) -> None:
         check_number(self, "left", above=0.0, most=1.0, optional=True)
-        check_integer(self, "n_trees", least=10)
+        check_integer(self, "n_trees", least=10, optional=True)
         check_number(self, "margin", least=0.0)
 
     def path(self, task: Task) -> tuple[Step, ...]:

@@ -11,9 +11,10 @@ Layout, version 3, in the container that ``archive`` describes:
     (``forest_*``) or boosted trees (``boost_*``), the sparse forest (``sub_*``), bin edges
     (``edges``, ``edges_start``), decisions of methods that make them and the importances behind
     them (``decisions``, ``decision_*``), the exchanges of a search and its near-equivalent sets
-    (``exchange_*``, ``rival_*``), cross-validated scores (``fold_scores``, ``fold_repeats``),
-    resamples (``resample_*``), effects of terms (``effect_*``), and, optionally, the data
-    (``y``, ``rows``, ``weight``, ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``).
+    (``exchange_*``, ``rival_*``), held-out scores (``fold_scores``, ``fold_repeats``,
+    ``spared_rows``), resamples (``resample_*``), effects of terms (``effect_*``), and, optionally,
+    the data (``y``, ``rows``, ``weight``, ``offset``, ``source_<i>``, ``fold_numbers``,
+    ``fold_groups``).
     Of splitters, scikit-learn selectors and scores that are functions, only the names are stored.
 
 Nodes of trees are whole numbers in the narrowest type that holds them (``widths``), and float64.

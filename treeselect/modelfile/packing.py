@@ -59,6 +59,8 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     if result.scores is not None:
         arrays["fold_scores"] = result.scores.scores
         arrays["fold_repeats"] = np.array([result.scores.repeats], dtype=np.float64)
+        if result.scores.spared is not None:
+            arrays["spared_rows"] = np.array(result.scores.spared, dtype=np.int64)
     content: dict[str, Any] = {
         "formula": {
             "text": spec.formula.text,

@@ -27,7 +27,7 @@ from treeselect.models.model import Model
 from treeselect.models.probing import n_outputs_of
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.confirming import HeldOutScore
-from treeselect.resampling.cross_validation import ScoreBySize
+from treeselect.resampling.cross_validation import ScoreBySize, Spared
 from treeselect.resampling.fit import Call, Fit
 from treeselect.resampling.folds import Folds
 from treeselect.resampling.paths import StabilityPath
@@ -225,7 +225,11 @@ def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> Scor
     )
     repeats = arrays["fold_repeats"]
     check(repeats.shape == (1,) and 1 <= repeats[0] <= len(scores), "scores")
-    return ScoreBySize(scores, float(repeats[0]))
+    if "spared_rows" not in arrays:
+        return ScoreBySize(scores, float(repeats[0]))
+    rows = arrays["spared_rows"]
+    check(rows.shape == (2,) and rows.dtype == np.int64 and bool((rows > 0).all()), "scores")
+    return ScoreBySize(scores, float(repeats[0]), Spared(*rows.tolist()))
 
 
 def _stability(

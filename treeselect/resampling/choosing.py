@@ -17,8 +17,9 @@ from treeselect.engine.arrays import BoolArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, first_largest
 from treeselect.models.model import Model
-from treeselect.resampling.cross_validation import ScoreBySize, score_by_size
+from treeselect.resampling.cross_validation import ScoreBySize, score_by_size, score_steps
 from treeselect.resampling.folds import Folds
+from treeselect.resampling.spared import spared_rows
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import ALONE, Workers
 
@@ -110,8 +111,10 @@ def choose(
         If the rows can't be split into the folds.
     """
     k, most = choice.k, most_units(problem.groups)
-    scores = None
+    scores, spared = None, None
     if isinstance(k, str):
+        spared = spared_rows(problem, method, weights, choice.folds, seed)
+    if isinstance(k, str) and spared is None:
         scores = score_by_size(
             problem,
             method,
@@ -124,13 +127,17 @@ def choose(
         )
     task = Task(
         problem,
-        weights,
+        weights if spared is None else weights.only(spared.searched),
         max_size=k if isinstance(k, int) else most,
         seed=stream_seed(seed, "fit"),
         every_size=isinstance(k, str),
         n_threads=workers.n_threads,
     )
     steps = steps_of(method, task)
+    if spared is not None:
+        scores = score_steps(
+            task, method, steps, weights, spared.splits, workers=workers, progress=progress
+        )
     step = choose_step(steps, k, scores, problem.groups.keep, cuts=method.predicts_any_set)
     if isinstance(k, str):
         # A path that skips the last size has a larger step, which was not scored.

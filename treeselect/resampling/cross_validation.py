@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,13 @@ from treeselect.resampling.splitting import split_rows
 from treeselect.running.parallel import ALONE, Workers, run_all
 
 
+class Spared(NamedTuple):
+    """Numbers of rows: those on which sets were searched, and those held out to score them."""
+
+    n_searched: int
+    n_held_out: int
+
+
 @dataclass(frozen=True, slots=True)
 class ScoreBySize:
     """Cross-validated scores by number of units.
@@ -39,12 +46,28 @@ class ScoreBySize:
         the constant model.
     repeats : float
         How often a row is held out, on average; folds are those of all repeats.
+    spared : Spared or None
+        If a single path was scored on rows that its search spared, the numbers of rows; its scores
+        are those of parts of the held-out rows.
     """
 
     scores: FloatArray
     repeats: float = 1.0
+    spared: Spared | None = None
 
     __repr__ = brief
+
+    def words(self, folds: Folds) -> str:
+        """How sets were scored: ``"5-fold cross-validation"``, ``"38,842 spared rows in 5
+        parts"``."""
+        if self.spared is None:
+            return folds.words(len(self.scores))
+        return f"{self.spared.n_held_out:,} spared rows in {len(self.scores)} parts"
+
+    @property
+    def kind(self) -> str:
+        """``"cross-validated"`` or ``"on spared rows"``."""
+        return "cross-validated" if self.spared is None else "on spared rows"
 
     @property
     def mean(self) -> FloatArray:
@@ -123,6 +146,70 @@ def score_by_size(
     ]
     found = run_all(follow_fold, calls, workers, "Cross-validation", progress)
     return ScoreBySize(np.array([fold.scores for fold in found]), mean_repeats(splits))
+
+
+_SCORED_TREES = 50
+"""Trees of a final forest that only chooses the number of units on long data."""
+
+
+def score_steps(
+    task: Task,
+    method: Method,
+    steps: Sequence[Step],
+    weights: RowWeights,
+    splits: Sequence[Split],
+    *,
+    workers: Workers = ALONE,
+    progress: bool | None = None,
+) -> ScoreBySize:
+    """Score the steps of a path on rows that it did not use.
+
+    Parameters
+    ----------
+    task : Task
+        That of the path, whose rows the final models are fitted to; forests have 50 trees.
+    weights : RowWeights
+        Of all rows.
+    splits : sequence of Split
+        Parts of the held-out rows; all train on the rows of the task.
+
+    Raises
+    ------
+    OptionError
+        If a score is not defined.
+    """
+    problem = dataclasses.replace(task.problem, wants_scores=False)
+    task = dataclasses.replace(
+        task, problem=problem, wants_importance=False, n_final_trees=_SCORED_TREES
+    )
+    keep, cut = problem.groups.keep, method.predicts_any_set
+    of_size = [_of_size(steps, size, keep, cut) for size in range(task.max_size + 1)]
+    own = {step.size: step for step in of_size}
+    calls = [(task, method, step, weights, tuple(splits)) for step in own.values()]
+    found = run_all(_score_step, calls, workers, "Scores by size", progress)
+    scores = dict(zip(own, found, strict=True))
+    return ScoreBySize(
+        np.array([scores[step.size] for step in of_size]).T,
+        spared=Spared(len(splits[0].train), sum(len(split.test) for split in splits)),
+    )
+
+
+def _score_step(
+    task: Task,
+    method: Method,
+    step: Step,
+    weights: RowWeights,
+    splits: tuple[Split, ...],
+    *,
+    n_threads: int = 1,
+) -> list[float]:
+    """Scores of a step's final model, one for each part of the held-out rows."""
+    task = dataclasses.replace(task, n_threads=n_threads)
+    model = method.final_model(task, step)
+    return [
+        held_out_score(task.problem, model, task.weights, split.weights(weights)[1], n_threads)
+        for split in splits
+    ]
 
 
 def follow_fold(

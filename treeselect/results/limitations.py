@@ -90,8 +90,9 @@ def _score(fit: Fit, performance: Performance | None) -> str:
             " may select other terms in each fold, not this particular set of terms."
         )
     if fit.scores is not None:
+        which = "folds" if fit.scores.spared is None else "held-out rows"
         return (
-            f"The same folds chose the number of {noun(fit)}, so their {name} may be slightly"
+            f"The same {which} chose the number of {noun(fit)}, so their {name} may be slightly"
             " optimistic."
         )
     return (

@@ -179,12 +179,18 @@ def _how_many(fit: Fit) -> str:
             return f"{what} was fixed at {k:,}."
         return f"Of {k:,} {noun(fit, k)} requested, only {fit.k:,} entered the path."
     assert fit.scores is not None
-    family, folds = fit.design.response.family, fit.choice.folds.words(len(fit.scores.scores))
+    family, folds = fit.design.response.family, fit.scores.words(fit.choice.folds)
     rule = (
         f"was chosen by the one-standard-error rule [{ONE_STANDARD_ERROR.short}] for"
         if k == "1se"
         else "was chosen to maximise"
     )
+    if fit.scores.spared is not None:
+        return (
+            f"{what} {rule} {family.score_name} on {folds}; the sets were searched for on"
+            f" {fit.scores.spared.n_searched:,} other rows, to which the models that were scored"
+            " were fitted, too."
+        )
     return (
         f"{what} {rule} {family.score_name} in {folds}, with the selection repeated inside each"
         " fold."
@@ -211,8 +217,9 @@ def _scores(fit: Fit, performance: Performance | None) -> list[str]:
     family, said, words = fit.design.response.family, [], []
     if fit.scores is not None and np.isfinite(fit.scores.mean[fit.k]):
         mean, error = fit.scores.mean[fit.k], fit.scores.standard_error[fit.k]
+        where = "In the same folds" if fit.scores.spared is None else "On the spared rows"
         said.append(
-            f"In the same folds, {family.score_name} with this number of {noun(fit)} was"
+            f"{where}, {family.score_name} with this number of {noun(fit)} was"
             f" {score_text(mean, error, 'standard error')}."
         )
         words.append(family.score_words)

@@ -117,8 +117,8 @@ def sample_facts(result: Fit) -> tuple[tuple[str, str], ...]:
 def score_fact(result: Fit) -> tuple[str, str]:
     """The name of the score, and the score of the selection, with the rows it was computed on."""
     glance = glance_table(result).iloc[0]
-    if np.isfinite(glance["cv_score"]):
-        score = f"{score_text(glance['cv_score'], glance['cv_se'])}, cross-validated"
+    if result.scores is not None and np.isfinite(glance["cv_score"]):
+        score = f"{score_text(glance['cv_score'], glance['cv_se'])}, {result.scores.kind}"
     else:
         rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
         score = f"{plain_score(glance['train_score'])} {rows}"
@@ -230,6 +230,13 @@ def _optimism_notes(result: Fit) -> list[str]:
         return [
             f"To estimate the {name} on new data, use `performance()`, which repeats the selection"
             " inside each fold."
+        ]
+    if result.scores.spared is not None:
+        return [
+            f"The sets were searched for on {result.scores.spared.n_searched:,} rows and scored on"
+            f" {result.scores.spared.n_held_out:,} others by models fitted to the former. The same"
+            f" rows chose k, so the {name} may be slightly optimistic; the final model is fitted to"
+            " all rows. `performance()` uses nested cross-validation."
         ]
     return [
         "The selection was repeated inside each fold, but the same folds chose k, so the"

@@ -22,8 +22,9 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import FREE
 from treeselect.engine.rounding import falling, levels
 
-TREES = 100
-"""Trees of the sure judge by default."""
+_TREES, _LEAST_TREES, _ROWS_TIMES_TREES = 100, 30, 300_000
+"""Trees of the sure judge by default, and the fewest; in between, as many as rows times trees
+allow: what sets differ by is known to a few thousandths with many rows, whatever the trees."""
 
 MARGIN = 1.0
 """Standard errors by which a set must be better than another to replace it, by default."""
@@ -39,8 +40,8 @@ are examined closely."""
 _NEIGHBOURS = 6
 """Sets of the same size with which a set is compared at the end."""
 
-_QUICK_TREES = 25
-_QUICK_ROWS, _SURE_ROWS = 2_000, 10_000
+_QUICK_TREES, _FEW_QUICK_TREES = 25, 12
+_QUICK_ROWS, SURE_ROWS = 2_000, 10_000
 
 
 class Found(NamedTuple):
@@ -64,20 +65,23 @@ class Search:
     Parameters
     ----------
     task : Task
-    n_trees : int
-        Trees of the sure judge.
+    n_trees : int, optional
+        Trees of the sure judge: by default 100 on up to 3,000 rows, down to 30 on more.
     margin : float
         Standard errors by which a set must be better than another to replace it.
     """
 
-    def __init__(self, task: Task, *, n_trees: int = TREES, margin: float = MARGIN) -> None:
+    def __init__(self, task: Task, *, n_trees: int | None = None, margin: float = MARGIN) -> None:
         groups = task.problem.groups
         self._task, self._margin = task, margin
         self._keep, self._costs = groups.keep, groups.costs
         self._rank = groups.ranks(task.seed)
-        self._rows = rows_to_judge(task, _SURE_ROWS)
-        self._sure = Judge(task, n_trees, "sure", self._rows)
-        self._quick = Judge(task, _QUICK_TREES, "quick", rows_to_judge(task, _QUICK_ROWS))
+        self._rows = rows_to_judge(task, SURE_ROWS)
+        self._n_trees = usual_trees(len(self._rows.places))
+        self._is_long = self._n_trees < _TREES
+        self._sure = Judge(task, n_trees or self._n_trees, "sure", self._rows)
+        quick = _FEW_QUICK_TREES if self._is_long else _QUICK_TREES
+        self._quick = Judge(task, quick, "quick", rows_to_judge(task, _QUICK_ROWS))
         self._alone = Alone(self._rows.data, self._sure.truth, self._rows.weights)
         gains = held_out_gains(task, self._rows, self._sure.truth, "ranking", RANKING_CELLS)
         self._order = self._ranked(gains, self._keep)
@@ -165,7 +169,9 @@ class Search:
         Sets that the quick judge found near-equivalent are judged with all trees.
         """
         quick = self._others(self._quick, found)
-        close = self._best_first(self._quick, quick)[:_NEIGHBOURS]
+        close = self._not_hopeless(
+            self._best_first(self._quick, quick)[:_NEIGHBOURS], found.selected
+        )
         self._sure.learn(close)
         for one in close:
             self._sure.error(one)
@@ -216,9 +222,23 @@ class Search:
         """The set after the best exchange; None if no exchange helps."""
         into, out = self._additions(selected)[:_BEST], self._removals(selected)[:_BEST]
         tried = [_exchanged(selected, a, b) for a in out.tolist() for b in into.tolist()]
-        near = self._best_first(self._quick, tried)[:_BEST]
+        near = self._not_hopeless(self._best_first(self._quick, tried)[:_BEST], selected)
         better = self.better_of(selected, near)
         return None if better is selected else better
+
+    def _not_hopeless(
+        self, challengers: Sequence[BoolArray], incumbent: BoolArray
+    ) -> list[BoolArray]:
+        """Challengers that need the sure judge: with many rows, those that the quick judge does not
+        find worse by more than a standard error; otherwise all."""
+        if not self._is_long:
+            return list(challengers)
+        rises = [self._rise(self._quick, incumbent, other) for other in challengers]
+        return [
+            other
+            for other, (mean, spread) in zip(challengers, rises, strict=True)
+            if mean <= spread
+        ]
 
     def _best_first(self, judge: Judge, sets: list[BoolArray]) -> list[BoolArray]:
         """Sets of one size in order: first those within one standard error of the best, by cost and
@@ -262,8 +282,9 @@ class Search:
         # What is left of the response need not be monotone in a term where the response is.
         free = self._rows._replace(data=self._rows.data._replace(monotone=FREE))
         left = held_out_gains(
-            self._task, free, self._sure.residuals(selected), "residuals", SCREEN_CELLS
-        )
+            self._task, free, self._sure.residuals(selected), "residuals", SCREEN_CELLS,
+            self._n_trees,
+        )  # fmt: skip
         orders = [self._ranked(left, np.zeros_like(self._keep)), self._order]
         outside = [order[~selected[order]][:_CANDIDATES] for order in orders]
         by_turns = [order[i] for i in range(_CANDIDATES) for order in outside if i < len(order)]
@@ -272,6 +293,11 @@ class Search:
     def _ranked(self, gains: FloatArray, keep: BoolArray) -> IntArray:
         """Units by gain per cost."""
         return ranking(per_price(gains, self._costs), keep, self._rank)
+
+
+def usual_trees(n_rows: int) -> int:
+    """Trees of the sure judge on a number of rows: 100 on up to 3,000, down to 30 on 10,000."""
+    return min(_TREES, max(_LEAST_TREES, _ROWS_TIMES_TREES // max(n_rows, 1)))
 
 
 def per_price(gains: FloatArray, costs: FloatArray) -> FloatArray:

@@ -157,7 +157,9 @@ class Judge:
         return _Judged(selected, found.prediction, found.errors)
 
 
-def held_out_gains(task: Task, rows: Rows, truth: FloatArray, name: str, cells: int) -> FloatArray:
+def held_out_gains(
+    task: Task, rows: Rows, truth: FloatArray, name: str, cells: int, least: int = _SCREEN_TREES
+) -> FloatArray:
     """Out-of-bag gains of all units in a forest for `truth`, shape (n_groups,); minus infinity for
     units that can't split.
 
@@ -169,6 +171,8 @@ def held_out_gains(task: Task, rows: Rows, truth: FloatArray, name: str, cells: 
         The response, or the residuals of a set.
     cells : int
         Rows times columns times trees; see ``RANKING_CELLS``.
+    least : int
+        Trees, at least.
     """
     data, weight = rows.data, rows.weights.values
     counts = copies(weight) * ~np.isnan(truth[:, 0])
@@ -179,7 +183,7 @@ def held_out_gains(task: Task, rows: Rows, truth: FloatArray, name: str, cells: 
     affordable = cells // max(int((counts > 0).sum()) * len(data.codes), 1)
     sampling = Sampling(groups=rows.weights.groups)
     trees = bagged_forest(
-        data, target, counts, n_trees=min(max(_SCREEN_TREES, affordable), _MOST_TREES), seed=seed,
+        data, target, counts, n_trees=min(max(least, affordable), _MOST_TREES), seed=seed,
         sampling=sampling,
         growth=Growth(_SCREEN_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
         rank=task.problem.groups.ranks(task.seed), n_threads=task.n_threads,

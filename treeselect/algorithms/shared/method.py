@@ -21,7 +21,7 @@ from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import NotGiven, described
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import MethodError, quoted
-from treeselect.models.forest import refit_forest
+from treeselect.models.forest import REFITTED_TREES, refit_forest
 from treeselect.models.model import Model
 
 if TYPE_CHECKING:
@@ -65,6 +65,9 @@ class Method:
     scores_out_of_bag : bool
         Whether the training scores of its steps are out of bag, as those of :meth:`scored_step`
         are. True by default.
+    searches_on : int or None
+        Most rows on which it searches for sets; None, the default, for all. On data of more than
+        twice as many rows, the others score the sets (``resampling.spared``).
     left_out : str
         Why terms never enter the path, as a clause.
     own_value : float or None
@@ -96,6 +99,7 @@ class Method:
     tuning_name: ClassVar[str] = ""
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
+    searches_on: ClassVar[int | None] = None
     left_out: ClassVar[str] = "the others do not improve the ensemble"
     own_value: ClassVar[float | None] = None
 
@@ -209,7 +213,7 @@ class Method:
         """
         return refit_forest(
             task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads,
-            wants_importance=task.wants_importance,
+            n_trees=task.n_final_trees or REFITTED_TREES, wants_importance=task.wants_importance,
         )  # fmt: skip
 
     def scored_step(

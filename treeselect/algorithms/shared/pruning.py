@@ -18,8 +18,9 @@ from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray
 from treeselect.engine.rounding import falling
 
-_TREES = 200
-"""Trees of the compared forests."""
+_TREES, _LEAST_TREES, _ROWS_TIMES_TREES = 200, 50, 600_000
+"""Trees of the compared forests: 200 on up to 3,000 rows, and fewer on more, at least 50 (see
+``exchanging.usual_trees``)."""
 
 _ROWS = 20_000
 """Most rows on which sets are compared."""
@@ -42,11 +43,11 @@ class BackwardPass:
     ----------
     task : Task
     judge : Judge, optional
-        Judge of the sets; one of 200 trees by default.
+        Judge of the sets; by default one of 200 trees, down to 50 on more than 3,000 rows.
     """
 
     def __init__(self, task: Task, judge: Judge | None = None) -> None:
-        self._judge = judge or Judge(task, _TREES, "prune", rows_to_judge(task, _ROWS))
+        self._judge = judge or _judge(task)
         self._keep = task.problem.groups.keep
         self._rank = task.problem.groups.ranks(task.seed)
         self._chains: dict[bytes, list[tuple[BoolArray, float]]] = {}
@@ -100,6 +101,12 @@ class BackwardPass:
             if rise <= spread:
                 return int(g)
         return None
+
+
+def _judge(task: Task) -> Judge:
+    rows = rows_to_judge(task, _ROWS)
+    affordable = _ROWS_TIMES_TREES // max(len(rows.places), 1)
+    return Judge(task, min(_TREES, max(_LEAST_TREES, affordable)), "prune", rows)
 
 
 def prune_path(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:

@@ -31,6 +31,8 @@ class Task:
         Threads that may be used; results do not depend on them.
     wants_importance : bool
         Whether the importances of the final model are needed; they are not where it is only scored.
+    n_final_trees : int or None
+        Most trees of a final forest; None leaves them to the method.
     """
 
     problem: Problem
@@ -41,6 +43,7 @@ class Task:
     every_size: bool = True
     n_threads: int = 1
     wants_importance: bool = True
+    n_final_trees: int | None = None
 
     __repr__ = brief
 

@@ -75,13 +75,19 @@ def _tuning(fit: Fit) -> Card:
     if not np.isfinite(glance["cv_score"]):
         return Card(f"{family.score_name} on new rows", "Not assessed", (better,))
     error = _error(glance["cv_score"], glance["cv_se"])
+    spared = None if fit.scores is None else fit.scores.spared
+    how = (
+        "The selection was repeated inside each fold, but the same folds"
+        if spared is None
+        else f"The sets were searched for on {spared.n_searched:,} rows and scored on"
+        f" {spared.n_held_out:,} others, but these"
+    )
     details = [
-        f"{error}. The selection was repeated inside each fold, but the same folds chose the"
-        f" number of {noun(fit)}, so the score may be slightly optimistic.",
+        f"{error}. {how} chose the number of {noun(fit)}, so the score may be slightly optimistic.",
         better,
         family.score_words,
     ]
-    head = f"{family.score_name}, cross-validated"
+    head = f"{family.score_name}, {'cross-validated' if spared is None else 'held-out rows'}"
     return Card(head, plain_score(glance["cv_score"]), tuple(text for text in details if text))
 
 

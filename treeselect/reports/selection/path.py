@@ -93,9 +93,10 @@ def _what_score(fit: Fit) -> str:
                     f" The {noun(fit)} were selected on all rows, so it is optimistic for new rows."
                 )
     else:
+        parts = "folds" if fit.scores.spared is None else "parts"
         first = (
-            f"{score} on held-out rows: mean of {len(fit.scores.scores)} folds ± one standard"
-            f" error. The same folds chose the number of {noun(fit)}, so the score at the chosen"
+            f"{score} on held-out rows: mean of {len(fit.scores.scores)} {parts} ± one standard"
+            f" error. The same {parts} chose the number of {noun(fit)}, so the score at the chosen"
             " number may be slightly optimistic."
         )
     return first
@@ -123,7 +124,7 @@ def _table(fit: Fit) -> Table:
     tuning = fit.chosen_method.tuning_name
     rows_of = "out of bag" if fit.chosen_method.tells_out_of_bag else "training"
     columns = [f"{noun(fit).capitalize()} (k)", tuning, f"{score}, {rows_of}"]
-    columns += [f"{score}, cross-validated", "s.e."] if validated else []
+    columns += [f"{score}, {fit.scores.kind}", "s.e."] if fit.scores is not None else []
     columns += ["Selected"]
     rows = []
     for row in path_table(fit).to_dict("records"):
