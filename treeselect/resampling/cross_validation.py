@@ -58,16 +58,16 @@ class ScoreBySize:
     __repr__ = brief
 
     def words(self, folds: Folds) -> str:
-        """How sets were scored: ``"5-fold cross-validation"``, ``"38,842 spared rows in 5
+        """How sets were scored: ``"5-fold cross-validation"``, ``"38,842 held-out rows in 5
         parts"``."""
         if self.spared is None:
             return folds.words(len(self.scores))
-        return f"{self.spared.n_held_out:,} spared rows in {len(self.scores)} parts"
+        return f"{self.spared.n_held_out:,} held-out rows in {len(self.scores)} parts"
 
     @property
     def kind(self) -> str:
-        """``"cross-validated"`` or ``"on spared rows"``."""
-        return "cross-validated" if self.spared is None else "on spared rows"
+        """``"cross-validated"`` or ``"on held-out rows"``."""
+        return "cross-validated" if self.spared is None else "on held-out rows"
 
     @property
     def mean(self) -> FloatArray:

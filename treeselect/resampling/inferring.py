@@ -169,7 +169,9 @@ def _rule_text(size: int | str | None, result: Fit) -> str:
     if isinstance(size, int):
         return f"{count_text(size)} {noun(result, size)}"
     rule = "best score" if size == "best" else "1 s.e. rule"
-    return f"{rule}, cross-validated within the rows for selection"
+    spared = result.scores is not None and result.scores.spared is not None
+    done = "by held-out rows" if spared else "cross-validated"
+    return f"{rule}, {done} within the rows for selection"
 
 
 def _select(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.method import Method
 from treeselect.designs.families import Family
 from treeselect.designs.labels import shown_names
 from treeselect.designs.scoring import Scoring
@@ -93,7 +92,7 @@ def measure(
         family=result.family,
         method=result.method,
         scheme=outer.folds.words(asked),
-        rule=_rule(choice, family_inside, result.chosen_method),
+        rule=_rule(choice, family_inside, result),
         call=result.call.text,
         k_of_fit=result.k,
         path_score=(
@@ -146,13 +145,16 @@ def _kind_of(names: Sequence[str], tests: Sequence[IntArray], n_classes: int) ->
     )
 
 
-def _rule(choice: Choice, family: Family, method: Method) -> str:
+def _rule(choice: Choice, family: Family, result: Fit) -> str:
     if choice.k is None:
-        return f"{method.tuning_words}, as in the fit"
+        return f"{result.chosen_method.tuning_words}, as in the fit"
     if isinstance(choice.k, int):
         return f"fixed at {choice.k}, as in the fit"
+    name = "1 s.e. rule on" if choice.k == "1se" else "best"
+    if result.scores is not None and result.scores.spared is not None:
+        # A training set may be too short for that, and is then cross-validated.
+        return f"{name} {family.score_name}, held-out rows within each training set"
     folds = choice.folds
     count = folds.folds if isinstance(folds.folds, int) else None
     done = "the fit's folds" if count is None else folds.words(count)
-    name = "1 s.e. rule on" if choice.k == "1se" else "best"
     return f"{name} {family.score_name}, {done} within each training set"

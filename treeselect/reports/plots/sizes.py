@@ -65,7 +65,7 @@ def path(result: Fit, ax: Axes | None) -> Axes:
     ax.plot(*at, "o", markersize=13, fillstyle="none", color=ACCENT, clip_on=False)
     name = result.design.response.family.score_name
     rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
-    ax.set_ylabel(f"{name}, {'cross-validated' if validated else rows}")
+    ax.set_ylabel(f"{name}, {rows if result.scores is None else result.scores.kind}")
     _over_sizes(ax, result)
     return ax
 
