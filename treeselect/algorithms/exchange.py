@@ -64,6 +64,10 @@ class ExchangeSearch(Method):
     judgements use 25 trees and at most 2,000 rows, final ones at most 10,000 rows. The path ends
     when three further terms do not lower the error by more than the margin.
 
+    Of more than 2,000 terms (or a million values, if that is more), the forests that rank terms see
+    those that pass a screen: the terms with the largest gain of a single split of all rows or, for
+    interactions with terms of S, of their halves by one of these terms.
+
     With `costs`, gains are divided by costs: terms are ranked by gain per cost, and one term
     replaces another if it adds more per cost to the remaining terms. A group (``groups=``) counts
     as one term.

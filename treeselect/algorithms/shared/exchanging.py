@@ -262,8 +262,9 @@ class Search:
         # What is left of the response need not be monotone in a term where the response is.
         free = self._rows._replace(data=self._rows.data._replace(monotone=FREE))
         left = held_out_gains(
-            self._task, free, self._sure.residuals(selected), "residuals", SCREEN_CELLS
-        )
+            self._task, free, self._sure.residuals(selected), "residuals", SCREEN_CELLS,
+            np.flatnonzero(selected).tolist(),
+        )  # fmt: skip
         orders = [self._ranked(left, np.zeros_like(self._keep)), self._order]
         outside = [order[~selected[order]][:_CANDIDATES] for order in orders]
         by_turns = [order[i] for i in range(_CANDIDATES) for order in outside if i < len(order)]

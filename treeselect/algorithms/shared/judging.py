@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.algorithms.shared.judged_rows import Rows, rows_to_judge
+from treeselect.algorithms.shared.screening import passing, screen
 from treeselect.algorithms.shared.targets import target_of
 from treeselect.algorithms.shared.task import Task
-from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.engine.data.binning import select_groups
-from treeselect.engine.data.targets import copies
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.data.binning import BinnedData, select_groups
+from treeselect.engine.data.targets import Target, copies
 from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import Growth
@@ -157,9 +158,19 @@ class Judge:
         return _Judged(selected, found.prediction, found.errors)
 
 
-def held_out_gains(task: Task, rows: Rows, truth: FloatArray, name: str, cells: int) -> FloatArray:
+def held_out_gains(
+    task: Task,
+    rows: Rows,
+    truth: FloatArray,
+    name: str,
+    cells: int,
+    within: Sequence[int] = (),
+) -> FloatArray:
     """Out-of-bag gains of all units in a forest for `truth`, shape (n_groups,); minus infinity for
     units that can't split.
+
+    Of very many units the forest is grown on those that pass a screen (``screening.screen``). The
+    others follow by the gain of their first split.
 
     Parameters
     ----------
@@ -169,20 +180,43 @@ def held_out_gains(task: Task, rows: Rows, truth: FloatArray, name: str, cells: 
         The response, or the residuals of a set.
     cells : int
         Rows times columns times trees; see ``RANKING_CELLS``.
+    within : sequence of int
+        Units whose interactions with others a screen is to see.
     """
     data, weight = rows.data, rows.weights.values
     counts = copies(weight) * ~np.isnan(truth[:, 0])
     known = np.where(np.isnan(truth), 0.0, truth)
     target = target_of(known, np.where(counts > 0, weight, np.zeros_like(weight)))
-    n = n_able(data, counts)
-    seed = task.seeded(name).seed
+    ranks, able = task.problem.groups.ranks(task.seed), can_split(data, counts)
+    if passing(int((counts > 0).sum()), data.n_groups) == data.n_groups:
+        gains = _forest_gains(task, rows, (data, target, counts), ranks, name, cells)
+        return np.where(able, gains, -np.inf)
+    passes, first = screen(data, target, counts, Growth(1, MIN_LEAF, 1, 0.0), ranks, within)
+    few = select_groups(data, passes)
+    gains = np.empty(data.n_groups)
+    gains[passes] = _forest_gains(task, rows, (few, target, counts), ranks[passes], name, cells)
+    least = min(float(gains[passes].min()), 0.0)
+    gains[~passes] = least - 2 + first[~passes] / max(float(first.max()), np.finfo(float).tiny)
+    return np.where(able, gains, -np.inf)
+
+
+def _forest_gains(
+    task: Task,
+    rows: Rows,
+    given: tuple[BinnedData, Target, IntArray],
+    ranks: IntArray,
+    name: str,
+    cells: int,
+) -> FloatArray:
+    """Out-of-bag gains of all units of some data in a forest."""
+    data, target, counts = given
+    n, seed = n_able(data, counts), task.seeded(name).seed
     affordable = cells // max(int((counts > 0).sum()) * len(data.codes), 1)
     sampling = Sampling(groups=rows.weights.groups)
     trees = bagged_forest(
         data, target, counts, n_trees=min(max(_SCREEN_TREES, affordable), _MOST_TREES), seed=seed,
         sampling=sampling,
         growth=Growth(_SCREEN_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
-        rank=task.problem.groups.ranks(task.seed), n_threads=task.n_threads,
+        rank=ranks, n_threads=task.n_threads,
     )  # fmt: skip
-    gains = out_of_bag_gains(trees, data, target, counts, sampling, seed, task.n_threads).mean
-    return np.where(can_split(data, counts), gains, -np.inf)
+    return out_of_bag_gains(trees, data, target, counts, sampling, seed, task.n_threads).mean
