@@ -47,6 +47,6 @@ def score_first_splits(job, work, gains):
     start_bounds(work.bounds)
     gather_rows(pack, work, 0, pack.n_in)
     for j in range(gains.shape[0]):
-        gain, code, _ = score_column(ground, work, work.total, 0, j, 0, pack.n_in)
+        gain, code, _ = score_column(ground, work, work.total, 0, j, 0.0, 0, pack.n_in)
         if code >= 0:
             gains[j] = gain
