@@ -9,12 +9,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.alone import Alone
 from treeselect.algorithms.shared.judged_rows import rows_to_judge
-from treeselect.algorithms.shared.judging import (
-    RANKING_CELLS,
-    SCREEN_CELLS,
-    Judge,
-    held_out_gains,
-)
+from treeselect.algorithms.shared.judging import Judge, held_out_gains
 from treeselect.algorithms.shared.orders import first_units, ranking
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace, trace_of
 from treeselect.algorithms.shared.task import Task
@@ -79,7 +74,7 @@ class Search:
         self._sure = Judge(task, n_trees, "sure", self._rows)
         self._quick = Judge(task, _QUICK_TREES, "quick", rows_to_judge(task, _QUICK_ROWS))
         self._alone = Alone(self._rows.data, self._sure.truth, self._rows.weights)
-        gains = held_out_gains(task, self._rows, self._sure.truth, "ranking", RANKING_CELLS)
+        gains = held_out_gains(task, self._rows, self._sure.truth, "ranking")
         self._order = self._ranked(gains, self._keep)
         self._added: dict[bytes, IntArray] = {}
 
@@ -262,7 +257,7 @@ class Search:
         # What is left of the response need not be monotone in a term where the response is.
         free = self._rows._replace(data=self._rows.data._replace(monotone=FREE))
         left = held_out_gains(
-            self._task, free, self._sure.residuals(selected), "residuals", SCREEN_CELLS,
+            self._task, free, self._sure.residuals(selected), "residuals",
             np.flatnonzero(selected).tolist(),
         )  # fmt: skip
         orders = [self._ranked(left, np.zeros_like(self._keep)), self._order]

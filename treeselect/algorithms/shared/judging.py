@@ -21,10 +21,8 @@ from treeselect.engine.growing.growth import Growth
 from treeselect.engine.splitting.candidates import can_split, n_able
 from treeselect.models.capacity import MIN_LEAF, Grower, cut_forest, truth_of
 
-_SCREEN_TREES, _MOST_TREES, _SCREEN_DEPTH = 100, 500, 12
-RANKING_CELLS, SCREEN_CELLS = 10_000_000, 2_000_000
-"""Rows times columns times trees up to which a forest of all units has more than 100 trees, at most
-500: few rows are ranked by many trees."""
+_TREES, _DEPTH = 100, 12
+"""Forests of all units: more trees cost several times as much on few rows, and select no better."""
 
 
 class _Judged(NamedTuple):
@@ -163,7 +161,6 @@ def held_out_gains(
     rows: Rows,
     truth: FloatArray,
     name: str,
-    cells: int,
     within: Sequence[int] = (),
 ) -> FloatArray:
     """Out-of-bag gains of all units in a forest for `truth`, shape (n_groups,); minus infinity for
@@ -178,8 +175,6 @@ def held_out_gains(
         Rows to grow it on.
     truth : ndarray of float, shape (n_own_rows, n_outputs)
         The response, or the residuals of a set.
-    cells : int
-        Rows times columns times trees; see ``RANKING_CELLS``.
     within : sequence of int
         Units whose interactions with others a screen is to see.
     """
@@ -189,12 +184,12 @@ def held_out_gains(
     target = target_of(known, np.where(counts > 0, weight, np.zeros_like(weight)))
     ranks, able = task.problem.groups.ranks(task.seed), can_split(data, counts)
     if passing(int((counts > 0).sum()), data.n_groups) == data.n_groups:
-        gains = _forest_gains(task, rows, (data, target, counts), ranks, name, cells)
+        gains = _forest_gains(task, rows, (data, target, counts), ranks, name)
         return np.where(able, gains, -np.inf)
     passes, first = screen(data, target, counts, Growth(1, MIN_LEAF, 1, 0.0), ranks, within)
     few = select_groups(data, passes)
     gains = np.empty(data.n_groups)
-    gains[passes] = _forest_gains(task, rows, (few, target, counts), ranks[passes], name, cells)
+    gains[passes] = _forest_gains(task, rows, (few, target, counts), ranks[passes], name)
     least = min(float(gains[passes].min()), 0.0)
     gains[~passes] = least - 2 + first[~passes] / max(float(first.max()), np.finfo(float).tiny)
     return np.where(able, gains, -np.inf)
@@ -206,17 +201,15 @@ def _forest_gains(
     given: tuple[BinnedData, Target, IntArray],
     ranks: IntArray,
     name: str,
-    cells: int,
 ) -> FloatArray:
     """Out-of-bag gains of all units of some data in a forest."""
     data, target, counts = given
     n, seed = n_able(data, counts), task.seeded(name).seed
-    affordable = cells // max(int((counts > 0).sum()) * len(data.codes), 1)
     sampling = Sampling(groups=rows.weights.groups)
     trees = bagged_forest(
-        data, target, counts, n_trees=min(max(_SCREEN_TREES, affordable), _MOST_TREES), seed=seed,
+        data, target, counts, n_trees=_TREES, seed=seed,
         sampling=sampling,
-        growth=Growth(_SCREEN_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
+        growth=Growth(_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
         rank=ranks, n_threads=task.n_threads,
     )  # fmt: skip
     return out_of_bag_gains(trees, data, target, counts, sampling, seed, task.n_threads).mean
