@@ -9,6 +9,7 @@ from formulaic.parser import DefaultFormulaParser
 
 from treeselect.errors import FormulaError
 from treeselect.formula import parse_formula
+from treeselect.formulas import checks
 
 COLUMNS = ["y", "id", "a", "b", "a b"]
 
@@ -234,6 +235,14 @@ def test_formulas_that_stand_for_too_many_terms_are_refused_before_they_are_mult
     for formula in ("y ~ .^2", "y ~ .:.:.", "y ~ (g1 + .)^6", "*".join(["y ~ g1", *columns[2:40]])):
         with pytest.raises(FormulaError, match="at most 100,000 products of terms"):
             parse_formula(formula, columns)
+
+
+def test_all_columns_are_no_products_however_many_they_are(monkeypatch):
+    monkeypatch.setattr(checks, "MOST_PRODUCTS", 100)
+    columns = ["y", *(f"g{i}" for i in range(200))]
+    assert len(parse_formula("y ~ . + g1 - g2", columns).terms) == 199
+    with pytest.raises(FormulaError, match="at most 100 products"):
+        parse_formula("y ~ .^2", columns)
 
 
 @pytest.mark.parametrize("last", ["", " - g7", " - g7 - g8 + g7", " + g1:g2 - (g9 + g4)", " - 1"])

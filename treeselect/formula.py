@@ -193,7 +193,8 @@ def _check_size(tree: Any, text: str, n_columns: int) -> None:
             size = args[0] ** int(str(node.args[1]))
         else:
             size = sum(args)
-        check_products(size, sign, text)
+        if size > 2 * n_columns:  # `.` alone may stand for any number
+            check_products(size, sign, text)
         sizes[id(node)] = size
 
 

@@ -32,6 +32,7 @@ from treeselect.engine.linear.priced_groups import minimise_model
 from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.engine.ensembles.cutting import out_of_bag_at_size
 from treeselect.engine.ensembles.permutation import out_of_bag_gains, permutation_importance
+from treeselect.engine.growing.first_splits import first_gains
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.engine.ensembles.hazard_leaves import hazard_trees
 from treeselect.engine.ensembles.ordering import in_order_of
@@ -70,6 +71,7 @@ for target in (mean_target(y), class_target(y > 0, 2), weighted_mean_target(y, a
                 measure(trees, data, target, weight, BOOTSTRAP, 1)
 bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank,
               sampling=Sampling(False, 0.5), n_threads=2)
+first_gains(data, mean_target(y), weight, grow)
 exact = bin_columns([*x[1:], factor], [*(bin_edges(c, None) for c in x[1:]), None],
                     [0, 0, 0, 4], np.arange(4))
 predict_mean(bagged_forest(exact, mean_target(y), weight, n_trees=2, growth=grow, seed=1,

@@ -15,7 +15,13 @@ import pytest
 
 from treeselect.errors import DataError
 from treeselect.frames.codes import read_codes
-from treeselect.frames.values import Labels, Numbers, read_column, to_series
+from treeselect.frames.values import (
+    Labels,
+    Numbers,
+    read_column,
+    read_plain_numbers,
+    to_series,
+)
 
 TEXT = ["b", "a", None, "b"]
 NUMBERS = [1, 2, None, 5]
@@ -67,6 +73,26 @@ def test_f12_truth_values_of_every_dtype_are_one_column(dtype):
 def test_floats_are_a_view():
     values = np.arange(5.0)
     assert np.shares_memory(read_column(pd.Series(values, copy=False), "x").values, values)
+
+
+def test_many_columns_are_read_as_each_is():
+    rng = np.random.default_rng(0)
+    kinds = {"a": np.float64, "b": np.float32, "c": np.int32, "d": np.uint8}
+    parts = [
+        pd.DataFrame(rng.normal(size=(5, 501)) ** 2).astype(kind).add_prefix(name)
+        for name, kind in kinds.items()
+    ]
+    frame = pd.concat(parts, axis=1).assign(text="a", logical=True)
+    frame.loc[1, "a0"], frame.loc[1, "b1"] = np.nan, np.inf
+    names = [name for name in frame.columns if name != "c3"]
+    found = read_plain_numbers(frame, names)
+    assert found.keys() == set(names) - {"a0", "b1", "text", "logical"}
+    for name, numbers in found.items():
+        alone = read_column(frame[name], name)
+        np.testing.assert_array_equal(numbers.values, alone.values)
+        assert numbers.values.dtype == np.float64
+        assert (numbers.is_integer, numbers.is_bool) == (alone.is_integer, alone.is_bool)
+    assert read_plain_numbers(frame, names[:20]) == {}
 
 
 def test_categories_keep_their_order_and_unused_levels():

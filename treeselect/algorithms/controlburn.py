@@ -67,7 +67,7 @@ class ControlBurn(Method):
         Minimum number of trees of each depth, 1 to 10,000.
     max_depth : int, optional
         Maximum depth, 1 to 16. If None, depth increases as long as the out-of-bag loss falls. In
-        either case, depth stops increasing once every tree uses more than ten terms and more than
+        either case, depth stops increasing once most trees use more than ten terms and more than
         the requested number, since such trees could not be part of the selection.
     forest : Forest, SingleFeature, str or fitted model
         Where the trees come from. :class:`Forest`, or its kind by name: ``"bag-boosting"``

@@ -133,6 +133,9 @@ class TermSpec:
 
 def learn(term: Term, values: Sequence[Values]) -> TermSpec:
     """What has to be known about a term to make the same columns from other data."""
+    if len(values) == 1 and isinstance(number := values[0], Numbers):  # soon, for thousands of them
+        own = FactorSpec(term.factors[0], None, is_bool=number.is_bool)
+        return TermSpec(term, (own,), n_missing=int(np.count_nonzero(np.isnan(number.values))))
     specs = tuple(
         _learn_factor(factor, value) for factor, value in zip(term.factors, values, strict=True)
     )

@@ -72,10 +72,11 @@ class FeatureGroups:
     @property
     def costs(self) -> FloatArray:
         """Cost of each unit alone, shape (n_groups,)."""
-        total = np.zeros(len(self.names))
-        for units, cost in zip(self.items, self.item_costs, strict=True):
-            total[units] += cost
-        return total
+        if not self.items:  # only where there is no unit
+            return np.zeros(len(self.names))
+        needed = np.repeat(self.item_costs, [len(units) for units in self.items])
+        total = np.bincount(np.concatenate(self.items), needed, len(self.names))
+        return total.astype(np.float64, copy=False)
 
     @property
     def unit_of(self) -> dict[str, int]:

@@ -9,7 +9,7 @@ from treeselect.designs.column_problems import identifier_problems, without_colu
 from treeselect.designs.evaluation import Values, evaluate
 from treeselect.errors import DataError, joined
 from treeselect.formulas.terms import ParsedFormula
-from treeselect.frames.values import Labels, Numbers, read_column
+from treeselect.frames.values import Labels, Numbers, read_column, read_plain_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,9 +35,11 @@ def read_terms(
     columns: dict[str, Numbers | Labels] = {}
     errors = list(also)
     unusable: list[str] = []
-    for name in dict.fromkeys(v for term in formula.terms for v in term.variables):
+    names = list(dict.fromkeys(v for term in formula.terms for v in term.variables))
+    plain = read_plain_numbers(frame, names)
+    for name in names:
         try:
-            columns[name] = read_column(frame[name], name)
+            columns[name] = plain[name] if name in plain else read_column(frame[name], name)
         except DataError as error:
             errors.append(error)
             unusable.append(name)

@@ -26,6 +26,10 @@ _FEW = 5
 has no end to be far from."""
 
 
+_BEGIN = 8
+"""First values of a column, which most columns have for themselves."""
+
+
 def value_notes(formula: ParsedFormula, values: Mapping[str, Values]) -> list[str]:
     """Notes on the values of columns that are terms as they are."""
     plain = [term.name for term in formula.terms if term.is_plain]
@@ -127,8 +131,14 @@ def _far_code(name: str, values: FloatArray) -> list[str]:
 
 def _copies(names: list[str], values: Mapping[str, Values]) -> list[str]:
     """Columns that are equal to another in every row."""
-    same: dict[bytes, list[str]] = {}
+    alike: dict[bytes, list[str]] = {}  # by their first values: few columns are read as a whole
     for name in names:
+        column = values[name]
+        first = column.values if isinstance(column, Numbers) else ()
+        alike.setdefault(np.ascontiguousarray(first[:_BEGIN]).tobytes(), []).append(name)
+    likely = {name for some in alike.values() if len(some) > 1 for name in some}
+    same: dict[bytes, list[str]] = {}
+    for name in filter(likely.__contains__, names):
         column = values[name]
         if isinstance(column, Numbers):
             known = column.values[~np.isnan(column.values)]

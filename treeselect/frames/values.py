@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +118,31 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
     if not pd.api.types.is_object_dtype(dtype) and pd.api.types.is_string_dtype(dtype):
         return _labels(series, name)
     return _read_objects(series, name)
+
+
+_MANY = 500
+"""Columns that are worth being read together."""
+
+
+def read_plain_numbers(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Numbers]:
+    """Those of many columns that hold numbers of numpy, none of them missing or infinite, as
+    :func:`read_column` reads them."""
+    found: dict[str, Numbers] = {}
+    if len(names) < _MANY or not frame.columns.is_unique:
+        return found
+    wanted = set(names)
+    for dtype in {d for d in frame.dtypes if isinstance(d, np.dtype) and d.kind in "fiu"}:
+        numbers = frame.select_dtypes(dtype)
+        values = numbers.to_numpy(dtype=np.float64)
+        if values.shape[1] < _MANY or not values.flags.f_contiguous:
+            continue
+        is_plain = np.isfinite(values).all(axis=0)
+        found |= {
+            name: Numbers(values[:, j], is_integer=dtype.kind in "iu")
+            for j, name in enumerate(numbers.columns)
+            if is_plain[j] and name in wanted
+        }
+    return found
 
 
 def to_series(column: Numbers | Labels, index: Any = None) -> pd.Series[Any]:

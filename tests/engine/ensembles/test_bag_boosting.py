@@ -174,7 +174,7 @@ def test_single_feature_trees_tell_a_valley_that_no_single_split_tells():
     assert (bag.gains.argmax(axis=1) == 1).mean() > 0.8
 
 
-def test_depth_ends_where_every_tree_uses_more_groups_than_wanted():
+def test_depth_ends_where_most_trees_use_more_groups_than_wanted():
     data, y = data_and_response(2000)
     weight = np.ones(2000, dtype=np.int64)
     every = boost(data, y, weight)
@@ -182,7 +182,7 @@ def test_depth_ends_where_every_tree_uses_more_groups_than_wanted():
     uses = (few.gains > 0).sum(axis=1)
     last = few.depths.max()
     assert last < every.depths.max()
-    assert uses[few.depths == last].min() > 2 >= uses[few.depths == last - 1].min()
+    assert np.mean(uses[few.depths == last] > 2) > 0.5 >= np.mean(uses[few.depths == last - 1] > 2)
 
 
 @pytest.mark.parametrize("loss", [PoissonLoss(), MultinomialLoss(3)], ids=["poisson", "classes"])

@@ -137,7 +137,8 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
     else:
         total = np.array([packed.moments.sum(), packed.second.sum()])
         size = float(own.weight.sum() if kind == MEAN else total[1])
-    node = sums_of_node(pack, total)
+    node = sums_of_node(pack, total, 0.0)
+    share = float(rng.choice([0.5, 1 - 1e-9, 1.1]))  # of the best score, that is of use
     outputs = OutputSums(kind, target.n_classes, total, pack.shift, pack.unit)
     for j in range(len(data.codes)):
         codes = data.column(j)
@@ -158,9 +159,12 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
                 )
                 assert not again.any()
             if kind < GINI and codes.dtype == np.uint8:
-                found.append(
-                    best_dense_split(cells, int(data.n_codes[j]), is_factor, node, rule, scratch)
-                )
+                dense = (cells, int(data.n_codes[j]), is_factor)
+                found.append(best_dense_split(*dense, node, rule, scratch))
+                score = found[-1][0]
+                enough = node._replace(least=score * share)
+                passed = best_dense_split(*dense, enough, rule, scratch)
+                assert passed == found[-1] or (share > 1.0 and passed[:2] == (0.0, -1))
             for score, code, missing_left in found:
                 gain = (
                     score

@@ -50,7 +50,7 @@ class GrownForest(Strategy, abc.ABC):
     def pool(self, task: Task) -> tuple[TreePool, str | None]:
         """The trees to choose from, and a warning if they did not converge.
 
-        Depth stops increasing once every tree uses more terms than could be selected.
+        Depth stops increasing once most trees use more terms than could be selected.
         """
         rules = self._rules(n_able(task.problem.data, task.weight), task.max_size)
         pool, converged = grown_pool(task, rules, forests=self.forests, tree_cost=self.tree_cost)

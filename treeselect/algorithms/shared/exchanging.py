@@ -9,12 +9,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.alone import Alone
 from treeselect.algorithms.shared.judged_rows import rows_to_judge
-from treeselect.algorithms.shared.judging import (
-    RANKING_CELLS,
-    SCREEN_CELLS,
-    Judge,
-    held_out_gains,
-)
+from treeselect.algorithms.shared.judging import Judge, held_out_gains
 from treeselect.algorithms.shared.orders import first_units, ranking
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace, trace_of
 from treeselect.algorithms.shared.task import Task
@@ -83,7 +78,7 @@ class Search:
         quick = _FEW_QUICK_TREES if self._is_long else _QUICK_TREES
         self._quick = Judge(task, quick, "quick", rows_to_judge(task, _QUICK_ROWS))
         self._alone = Alone(self._rows.data, self._sure.truth, self._rows.weights)
-        gains = held_out_gains(task, self._rows, self._sure.truth, "ranking", RANKING_CELLS)
+        gains = held_out_gains(task, self._rows, self._sure.truth, "ranking")
         self._order = self._ranked(gains, self._keep)
         self._added: dict[bytes, IntArray] = {}
 
@@ -282,8 +277,8 @@ class Search:
         # What is left of the response need not be monotone in a term where the response is.
         free = self._rows._replace(data=self._rows.data._replace(monotone=FREE))
         left = held_out_gains(
-            self._task, free, self._sure.residuals(selected), "residuals", SCREEN_CELLS,
-            self._n_trees,
+            self._task, free, self._sure.residuals(selected), "residuals",
+            np.flatnonzero(selected).tolist(), self._n_trees,
         )  # fmt: skip
         orders = [self._ranked(left, np.zeros_like(self._keep)), self._order]
         outside = [order[~selected[order]][:_CANDIDATES] for order in orders]

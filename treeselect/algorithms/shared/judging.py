@@ -9,21 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.algorithms.shared.judged_rows import Rows, rows_to_judge
+from treeselect.algorithms.shared.screening import passing, screen
 from treeselect.algorithms.shared.targets import target_of
 from treeselect.algorithms.shared.task import Task
-from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.engine.data.binning import select_groups
-from treeselect.engine.data.targets import copies
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.data.binning import BinnedData, select_groups
+from treeselect.engine.data.targets import Target, copies
 from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import Growth
 from treeselect.engine.splitting.candidates import can_split, n_able
 from treeselect.models.capacity import MIN_LEAF, Grower, cut_forest, truth_of
 
-_SCREEN_TREES, _MOST_TREES, _SCREEN_DEPTH = 100, 500, 12
-RANKING_CELLS, SCREEN_CELLS = 10_000_000, 2_000_000
-"""Rows times columns times trees up to which a forest of all units has more than 100 trees, at most
-500: few rows are ranked by many trees."""
+_TREES, _DEPTH = 100, 12
+"""Forests of all units: more trees cost several times as much on few rows, and select no better."""
 
 
 class _Judged(NamedTuple):
@@ -158,10 +157,18 @@ class Judge:
 
 
 def held_out_gains(
-    task: Task, rows: Rows, truth: FloatArray, name: str, cells: int, least: int = _SCREEN_TREES
+    task: Task,
+    rows: Rows,
+    truth: FloatArray,
+    name: str,
+    within: Sequence[int] = (),
+    n_trees: int = _TREES,
 ) -> FloatArray:
     """Out-of-bag gains of all units in a forest for `truth`, shape (n_groups,); minus infinity for
     units that can't split.
+
+    Of very many units the forest is grown on those that pass a screen (``screening.screen``). The
+    others follow by the gain of their first split.
 
     Parameters
     ----------
@@ -169,24 +176,43 @@ def held_out_gains(
         Rows to grow it on.
     truth : ndarray of float, shape (n_own_rows, n_outputs)
         The response, or the residuals of a set.
-    cells : int
-        Rows times columns times trees; see ``RANKING_CELLS``.
-    least : int
-        Trees, at least.
+    within : sequence of int
+        Units whose interactions with others a screen is to see.
+    n_trees : int
     """
     data, weight = rows.data, rows.weights.values
     counts = copies(weight) * ~np.isnan(truth[:, 0])
     known = np.where(np.isnan(truth), 0.0, truth)
     target = target_of(known, np.where(counts > 0, weight, np.zeros_like(weight)))
-    n = n_able(data, counts)
-    seed = task.seeded(name).seed
-    affordable = cells // max(int((counts > 0).sum()) * len(data.codes), 1)
+    ranks, able = task.problem.groups.ranks(task.seed), can_split(data, counts)
+    if passing(int((counts > 0).sum()), data.n_groups) == data.n_groups:
+        gains = _forest_gains(task, rows, (data, target, counts), ranks, name, n_trees)
+        return np.where(able, gains, -np.inf)
+    passes, first = screen(data, target, counts, Growth(1, MIN_LEAF, 1, 0.0), ranks, within)
+    few = select_groups(data, passes)
+    gains = np.empty(data.n_groups)
+    gains[passes] = _forest_gains(task, rows, (few, target, counts), ranks[passes], name, n_trees)
+    least = min(float(gains[passes].min()), 0.0)
+    gains[~passes] = least - 2 + first[~passes] / max(float(first.max()), np.finfo(float).tiny)
+    return np.where(able, gains, -np.inf)
+
+
+def _forest_gains(
+    task: Task,
+    rows: Rows,
+    given: tuple[BinnedData, Target, IntArray],
+    ranks: IntArray,
+    name: str,
+    n_trees: int,
+) -> FloatArray:
+    """Out-of-bag gains of all units of some data in a forest."""
+    data, target, counts = given
+    n, seed = n_able(data, counts), task.seeded(name).seed
     sampling = Sampling(groups=rows.weights.groups)
     trees = bagged_forest(
-        data, target, counts, n_trees=min(max(least, affordable), _MOST_TREES), seed=seed,
+        data, target, counts, n_trees=n_trees, seed=seed,
         sampling=sampling,
-        growth=Growth(_SCREEN_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
-        rank=task.problem.groups.ranks(task.seed), n_threads=task.n_threads,
+        growth=Growth(_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
+        rank=ranks, n_threads=task.n_threads,
     )  # fmt: skip
-    gains = out_of_bag_gains(trees, data, target, counts, sampling, seed, task.n_threads).mean
-    return np.where(can_split(data, counts), gains, -np.inf)
+    return out_of_bag_gains(trees, data, target, counts, sampling, seed, task.n_threads).mean

@@ -176,8 +176,10 @@ def edges_of_columns(
     list of ndarray of float, one for each column
     """
     found: list[FloatArray] = []
-    if not columns or len(columns[0]) > MAX_BINS:
-        return [bin_edges(column, weight=weight) for column in columns]
+    if columns and len(columns[0]) > MAX_BINS:
+        return _edges_of_long_columns(columns, weight)
+    if not columns:
+        return found
     step = max(_AT_ONCE // max(len(columns[0]), 1), 1)
     for first in range(0, len(columns), step):
         ordered = np.sort(np.stack(columns[first : first + step]), axis=1)  # missing ones last
@@ -187,6 +189,32 @@ def edges_of_columns(
         edges = np.where(middle < above, np.maximum(middle, below), below)[is_edge]
         ends = np.cumsum(is_edge.sum(axis=1)).tolist()
         found += [edges[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+    return found
+
+
+def _edges_of_long_columns(
+    columns: Sequence[AnyArray], weight: AnyArray | None
+) -> list[FloatArray]:
+    """The same of columns with more rows than bins: those without missing or equal values have
+    their edges between the same ranks."""
+    n_rows = len(columns[0])
+    step = _AT_ONCE // n_rows
+    if step < 2 or len(columns) < 2 or (weight is not None and (weight != weight[0]).any()):
+        return [bin_edges(column, weight=weight) for column in columns]
+    found: list[FloatArray] = []
+    ones = np.ones(n_rows, dtype=np.int64)
+    last = edges_between(np.arange(n_rows, dtype=np.float64), ones, MAX_BINS).astype(np.int64)
+    for first in range(0, len(columns), step):
+        some = columns[first : first + step]
+        ordered = np.sort(np.stack(some), axis=1)  # missing ones last
+        below, above = ordered[:, last], ordered[:, last + 1]
+        middle = below / 2 + above / 2
+        edges = np.where(middle < above, np.maximum(middle, below), below)
+        is_plain = np.all(ordered[:, 1:] > ordered[:, :-1], axis=1)
+        found += [
+            edges[i] if plain else bin_edges(column, weight=weight)
+            for i, (column, plain) in enumerate(zip(some, is_plain, strict=True))
+        ]
     return found
 
 

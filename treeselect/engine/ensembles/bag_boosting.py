@@ -104,7 +104,7 @@ class BagBoosting(NamedTuple):
     n_candidates : int
         Groups tried at each node.
     most_groups : int
-        Depths stop growing when every tree of a stage uses more groups than this.
+        Depths stop growing when more than half of the trees of a stage use more groups than this.
     scheme : str
         One of :data:`SCHEMES`.
     """
@@ -346,8 +346,8 @@ class _Stages:
 
     def goes_deeper(self) -> bool:
         """Whether trees should grow deeper than those of the last stage."""
-        n_groups = [int((tree.gains > 0).sum()) for tree in self._stage]
-        return bool(n_groups) and min(n_groups) <= self.rules.most_groups
+        n_over = sum((tree.gains > 0).sum() > self.rules.most_groups for tree in self._stage)
+        return 2 * n_over <= len(self._stage) > 0
 
     def drop(self) -> None:
         """Leave the trees of the last stage out."""

@@ -127,7 +127,7 @@ def score_drawn(ground, work, n_open, table, slot):
             if only_wide and data.wide_at[j] < 0:
                 continue
             gain, code, missing_left = score_column(
-                ground, work, table.total[slot], node, j, begin, end
+                ground, work, table.total[slot], node, j, 0.0, begin, end
             )
             if code >= 0:
                 table.gain[slot, j] = gain
@@ -167,7 +167,7 @@ def score_blocks(ground, work, table, children, low, high):
             total = table.total[slot]
             to_gain = pack.to_gain
             node_size = size_of(pack, total)
-            node = sums_of_node(pack, total)
+            node = sums_of_node(pack, total, 0.0)
             for j in range(8 * block, min(8 * (block + 1), n_columns)):
                 if data.wide_at[j] >= 0:
                     continue

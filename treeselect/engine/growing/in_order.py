@@ -59,7 +59,7 @@ from treeselect.engine.splitting.node_sums import (
     write_value,
 )
 from treeselect.engine.splitting.partition import Question, partition_carried, partition_node
-from treeselect.engine.splitting.penalty import open_group, penalised_gain
+from treeselect.engine.splitting.penalty import least_gain, open_group, penalised_gain
 
 CEILED_NODE = 64
 """Up to this many rows the best of all divisions of a node is found out before its columns."""
@@ -82,7 +82,7 @@ def gather_rows(pack, work, begin, end):
 
 
 @inlined
-def score_listed(listed, pack, rule, work, total, bounds, begin, end):
+def score_listed(listed, pack, rule, work, total, bounds, least, begin, end):
     """Best split of a node on one column by its codes, of which ``work`` has that of each row.
 
     As :func:`score_column`; the listed histogram is still to be filled.
@@ -101,7 +101,7 @@ def score_listed(listed, pack, rule, work, total, bounds, begin, end):
         outputs = OutputSums(pack.kind, size, total, pack.shift, pack.unit)
         score, code, missing_left = best_class_split(listed, outputs, rule, work.scratch, bounds)
     else:
-        node = sums_of_node(pack, total)
+        node = sums_of_node(pack, total, least)
         size = 2 if node.pairs else 1
         add_cells(cells, moments, work.leaf_second[begin : end if node.pairs else begin], histogram)
         if bounds.applies:
@@ -140,10 +140,11 @@ def list_column(data, work, j, begin, end):
 
 
 @inlined
-def score_column(ground, work, total, number, j, begin, end):
+def score_column(ground, work, total, number, j, least, begin, end):
     """Best split of the node of some number on one column; the histogram is zero before and after.
 
-    Returns (gain, code, missing_left); code -1 if there is none.
+    Returns (gain, code, missing_left); code -1 if there is none, or perhaps if it gains less than
+    `least`.
     """
     data, pack, rule = ground.data, ground.pack, ground.rule
     is_wide = data.wide_at[j] >= 0
@@ -156,7 +157,7 @@ def score_column(ground, work, total, number, j, begin, end):
             histogram[room_of_bytes(pack.kind, pack.n_classes) if is_wide else 0 :], work.present,
             n_present, data.is_factor[j], -1 if is_wide else OTHER,
         )  # fmt: skip
-        return score_listed(listed, pack, rule, work, total, bounds, begin, end)
+        return score_listed(listed, pack, rule, work, total, bounds, least, begin, end)
     rows = work.rows[begin:end]
     codes = data.codes[j]
     size = 1
@@ -171,7 +172,7 @@ def score_column(ground, work, total, number, j, begin, end):
     else:
         add_column(codes, rows, work.leaf_moments[begin:end], histogram)
     score, code, missing_left = dense_split(
-        histogram, data.n_codes[j], data.is_factor[j], sums_of_node(pack, total), rule,
+        histogram, data.n_codes[j], data.is_factor[j], sums_of_node(pack, total, least), rule,
         work.scratch, bounds,
     )  # fmt: skip
     clear(histogram[: size * data.n_codes[j]])
@@ -236,7 +237,7 @@ def find_split(ground, opening, work, n_open, n_ranked, number, begin, end):
     in_blocks = (
         growth.n_candidates >= n_able and end - begin > SMALL_NODE and not has_outputs(pack.kind)
     )
-    node = sums_of_node(pack, total)
+    node = sums_of_node(pack, total, 0.0)
     if work.words.shape[0] == 0:
         gather_rows(pack, work, begin, end)
     n_candidates = n_groups
@@ -259,6 +260,7 @@ def find_split(ground, opening, work, n_open, n_ranked, number, begin, end):
         if is_ranked:
             group = np.int64(work.ranked[c])
         for j in range(data.group_start[group], data.group_start[group + 1]):
+            least = max(least_gain(opening, group, j, best_worth) - base, 0.0)
             if in_blocks and data.wide_at[j] < 0:
                 # All columns are scored in order: their histograms come eight at a time.
                 if j >> 3 != block:
@@ -267,12 +269,14 @@ def find_split(ground, opening, work, n_open, n_ranked, number, begin, end):
                     fill_block(data, pack, work, block, begin, end, work.histogram)
                 score, code, missing_left = dense_split(
                     work.histogram[256 * size * (j & 7) :], data.n_codes[j],
-                    data.is_factor[j], node, ground.rule, work.scratch,
+                    data.is_factor[j], sums_of_node(pack, total, least), ground.rule, work.scratch,
                     bounds_of(data.monotone, work.bounds, pack, number, j),
                 )  # fmt: skip
                 gain = score / size_of(pack, total) * pack.to_gain
             else:
-                gain, code, missing_left = score_column(ground, work, total, number, j, begin, end)
+                gain, code, missing_left = score_column(
+                    ground, work, total, number, j, least, begin, end
+                )
             if code < 0:
                 continue
             worth = penalised_gain(opening, group, j, gain + base)

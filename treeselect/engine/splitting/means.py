@@ -74,6 +74,9 @@ class NodeSums(NamedTuple):
         ``G``, in packed units.
     size : float
         ``A``: the weight, or the curvature in packed units.
+    least : float
+        Score below which splits are of no use, as another column has a better one; they may be
+        passed over. 0 if all are wanted.
     """
 
     pairs: bool
@@ -81,6 +84,7 @@ class NodeSums(NamedTuple):
     weight: int
     gradient: float
     size: float
+    least: float
 
 
 class Listed(NamedTuple):
@@ -107,14 +111,14 @@ class Listed(NamedTuple):
 
 
 @inner
-def sums_of_node(pack, total):
-    """The sums of a node, of a mean or of Newton steps."""
+def sums_of_node(pack, total, least):
+    """The sums of a node, of a mean or of Newton steps; splits that gain less than `least` are of
+    no use."""
     pairs = has_pairs(pack.kind)
     weight = moment_weight(total[0], pack.shift)
-    return NodeSums(
-        pairs, pack.shift, weight, np.float64(moment_gradient(total[0], pack.shift)),
-        np.float64(total[1]) if pairs else np.float64(weight),
-    )  # fmt: skip
+    size = np.float64(total[1]) if pairs else np.float64(weight)
+    gradient = np.float64(moment_gradient(total[0], pack.shift))
+    return NodeSums(pairs, pack.shift, weight, gradient, size, least * size / pack.to_gain)
 
 
 @inner
@@ -175,25 +179,59 @@ def ceiling(moments, seconds, node, scratch):
 
 
 @inner
-def read_left(cells, n, cumulate, node, rule, scratch):
-    """Sums of the left side of each of ``n`` candidates; those not allowed get a worth of 0.
+def sum_left(cells, n, cumulate, pairs, scratch):
+    """Sums of the left side of each of ``n`` candidates.
 
     The left side of candidate i is cell i, or, if they cumulate, the cells 0 to i.
     """
+    left, second = scratch.left, scratch.second
+    size = 2 if pairs else 1
+    moments, seconds = np.int64(0), np.int64(0)
+    for c in range(n):
+        moments = cells[size * c] + (moments if cumulate else 0)
+        left[c] = moments
+        if pairs:
+            seconds = cells[size * c + 1] + (seconds if cumulate else 0)
+            second[c] = seconds
+
+
+@inner
+def reaches(n, node, rule, scratch):
+    """Whether a candidate that is allowed has the least score that is of use: without a division,
+    so that most columns of many are done with at a fraction of the time."""
     left, second, shift = scratch.left, scratch.second, node.shift
+    w_all, g_all, a_all = node.weight, node.gradient, node.size
+    n_found = np.int64(0)
     if node.pairs:
         for c in range(n):
-            left[c] = cells[2 * c]
-            second[c] = cells[2 * c + 1]
-    else:
-        for c in range(n):
-            left[c] = cells[c]
-    if cumulate:
-        for c in range(1, n):
-            left[c] += left[c - 1]
-        if node.pairs:
-            for c in range(1, n):
-                second[c] += second[c - 1]
+            w = moment_weight(left[c], shift)
+            g = np.float64(moment_gradient(left[c], shift))
+            a = np.float64(second[c])
+            b = a_all - a
+            difference = g * b - (g_all - g) * a
+            n_found += (
+                (w >= rule.min_weight) & (w_all - w >= rule.min_weight)
+                & (a >= rule.min_curvature) & (b >= rule.min_curvature)
+                & (difference * difference >= node.least * (a * b))
+            )  # fmt: skip
+        return n_found > 0
+    for c in range(n):
+        w = moment_weight(left[c], shift)
+        g = np.float64(moment_gradient(left[c], shift))
+        a = np.float64(w)
+        b = a_all - a
+        difference = g * b - (g_all - g) * a
+        n_found += (
+            (w >= rule.min_weight) & (w_all - w >= rule.min_weight)
+            & (difference * difference >= node.least * (a * b))
+        )  # fmt: skip
+    return n_found > 0
+
+
+@inner
+def read_left(n, node, rule, scratch):
+    """The sums of the left sides as floats; candidates that are not allowed get a worth of 0."""
+    left, second, shift = scratch.left, scratch.second, node.shift
     w_all, g_all, a_all = node.weight, node.gradient, node.size
     if node.pairs:
         for c in range(n):
@@ -286,7 +324,10 @@ def best_of_cells(cells, n_cells, is_factor, node, rule, scratch):
             break
         skip = 0 if is_factor or with_missing else 1
         n = n_cells if is_factor else n_cells - 1 - skip
-        read_left(cells[size * skip :], n, not is_factor, node, rule, scratch)
+        sum_left(cells[size * skip :], n, not is_factor, node.pairs, scratch)
+        if node.least > 0.0 and not reaches(n, node, rule, scratch):
+            continue
+        read_left(n, node, rule, scratch)
         found, at = best_candidate(n, node, scratch)
         if found > score or (found == score and 0 <= at + skip < best):
             score, best, missing_left = found, at + skip, with_missing == 1

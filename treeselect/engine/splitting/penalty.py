@@ -24,6 +24,9 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.cache import inner
 from treeselect.engine.data.binning import BinnedData
 
+_NEARLY = 1.0 - 1e-9
+"""What is less than this share of something is less than it for all rounding."""
+
 
 class SplitPenalty(NamedTuple):
     """Price of opening a group.
@@ -159,3 +162,15 @@ def penalised_gain(opening, group, column, gain):
     if opening.is_open[group]:
         return gain
     return opening.prices.scale[column] * gain - opening.prices.price[column]
+
+
+@inner
+def least_gain(opening, group, column, worth):
+    """Gain below which a split is certainly worth less than `worth`; 0 if that can't be said."""
+    gain = worth
+    if not opening.is_open[group]:
+        scale = opening.prices.scale[column]
+        if not scale > 0.0:
+            return 0.0
+        gain = (worth + opening.prices.price[column]) / scale
+    return max(gain * _NEARLY, 0.0)
