@@ -30,9 +30,9 @@ def ten_pass(monkeypatch):
 
 
 def test_few_units_all_pass():
-    assert passing(500, 2_000) == 2_000
-    assert passing(500, 100_000) == 2_000
-    assert passing(100, 100_000) == 10_000
+    assert passing(500, 10_000) == 10_000
+    assert passing(500, 100_000) == 10_000
+    assert passing(50, 100_000) == 20_000
 
 
 @pytest.mark.usefixtures("ten_pass")

@@ -13,7 +13,7 @@ from treeselect.engine.growing.first_splits import first_gains
 from treeselect.engine.growing.growth import Growth
 from treeselect.engine.rounding import levels
 
-_CELLS, _LEAST = 1_000_000, 2_000
+_CELLS, _LEAST = 1_000_000, 10_000
 """Rows times units that pass a screen, and the least number of units that do."""
 
 
