@@ -78,9 +78,9 @@ class ExchangeSearch(Method):
     ``folds=StratifiedKFold(5)``, for fold numbers, for ``repeats`` above 1, with `fold_groups`,
     for survival times, and if the searched rows would hold fewer than 500 rows of a class.
 
-    Of more than 10,000 terms (on fewer than 100 rows, of a million values), the forests that rank terms see
-    those that pass a screen: the terms with the largest gain of a single split of all rows or, for
-    interactions with terms of S, of their halves by one of these terms.
+    Of more than 10,000 terms (on fewer than 100 rows, a million values), the forests that rank
+    terms see those that pass a screen: the terms with the largest gain of a single split of all
+    rows or, for interactions with terms of S, of their halves by one of these terms.
 
     With `costs`, gains are divided by costs: terms are ranked by gain per cost, and one term
     replaces another if it adds more per cost to the remaining terms. A group (``groups=``) counts

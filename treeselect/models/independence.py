@@ -27,7 +27,7 @@ def independent_columns(matrix: FloatArray) -> BoolArray:
     >>> independent_columns(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 1.0]])).tolist()
     [True, False, True]
     """
-    matrix = _reduced(matrix)
+    matrix = reduced(matrix)
     basis = np.empty((len(matrix), min(matrix.shape)))
     found = np.zeros(matrix.shape[1], dtype=bool)
     for j, column in enumerate(matrix.T):
@@ -44,21 +44,38 @@ def independent_columns(matrix: FloatArray) -> BoolArray:
     return found
 
 
-def _reduced(matrix: FloatArray) -> FloatArray:
+def reduced(
+    matrix: FloatArray, y: FloatArray | None = None, root: FloatArray | None = None
+) -> FloatArray:
     """A short matrix whose columns have the same lengths and angles: R of a QR decomposition.
 
     It is found block by block of rows, so that no copy of a long matrix is made. Matrices of one
-    block, or with more than half as many columns as a block has rows, stay as they are.
+    block, or with more than half as many columns as a block has rows, are not made shorter.
+
+    Parameters
+    ----------
+    matrix : ndarray of float, shape (n_rows, n_columns)
+    y : ndarray of float, shape (n_rows,), optional
+        One more column.
+    root : ndarray of float, shape (n_rows,), optional
+        Factors of the rows.
     """
     n_rows, n_columns = matrix.shape
     if n_rows <= _BLOCK or n_columns > _BLOCK // 2:
-        return matrix
-    reduced: FloatArray = np.empty((0, n_columns))
+        return _rows(matrix, y, root, slice(None))
+    found: FloatArray = np.empty((0, n_columns + (y is not None)))
     with one_thread():
         for start in range(0, n_rows, _BLOCK):
-            block = np.concatenate([reduced, matrix[start : start + _BLOCK]])
-            reduced = np.asarray(np.linalg.qr(block, mode="r"))
-    return reduced
+            own = _rows(matrix, y, root, slice(start, start + _BLOCK))
+            found = np.asarray(np.linalg.qr(np.concatenate([found, own]), mode="r"))
+    return found
+
+
+def _rows(
+    matrix: FloatArray, y: FloatArray | None, root: FloatArray | None, rows: slice
+) -> FloatArray:
+    found = matrix[rows] if y is None else np.column_stack((matrix[rows], y[rows]))
+    return found if root is None else found * root[rows, np.newaxis]
 
 
 def beside_baseline(matrix: FloatArray, y: FloatArray) -> FloatArray:

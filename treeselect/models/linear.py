@@ -29,6 +29,9 @@ _SINGULAR = 1e-7
 this share of the largest variance, relative to the model-based covariance. Rounding leaves less
 than 1e-12."""
 
+_LONG = 50_000
+"""Rows above which a GLM is solved in blocks."""
+
 _MOST_COPIES = 10_000_000
 """Most rows to which case weights are expanded where statsmodels takes no weights."""
 
@@ -306,9 +309,7 @@ def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
 
     weights, by = _weights(data), _covariance(data)
     if "freq_weights" in weights or data.row_weights.is_sample:  # WLS scales no covariance
-        model = sm.GLM(
-            _series(data.y, name), data.matrix, sm.families.Gaussian(), data.offset, **weights
-        )
+        model = _glm(data, name, sm.families.Gaussian())
         fit = model.fit(**{"use_t": True, **by})
         return fit, "GLM, Gaussian family, identity link (statsmodels)"
     y = _series(data.y if data.offset is None else data.y - data.offset, name)
@@ -318,21 +319,30 @@ def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
     return fit, "WLS, weighted least squares (statsmodels)"
 
 
+def _glm(data: LinearData, name: str, family: Any) -> Any:
+    """statsmodels' GLM; on long data one that is solved in blocks."""
+    from statsmodels.api import GLM
+
+    from treeselect.models.long_glm import LongGLM
+
+    kind = LongGLM if len(data.y) > _LONG else GLM
+    return kind(_series(data.y, name), data.matrix, family, data.offset, **_weights(data))
+
+
 def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
     from treeselect.models.logit_link import Logit
 
-    y, family = _series(data.y, name), sm.families.Binomial(Logit())
-    fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit(**_covariance(data))
+    family = sm.families.Binomial(Logit())
+    fit = _glm(data, name, family).fit(**_covariance(data))
     return fit, "GLM, binomial family, logit link (statsmodels)"
 
 
 def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
-    y, family = _series(data.y, name), sm.families.Poisson()
-    fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit(**_covariance(data))
+    fit = _glm(data, name, sm.families.Poisson()).fit(**_covariance(data))
     return fit, "GLM, Poisson family, log link (statsmodels)"
 
 
