@@ -474,7 +474,9 @@ def test_arrays_that_are_not_plain_numbers(file, array, tmp_path, monkeypatch):
 def with_array(file, folder, name, edit):
     content = members(file)
     array = np.load(io.BytesIO(content[f"arrays/{name}.npy"]))
-    if name.endswith(("_left", "_column", "_code", "_weight")):  # as narrow as their numbers
+    if name.endswith(
+        ("_left", "_column", "_code", "_weight", "_ones")
+    ):  # as narrow as their numbers
         array = array.astype(np.int64)
     return write(folder, content | {f"arrays/{name}.npy": npy(edit(array))})
 
@@ -495,7 +497,6 @@ def at_first_split(value):
         ("forest_left", at_first_split(-5)),
         ("forest_column", at_first_split(99)),
         ("forest_column", at_first_split(-7)),
-        ("forest_value", at_first_split(np.nan)),
         ("forest_start", lambda a: a[::-1].copy()),
         ("forest_start", lambda a: a + 1),
         ("forest_start", lambda a: a[:1]),
@@ -505,8 +506,9 @@ def at_first_split(value):
         ("sub_gains", lambda a: a.T.copy()),
         ("sub_group_of", lambda a: a[::-1].copy() + 1),
         ("sub_groups", lambda a: ~a),
-        ("forest_value", lambda a: a[:-1]),
-        ("forest_value", lambda a: a.astype(np.int64)),
+        ("forest_leaf_ones", lambda a: a[:-1]),
+        ("forest_leaf_ones", lambda a: a.astype(np.float64)),
+        ("forest_leaf_weight", lambda a: a[:, np.newaxis]),
         ("forest_groups", lambda a: a[:-1]),
         ("edges", lambda a: a[::-1].copy()),
         ("edges", lambda a: np.full_like(a, np.nan)),
@@ -777,9 +779,10 @@ def last_row(edit):
         ("sub_importance", lambda a: a * np.nan),
         ("sub_constant", lambda a: a + np.inf),
         ("sub_gain", lambda a: a - 1e9),
-        ("forest_gain", lambda a: a * np.nan),
-        ("forest_weight", lambda a: -a),
-        ("forest_value", lambda a: a + 1e300),
+        ("forest_leaf_ones", lambda a: -a - 1),
+        ("forest_leaf_ones", lambda a: a + 10**6),
+        ("forest_leaf_weight", lambda a: a * 0),
+        ("forest_leaf_weight", lambda a: a + 2**62),
         ("forest_constant", lambda a: a * np.nan),
         ("forest_importance", lambda a: -a - 1),
         ("forest_importance", lambda a: a + 1),
@@ -801,6 +804,29 @@ def last_row(edit):
 )
 def test_numbers_that_no_model_has(with_data, name, edit, tmp_path):
     refused(with_array(with_data, tmp_path, name, edit))
+
+
+@pytest.fixture(scope="module")
+def of_numbers(tmp_path_factory):
+    """A model whose trees have no counts in place of their values."""
+    data = treeselect.datasets.load("titanic_correlated")
+    fit = treeselect.select("age ~ sex + pclass + sibsp", data, method="mrmr", k=2, seed=1)
+    return fit.save(tmp_path_factory.mktemp("numbers") / "fit.treeselect")
+
+
+@pytest.mark.parametrize(
+    ("name", "edit"),
+    [
+        ("forest_value", at_first_split(np.nan)),
+        ("forest_value", lambda a: a[:-1]),
+        ("forest_value", lambda a: a.astype(np.int64)),
+        ("forest_value", lambda a: a + 1e300),
+        ("forest_gain", lambda a: a * np.nan),
+        ("forest_weight", lambda a: -a),
+    ],
+)
+def test_nodes_that_no_trees_have(of_numbers, name, edit, tmp_path):
+    refused(with_array(of_numbers, tmp_path, name, edit))
 
 
 @pytest.mark.parametrize("name", ["boost_code", "boost_value", "boost_groups", "boost_weight"])

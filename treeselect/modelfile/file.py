@@ -17,7 +17,9 @@ Layout, version 3, in the container that ``archive`` describes:
     ``fold_groups``).
     Of splitters, scikit-learn selectors and scores that are functions, only the names are stored.
 
-Nodes of trees are whole numbers in the narrowest type that holds them (``widths``), and float64.
+Nodes of trees are whole numbers in the narrowest type that holds them (``widths``), and float64. Of
+trees of zeros and ones with whole weights the file has counts of leaves, ``*_leaf_weight`` and
+``*_leaf_ones``, in place of weights, values and gains, which follow from them (``counted``).
 Version 2, which is still read, had all members uncompressed and one type for each array.
 
 The formula is parsed again when the file is loaded, with the same security checks.

@@ -14,6 +14,7 @@ from treeselect.designs.families import Family
 from treeselect.engine.data.binning import MAX_BINS
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, join_trees
 from treeselect.modelfile.checks import are_plain, are_shares, check
+from treeselect.modelfile.counted import Counted, counts_of, with_counts
 from treeselect.modelfile.widths import narrowed, widened
 from treeselect.models.boosted import BoostedModel
 from treeselect.models.forest import ForestModel
@@ -26,6 +27,9 @@ Arrays = dict[str, NDArray[Any]]
 _TYPES = {"column": np.int32, "code": np.uint16, "missing_left": np.bool_, "left": np.int32,
           "value": np.float64, "gain": np.float64, "weight": np.int64}  # fmt: skip
 """Types of nodes; whole numbers are in the file in the narrowest type that holds all of them."""
+
+_COMPUTED = ("value", "gain", "weight")
+"""What is computed where the file has counts of leaves."""
 
 
 def model_arrays(model: Model) -> Arrays:
@@ -66,9 +70,12 @@ def subforest_arrays(forest: WeightedForest | None) -> Arrays:
 
 
 def _tree_arrays(prefix: str, trees: Trees) -> Arrays:
-    arrays: Arrays = {
-        f"{prefix}_{name}": narrowed(array) for name, array in trees.nodes._asdict().items()
-    }
+    nodes, counts = trees.nodes._asdict(), counts_of(trees)
+    if counts is not None:
+        for name in _COMPUTED:
+            del nodes[name]
+        nodes |= {"leaf_weight": counts.weight, "leaf_ones": counts.ones}
+    arrays: Arrays = {f"{prefix}_{name}": narrowed(array) for name, array in nodes.items()}
     arrays[f"{prefix}_start"] = trees.start
     return arrays
 
@@ -233,7 +240,15 @@ def _trees(
     prefix: str, arrays: Mapping[str, NDArray[Any]], family: Family, highest: NDArray[np.int64]
 ) -> Trees:
     """Trees on columns with split codes up to `highest`."""
-    stored = {name: widened(arrays[f"{prefix}_{name}"], kind) for name, kind in _TYPES.items()}
+    counts = _counts(prefix, arrays)
+    stored = {
+        name: widened(arrays[f"{prefix}_{name}"], kind)
+        for name, kind in _TYPES.items()
+        if counts is None or name not in _COMPUTED
+    }
+    if counts is not None:
+        n = len(stored["column"])
+        stored |= {"value": np.zeros((n, 1)), "gain": np.zeros(n), "weight": np.zeros(n, np.int64)}
     check(
         all(
             stored[name].dtype == kind and stored[name].ndim == 1 + (name == "value")
@@ -245,8 +260,19 @@ def _trees(
     )
     trees = Trees(Nodes(**stored), arrays[f"{prefix}_start"])
     _check_trees(trees, len(highest))
+    if counts is not None:
+        trees = with_counts(trees, counts)
     _check_nodes(trees.nodes, highest)
     return trees
+
+
+def _counts(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> Counted | None:
+    """The counts of leaves in a file, None if there are none."""
+    if f"{prefix}_leaf_ones" not in arrays:
+        return None
+    found = [widened(arrays[f"{prefix}_leaf_{name}"], np.int64) for name in ("weight", "ones")]
+    check(all(array.dtype == np.int64 for array in found), "counts of leaves")
+    return Counted(*found)
 
 
 def _check_trees(trees: Trees, n_columns: int) -> None:

@@ -20,8 +20,9 @@ from treeselect.engine.splitting import means as splitting
 from treeselect.engine.splitting import partition as partitions
 from treeselect.engine.splitting.bounds import Bounds
 from treeselect.engine.splitting.classes import OutputSums
-from treeselect.engine.splitting.means import Listed, Rule
+from treeselect.engine.splitting.means import Listed
 from treeselect.engine.splitting.partition import Question
+from treeselect.engine.splitting.scans import Rule, scratch
 
 COMMON = settings(deadline=None, derandomize=True, max_examples=100)
 FREE = Bounds(False, 0, -np.inf, np.inf)
@@ -145,25 +146,23 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
         other = OTHER if codes.dtype == np.uint8 else -1
         cells, present, n_present = packed.column(codes, target)
         for is_factor in (True, False):
-            scratch = splitting.scratch(target.n_classes)
+            room = scratch(target.n_classes)
             listed = Listed(cells, present, n_present, is_factor, other)
             expected = naive.best_split(codes[inside], own, growth, is_factor=is_factor)
             if kind >= GINI:
-                found = [best_class_split(listed, outputs, rule, scratch, FREE)]
+                found = [best_class_split(listed, outputs, rule, room, FREE)]
             else:
                 found = [best_listed_split(listed, node, rule)]
             if kind < GINI and n_present <= 256:
                 again = cells.copy()
-                found.append(
-                    best_short_split(listed._replace(histogram=again), node, rule, scratch)
-                )
+                found.append(best_short_split(listed._replace(histogram=again), node, rule, room))
                 assert not again.any()
             if kind < GINI and codes.dtype == np.uint8:
                 dense = (cells, int(data.n_codes[j]), is_factor)
-                found.append(best_dense_split(*dense, node, rule, scratch))
+                found.append(best_dense_split(*dense, node, rule, room))
                 score = found[-1][0]
                 enough = node._replace(least=score * share)
-                passed = best_dense_split(*dense, enough, rule, scratch)
+                passed = best_dense_split(*dense, enough, rule, room)
                 assert passed == found[-1] or (share > 1.0 and passed[:2] == (0.0, -1))
             for score, code, missing_left in found:
                 gain = (

@@ -19,8 +19,9 @@ from treeselect.engine.cache import inner, kernel
 from treeselect.engine.data.moments import pack_rows
 from treeselect.engine.data.targets import has_pairs
 from treeselect.engine.growing.growth import ground_of
-from treeselect.engine.growing.in_order import fill_block, gather_rows, score_column
+from treeselect.engine.growing.in_order import fill_block, score_column
 from treeselect.engine.growing.nodes import write_leaf, write_split
+from treeselect.engine.growing.rows import gather_rows
 from treeselect.engine.splitting.bounds import (
     bounded_value,
     bounds_of,

@@ -11,7 +11,8 @@ from treeselect.engine.data.moments import pack_rows
 from treeselect.engine.data.targets import Target
 from treeselect.engine.growing.checks import check_data, check_target, check_weight
 from treeselect.engine.growing.growth import Growth, Job, ground_of, workspace
-from treeselect.engine.growing.in_order import gather_rows, score_column
+from treeselect.engine.growing.in_order import score_column
+from treeselect.engine.growing.rows import gather_rows
 from treeselect.engine.splitting.bounds import start_bounds
 from treeselect.engine.splitting.node_sums import sum_rows
 

@@ -23,7 +23,7 @@ from treeselect.engine.data.moments import Packing
 from treeselect.engine.data.targets import Target
 from treeselect.engine.splitting.candidates import can_split
 from treeselect.engine.splitting.histograms import MOST_CODES, cell_size
-from treeselect.engine.splitting.means import Rule, Scratch, scratch
+from treeselect.engine.splitting.scans import Rule, Scratch, scratch
 from treeselect.errors import DataError
 
 DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST = 0, 1, 2

@@ -9,6 +9,7 @@ from treeselect.engine.data.binning import OTHER
 from treeselect.engine.data.targets import has_outputs, has_pairs, is_vector
 from treeselect.engine.growing.growth import BREADTH_FIRST
 from treeselect.engine.growing.nodes import write_leaf, write_split
+from treeselect.engine.growing.rows import carry_rows, gather_rows
 from treeselect.engine.random import random_below
 from treeselect.engine.splitting.bounds import (
     best_bounded_split,
@@ -66,22 +67,6 @@ CEILED_NODE = 64
 
 
 @inlined
-def gather_rows(pack, work, begin, end):
-    """Put what belongs to the rows of a node side by side."""
-    for r in range(begin, end):
-        i = work.rows[r]
-        if is_vector(pack.kind):
-            for k in range(pack.n_classes):
-                work.leaf_second[r * pack.n_classes + k] = work.second[i * pack.n_classes + k]
-            continue
-        work.leaf_moments[r] = work.moments[i]
-        if has_pairs(pack.kind):
-            work.leaf_second[r] = work.second[i]
-        elif has_outputs(pack.kind):
-            work.leaf_label[r] = work.label[i]
-
-
-@inlined
 def score_listed(listed, pack, rule, work, total, bounds, least, begin, end):
     """Best split of a node on one column by its codes, of which ``work`` has that of each row.
 
@@ -115,16 +100,6 @@ def score_listed(listed, pack, rule, work, total, bounds, least, begin, end):
         for s in range(size * listed.present[t], size * (listed.present[t] + 1)):
             histogram[s] = 0
     return score / size_of(pack, total) * pack.to_gain, code, missing_left
-
-
-@inner
-def carry_rows(blocks, work, n_in):
-    """Put the codes and moments of the rows of a bag side by side (see ``growth.carries``)."""
-    for r in range(n_in):
-        work.leaf_moments[r] = work.moments[work.rows[r]]
-    for block in range(work.words.shape[0]):
-        for r in range(n_in):
-            work.words[block, r] = blocks[block, work.rows[r]]
 
 
 @inlined

@@ -13,8 +13,8 @@ from treeselect.engine.growing.best_first import Children, advance, score_blocks
 from treeselect.engine.growing.growth import Ground, Job, Workspace
 from treeselect.engine.growing.leaf_table import LeafTable
 from treeselect.engine.growing.nodes import Nodes
-from treeselect.engine.splitting.means import Rule, Scratch, scratch
 from treeselect.engine.splitting.penalty import Opening
+from treeselect.engine.splitting.scans import Rule, Scratch, scratch
 
 
 class SharedTree:
