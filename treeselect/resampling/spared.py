@@ -50,7 +50,7 @@ def spared_rows(
 ) -> SparedRows | None:
     """A sample of the rows to search on, and the others in as many parts as there are folds.
 
-    Classes are balanced. None if sets are to be scored by cross-validation: on data that are not
+    The sample is stratified by class. None if sets are to be scored by cross-validation: on data that are not
     long or have clusters, for survival times, if the sample would hold fewer than 500 rows of a
     class, if the method searches on all rows, and if the folds are repeated or no number.
     """
