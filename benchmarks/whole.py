@@ -172,7 +172,8 @@ CASES = {
     "golub, 100 resamples": Case(
         golub, asked=100, **of_fit(lambda fit, _: fit.resample(100), **FIVE)
     ),
-    "500 x 100,000": Case(wide(500, 100_000), select(**FIVE), 30, "lightgbm"),
+    # Without LightGBM, which did not end within six minutes.
+    "500 x 100,000": Case(wide(500, 100_000), select(**FIVE), 30),
     "horse colic, 100 resamples": Case(
         colic, asked=8, **of_fit(lambda fit, _: fit.resample(100))
     ),

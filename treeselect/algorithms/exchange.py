@@ -70,8 +70,8 @@ class ExchangeSearch(Method):
     (`n_trees`): over streams of random numbers, differences of sets vary as much with 100 trees as
     with 30, because they vary with the capacity that the first trees choose.
 
-    On more than 20,000 rows, the number of terms (``k="1se"``, ``"best"``) is chosen on the rows
-    that the search spares. The path is searched for on at most 10,000 rows, stratified by class; for
+    On more than 20,000 rows, the number of terms (``k="1se"``, ``"best"``) is chosen on rows that
+    the search spares. The path is searched for on at most 10,000 rows, stratified by class; for
     each of its sets, a forest of 50 trees fitted to the same rows predicts the others (at most
     100,000), which are scored in as many parts as there are `folds`. One search takes the place of
     one per fold and one on all rows. Cross-validation remains for a splitter such as

@@ -50,9 +50,9 @@ def spared_rows(
 ) -> SparedRows | None:
     """A sample of the rows to search on, and the others in as many parts as there are folds.
 
-    The sample is stratified by class. None if sets are to be scored by cross-validation: on data that are not
-    long or have clusters, for survival times, if the sample would hold fewer than 500 rows of a
-    class, if the method searches on all rows, and if the folds are repeated or no number.
+    The sample is stratified by class. None if sets are to be scored by cross-validation: on data
+    that are not long or have clusters, for survival times, if the sample would hold fewer than 500
+    rows of a class, if the method searches on all rows, and if the folds are repeated or no number.
     """
     most, rows = method.searches_on, weights.rows
     if most is None or len(rows) <= LONG * most or not isinstance(folds.folds, int):
