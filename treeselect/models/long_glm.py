@@ -121,8 +121,7 @@ def least_squares(
     from scipy.linalg import solve_triangular
 
     n = matrix.shape[1]
-    triangle = reduced(matrix, y, np.sqrt(weight))
-    R = np.asarray(np.linalg.qr(triangle, mode="r")) if len(triangle) > n + 1 else triangle
+    R = np.asarray(np.linalg.qr(reduced(matrix, y, np.sqrt(weight)), mode="r"))
     if len(R) < n or not np.isfinite(R).all():
         return None
     R, moved = R[:n, :n], R[:n, n]
