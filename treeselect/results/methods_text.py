@@ -187,9 +187,8 @@ def _how_many(fit: Fit) -> str:
     )
     if fit.scores.spared is not None:
         return (
-            f"{what} {rule} {family.score_name} on {folds}; the sets were searched for on"
-            f" {fit.scores.spared.n_searched:,} other rows, to which the models that were scored"
-            " were fitted, too."
+            f"{what} {rule} {family.score_name} on {folds}; the search used"
+            f" {fit.scores.spared.n_searched:,} other rows, to which the models scored were fitted."
         )
     return (
         f"{what} {rule} {family.score_name} in {folds}, with the selection repeated inside each"

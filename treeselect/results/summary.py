@@ -233,10 +233,10 @@ def _optimism_notes(result: Fit) -> list[str]:
         ]
     if result.scores.spared is not None:
         return [
-            f"The sets were searched for on {result.scores.spared.n_searched:,} rows and scored on"
-            f" {result.scores.spared.n_held_out:,} others by models fitted to the former. The same"
-            f" rows chose k, so the {name} may be slightly optimistic; the final model is fitted to"
-            " all rows. `performance()` uses nested cross-validation."
+            f"The search used {result.scores.spared.n_searched:,} rows; models fitted to these were"
+            f" scored on {result.scores.spared.n_held_out:,} others, which also chose k, so the"
+            f" {name} may be slightly optimistic. The final model is fitted to all rows."
+            " `performance()` uses nested cross-validation."
         ]
     return [
         "The selection was repeated inside each fold, but the same folds chose k, so the"

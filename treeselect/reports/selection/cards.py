@@ -79,8 +79,8 @@ def _tuning(fit: Fit) -> Card:
     how = (
         "The selection was repeated inside each fold, but the same folds"
         if spared is None
-        else f"The sets were searched for on {spared.n_searched:,} rows and scored on"
-        f" {spared.n_held_out:,} others, but these"
+        else f"The search used {spared.n_searched:,} rows; models fitted to these were scored on"
+        f" {spared.n_held_out:,} others, which also"
     )
     details = [
         f"{error}. {how} chose the number of {noun(fit)}, so the score may be slightly optimistic.",
