@@ -6,11 +6,14 @@ They run in this process, which has loaded the package and its kernels already.
 from __future__ import annotations
 
 import importlib
+import inspect
 import runpy
 import sys
 from pathlib import Path
 
 import pytest
+
+import treeselect
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 PAPERS = sorted(p.name for p in (FOLDER / "papers").glob("*.py") if p.name != "common.py")
@@ -110,6 +113,25 @@ def test_a_papers_program_prints_its_tables(run, program):
     text = run(f"papers/{program}", "--jobs", "1")
     assert "treeselect" in text
     assert text.count("|\n") >= 4
+
+
+@pytest.mark.parametrize("function", ["select", "compare"])
+def test_calls_that_are_timed_have_all_arguments(monkeypatch, function):
+    monkeypatch.syspath_prepend(FOLDER)
+    whole = importlib.import_module("whole")
+    usual = whole.Case._field_defaults["ready"]
+    bound = []
+    for name in ("select", "compare"):
+        signature = inspect.signature(getattr(treeselect, name))
+
+        def called(*given, name=name, signature=signature, **options):
+            signature.bind(*given, **options)
+            bound.append(name)
+
+        monkeypatch.setattr(treeselect, name, called)
+    for case in whole.CASES.values():
+        case.ready("a frame") if case.ready is not usual else case.call("a frame")
+    assert function in bound
 
 
 def test_each_simulated_case_has_its_truth_among_its_columns(monkeypatch):
