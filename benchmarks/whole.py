@@ -130,9 +130,11 @@ def save(fit, _):
         return path.stat().st_size / 1e6
 
 
-def everything(frame):
-    """The methods that the command ``treeselect compare`` takes by default."""
-    return treeselect.compare("y ~ .", frame, list(DEFAULT_METHODS), seed=1, progress=False)
+def everything(**options: Any) -> Callable[..., Any]:
+    """Comparison of the methods that the command ``treeselect compare`` takes by default."""
+    return lambda frame: treeselect.compare(
+        "y ~ .", frame, list(DEFAULT_METHODS), seed=1, progress=False, **options
+    )
 
 
 adult, golub = stored("adult", "income"), stored("gene/golub", "target")
@@ -185,7 +187,8 @@ CASES = {
     "horse colic, inference": Case(
         colic, asked=25, **of_fit(lambda fit, _: fit.inference(repeats=20))
     ),
-    "compare, adult": Case(adult, everything, 120),
+    "compare, adult": Case(adult, everything(), 120),
+    "compare, adult, rows = 12,500": Case(adult, everything(rows=12_500), 120),
 }  # fmt: skip
 STARTS = {"first": 1.5, "cold": 10.0}
 """Python until the first answer on the Titanic data, k = 3: kernels compiled before, and not."""
