@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 
-.PHONY: help demo test test-wheel test-oldest docs vignettes format
+.PHONY: help demo test test-wheel test-oldest docs vignettes evidence format
 
 help:
 	@echo "make demo       install, then select variables on the Titanic data: summary and titanic.html"
@@ -14,6 +14,8 @@ help:
 	@echo "make test-oldest  the same with the oldest versions of what it needs"
 	@echo "make docs       run the vignettes and write the site, docs/_build/html/index.html"
 	@echo "make vignettes  run the vignettes and write vignettes/html/*.html"
+	@echo "make evidence   run all benchmarks that are not done, about three hours on two cores;"
+	@echo "                PARTS=\"truth noise\" runs some of them, OPTIONS=--list says what is done"
 	@echo "make format     let ruff write the code's format and mend what it can"
 	@echo "PYTHON=...      the Python that makes .venv (default: $(PYTHON))"
 
@@ -41,6 +43,10 @@ docs: .venv/installed-dev
 vignettes: .venv/installed-dev
 	@$(BIN)/python -m vignettes.build
 
+# Peers of the comparisons, which only this target needs.
+evidence: .venv/installed-dev .venv/installed-peers
+	$(BIN)/python benchmarks/evidence.py $(PARTS) $(OPTIONS)
+
 format: .venv/installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -55,6 +61,11 @@ format: .venv/installed-dev
 	@echo "Installing treeselect and the tools for development into .venv ..."
 	@$(PIP) -e ".[dev]"
 	@touch $@ .venv/installed
+
+.venv/installed-peers: benchmarks/requirements.txt .venv/installed-dev
+	@echo "Installing the packages to compare with into .venv ..."
+	@$(PIP) -r benchmarks/requirements.txt
+	@touch $@
 
 # `import venv` alone is not enough: Debian has it without ensurepip, which makes an environment
 # without pip.

@@ -1,0 +1,222 @@
+"""All evidence, part by part: the programs of this folder that measure what the package claims.
+
+    make evidence
+    python benchmarks/evidence.py [part ...] [--jobs 2] [--again] [--list]
+
+Each part (``parts.py``) is one question and the programs that answer it. They write their tables
+and figures to ``results`` and ``papers/results``; the last lines of a program that fails are
+printed, and the next one runs. What has finished is a row of ``results/evidence.csv``, with its
+date, its cost and a fingerprint of the code that ran: the package, the program, and the modules
+that programs share, without comments and docstrings. A program whose row has the present
+fingerprint is not run again, so that a run that was stopped goes on where it was; ``--again`` runs
+it nevertheless. ``--list`` runs nothing, and says which rows are of other code.
+
+Exits 1 if a program failed. A part whose peers are not installed is left out, and told:
+``pip install -r benchmarks/requirements.txt``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import importlib.util
+import os
+import resource
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+from parts import PARTS, PRINTED, Part
+from tables import RESULTS, with_earlier, write_table
+
+import treeselect
+from treeselect.writing import write_file
+
+FOLDER = Path(__file__).resolve().parent
+SHARED = ("tables.py", "cases.py", "forms.py", "peers.py", "papers/common.py")
+"""Modules of which several programs are made."""
+
+
+# --- what ran ----------------------------------------------------------------------------------
+
+
+def code_of(path: Path) -> bytes:
+    """A module without comments, docstrings and layout."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [line for line in body if not _is_text(line)]  # type: ignore[attr-defined]
+    return ast.unparse(tree).encode()
+
+
+def _is_text(line: ast.AST) -> bool:
+    value = getattr(line, "value", None)
+    return isinstance(line, ast.Expr) and isinstance(getattr(value, "value", None), str)
+
+
+def fingerprint(paths: Iterable[Path]) -> str:
+    """Twelve characters that change with the code of the modules."""
+    found = hashlib.sha256()
+    for path in paths:
+        found.update(code_of(path))
+    return found.hexdigest()[:12]
+
+
+def package_files() -> list[Path]:
+    """All modules of the package."""
+    return sorted(Path(treeselect.__file__).parent.rglob("*.py"))
+
+
+def code_behind(program: str) -> str:
+    """The fingerprint of what a program runs."""
+    shared = [FOLDER / name for name in SHARED if (FOLDER / name).exists()]
+    return fingerprint([*package_files(), *shared, FOLDER / shlex.split(program)[0]])
+
+
+# --- runs --------------------------------------------------------------------------------------
+
+
+def missing(part: Part) -> list[str]:
+    """What a part needs and is not installed."""
+    return [
+        name
+        for name in part.needs
+        if importlib.util.find_spec(name) is None and shutil.which(name) is None
+    ]
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run(program: str, jobs: int, folder: Path) -> dict[str, float] | None:
+    """CPU and wall minutes of a program, in a process of its own; None if it failed."""
+    command = [sys.executable, *shlex.split(program.format(jobs=jobs))]
+    command[1] = str(FOLDER / command[1])
+    print("$", program.format(jobs=jobs), flush=True)
+    cpu, wall = _children(), time.monotonic()
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    minutes = {
+        "CPU min": round((_children() - cpu) / 60, 2),
+        "wall min": round((time.monotonic() - wall) / 60, 2),
+    }
+    name = Path(shlex.split(program)[0])
+    if name.name in PRINTED:
+        write_file(folder / f"{name.stem}.txt", done.stdout)
+    if done.returncode:
+        print(*done.stdout.splitlines()[-15:], sep="\n")
+        print(f"failed with status {done.returncode}")
+        return None
+    print(f"{minutes['CPU min']:.1f} CPU minutes, {minutes['wall min']:.1f} by the clock")
+    return minutes
+
+
+def earlier(folder: Path) -> dict[str, dict[str, object]]:
+    """Rows of finished programs."""
+    path = folder / "evidence.csv"
+    if not path.exists():
+        return {}
+    rows = pd.read_csv(path, dtype={"code": str}).to_dict("records")
+    return {str(row["program"]): {str(k): v for k, v in row.items()} for row in rows}
+
+
+def run_part(part: Part, *, jobs: int, again: bool, folder: Path) -> bool:
+    """Whether all programs of a part have finished, now or earlier."""
+    lacking = missing(part)
+    if lacking:
+        print(f"{part.name}: left out, without {', '.join(lacking)}")
+        return True
+    good = True
+    for program in part.programs:
+        code = code_behind(program)
+        if not again and earlier(folder).get(program, {}).get("code") == code:
+            print(f"{part.name}: {program.split(' --jobs')[0]} is done")
+            continue
+        minutes = run(program, jobs, folder)
+        if minutes is None:
+            good = False
+            continue
+        row = {
+            "part": part.name,
+            "program": program,
+            "date": time.strftime("%Y-%m-%d"),
+            "version": treeselect.__version__,
+            "code": code,
+            "jobs": jobs,
+            **minutes,
+        }
+        with_earlier("evidence", pd.DataFrame([row]), by="program", quick=False, folder=folder)
+    return good
+
+
+# --- table -------------------------------------------------------------------------------------
+
+
+def table(folder: Path) -> pd.DataFrame:
+    """A line for each program: question, what ran, when, cost, and whether the code has changed."""
+    rows, lines = earlier(folder), []
+    for part in PARTS:
+        for number, program in enumerate(part.programs):
+            row = rows.get(program)
+            state = "not yet" if row is None else str(row["date"])
+            if row is not None and row["code"] != code_behind(program):
+                state += ", other code"
+            lines.append(
+                {
+                    "part": "" if number else part.name,
+                    "question": "" if number else part.question,
+                    "program": program.replace(" --jobs {jobs}", ""),
+                    "measured": state,
+                    "CPU min": "" if row is None else f"{row['CPU min']:.1f}",
+                    "wall min": "" if row is None else f"{row['wall min']:.1f}",
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def main() -> None:
+    """Run the parts that are not done, and write the table."""
+    names = [part.name for part in PARTS]
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(names))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--again", action="store_true", help="also what is done")
+    parser.add_argument("--list", action="store_true", help="run nothing")
+    parser.add_argument("--quick", action="store_true", help="the same as --list, nothing written")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the rows")
+    options = parser.parse_args()
+    unknown = sorted(set(options.parts) - set(names))
+    if unknown:
+        parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(names)}")
+    idle = options.list or options.quick
+    asked = [part for part in PARTS if part.name in options.parts or not options.parts]
+    good = idle or all(
+        [
+            run_part(part, jobs=options.jobs, again=options.again, folder=options.results)
+            for part in asked
+        ]
+    )
+    found = table(options.results)
+    costs = pd.DataFrame(list(earlier(options.results).values()))
+    total = f" {costs['wall min'].sum() / 60:.1f} hours by the clock." if len(costs) else ""
+    write_table(
+        "evidence",
+        found,
+        "The evidence for treeselect, part by part: when each program last ran, and what it cost."
+        f' "Other code": package or program have changed since.{total}',
+        quick=idle,
+        folder=options.results,
+    )
+    raise SystemExit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
