@@ -115,7 +115,7 @@ def run(program: str, jobs: int, folder: Path) -> dict[str, float] | None:
         print(*done.stdout.splitlines()[-15:], sep="\n")
         print(f"failed with status {done.returncode}")
         return None
-    print(f"{minutes['CPU min']:.1f} CPU minutes, {minutes['wall min']:.1f} by the clock")
+    print(f"{minutes['CPU min']:.1f} CPU minutes, {minutes['wall min']:.1f} of wall time")
     return minutes
 
 
@@ -206,7 +206,7 @@ def main() -> None:
     )
     found = table(options.results)
     costs = pd.DataFrame(list(earlier(options.results).values()))
-    total = f" {costs['wall min'].sum() / 60:.1f} hours by the clock." if len(costs) else ""
+    total = f" {costs['wall min'].sum() / 60:.1f} hours of wall time." if len(costs) else ""
     write_table(
         "evidence",
         found,
