@@ -1,0 +1,259 @@
+"""Does a result hold? Intervals, p-values, error rates and performance, against simulated truth.
+
+    python benchmarks/holds.py [--quick] [--jobs 2] [--simulations 200] [--methods lasso ...]
+                               [--parts line noise resamples]
+
+200 simulations for each method (a row of ``results/holds.csv``, which is not run again).
+
+line       200 rows of 12 independent normal columns, y = x1 + 0.7 x2 + 0.4 x3 + noise of deviation
+           1. Since columns are independent, a coefficient is the same in every model, so that the
+           truth of each interval is known whatever is selected. Three terms are selected.
+             refit        95 % intervals of ``refit("glm")`` on the rows of the selection
+             inference    those of ``inference(repeats=1)``, on the other half of the rows
+             performance  R2 by ``performance(folds=5)`` less that of the fitted model on 20,000 new
+                          rows; how often 1.96 standard errors of folds reach it; and how far the
+                          score of the same folds without repeating the selection is off
+noise      the same columns, and y is noise of itself. Three terms are selected.
+             refit        share of p < 0.05 among the selected terms
+             inference    the same for ``inference(repeats=1)``
+             any of five  share of simulations in which a term has p < 0.05 after aggregation over
+                          ``inference(repeats=5)``, which bounds the familywise error
+             conditional  share of p < 0.05 of ``conditional_importance()``
+resamples  the data of line with 40 columns; only methods that take less than 0.1 s a selection.
+             frequency    how often the 95 % interval of ``resample(25)`` holds the frequency in 400
+                          other resamples
+             index        the same for the stability index
+             q = 0.1      mean share of false terms among those with q <= 0.1, from 25 complementary
+                          pairs; power is the share of the three true terms
+             false, 0.8   mean number of false terms selected in 80 % of the pairs, and the mean of
+                          the bound ``pfer(0.8)``
+
+Brackets are 95 % intervals by Clopper and Pearson, or standard errors of means.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from forms import FORMS, told
+from scipy.stats import beta as beta_distribution
+from tables import arguments, mean_and_error, run_all, signed, with_earlier, write_table
+
+import treeselect
+from treeselect.engine.random import stream_seed
+
+BETA = np.zeros(40)
+BETA[:3] = 1.0, 0.7, 0.4
+METHODS = tuple(name for name in FORMS if "," not in name)
+FAST = ("lasso", "mrmr", "cfs", "fcbf", "stepwise")
+N_NEW = 20_000
+
+
+def simulate(seed: int, n_rows: int, n_columns: int, *, signal: bool = True) -> pd.DataFrame:
+    """Independent normal columns and y."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_rows, n_columns))
+    y = rng.standard_normal(n_rows) + (X @ BETA[:n_columns] if signal else 0.0)
+    return pd.DataFrame(X, columns=[f"x{j + 1:02}" for j in range(n_columns)]).assign(y=y)
+
+
+def truth_of(term: str) -> float:
+    """The coefficient of a column."""
+    return float(BETA[int(term[1:]) - 1])
+
+
+def fitted(method: str, frame: pd.DataFrame, seed: int, k: int = 3):
+    """Three terms by a method."""
+    return treeselect.select(
+        "y ~ .", frame, method=FORMS[method], k=k, seed=seed, n_jobs=1, progress=False
+    )
+
+
+def covered(table: pd.DataFrame) -> tuple[int, int]:
+    """How many intervals of coefficients hold the truth, of how many."""
+    table = table[table["column"].str.match(r"x\d\d$")] if "column" in table else table
+    rows = table.dropna(subset=["ci_low", "ci_high"])
+    truth = np.array([truth_of(term) for term in rows["term"]])
+    inside = (rows["ci_low"].to_numpy() <= truth) & (truth <= rows["ci_high"].to_numpy())
+    return int(inside.sum()), len(rows)
+
+
+def below(p_values: pd.Series) -> tuple[int, int]:
+    """How many p-values are below 5 %, of how many."""
+    known = p_values.dropna()
+    return int((known < 0.05).sum()), len(known)
+
+
+# --- simulations -------------------------------------------------------------------------------
+
+
+def line(method: str, seed: int, n_rows: int) -> dict[str, object]:
+    """Intervals and performance where three columns matter."""
+    frame, fresh = simulate(seed, n_rows, 12), simulate(10**6 + seed, N_NEW, 12)
+    fit = fitted(method, frame, seed)
+    found = fit.performance(folds=5)
+    predicted = np.asarray(fit.predict(fresh), dtype=float)
+    truth = 1 - np.mean((fresh["y"] - predicted) ** 2) / np.var(fresh["y"])
+    single = fit.inference(repeats=1).tidy()
+    return {
+        "refit": covered(_coefficients(fit)),
+        "inference": covered(single),
+        "reached": (int(abs(found.mean - truth) <= 1.96 * found.standard_error), 1),
+        "bias": found.mean - truth,
+        "path bias": fit_score_of_folds(method, frame, seed) - truth,
+    }
+
+
+def _coefficients(fit) -> pd.DataFrame:
+    table = fit.refit("glm").tidy()
+    return table[table["term"].str.match(r"x\d\d$")]
+
+
+def fit_score_of_folds(method: str, frame: pd.DataFrame, seed: int) -> float:
+    """R2 of five folds with the selection of all rows, as those do who select first."""
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.model_selection import KFold, cross_val_score
+
+    terms = list(fitted(method, frame, seed).selected)
+    if not terms:
+        return 0.0
+    folds = KFold(5, shuffle=True, random_state=seed)
+    model = RandomForestRegressor(100, min_samples_leaf=3, random_state=seed)
+    return float(cross_val_score(model, frame[terms], frame["y"], cv=folds).mean())
+
+
+def noise(method: str, seed: int, n_rows: int) -> dict[str, object]:
+    """P-values where nothing matters."""
+    fit = fitted(method, simulate(seed, n_rows, 12, signal=False), seed)
+    many = fit.inference(repeats=5).tidy()["p_value"]
+    return {
+        "refit": below(_coefficients(fit)["p_value"]),
+        "inference": below(fit.inference(repeats=1).tidy()["p_value"]),
+        "any of five": (int((many < 0.05).any()), 1),
+        "conditional": below(fit.conditional_importance().tidy()["p_value"]),
+    }
+
+
+def resamples(method: str, seed: int, n_rows: int) -> dict[str, object]:
+    """Frequencies, the index, and what is called true."""
+    frame = simulate(seed, n_rows, 40)
+    fit = fitted(method, frame, seed, k=5)
+    few, many = (fit.resample(n, seed=stream_seed(seed, "holds", n)) for n in (25, 400))
+    both = few.stability.tidy().merge(many.stability.tidy(), on="term", suffixes=("", "_many"))
+    inside = both["frequency_many"].between(both["ci_low"], both["ci_high"])
+    low, high = few.stability.index_ci
+    pairs = fit.resample(50, scheme="complementary", path=True).stability
+    q = pairs.q_values()
+    called = q.loc[q["q_value"] <= 0.1, "term"]
+    true = sum(truth_of(term) != 0 for term in called)
+    at = pairs.tidy()
+    at_80 = at.loc[at["frequency"] >= 0.8, "term"]
+    return {
+        "frequency": (int(inside.sum()), len(both)),
+        "index": (int(low <= many.stability.index <= high), 1),
+        "false share": (len(called) - true) / max(len(called), 1),
+        "power": true / 3,
+        "false at 0.8": sum(truth_of(term) == 0 for term in at_80),
+        "bound at 0.8": float(pairs.pfer(0.8)),
+    }
+
+
+PARTS = {"line": line, "noise": noise, "resamples": resamples}
+
+
+def one(part: str, method: str, seed: int, n_rows: int) -> dict[str, object]:
+    """A simulation, without warnings of small data."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return PARTS[part](method, seed, n_rows)
+
+
+# --- table -------------------------------------------------------------------------------------
+
+
+def exact(hits: int, n: int) -> tuple[float, float]:
+    """Clopper and Pearson's 95 % interval of a share."""
+    low = beta_distribution.ppf(0.025, hits, n - hits + 1) if hits else 0.0
+    high = beta_distribution.ppf(0.975, hits + 1, n - hits) if hits < n else 1.0
+    return float(low), float(high)
+
+
+def summary(part: str, method: str, found: list[dict[str, object]]) -> dict[str, object]:
+    """Sums of counts as a share with its interval, means with their errors."""
+    row: dict[str, object] = {"run": f"{part}, {method}", "part": part, "method": method}
+    row |= {"options": told(method), "simulations": len(found)}
+    for name in found[0]:
+        values = [one[name] for one in found]
+        if isinstance(values[0], tuple):
+            hits, n = np.sum(values, axis=0)
+            row[name] = _share(int(hits), int(n))
+        else:
+            mean, error = mean_and_error(values)
+            digits = 3 if "bias" in name else 2
+            row[name] = (
+                signed(mean, error, 3)
+                if "bias" in name
+                else f"{mean:.{digits}f} ({error:.{digits}f})"
+            )
+    return row
+
+
+def _share(hits: int, n: int) -> str:
+    if n == 0:
+        return ""
+    low, high = exact(hits, n)
+    return f"{hits / n:.3f} [{low:.3f}, {high:.3f}]"
+
+
+INTRO = {
+    "line": "where three of 12 columns matter: coverage of 95 % intervals of coefficients after"
+    " selection, on the same rows (refit) and on others (inference); how often 1.96 standard errors"
+    " of `performance()` reach the fitted model's R2 on 20,000 new rows; its bias, and that of"
+    " cross-validation of the selected terms alone (path bias)",
+    "noise": "where nothing matters: share of p-values below 0.05, and of simulations with any"
+    " aggregated p-value below 0.05",
+    "resamples": "from resamples, three of 40 columns matter: coverage of 95 % intervals of"
+    " frequencies and index; mean share of false terms at q <= 0.1, and the power; mean number of"
+    " false terms in 80 % of complementary pairs, and its bound",
+}
+
+
+def main() -> None:
+    """Write the tables."""
+    parser = arguments(__doc__)
+    parser.add_argument("--simulations", type=int, default=200)
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
+    options = parser.parse_args()
+    path = options.results / "holds.csv"
+    known = set(pd.read_csv(path)["run"]) if path.exists() and not options.quick else set()
+    quick_rows = []
+    for part in options.parts:
+        for method in ("stepwise",) if options.quick else options.methods:
+            if f"{part}, {method}" in known or (part == "resamples" and method not in FAST):
+                continue
+            seeds = range(2 if options.quick else options.simulations)
+            calls = [(part, method, seed, 100 if options.quick else 200) for seed in seeds]
+            row = summary(part, method, run_all(one, calls, options.jobs))
+            if options.quick:
+                quick_rows.append(row)
+            else:
+                frame = pd.DataFrame([row])
+                with_earlier("holds", frame, by="run", quick=False, folder=options.results)
+    rows = pd.DataFrame(quick_rows) if options.quick else pd.read_csv(path)
+    for part, words in INTRO.items():
+        mine = rows[rows["part"] == part].dropna(axis=1, how="all")
+        if len(mine):
+            write_table(
+                f"holds_{part}",
+                mine.drop(columns=["run", "part"]).fillna(""),
+                f"treeselect, {words}. In brackets 95 % intervals or (standard errors).",
+                quick=options.quick,
+                folder=options.results,
+            )
+
+
+if __name__ == "__main__":
+    main()
