@@ -224,7 +224,9 @@ def selected(method: str, half: Half, kind: str, seed: int) -> dict:
             why = found
     worker.join()
     if worker.exitcode:
-        why = f"more than {LIMIT} CPU s" if worker.exitcode in (-24, -9) else "ended by itself"
+        if worker.exitcode not in (-24, -9):
+            raise ChildProcessError(f"{method} ended with status {worker.exitcode}")
+        why = f"more than {LIMIT} CPU s"
     return {"sets": sets, "seconds": round(seconds, 2), "why": why}
 
 
@@ -234,8 +236,8 @@ def selected(method: str, half: Half, kind: str, seed: int) -> dict:
 class Judge:
     """Scores of sets of columns on the second part; each set is fitted once."""
 
-    def __init__(self, half: Half, kind: str) -> None:
-        self._half, self._kind = half, kind
+    def __init__(self, half: Half, kind: str, n_trees: int = 100) -> None:
+        self._half, self._kind, self._n_trees = half, kind, n_trees
         self._known: dict[frozenset[str], float] = {}
 
     def score(self, columns: list[str]) -> float:
@@ -252,14 +254,16 @@ class Judge:
         from sklearn import ensemble
         from sklearn.metrics import r2_score, roc_auc_score
 
-        half = self._half
+        half, n_trees = self._half, self._n_trees
         X = numbers_of(half.X[columns]).X
         y_train, y_test = half.y[half.train], half.y[half.test]
         few = min(20, max(2, len(half.train) // 10))
         if self._kind == "number":
             models = (
-                ensemble.RandomForestRegressor(100, min_samples_leaf=3, random_state=0),
-                ensemble.HistGradientBoostingRegressor(min_samples_leaf=few, random_state=0),
+                ensemble.RandomForestRegressor(n_trees, min_samples_leaf=3, random_state=0),
+                ensemble.HistGradientBoostingRegressor(
+                    min_samples_leaf=few, max_iter=n_trees, random_state=0
+                ),
             )
             return float(
                 np.mean(
@@ -270,9 +274,9 @@ class Judge:
                 )
             )
         models = (
-            ensemble.RandomForestClassifier(100, min_samples_leaf=3, random_state=0),
+            ensemble.RandomForestClassifier(n_trees, min_samples_leaf=3, random_state=0),
             ensemble.HistGradientBoostingClassifier(
-                min_samples_leaf=few, early_stopping=False, random_state=0,
+                min_samples_leaf=few, max_iter=n_trees, early_stopping=False, random_state=0
             ),
         )  # fmt: skip
         scores = []
@@ -295,8 +299,8 @@ class Judge:
 
 def lines_of(name: str, number: int, methods: tuple[str, ...], slow: set[str], *, quick: bool):
     """A line for each method on a split, as soon as it is known."""
-    half = split(name, number, quick=quick)
-    kind, judge = SETS[name].kind, Judge(split(name, number, quick=quick), SETS[name].kind)
+    half, kind = split(name, number, quick=quick), SETS[name].kind
+    judge = Judge(half, kind, 5 if quick else 100)
     place = {column: j for j, column in enumerate(half.X)}
     for method in methods:
         if method in slow:
@@ -380,7 +384,7 @@ def quick_run(write_all) -> None:
         line
         for number in (0, 1)
         for line in lines_of(
-            "chess", number, ("importance", "mrmr", "sklearn lasso", "LightGBM gain"), set(),
+            "chess", number, ("mrmr", "sklearn forest", "sklearn lasso", "R RRF"), set(),
             quick=True,
         )
     ]  # fmt: skip
