@@ -71,6 +71,17 @@ PARTS = (
         ("truth.py --jobs {jobs}", "truth.py --fixed --jobs {jobs}"),
     ),
     Part(
+        "shootout",
+        "Which of all methods selects the columns that predict best, here and elsewhere?",
+        ("shootout.py --jobs {jobs}",),
+        ("lightgbm", "interpret", "abess", "ipss", "hidimstat", "skglm", "mrmr", "boruta"),
+    ),
+    Part(
+        "holds",
+        "Do intervals cover, are p-values uniform, is the estimated performance that of new rows?",
+        ("holds.py --jobs {jobs}",),
+    ),
+    Part(
         "pmlb",
         "Do the selected columns predict new rows better than the most important ones?",
         ("pmlb.py --jobs {jobs}",),
@@ -127,6 +138,13 @@ PARTS = (
     ),
 )
 """In the order in which they run: first what decides whether the package is right."""
+
+ELSEWHERE = {
+    "beyond_memory.py": "needs a folder for files that are larger than memory",
+    "pages.py": "needs Chromium",
+    "main_job.py": "a short look at one job",
+}
+"""Programs that belong to no part, and why."""
 
 PRINTED = ("engine.py", "controlburn.py", "encode.py")
 """Programs that write no table: what they print is kept as ``results/NAME.txt``."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import runpy
+import shlex
 import sys
 from pathlib import Path
 
@@ -98,6 +99,7 @@ def test_comparison_prints_its_tables(run):
         ("originals.py", 2 + 11),
         ("intervals.py", 2 + 2),
         ("monotone.py", 2 + 6),
+        ("holds.py", 3 * (2 + 1)),
         pytest.param("whole.py", 2 + 1, marks=on_linux),
         pytest.param("spreading.py", 2 + 1, marks=on_linux),
     ],
@@ -145,3 +147,60 @@ def test_each_simulated_case_has_its_truth_among_its_columns(monkeypatch):
         assert len(members) == len(set(members)), name
         assert set(members) <= set(frame.columns) - {"y"}, name
         assert frame["y"].nunique() > 1, name
+
+
+# --- all programs as one body of evidence ------------------------------------------------------
+
+
+@pytest.fixture
+def evidence(monkeypatch):
+    """The program that runs all others."""
+    monkeypatch.syspath_prepend(FOLDER)
+    return importlib.import_module("evidence")
+
+
+def test_each_program_is_in_a_part_or_says_why_not(evidence):
+    parts = importlib.import_module("parts")
+    run = {shlex.split(program)[0] for part in parts.PARTS for program in part.programs}
+    programs = {
+        path.relative_to(FOLDER).as_posix()
+        for path in FOLDER.rglob("*.py")
+        if "__main__" in path.read_text("utf-8")
+        and path.parent.name not in ("survival", "hostility")
+    }
+    assert run <= programs
+    assert programs - run == {*parts.ELSEWHERE, "evidence.py"}
+    assert set(parts.PRINTED) <= run
+
+
+def test_a_fingerprint_ignores_docstrings_and_comments(evidence, tmp_path):
+    texts = {
+        "plain": "def f(x):\n    return x\n",
+        "told": '"""About."""\n\n\ndef f(x):  # same\n    """Identity."""\n    return x\n',
+        "other": "def f(x):\n    return x + 1\n",
+    }
+    found = {}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        found[name] = evidence.fingerprint([tmp_path / name])
+    assert found["plain"] == found["told"] != found["other"]
+
+
+def test_what_is_done_is_not_run_again_and_what_fails_is(evidence, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(evidence, "FOLDER", tmp_path)
+    monkeypatch.setattr(evidence, "package_files", list)
+    (tmp_path / "good.py").write_text("open('ran', 'a').write('x')")
+    (tmp_path / "bad.py").write_text("raise SystemExit('no such thing')")
+    monkeypatch.chdir(tmp_path)
+    part = evidence.Part("some", "Why?", ("good.py", "bad.py"))
+    for _ in range(2):
+        assert not evidence.run_part(part, jobs=1, again=False, folder=tmp_path)
+    assert (tmp_path / "ran").read_text() == "x"
+    assert list(evidence.earlier(tmp_path)) == ["good.py"]
+    assert capsys.readouterr().out.count("no such thing") == 2
+    (tmp_path / "good.py").write_text("open('ran', 'a').write('y')")
+    evidence.run_part(part, jobs=1, again=False, folder=tmp_path)
+    assert (tmp_path / "ran").read_text() == "xy"
+    absent = evidence.Part("other", "Why?", ("good.py",), ("no_such_module",))
+    assert evidence.run_part(absent, jobs=1, again=True, folder=tmp_path)
+    assert "left out, without no_such_module" in capsys.readouterr().out
