@@ -344,7 +344,7 @@ def ipss(frame, response, kind, seed):
     from ipss import ipss as run
 
     data = coded(frame, response, kind)
-    np.random.seed(seed)  # noqa: NPY002, its only source
+    np.random.seed(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = run(data.X, data.y.astype(float), selector="gb", n_jobs=1,
