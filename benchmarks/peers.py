@@ -470,7 +470,7 @@ def _r_packages():
     code = (
         ".libPaths(c(Sys.getenv('R_PEERS'), .libPaths()));"
         f"for (p in strsplit('{wanted}', ' ')[[1]])"
-        " if (requireNamespace(p, quietly = TRUE)) cat(p, '')"
+        " if (nzchar(system.file(package = p))) cat(p, '')"
     )
     done = subprocess.run(
         ["Rscript", "-e", code], capture_output=True, text=True, env=os.environ, check=False

@@ -6,7 +6,7 @@
 Of each set two thirds of the rows, at most 1000, are drawn to select on; the others, at most 2000,
 are new. The splits are the same for all methods, with their share of each class. Selection sees the
 first part only. At k = 1, 2, 3, 5, 10 and a quarter of the columns (50 at most), two models are
-fitted to the selected columns of the first part, and their mean score on the new rows is the result:
+fitted to the selected columns of the first part; their mean score on the new rows is the result:
 scikit-learn's random forest (100 trees, leaves of three rows at least) and its histogram boosting
 (60 rounds, early stopping off). The score is the AUC for two classes, R2 for numbers, and the share
 of the constant model's log loss that is explained for several classes. Sizes that reach p are left
@@ -21,8 +21,8 @@ where the default would take hours; ``importance, mdi`` and the like are not rep
 software (peers.py) gives one order of the columns, and its first k are taken. Boruta, knockoffs,
 ipss, VSURF, abess and RRF give sets: peers.py says by what they are ordered.
 
-Each case is run in a process of its own (started from one that has loaded the method's kernels), and
-ended after ``--seconds`` of CPU time; seconds are CPU seconds of that process and of R, for all
+Each case is run in a process of its own, started from one that has loaded the kernels, and ended
+after ``--seconds`` of CPU time; seconds are CPU seconds of that process and of R, for all
 sizes together, without the judges' models. Set OMP_NUM_THREADS=1 and NUMBA_NUM_THREADS=1. A row of
 results/shootout.csv per set, split and method is written at once; what stands there is not run
 again. Then the tables and figures of shootout_tables.py are written. ``--methods`` without a name
@@ -111,6 +111,7 @@ SETS = {
     "anneal": lambda: (_read("anneal"), "target", "multinomial"),
 }
 
+QUICK = ("lasso", "mrmr", "forest importance")
 OURS = tuple(METHODS)
 ALL = (*OURS, *peers.RANKS)
 
@@ -156,9 +157,9 @@ def drawn(frame, response, kind, split):
     return np.sort(train), np.sort(new[:MOST_NEW] if len(new) > MOST_NEW else new)
 
 
-def sizes_of(p):
+def sizes_of(p, sizes=SIZES):
     """Sizes to judge: names and numbers; those that reach p are left out."""
-    sizes = {str(k): k for k in SIZES if k < p}
+    sizes = {str(k): k for k in sizes if k < p}
     return sizes | {"25%": int(np.clip(round(p / 4), 1, MOST_SIZE))}
 
 
@@ -299,6 +300,12 @@ def timed(method, train, response, kind, seed, sizes, most):
         process.join()
 
 
+def at_once(method, train, response, kind, seed, sizes):
+    """The same in this process, for quick runs."""
+    begin = _cpu()
+    return selected(method, train, response, kind, seed, sizes), _cpu() - begin, ""
+
+
 def one_case(name, method, split, most, cache):
     """The row of a set, a split and a method."""
     if (name, split) not in cache:
@@ -308,13 +315,14 @@ def one_case(name, method, split, most, cache):
         cache[name, split] = frame, response, kind, train, Judges(frame, response, kind, train, new)
     frame, response, kind, train, judges = cache[name, split]
     names = list(frame.drop(columns=response))
-    sizes = sizes_of(len(names))
+    sizes = sizes_of(len(names), SIZES if name in SETS else (1, 3))
     line = {"set": name, "method": method, "split": split, "n": len(train), "p": len(names)}
     if len(names) > 600 and method in SLOW_WHEN_WIDE:
         return line | {"seconds": np.nan, "problem": "not run beyond 600 columns"}
     seed = zlib.crc32(f"{name} {split}".encode()) % 10_000
     part = frame.iloc[train].reset_index(drop=True)
-    found, seconds, problem = timed(method, part, response, kind, seed, sizes, most)
+    given = (method, part, response, kind, seed, sizes)
+    found, seconds, problem = at_once(*given) if name not in SETS else timed(*given, most)
     line |= {"seconds": round(seconds, 3), "problem": problem}
     for text, columns in found.items():
         line[f"score {text}"] = round(judges.score(columns), 6)
@@ -359,10 +367,12 @@ def main():
     options = parser.parse_args()
     lacking = peers.absent()
     if options.quick:
-        rows = run(["simulated"], ["importance", "lasso", "mrmr", "forest importance"], [0, 1], 60)
+        rows = run(["simulated"], QUICK, [0, 1], 60)
     else:
         here = [method for method in options.methods if method not in lacking]
         path = options.results / "shootout.csv"
+        if unable := sorted(set(lacking) & set(options.methods)):
+            print("Not here:", ", ".join(f"{m} ({lacking[m]})" for m in unable))
         run(options.sets, here, options.splits, options.seconds, path)
         rows = pd.read_csv(path)
     shootout_tables.write(rows, lacking, quick=options.quick, folder=options.results)
