@@ -88,6 +88,7 @@ def test_comparison_prints_its_tables(run):
         ("truth.py", 2 + 4),
         ("pmlb.py", 2 * (2 + 2)),
         ("qvalues.py", 2 + 4 + 2),
+        ("shootout.py", 2 + 3 + 2 + 4),
         ("steadiness.py", 2 + 2 + 2 + 1),
         ("seconds.py", 2 + 2),
         ("survival.py", 2 + 2 + 2 + 2 + 2 + 3),

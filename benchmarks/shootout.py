@@ -1,0 +1,382 @@
+"""All methods of the package and other software on twenty real sets: score, stability, seconds.
+
+    python benchmarks/shootout.py [--quick] [--sets titanic ...] [--methods exchange ...]
+                                  [--splits 0 1 2] [--seconds 60]
+
+Of each set two thirds of the rows, at most 1000, are drawn to select on; the others, at most 2000,
+are new. The splits are the same for all methods, with their share of each class. Selection sees the
+first part only. At k = 1, 2, 3, 5, 10 and a quarter of the columns (50 at most), two models are
+fitted to the selected columns of the first part; their mean score on the new rows is the result:
+scikit-learn's random forest (100 trees, leaves of three rows at least) and its histogram boosting
+(60 rounds, early stopping off). The score is the AUC for two classes, R2 for numbers, and the share
+of the constant model's log loss that is explained for several classes. Sizes that reach p are left
+out, and a method that ranks fewer than k columns is judged on those it has.
+
+The sets were chosen before any result was seen: twenty of the sets at hand, mostly of two classes,
+six with factors or gaps; parkinsons is out because several rows belong to a person whose number is
+not given. Columns that leak the response are dropped, and so are identifiers.
+
+Methods of the package are called as ``select(k=...)`` at each size, with options as in forms.py
+where the default would take hours; ``importance, mdi`` and the like are not repeated. Other
+software (peers.py) gives one order of the columns, and its first k are taken. Boruta, knockoffs,
+ipss, VSURF, abess and RRF give sets: peers.py says by what they are ordered.
+
+Each case is run in a process of its own, started from one that has loaded the kernels, and ended
+after ``--seconds`` of CPU time; seconds are CPU seconds of that process and of R, for all
+sizes together, without the judges' models. Set OMP_NUM_THREADS=1 and NUMBA_NUM_THREADS=1. A row of
+results/shootout.csv per set, split and method is written at once; what stands there is not run
+again. Then the tables and figures of shootout_tables.py are written. ``--methods`` without a name
+only does that. Sets are read from TREESELECT_DATA, by default ../shared/data.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import resource
+import signal
+import time
+import warnings
+import zlib
+from contextlib import suppress
+from functools import lru_cache, partial
+
+import numpy as np
+import pandas as pd
+import peers
+import shootout_tables
+from forms import REDUCED
+from tables import arguments, data_folder
+
+import treeselect
+from treeselect.algorithms.registry import METHODS
+from treeselect.engine.blas import one_thread
+
+SIZES = (1, 2, 3, 5, 10)
+MOST_SIZE = 50
+MOST_ROWS, MOST_NEW = 1000, 2000
+SLOW_WHEN_WIDE = {"knockoffs (hidimstat)", "stepwise"}
+"""Take covariances of all columns, or hours: not run beyond 600 columns."""
+
+
+def _read(name, drop=()):
+    return pd.read_parquet(data_folder() / f"{name}.parquet").drop(columns=list(drop))
+
+
+def _two(frame, response, first):
+    """Two classes: those of `first`, and the others."""
+    return frame.assign(**{response: frame[response].isin(first).astype(int)})
+
+
+SETS = {
+    "titanic": lambda: (
+        _read("titanic_raw", ("boat", "body", "name", "ticket", "cabin", "home_dest")),
+        "survived",
+        "binomial",
+    ),
+    "adult": lambda: (_read("adult").sample(6000, random_state=0), "income", "binomial"),
+    "german": lambda: (_read("german_credit"), "target", "binomial"),
+    "churn": lambda: (_read("churn_raw", ("phone_number",)), "churn", "binomial"),
+    "chess": lambda: (_read("chess_kr_vs_kp"), "target", "binomial"),
+    "mushroom": lambda: (_read("mushroom_raw"), "target", "binomial"),
+    "sick": lambda: (_read("sick"), _last("sick"), "binomial"),
+    "horse colic": lambda: (_read("horse_colic_raw"), "surgical_lesion", "binomial"),
+    "spambase": lambda: (_read("spambase"), "type", "binomial"),
+    "musk": lambda: (_read("musk"), "Class", "binomial"),
+    "audit": lambda: (
+        _read(
+            "audit_risk",
+            ("Audit_Risk", "Inherent_Risk", "Score", "TOTAL", "Detection_Risk", "Risk_F"),
+        ),
+        "Risk",
+        "binomial",
+    ),
+    "madelon": lambda: (_read("madelon"), "target", "binomial"),
+    "arrhythmia": lambda: (
+        _two(_read("arrhythmia").astype({"target": str}), "target", ["1"]),
+        "target",
+        "binomial",
+    ),
+    "colon": lambda: (_read("gene/colon"), "target", "binomial"),
+    "prostate": lambda: (_read("gene/prostate"), "target", "binomial"),
+    "usps": lambda: (
+        _two(_read("uspst").astype({"target": int}), "target", range(5)),
+        "target",
+        "binomial",
+    ),
+    "abalone": lambda: (_read("abalone"), "rings", "gaussian"),
+    "autos": lambda: (_read("autos"), "symboling", "gaussian"),
+    "waveform": lambda: (_read("waveform21"), "target", "multinomial"),
+    "anneal": lambda: (_read("anneal"), "target", "multinomial"),
+}
+
+QUICK = ("lasso", "mrmr", "forest importance")
+OURS = tuple(METHODS)
+ALL = (*OURS, *peers.RANKS)
+
+
+def _last(name):
+    return pd.read_parquet(data_folder() / f"{name}.parquet").columns[-1]
+
+
+def simulated(kind="binomial"):
+    """A small set for quick runs."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 5))
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(f=rng.choice(["u", "v"], 120))
+    y = X[:, 0] + X[:, 1]
+    if kind != "gaussian":
+        y = np.digitize(y, [0] if kind == "binomial" else [-0.7, 0.7]).astype(str)
+    return frame.assign(y=y), "y", kind
+
+
+def prepared(name):
+    """Frame, response and kind of a set; classes are text, plain objects are plain strings."""
+    frame, response, kind = SETS[name]() if name in SETS else simulated()
+    frame = frame[frame[response].notna()].reset_index(drop=True)
+    for column in frame:
+        if isinstance(frame[column].dtype, pd.CategoricalDtype):
+            frame[column] = frame[column].astype(object)
+    varies = [c for c in frame if c == response or frame[c].nunique(dropna=True) > 1]
+    frame = frame[varies]
+    if kind == "gaussian":
+        return frame.astype({response: float}), response, kind
+    return frame.assign(**{response: frame[response].astype(str)}), response, kind
+
+
+def drawn(frame, response, kind, split):
+    """Rows to select on and new ones."""
+    from sklearn.model_selection import train_test_split
+
+    y = frame[response]
+    n, m = min(2 * len(y) // 3, MOST_ROWS), len(y)
+    stratify = None if kind == "gaussian" else y.to_numpy()
+    rows = np.arange(m)
+    train, new = train_test_split(rows, train_size=n, random_state=split, stratify=stratify)
+    return np.sort(train), np.sort(new[:MOST_NEW] if len(new) > MOST_NEW else new)
+
+
+def sizes_of(p, sizes=SIZES):
+    """Sizes to judge: names and numbers; those that reach p are left out."""
+    sizes = {str(k): k for k in sizes if k < p}
+    return sizes | {"25%": int(np.clip(round(p / 4), 1, MOST_SIZE))}
+
+
+def ours_selected(method, frame, response, kind, seed, sizes):
+    """One call of select per distinct size."""
+    form = METHODS[method](**REDUCED.get(method, {}))
+    found = {}
+    with one_thread():
+        for k in sorted(set(sizes.values())):
+            fit = treeselect.select(
+                f"`{response}` ~ .", frame, method=form, k=k, family=kind, seed=seed, n_jobs=1,
+                progress=False,
+            )  # fmt: skip
+            found[k] = [name.strip("`") for name in fit.variables]
+    return {text: found[k] for text, k in sizes.items()}
+
+
+def selected(method, frame, response, kind, seed, sizes):
+    """Columns by the name of the size."""
+    if method in OURS:
+        return ours_selected(method, frame, response, kind, seed, sizes)
+    order = peers.RANKS[method](frame, response, kind, seed)
+    return {text: order[:k] for text, k in sizes.items()}
+
+
+# --- the judges ------------------------------------------------------------------------------
+
+
+class Judges:
+    """Mean score of two models on new rows; each set of columns is judged once."""
+
+    def __init__(self, frame, response, kind, train, new):
+        columns = frame.drop(columns=response)
+        self._y = peers.coded_y(frame[response], kind)
+        self._columns = pd.DataFrame(
+            {
+                name: column if peers.is_number(column) else pd.factorize(column)[0]
+                for name, column in peers.filled(columns).items()
+            }
+        )
+        self._train, self._new, self._kind, self._known = train, new, kind, {}
+
+    def score(self, names):
+        """AUC, R2 or explained log loss; nothing selected is 0.5, or 0."""
+        key = tuple(sorted(names))
+        if not key:
+            return 0.5 if self._kind == "binomial" else 0.0
+        if key not in self._known:
+            X = self._columns[list(key)].to_numpy(dtype=float)
+            scores = [self._of(model, X) for model in self._models()]
+            self._known[key] = float(np.mean(scores))
+        return self._known[key]
+
+    def _models(self):
+        from sklearn import ensemble
+
+        word = "Regressor" if self._kind == "gaussian" else "Classifier"
+        yield getattr(ensemble, f"RandomForest{word}")(
+            100, min_samples_leaf=3, random_state=0, n_jobs=1
+        )
+        yield getattr(ensemble, f"HistGradientBoosting{word}")(
+            max_iter=60, early_stopping=False, max_leaf_nodes=15, min_samples_leaf=10,
+            random_state=0,
+        )  # fmt: skip
+
+    def _of(self, model, X):
+        from sklearn.metrics import r2_score, roc_auc_score
+
+        y, new = self._y, self._new
+        model.fit(X[self._train], y[self._train])
+        if self._kind == "gaussian":
+            return r2_score(y[new], model.predict(X[new]))
+        chance = model.predict_proba(X[new])
+        if self._kind == "binomial":
+            return roc_auc_score(y[new], chance[:, 1])
+        place = np.searchsorted(model.classes_, y[new])
+        own = np.maximum(chance[np.arange(len(new)), place], 1e-3)
+        share = np.bincount(y[self._train], minlength=y.max() + 1) / len(self._train)
+        return 1 - np.log(own).mean() / np.log(share[y[new]]).mean()
+
+
+# --- one case, in a process of its own ---------------------------------------------------------
+
+
+def _cpu():
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
+
+
+@lru_cache
+def _warm(method, kind):
+    """Load what a method needs before processes are started from this one."""
+    if method in peers.RANKS and isinstance(peers.RANKS[method], partial):  # R starts anew anyway
+        return
+    frame, response, _ = simulated(kind)
+    with warnings.catch_warnings(), suppress(Exception):
+        warnings.simplefilter("ignore")
+        selected(method, frame, response, kind, 0, {"1": 1, "2": 2})
+
+
+def _worker(pipe, method, train, response, kind, seed, sizes, most):
+    os.setsid()
+    spent = int(time.process_time())
+    resource.setrlimit(resource.RLIMIT_CPU, (spent + most, spent + most))
+    begin = _cpu()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = selected(method, train, response, kind, seed, sizes)
+        pipe.send((found, _cpu() - begin, ""))
+    except Exception as error:
+        pipe.send(({}, _cpu() - begin, f"{type(error).__name__}: {str(error)[-120:]}"))
+    pipe.close()
+
+
+def timed(method, train, response, kind, seed, sizes, most):
+    """What a method selects, its CPU seconds, and what went wrong; ended after `most` seconds."""
+    _warm(method, kind)
+    context = multiprocessing.get_context("fork")
+    mine, its = context.Pipe()
+    process = context.Process(
+        target=_worker, args=(its, method, train, response, kind, seed, sizes, most)
+    )
+    process.start()
+    its.close()
+    try:
+        if mine.poll(10 * most):
+            return mine.recv()
+        return {}, float(most), f"more than {most} s"
+    except EOFError:
+        return {}, float(most), f"more than {most} s"
+    finally:
+        if process.is_alive():
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                process.kill()
+        process.join()
+
+
+def at_once(method, train, response, kind, seed, sizes):
+    """The same in this process, for quick runs."""
+    begin = _cpu()
+    return selected(method, train, response, kind, seed, sizes), _cpu() - begin, ""
+
+
+def one_case(name, method, split, most, cache):
+    """The row of a set, a split and a method."""
+    if (name, split) not in cache:
+        cache.clear()
+        frame, response, kind = prepared(name)
+        train, new = drawn(frame, response, kind, split)
+        cache[name, split] = frame, response, kind, train, Judges(frame, response, kind, train, new)
+    frame, response, kind, train, judges = cache[name, split]
+    names = list(frame.drop(columns=response))
+    sizes = sizes_of(len(names), SIZES if name in SETS else (1, 3))
+    line = {"set": name, "method": method, "split": split, "n": len(train), "p": len(names)}
+    if len(names) > 600 and method in SLOW_WHEN_WIDE:
+        return line | {"seconds": np.nan, "problem": "not run beyond 600 columns"}
+    seed = zlib.crc32(f"{name} {split}".encode()) % 10_000
+    part = frame.iloc[train].reset_index(drop=True)
+    given = (method, part, response, kind, seed, sizes)
+    found, seconds, problem = at_once(*given) if name not in SETS else timed(*given, most)
+    line |= {"seconds": round(seconds, 3), "problem": problem}
+    for text, columns in found.items():
+        line[f"score {text}"] = round(judges.score(columns), 6)
+        line[f"found {text}"] = len(columns)
+        line[f"columns {text}"] = json.dumps([names.index(c) for c in columns])
+    return line
+
+
+TEXTS = (*map(str, SIZES), "25%")
+COLUMNS = [
+    "set", "method", "split", "n", "p", "seconds", "problem",
+    *(f"{what} {text}" for what in ("score", "found", "columns") for text in TEXTS),
+]  # fmt: skip
+
+
+def run(sets, methods, splits, most, path=None):
+    """Rows of all cases that do not stand in the file yet, each written at once."""
+    done, lines, cache = set(), [], {}
+    if path is not None and path.exists():
+        earlier = pd.read_csv(path)
+        done = set(zip(earlier["set"], earlier["split"], earlier["method"], strict=True))
+    cases = [(s, m, split) for split in splits for s in sets for m in methods]
+    for name, method, split in cases:
+        if (name, split, method) in done:
+            continue
+        line = one_case(name, method, split, most, cache)
+        lines.append(line)
+        if path is not None:
+            path.parent.mkdir(exist_ok=True)
+            row = pd.DataFrame([line]).reindex(columns=COLUMNS)
+            row.to_csv(path, mode="a", header=not path.exists(), index=False)
+    return pd.DataFrame(lines).reindex(columns=COLUMNS)
+
+
+def main():
+    """Run what is missing, then write tables and figures."""
+    parser = arguments(__doc__)
+    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=list(SETS))
+    parser.add_argument("--methods", nargs="*", default=list(ALL), choices=list(ALL))
+    parser.add_argument("--splits", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--seconds", type=int, default=60, help="the most for one case")
+    options = parser.parse_args()
+    lacking = peers.absent()
+    if options.quick:
+        rows = run(["simulated"], QUICK, [0, 1], 60)
+    else:
+        here = [method for method in options.methods if method not in lacking]
+        path = options.results / "shootout.csv"
+        if unable := sorted(set(lacking) & set(options.methods)):
+            print("Not here:", ", ".join(f"{m} ({lacking[m]})" for m in unable))
+        run(options.sets, here, options.splits, options.seconds, path)
+        rows = pd.read_csv(path)
+    shootout_tables.write(rows, lacking, quick=options.quick, folder=options.results)
+
+
+if __name__ == "__main__":
+    main()

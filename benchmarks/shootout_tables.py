@@ -1,0 +1,412 @@
+"""Tables and figures of shootout.py: ranks, critical differences, fronts, and the default's losses.
+
+Mean ranks are over sets: on each set and size the mean scores over the splits are ranked, 1 the
+best, ties shared. Only methods with a score in all cases are ranked with each other; a split of a
+set counts if all of them have it. For a method with gaps the rank is told that it would have among
+these, on the sets that it has. Friedman's test and Nemenyi's critical difference at 5 % (Demsar
+2006) are over sets; overall, a set's rank is the mean over the sizes. Stability is the index of
+Nogueira, Sechidis and Brown over the splits at k = 5, mean over sets. A method stands on a front if
+no ranked one is at least as good in both respects and better in one.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+from tables import mean_and_error, shown, signed, write_table
+
+DEFAULT, BASELINE, GAIN = "exchange", "forest importance", "LightGBM gain"
+TEXTS = ("1", "2", "3", "5", "10", "25%")
+STABLE_AT = "5"
+
+
+def long_scores(rows):
+    """One line per set, split, method and size that has a score."""
+    texts = [t for t in TEXTS if f"score {t}" in rows]
+    parts = [rows[["set", "split", "method"]].assign(k=t, score=rows[f"score {t}"]) for t in texts]
+    return pd.concat(parts).dropna(subset="score")
+
+
+def complete_methods(rows, methods=None):
+    """Methods with a score on every set, in at least one split that they share."""
+    first = rows["split"].min()
+    has = rows[rows["score 1"].notna() & (rows["split"] == first)]
+    n_sets = rows["set"].nunique()
+    counts = has.groupby("method")["set"].nunique()
+    return [m for m in counts.index[counts == n_sets] if methods is None or m in methods]
+
+
+def common(scores, ranked):
+    """Mean scores, sets and sizes by methods, over the splits of a set that all ranked ones have.
+
+    Of other methods the mean is over those of these splits that they have all of.
+    """
+    wide = scores.pivot_table(index=["set", "k", "split"], columns="method", values="score")
+    wide = wide[wide[ranked].notna().all(axis=1)]
+    grouped = wide.groupby(level=["set", "k"])
+    return grouped.mean().where(grouped.count().eq(grouped.size(), axis=0))
+
+
+def ranks_of(means, ranked):
+    """Ranks among the ranked methods; that a further one would have among them."""
+    ranks = means[ranked].rank(axis=1, ascending=False)
+    for method in means.columns.difference(ranked):
+        own = means[method].to_numpy()[:, None]
+        others = means[ranked].to_numpy()
+        place = 1 + (others > own).sum(axis=1) + 0.5 * (others == own).sum(axis=1)
+        ranks[method] = np.where(np.isfinite(own[:, 0]), place, np.nan)
+    return ranks
+
+
+def blocks(ranks, ranked, k):
+    """Sets by methods: ranks at a size, or their means over the sizes ("all")."""
+    found = ranks[ranked]
+    return found.groupby(level="set").mean() if k == "all" else found.xs(k, level="k")
+
+
+def friedman_and_nemenyi(block):
+    """P-value of Friedman's test, and the critical difference of mean ranks at 5 %."""
+    from scipy import stats
+
+    n, m = block.shape
+    if n < 2 or m < 3:
+        return np.nan, np.nan
+    test = stats.friedmanchisquare(*block.to_numpy().T)
+    q = stats.studentized_range.ppf(0.95, m, np.inf) / np.sqrt(2)
+    return float(test.pvalue), float(q * np.sqrt(m * (m + 1) / (6 * n)))
+
+
+def nogueira(sets, p):
+    """Stability of selected sets of column numbers among p."""
+    if len(sets) < 2:
+        return np.nan
+    chosen = np.zeros((len(sets), p))
+    for i, columns in enumerate(sets):
+        chosen[i, columns] = 1
+    share = chosen.sum(axis=1).mean() / p
+    if share in (0.0, 1.0):
+        return np.nan
+    return 1 - chosen.var(axis=0, ddof=1).mean() / (share * (1 - share))
+
+
+def stability(rows, k=STABLE_AT):
+    """Mean index over the sets, by method."""
+    if f"columns {k}" not in rows:
+        k = "1"
+    rows = rows[rows[f"columns {k}"].notna()]
+    found = {}
+    for (method, _), part in rows.groupby(["method", "set"]):
+        index = nogueira([json.loads(c) for c in part[f"columns {k}"]], int(part["p"].iloc[0]))
+        found.setdefault(method, []).append(index)
+    return {m: (np.nanmean(v) if np.isfinite(v).any() else np.nan) for m, v in found.items()}
+
+
+def on_front(first, second):
+    """Names that no other one beats: both Series, larger is better."""
+    first, second = first.align(second, join="inner")
+    known = first.notna() & second.notna()
+    a, b = first[known], second[known]
+    return [
+        name
+        for name in a.index
+        if not ((a >= a[name]) & (b >= b[name]) & ((a > a[name]) | (b > b[name]))).any()
+    ]
+
+
+def summary_of(rows):
+    """Everything the tables and figures show: a record per method, ranks, means, ranked methods."""
+    ranked = complete_methods(rows)
+    means = common(long_scores(rows), ranked)
+    ranks = ranks_of(means, ranked)
+    base = BASELINE if BASELINE in ranked else ranked[0]
+    difference = means.sub(means[base], axis=0)
+    by_set = difference.groupby(level="set").mean()
+    stable = stability(rows)
+    ran = rows[rows["score 1"].notna()]
+    seconds = ran.groupby(["method", "set"])["seconds"].mean().groupby("method").median()
+    lines = []
+    for method in means.columns:
+        mean, error = mean_and_error(by_set[method].dropna())
+        line = {
+            "method": method,
+            "sets": int(by_set[method].notna().sum()),
+            "ranked": method in ranked,
+            "rank": ranks[method].groupby(level="set").mean().mean(),
+            "difference": mean,
+            "error": error,
+            "stability": stable.get(method, np.nan),
+            "seconds": seconds.get(method, np.nan),
+        }
+        for k in means.index.get_level_values("k").unique():
+            line[f"rank {k}"] = ranks[method].xs(k, level="k").mean()
+        lines.append(line)
+    table = pd.DataFrame(lines).sort_values(["ranked", "rank"], ascending=[False, True])
+    return table.reset_index(drop=True), ranks, means, ranked
+
+
+def fronts(table):
+    """Methods on the fronts of rank against stability, and rank against seconds."""
+    part = table[table["ranked"]].set_index("method")
+    return {
+        "stability": on_front(-part["rank"], part["stability"]),
+        "seconds": on_front(-part["rank"], -part["seconds"]),
+    }
+
+
+def ranks_table(table, front):
+    """The lines of the main table."""
+    lines = []
+    for row in table.to_dict("records"):
+        on = [name for name, methods in front.items() if row["method"] in methods]
+        line = {"method": row["method"], "sets": row["sets"]}
+        if not row["ranked"]:
+            line["sets"] = f"{row['sets']}, not ranked"
+        line |= {f"k = {t}": shown(row.get(f"rank {t}", np.nan), None, 1) for t in TEXTS}
+        line |= {
+            "all k": shown(row["rank"], None, 1),
+            "score - forest importance": signed(row["difference"], row["error"], 3),
+            "stability": shown(row["stability"], None, 2),
+            "CPU s": shown(row["seconds"], None, 2),
+            "front": ", ".join(on),
+        }
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def tests_table(ranks, ranked):
+    """Friedman and Nemenyi at each size, and where the default stands."""
+    lines = []
+    sizes = [t for t in TEXTS if t in ranks.index.get_level_values("k")]
+    for k in (*sizes, "all"):
+        block = blocks(ranks, ranked, k)
+        pvalue, distance = friedman_and_nemenyi(block)
+        mean = block.mean().sort_values()
+        line = {
+            "k": k,
+            "sets": len(block),
+            "methods": len(ranked),
+            "Friedman p": f"{pvalue:.1g}" if np.isfinite(pvalue) else "",
+            "critical difference": shown(distance, None, 1),
+            "best": mean.index[0],
+            "its mean rank": shown(mean.iloc[0], None, 1),
+        }
+        if DEFAULT in mean:
+            line[f"place of {DEFAULT}"] = f"{mean.rank(method='min')[DEFAULT]:.0f}"
+            line[f"mean rank of {DEFAULT}"] = shown(mean[DEFAULT], None, 1)
+            line["within the critical difference of the best"] = (
+                "yes" if mean[DEFAULT] - mean.iloc[0] <= distance else "no"
+            )
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def budget_table(rows, means):
+    """Relative difference of the AUC at a quarter of the columns, on the sets of two classes."""
+    lines = []
+    at = means.xs("25%", level="k")
+    two = [name for name in at.index if _is_auc(name, rows)]
+    for rival in (GAIN, BASELINE):
+        if not {DEFAULT, rival} <= set(at.columns):
+            continue
+        relative = 100 * (at[DEFAULT] / at[rival] - 1).loc[two].dropna()
+        mean, error = mean_and_error(relative)
+        lines.append(
+            {
+                "against the top features of": rival,
+                "sets": len(relative),
+                "AUC, mean %": signed(mean, error, 2),
+                "largest %": f"{signed(relative.max(), None, 1)} ({relative.idxmax()})",
+                "smallest %": f"{signed(relative.min(), None, 1)} ({relative.idxmin()})",
+                "Skinny Trees, as printed, %": {GAIN: "+10.2", BASELINE: "+3"}[rival],
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+NOT_AUC = ("abalone", "autos", "waveform", "anneal")
+
+
+def _is_auc(name, rows):
+    return name not in NOT_AUC
+
+
+def losses_table(rows, table):
+    """Sets and sizes at which the default loses more than one standard error over the splits."""
+    rivals = [m for m in table[table["ranked"]]["method"] if m != DEFAULT]
+    best = [BASELINE, *[m for m in rivals if m != BASELINE][:1]]
+    wide = long_scores(rows).pivot_table(
+        index=["set", "k", "split"], columns="method", values="score"
+    )
+    lines = []
+    for rival in best:
+        if not {DEFAULT, rival} <= set(wide.columns):
+            continue
+        difference = (wide[DEFAULT] - wide[rival]).dropna()
+        for (name, k), part in difference.groupby(level=["set", "k"]):
+            mean, error = mean_and_error(part)
+            if len(part) > 1 and mean < -max(error, 0.002):
+                lines.append(
+                    {
+                        "against": rival,
+                        "set": name,
+                        "k": k,
+                        "difference": mean,
+                        "shown": signed(mean, error, 3),
+                        "splits": len(part),
+                    }
+                )
+    if not lines:
+        return pd.DataFrame(columns=["against", "set", "k", "difference", "splits"])
+    found = pd.DataFrame(lines).sort_values(["against", "difference"])
+    found["difference"] = found.pop("shown")
+    return found
+
+
+# --- figures -----------------------------------------------------------------------------------
+
+
+def cliques(mean, distance):
+    """Longest runs of sorted mean ranks that lie within the critical difference, as index pairs."""
+    values, runs, reach = mean.to_numpy(), [], -1
+    for i, value in enumerate(values):
+        last = int(np.flatnonzero(values <= value + distance)[-1])
+        if last > reach and last > i:
+            runs.append((i, last))
+            reach = last
+    return runs
+
+
+def critical_difference(ranks, ranked, path, sizes):
+    """Figure: mean ranks as dots, a bar over methods that do not differ; one panel per size."""
+    import matplotlib.pyplot as plt
+
+    fig, axes = plt.subplots(
+        1, len(sizes), figsize=(3.4 * len(sizes), 1.2 + 0.21 * len(ranked)), squeeze=False
+    )
+    for axis, k in zip(axes[0], sizes, strict=True):
+        block = blocks(ranks, ranked, k)
+        mean = block.mean().sort_values()
+        distance = friedman_and_nemenyi(block)[1]
+        y = np.arange(len(mean))
+        colours = ["#c0392b" if name == DEFAULT else "#2c3e50" for name in mean.index]
+        axis.scatter(mean, y, c=colours, s=18, zorder=3)
+        for place, (name, value) in enumerate(mean.items()):
+            axis.annotate(
+                name, (value, place), (5, 0), textcoords="offset points", va="center",
+                fontsize=7, color=colours[place],
+            )  # fmt: skip
+        left = mean.iloc[0] - 0.6
+        for i, (start, end) in enumerate(cliques(mean, distance)):
+            axis.plot([left - 0.35 * i] * 2, [start - 0.2, end + 0.2], lw=2, color="#7f8c8d")
+        axis.set_title(
+            f"{'all k' if k == 'all' else 'k = ' + k}: {len(block)} sets, CD {distance:.1f}",
+            fontsize=9,
+        )
+        axis.set_xlabel("mean rank", fontsize=8)
+        axis.set_xlim(right=mean.iloc[-1] + 0.45 * (mean.iloc[-1] - left))
+        axis.set_yticks([])
+        axis.invert_yaxis()
+        axis.tick_params(labelsize=7)
+        for side in ("top", "right", "left"):
+            axis.spines[side].set_visible(False)
+    _saved(fig, path)
+
+
+def pareto(table, front, path):
+    """Figure: mean rank against stability, and against seconds; the fronts are named."""
+    import matplotlib.pyplot as plt
+
+    part = table[table["ranked"]].set_index("method")
+    fig, axes = plt.subplots(1, 2, figsize=(11, 4.6))
+    words = {"stability": f"stability at k = {STABLE_AT}", "seconds": "CPU s, median over the sets"}
+    for axis, (what, text) in zip(axes, words.items(), strict=True):
+        on = part.loc[front[what]].sort_values(what)
+        axis.scatter(part[what], part["rank"], s=16, color="#95a5a6")
+        axis.plot(on[what], on["rank"], "-o", ms=4, lw=1, color="#2c3e50")
+        for name, row in part.iterrows():
+            strong = name in front[what] or name == DEFAULT
+            axis.annotate(
+                name, (row[what], row["rank"]), (4, 3), textcoords="offset points",
+                fontsize=8 if strong else 6,
+                color="#c0392b" if name == DEFAULT else "#2c3e50" if strong else "#7f8c8d",
+            )  # fmt: skip
+        axis.set_xlabel(text)
+        axis.set_ylabel("mean rank over sets and sizes")
+        axis.invert_yaxis()
+        axis.margins(x=0.12)
+        if what == "seconds":
+            axis.set_xscale("log")
+    _saved(fig, path)
+
+
+def _saved(fig, path):
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    fig.tight_layout()
+    with mpl.rc_context({"svg.hashsalt": "shootout"}):
+        fig.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    plt.close(fig)
+
+
+def note(rows, lacking):
+    """What is missing, in words."""
+    failed = rows[rows["problem"].fillna("").astype(str) != ""]
+    counts = failed.groupby("method").size()
+    parts = [f"{method} lacks {package}" for method, package in lacking.items()]
+    parts += [f"{method}: {n} cases without a result" for method, n in counts.items()]
+    return "; ".join(parts) or "nothing"
+
+
+def write(rows, lacking, *, quick, folder):
+    """Print and write the tables, and draw the figures."""
+    table, ranks, means, ranked = summary_of(rows)
+    front = fronts(table)
+    splits = rows.groupby("set")["split"].nunique()
+    write_table(
+        "shootout",
+        ranks_table(table, front),
+        "Mean rank (1 is best) of treeselect's methods and of other software on"
+        f" {rows['set'].nunique()} real sets, {splits.min()} to {splits.max()} splits of each:"
+        " selection on the first part, score of two models on new rows; benchmarks/shootout.py says"
+        " how. Stability at k = 5; seconds are the median over the sets. Front: of mean rank and"
+        f" that. Missing: {note(rows, lacking)}.",
+        quick=quick,
+        folder=folder,
+    )
+    write_table(
+        "shootout_tests",
+        tests_table(ranks, ranked),
+        "Do the methods of treeselect and the others differ? Friedman's test and Nemenyi's critical"
+        " difference at 5 % over the sets, and the place of the default.",
+        quick=quick,
+        folder=folder,
+    )
+    if quick:
+        return
+    write_table(
+        "shootout_budget",
+        budget_table(rows, means),
+        "AUC of treeselect's default at a quarter of the columns (50 at most), relative to the"
+        " first columns of LightGBM's gain and of a forest's impurity importance, judged by the"
+        " same models on the same new rows. Skinny Trees (Ibrahim, Behdin and Mazumder 2024)"
+        " reports the last column on fifteen sets of its own, most of them not among these, and"
+        " with each toolkit's own tuned ensemble as the model: the figures stand side by side but"
+        " are not comparable.",
+        quick=quick,
+        folder=folder,
+    )
+    write_table(
+        "shootout_losses",
+        losses_table(rows, table),
+        "Where treeselect's default loses more than one standard error over the splits (and 0.002):"
+        " against forest importance, and against the other method with the best mean rank.",
+        quick=quick,
+        folder=folder,
+    )
+    sizes = [t for t in TEXTS if t in ranks.index.get_level_values("k")]
+    critical_difference(ranks, ranked, folder / "shootout_overall.svg", ["all"])
+    critical_difference(ranks, ranked, folder / "shootout_ranks.svg", sizes)
+    pareto(table, front, folder / "shootout_fronts.svg")
