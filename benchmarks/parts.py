@@ -73,7 +73,7 @@ PARTS = (
     Part(
         "shootout",
         "Which of all methods selects the columns that predict best, here and elsewhere?",
-        ("shootout.py --jobs {jobs}",),
+        ("shootout.py",),
         ("lightgbm", "interpret", "abess", "ipss", "hidimstat", "skglm", "mrmr", "boruta"),
     ),
     Part(
