@@ -124,6 +124,7 @@ PARTS = (
         "How long do whole calls take, and how much memory?",
         (
             "whole.py --runs 1",
+            "scaling.py",
             "comparison.py --jobs 1 2",
             "spreading.py --rounds 1",
             "model_files.py",
