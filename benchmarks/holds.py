@@ -11,8 +11,7 @@ line       200 rows of 12 independent normal columns, y = x1 + 0.7 x2 + 0.4 x3 +
              refit        95 % intervals of ``refit("glm")`` on the rows of the selection
              inference    those of ``inference(repeats=1)``, on the other half of the rows
              performance  R2 by ``performance(folds=5)`` less that of the fitted model on 20,000 new
-                          rows; how often 1.96 standard errors of folds reach it; and how far the
-                          score of the same folds without repeating the selection is off
+                          rows (bias), and how often 1.96 standard errors reach it
 noise      the same columns, and y is noise of itself. Three terms are selected.
              refit        share of p < 0.05 among the selected terms
              inference    the same for ``inference(repeats=1)``
@@ -101,26 +100,12 @@ def line(method: str, seed: int, n_rows: int) -> dict[str, object]:
         "inference": covered(single),
         "reached": (int(abs(found.mean - truth) <= 1.96 * found.standard_error), 1),
         "bias": found.mean - truth,
-        "path bias": fit_score_of_folds(method, frame, seed) - truth,
     }
 
 
 def _coefficients(fit) -> pd.DataFrame:
     table = fit.refit("glm").tidy()
     return table[table["term"].str.match(r"x\d\d$")]
-
-
-def fit_score_of_folds(method: str, frame: pd.DataFrame, seed: int) -> float:
-    """R2 of five folds with the selection of all rows, as those do who select first."""
-    from sklearn.ensemble import RandomForestRegressor
-    from sklearn.model_selection import KFold, cross_val_score
-
-    terms = list(fitted(method, frame, seed).selected)
-    if not terms:
-        return 0.0
-    folds = KFold(5, shuffle=True, random_state=seed)
-    model = RandomForestRegressor(100, min_samples_leaf=3, random_state=seed)
-    return float(cross_val_score(model, frame[terms], frame["y"], cv=folds).mean())
 
 
 def noise(method: str, seed: int, n_rows: int) -> dict[str, object]:
