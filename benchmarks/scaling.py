@@ -76,9 +76,10 @@ def levels(n_levels: int, n_rows: int = 20_000) -> Callable[..., pd.DataFrame]:
     return frame
 
 
-def resampled(**options) -> Case:
-    """Resamples of a fit to 1,000 rows."""
-    return Case(long(1_000), asked=np.nan, **of_fit(lambda fit, _: fit.resample(**options), k=5))
+def resampled(n_resamples: int, n_jobs: int = 1, n_rows: int = 1_000, k: int = 5) -> Case:
+    """Resamples of a fit."""
+    call = of_fit(lambda fit, _: fit.resample(n_resamples, n_jobs=n_jobs), k=k)
+    return Case(long(n_rows), asked=np.nan, **call)
 
 
 def selected(frame: Callable[..., pd.DataFrame]) -> Case:
@@ -98,10 +99,13 @@ AXES = {
         {"lightgbm": 10_000, "ranger": 10_000},
     ),
     "levels": Axis((2, 20, 200, 2_000), lambda n: selected(levels(n)), {"lightgbm": 2_000}),
-    "resamples": Axis((10, 30, 100, 300), lambda n: resampled(B=n, n_jobs=1), {}),
-    "processes": Axis((1, 2), lambda n: resampled(B=50, n_jobs=n), {}, "wall s"),
+    "resamples": Axis((10, 30, 100, 300), resampled, {}),
+    "processes": Axis((1, 2), lambda n: resampled(50, n), {}, "wall s"),
 }
-QUICK = Axis((50, 100), lambda n: selected(long(n, 5)), {})
+QUICK = {
+    "rows": Axis((50, 100), lambda n: selected(long(n, 5)), {}),
+    "resamples": Axis((2, 3), lambda n: resampled(n, n_rows=300, k=2), {}),
+}
 
 
 # --- runs --------------------------------------------------------------------------------------
@@ -222,9 +226,9 @@ def main() -> None:
         return
     if options.quick:
         rows = [
-            {"axis": "rows", "value": n, "who": OURS, "load": 0.0}
-            | whole.one_run(QUICK.case(n), OURS)
-            for n in QUICK.values
+            {"axis": name, "value": n, "who": OURS, "load": 0.0} | whole.one_run(axis.case(n), OURS)
+            for name, axis in QUICK.items()
+            for n in axis.values
         ]
         summary = pd.DataFrame(rows)
     else:

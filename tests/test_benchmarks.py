@@ -103,7 +103,7 @@ def test_comparison_prints_its_tables(run):
         ("holds.py", 3 * (2 + 1)),
         pytest.param("whole.py", 2 + 1, marks=on_linux),
         pytest.param("spreading.py", 2 + 1, marks=on_linux),
-        pytest.param("scaling.py", 2 + 1, marks=on_linux),
+        pytest.param("scaling.py", 2 + 2, marks=on_linux),
     ],
 )
 def test_a_program_of_all_methods_prints_its_tables(run, program, n_lines):
