@@ -243,7 +243,7 @@ def group_lasso(frame, response, kind, seed):
     return _entry_order(Coded(X, unit, data.names, data.y), path)
 
 
-def mrmr(frame, response, kind, seed, most=100):
+def mrmr(frame, response, kind, seed, most=50):
     """mrmr_selection: F statistic over correlation; factors by its leave-one-out coding."""
     from mrmr import mrmr_classif, mrmr_regression
 
@@ -400,9 +400,18 @@ def knockoffs(frame, response, kind, seed):
 
 
 def in_r(name, frame, response, kind, seed):
-    """A method of the R script; the time to write and read the CSV file counts."""
+    """A method of the R script; the time to write and read the CSV file counts.
+
+    glmnet and varSelRF are given indicator columns. Factors of more than 32 levels, which RRF does
+    not take (nor randomForest more than 53), are numbered by how frequent their levels are.
+    """
     columns = filled(frame.drop(columns=response))
     names = list(columns)
+    if name in ("RRF", "GRRF", "randomForest", "VSURF"):
+        for column in names:
+            if not is_number(columns[column]) and columns[column].nunique() > 32:
+                place = {level: i for i, level in enumerate(columns[column].value_counts().index)}
+                columns[column] = columns[column].map(place).astype(float)
     columns = columns.set_axis([f"c{j}" for j in range(len(names))], axis=1)
     unit = np.arange(len(names))
     if name in ("l1", "varselrf"):  # they take numbers only

@@ -282,10 +282,15 @@ def critical_difference(ranks, ranked, path, sizes):
     """Figure: mean ranks as dots, a bar over methods that do not differ; one panel per size."""
     import matplotlib.pyplot as plt
 
+    n_across = min(3, len(sizes))
+    n_down = -(-len(sizes) // n_across)
+    height = 1.2 + 0.21 * len(ranked)
     fig, axes = plt.subplots(
-        1, len(sizes), figsize=(3.4 * len(sizes), 1.2 + 0.21 * len(ranked)), squeeze=False
+        n_down, n_across, figsize=(4.2 * n_across, height * n_down), squeeze=False
     )
-    for axis, k in zip(axes[0], sizes, strict=True):
+    for axis in axes.flat[len(sizes) :]:
+        axis.set_visible(False)
+    for axis, k in zip(axes.flat, sizes, strict=False):
         block = blocks(ranks, ranked, k)
         mean = block.mean().sort_values()
         distance = friedman_and_nemenyi(block)[1]
