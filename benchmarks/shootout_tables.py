@@ -6,8 +6,8 @@ set counts if all of them have it. For a method with gaps the rank is told that 
 these, on the sets that it has. Friedman's test and Nemenyi's critical difference at 5 % (Demsar
 2006) are over sets; overall, a set's rank is the mean over the sizes. Stability is the index of
 Nogueira, Sechidis and Brown over the splits at k = 5, mean over the sets that have two or more
-splits of all ranked methods. A method stands on a front if no ranked one is at least as good in both
-respects and better in one.
+splits of all ranked methods. A method stands on a front if no ranked one is at least as good in
+both respects and better in one.
 """
 
 from __future__ import annotations
