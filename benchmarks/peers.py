@@ -243,7 +243,7 @@ def group_lasso(frame, response, kind, seed):
     return _entry_order(Coded(X, unit, data.names, data.y), path)
 
 
-def mrmr(frame, response, kind, seed, most=100):
+def mrmr(frame, response, kind, seed, most=50):
     """mrmr_selection: F statistic over correlation; factors by its leave-one-out coding."""
     from mrmr import mrmr_classif, mrmr_regression
 
@@ -366,14 +366,19 @@ def abess(frame, response, kind, seed, most=25):
     n = len(data.names)
     sizes = [s for s in (1, 2, 3, 4, 5, 7, 10, 15, 20, most) if s <= min(n, len(data.y) // 4)]
     value = np.full(n, -np.inf)
-    for size in sizes:
-        model = which(support_size=size, group=data.unit.tolist(), thread=1)
+    varies = np.flatnonzero(data.X.std(axis=0) > 0)  # it refuses constant columns
+    groups = np.unique(data.unit[varies], return_inverse=True)[1].tolist()
+    X = data.X[:, varies]
+    for size in [s for s in sizes if s <= max(groups) + 1]:
+        model = which(support_size=size, group=groups, thread=1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.fit(data.X, data.y)
-        coefficient = np.abs(np.asarray(model.coef_, dtype=float))
-        if coefficient.ndim > 1:
-            coefficient = coefficient.sum(axis=1 - coefficient.shape.index(data.X.shape[1]))
+            model.fit(X, data.y)
+        found = np.abs(np.asarray(model.coef_, dtype=float))
+        if found.ndim > 1:
+            found = found.sum(axis=1 - found.shape.index(len(varies)))
+        coefficient = np.zeros(data.X.shape[1])
+        coefficient[varies] = found
         here = data.by_unit(coefficient)
         is_new = (here > 0) & ~np.isfinite(value)
         value[is_new] = here[is_new] / (1 + here.max()) - size
@@ -400,9 +405,18 @@ def knockoffs(frame, response, kind, seed):
 
 
 def in_r(name, frame, response, kind, seed):
-    """A method of the R script; the time to write and read the CSV file counts."""
+    """A method of the R script; the time to write and read the CSV file counts.
+
+    glmnet and varSelRF are given indicator columns. Factors of more than 32 levels, which RRF does
+    not take (nor randomForest more than 53), are numbered by how frequent their levels are.
+    """
     columns = filled(frame.drop(columns=response))
     names = list(columns)
+    if name in ("RRF", "GRRF", "randomForest", "VSURF"):
+        for column in names:
+            if not is_number(columns[column]) and columns[column].nunique() > 32:
+                place = {level: i for i, level in enumerate(columns[column].value_counts().index)}
+                columns[column] = columns[column].map(place).astype(float)
     columns = columns.set_axis([f"c{j}" for j in range(len(names))], axis=1)
     unit = np.arange(len(names))
     if name in ("l1", "varselrf"):  # they take numbers only

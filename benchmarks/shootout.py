@@ -271,7 +271,9 @@ def _worker(pipe, method, train, response, kind, seed, sizes, most):
             found = selected(method, train, response, kind, seed, sizes)
         pipe.send((found, _cpu() - begin, ""))
     except Exception as error:
-        pipe.send(({}, _cpu() - begin, f"{type(error).__name__}: {str(error)[-120:]}"))
+        pipe.send(
+            ({}, _cpu() - begin, f"{type(error).__name__}: {' '.join(str(error).split())[-120:]}")
+        )
     pipe.close()
 
 
