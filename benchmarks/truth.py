@@ -1,7 +1,7 @@
 """Simulated truth: how much of it each method finds, and what it takes for it by mistake.
 
     python benchmarks/truth.py [--quick] [--jobs 1] [--methods lasso ...] [--cases xor ...]
-                               [--fixed]
+                               [--fixed] [--seeds 5] [--missing]
 
 Every method at the true number of units, and at ``k="1se"`` by five folds (with ``--fixed`` at the
 true number alone, a twentieth of the work: results/truth_fixed), on
@@ -22,6 +22,11 @@ rare        2000 rows, one of twenty in the positive class: log-odds of three nu
             of a threshold of a fourth (0.9); 16 columns of noise
 few         100 rows: y = 0.7 (x1 + x2) + 0.5 x3 + noise; 17 columns of noise
 wide        300 rows, 2000 columns: y = 0.45 (x1 + ... + x5) + noise
+heavy       400 rows: y = x1 + x2 - x3 + 1.5 e, where the columns are lognormal and e has two degrees
+            of freedom, so that its variance is infinite; 17 columns of noise
+missing_random  600 rows: y = x1 + x2 + 0.7 x3 + noise; of each of the three 60 % are missing where
+            x4, one of 12 columns of noise, is positive: 30 % of all, at random given x4
+missing_told  the same, but missing where the value itself is positive: not at random
 binary      460 rows: log-odds 1.2 - 0.9 x - b, where b is 0 or 1, and 7 columns of normal noise
 binary_long the same with 4600 rows
 noise       460 rows, 8 columns of normal noise and a binary one, none of which tells anything: no
@@ -31,8 +36,9 @@ madelon     1000 of its 2600 rows, drawn anew for each seed; 20 of 500 columns a
 
 Recall is the share of the true groups that are found: one of a group is enough. What is selected
 of the rest is false, and so is a second one of a group. A row of the table per case and method;
-those that are not run again stay as they are, and ``--methods`` without a name only writes the
-table anew. Madelon is read from the folder in TREESELECT_DATA, by default ../shared/data.
+those that are not run again stay as they are, ``--methods`` without a name only writes the table
+anew, and ``--missing`` runs only the rows that do not stand. ``--seeds`` runs fewer than the case
+has. Madelon is read from the folder in TREESELECT_DATA, by default ../shared/data.
 """
 
 from __future__ import annotations
@@ -122,20 +128,30 @@ def table_of(summary):
     return pd.DataFrame(lines)
 
 
+def standing(path):
+    """The runs in a file of results."""
+    return set(pd.read_csv(path)["run"]) if path.exists() else set()
+
+
 def main():
     """Write the table."""
     parser = arguments(__doc__)
     parser.add_argument("--methods", nargs="*", default=list(FORMS), choices=list(FORMS))
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
     parser.add_argument("--fixed", action="store_true", help="at the true number of units alone")
+    parser.add_argument("--seeds", type=int, default=max(SEEDS.values()), help="at most")
+    parser.add_argument("--missing", action="store_true", help="only rows that do not stand")
     options = parser.parse_args()
     name, sizes = ("truth_fixed", (None,)) if options.fixed else ("truth", (None, "1se"))
     forms = QUICK if options.quick else options.methods
     cases = QUICK_CASES if options.quick else options.cases
     summary = pd.DataFrame()
+    stands = standing(options.results / f"{name}.csv") if options.missing else set()
     for case in cases:
         for form in forms:
-            seeds = range(1 if options.quick else SEEDS[CASES[case]])
+            if f"{case}, {form}" in stands:
+                continue
+            seeds = range(1 if options.quick else min(options.seeds, SEEDS[CASES[case]]))
             calls = [(case, form, seed, options.quick, sizes) for seed in seeds]
             results = run_all(one_seed, calls, options.jobs)
             line = pd.DataFrame([line_of(case, form, results)])
