@@ -191,7 +191,8 @@ def _classes(rng, eta):
 
 SEEDS = {
     friedman: 10, factors: 10, xor: 10, epistatic: 10, three: 10, weak: 10, chains: 10, rare: 10,
-    few: 20, wide: 5, heavy: 10, missing_random: 10, missing_told: 10, binary: 20, binary_long: 20, noise: 20, madelon: 3,
+    few: 20, wide: 5, heavy: 10, missing_random: 10, missing_told: 10, binary: 20, binary_long: 20,
+    noise: 20, madelon: 3,
 }  # fmt: skip
 """Cases, and how many seeds show enough of each."""
 
