@@ -203,7 +203,8 @@ def gbfs():
 
 
 def controlburn():
-    """Abalone's stop, the sets of Figures 9 and 10, and adult's three columns."""
+    """Titanic's columns, abalone's stop, the sets of Figures 9 and 10, adult's three columns."""
+    yield from _columns()
     said = re.findall(
         r"(?:iteration|least at) (\S+ \(\S+\)), median", intro_of("controlburn_abalone")
     )
@@ -226,6 +227,25 @@ def controlburn():
             float(row["paper's results"]), None, None,
             measured(row["accuracy" if gene else "mean AUC, k = 1..10"]), 3,
         )  # fmt: skip
+
+
+def _columns():
+    """Shares of seeds, or of folds, that select what the paper reports."""
+    row = table_in("controlburn_titanic").set_index("method").loc["controlburn, paper"]
+    right, n = int(row["as in the paper"]), int(row["seeds"])
+    share = (right / n, float(np.sqrt(right * (n - right) / n**3)))
+    yield Figure("ControlBurn", "Figure 2", "Titanic, share of seeds with the paper's columns",
+                 1.0, None, None, share, 2)  # fmt: skip
+    found = pd.read_csv(RESULTS / "controlburn_datasets_terms.csv")
+    found = found[found["set"] == "adult, levels"].set_index("method")["three terms, all rows"]
+    there = seed_tables("ControlBurn")["text"]["adult_k3"]
+    for method, name in (("paper", "ControlBurn"), ("MDI, scikit-learn", "rf_baseline")):
+        own, wanted = (
+            {re.sub("[^a-z]", "", column.lower()) for column in columns}
+            for columns in (found[method].split(", "), there[name])
+        )
+        yield Figure("ControlBurn", "section 5.3.1", f"adult, of its three columns, {name}", 3.0,
+                     0.0, None, (float(len(own & wanted)), 0.0), 0)  # fmt: skip
 
 
 def _pmlb():
