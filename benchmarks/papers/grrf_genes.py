@@ -31,6 +31,7 @@ from common import (
     write_figure,
     write_table,
 )
+from matplotlib.ticker import LogLocator, NullLocator
 from sklearn.tree import DecisionTreeClassifier
 
 from treeselect import GRRF, RRF
@@ -207,13 +208,16 @@ def draw(summary, quick):
     """Figures 2 and 3: a row of panels for RRF and GRRF each, error above number of columns."""
     names = list(summary["set"].unique())
     for number, kind, label in ((2, "RRF", "lambda"), (3, "GRRF", "gamma")):
-        figure = new_figure(2.1 * len(names) + 0.6, 4.4)
+        figure = new_figure(1.75 * len(names) + 0.6, 4.4)
         panels = figure.subplots(2, len(names), squeeze=False, sharex=True)
         for name, (above, below) in zip(names, panels.T, strict=True):
             own = summary[summary["set"] == name]
             part = own[own["method"].str.startswith(f"{kind}(")]
             value = part["method"].str.extract(r"\((.+)\)")[0].astype(float)
-            for axes, measure, text in ((above, "error", "test error"), (below, "size", "columns")):
+            for axes, measure, text in (
+                (above, "error", "test error (dashed: all)"),
+                (below, "size", "columns"),
+            ):
                 axes.errorbar(value, part[measure], 1.96 * part[f"{measure} s.e."], color="#0072b2",
                               marker="o", markersize=3, linewidth=1)  # fmt: skip
                 dress(axes, f"{name}, {part['splits'].max()} splits" if axes is above else "",
@@ -221,6 +225,9 @@ def draw(summary, quick):
             everything = own.loc[own["method"] == "All", "error"]
             above.axhline(everything.iloc[0], color="#666666", linestyle="--", linewidth=1)
             below.set_yscale("log")
+            below.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            below.yaxis.set_major_formatter("{x:g}")
+            below.yaxis.set_minor_locator(NullLocator())
         write_figure(f"grrf_genes_figure{number}", figure, quick=quick)
 
 
