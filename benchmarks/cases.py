@@ -124,6 +124,31 @@ def wide(seed, n=300, n_noise=1995):
     return _numbers(x, 4).assign(y=y), [{f"x{j:04}"} for j in range(1, 6)]
 
 
+def heavy(seed, n=400, n_noise=17):
+    """Lognormal columns, and errors of two degrees of freedom, whose variance is infinite."""
+    rng = np.random.default_rng(seed)
+    x = rng.lognormal(size=(n, 3 + n_noise))
+    y = x[:, 0] + x[:, 1] - x[:, 2] + 1.5 * rng.standard_t(2, size=n)
+    return _numbers(x).assign(y=y), [{f"x{j:02}"} for j in range(1, 4)]
+
+
+def missing_random(seed, n=600, n_noise=12):
+    """Missing where another column is positive, which tells nothing of the response."""
+    frame, truth, rng = _before_gaps(seed, n, n_noise)
+    other = frame["x04"] > 0
+    for name in ("x01", "x02", "x03"):
+        frame.loc[other & (rng.random(n) < 0.6), name] = np.nan
+    return frame, truth
+
+
+def missing_told(seed, n=600, n_noise=12):
+    """Missing where the value itself is positive: not at random."""
+    frame, truth, rng = _before_gaps(seed, n, n_noise)
+    for name in ("x01", "x02", "x03"):
+        frame.loc[(frame[name] > 0) & (rng.random(n) < 0.6), name] = np.nan
+    return frame, truth
+
+
 def binary(seed, n=460, n_noise=7):
     """A number and a binary column among normal noise."""
     rng = np.random.default_rng(seed)
@@ -146,6 +171,14 @@ def noise(seed, n=460, n_noise=8):
     return frame.assign(y=rng.integers(2, size=n)), []
 
 
+def _before_gaps(seed, n, n_noise):
+    """Three columns that matter among noise, nothing missing yet, and the generator."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, 3 + n_noise))
+    y = x[:, 0] + x[:, 1] + 0.7 * x[:, 2] + rng.standard_normal(n)
+    return _numbers(x).assign(y=y), [{f"x{j:02}"} for j in range(1, 4)], rng
+
+
 def _numbers(x, digits=2):
     """A frame of numeric columns, named from x01 on."""
     return pd.DataFrame(x, columns=[f"x{j + 1:0{digits}}" for j in range(x.shape[1])])
@@ -158,7 +191,8 @@ def _classes(rng, eta):
 
 SEEDS = {
     friedman: 10, factors: 10, xor: 10, epistatic: 10, three: 10, weak: 10, chains: 10, rare: 10,
-    few: 20, wide: 5, binary: 20, binary_long: 20, noise: 20, madelon: 3,
+    few: 20, wide: 5, heavy: 10, missing_random: 10, missing_told: 10, binary: 20, binary_long: 20,
+    noise: 20, madelon: 3,
 }  # fmt: skip
 """Cases, and how many seeds show enough of each."""
 

@@ -1,7 +1,7 @@
 """Simulated truth: how much of it each method finds, and what it takes for it by mistake.
 
     python benchmarks/truth.py [--quick] [--jobs 1] [--methods lasso ...] [--cases xor ...]
-                               [--fixed]
+                               [--fixed] [--seeds 5] [--missing] [--peers [NAME ...]]
 
 Every method at the true number of units, and at ``k="1se"`` by five folds (with ``--fixed`` at the
 true number alone, a twentieth of the work: results/truth_fixed), on
@@ -22,6 +22,11 @@ rare        2000 rows, one of twenty in the positive class: log-odds of three nu
             of a threshold of a fourth (0.9); 16 columns of noise
 few         100 rows: y = 0.7 (x1 + x2) + 0.5 x3 + noise; 17 columns of noise
 wide        300 rows, 2000 columns: y = 0.45 (x1 + ... + x5) + noise
+heavy       400 rows: y = x1 + x2 - x3 + 1.5 e, where the columns are lognormal and e has a t
+            distribution of two degrees of freedom (infinite variance); 17 columns of noise
+missing_random  600 rows: y = x1 + x2 + 0.7 x3 + noise; of each of the three 60 % are missing where
+            x4, one of 12 columns of noise, is positive: 30 % of all, at random given x4
+missing_told  the same, but missing where the value itself is positive: not at random
 binary      460 rows: log-odds 1.2 - 0.9 x - b, where b is 0 or 1, and 7 columns of normal noise
 binary_long the same with 4600 rows
 noise       460 rows, 8 columns of normal noise and a binary one, none of which tells anything: no
@@ -31,16 +36,21 @@ madelon     1000 of its 2600 rows, drawn anew for each seed; 20 of 500 columns a
 
 Recall is the share of the true groups that are found: one of a group is enough. What is selected
 of the rest is false, and so is a second one of a group. A row of the table per case and method;
-those that are not run again stay as they are, and ``--methods`` without a name only writes the
-table anew. Madelon is read from the folder in TREESELECT_DATA, by default ../shared/data.
+those that are not run again stay as they are, ``--methods`` without a name only writes the table
+anew, and ``--missing`` runs only the rows that do not stand. ``--seeds`` runs fewer than the case
+has. ``--peers`` ranks the columns by other software (peers.py: all that is installed, or those
+named) and takes as many of the first as are true: results/truth_peers. Madelon is read from the
+folder in TREESELECT_DATA, by default ../shared/data.
 """
 
 from __future__ import annotations
 
+import os
 import time
 
 import numpy as np
 import pandas as pd
+import peers
 from cases import CASES, SEEDS
 from forms import FORMS, told
 from tables import (
@@ -85,6 +95,52 @@ def one_seed(case, form, seed, quick, sizes=(None, "1se")):
     return *results, selected
 
 
+def one_ranking(case, peer, seed, quick):
+    """Recall, false picks and CPU seconds of a peer at the true number."""
+    frame, truth = CASES[case](seed, 80, n_noise=2) if quick else CASES[case](seed)
+    kind = "binomial" if frame["y"].nunique() == 2 else "gaussian"
+    begin = os.times()
+    order = peers.RANKS[peer](frame, "y", kind, seed)
+    seconds = sum(np.subtract(os.times(), begin)[:4])  # processes of R included
+    return *judged(order[: len(truth)], truth), seconds, len(order)
+
+
+def write_peers(options):
+    """The table of the peers, a row at a time; a peer that fails on a case has no figures there."""
+    absent = peers.absent()
+    print("".join(f"{name} is left out: {why} is not installed\n" for name, why in absent.items()))
+    names = [name for name in options.peers or peers.RANKS if name not in absent]
+    stands = standing(options.results / "truth_peers.csv") if options.missing else set()
+    summary = pd.DataFrame()
+    for peer in names[:1] if options.quick else names:
+        for case in QUICK_CASES[:1] if options.quick else options.cases:
+            if case == "noise" or f"{case}, {peer}" in stands:
+                continue
+            seeds = range(1 if options.quick else min(options.seeds, SEEDS[CASES[case]]))
+            calls = [(case, peer, seed, options.quick) for seed in seeds]
+            try:
+                results = run_all(one_ranking, calls, options.jobs)
+            except Exception as error:  # whatever other software raises
+                print(f"{peer} fails on {case}: {type(error).__name__}: {str(error)[:200]}")
+                results = [(np.nan,) * 4]
+            line = pd.DataFrame([line_of(case, peer, results)])
+            summary = with_earlier(
+                "truth_peers", line, by="run", quick=options.quick, folder=options.results
+            )
+    if not options.quick:
+        summary = pd.read_csv(options.results / "truth_peers.csv")
+    write_table(
+        "truth_peers",
+        table_of(summary),
+        "Other software on simulated truth, beside treeselect in truth_fixed: the first columns of"
+        " its ranking, as many as are true; means over seeds with their standard errors. Of noise,"
+        " where none is true, there is nothing to take; a row without figures failed. CPU seconds"
+        " include the start of R.",
+        quick=options.quick,
+        folder=options.results,
+    )
+
+
 def line_of(case, form, results):
     """The row of a case and a form of a method in the results."""
     names = ("recall", "false", "CPU s", "recall, 1se", "false, 1se", "CPU s, 1se", "k, 1se")
@@ -104,7 +160,7 @@ def line_of(case, form, results):
 
 def table_of(summary):
     """The lines to print, by case, in the registry's order."""
-    place = {name: i for i, name in enumerate((*CASES, *FORMS))}
+    place = {name: i for i, name in enumerate((*CASES, *FORMS, *peers.RANKS))}
     summary = summary.sort_values(["case", "method"], key=lambda names: names.map(place))
     lines = []
     for row in summary.to_dict("records"):
@@ -122,20 +178,34 @@ def table_of(summary):
     return pd.DataFrame(lines)
 
 
+def standing(path):
+    """The runs in a file of results."""
+    return set(pd.read_csv(path)["run"]) if path.exists() else set()
+
+
 def main():
     """Write the table."""
     parser = arguments(__doc__)
     parser.add_argument("--methods", nargs="*", default=list(FORMS), choices=list(FORMS))
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
     parser.add_argument("--fixed", action="store_true", help="at the true number of units alone")
+    parser.add_argument("--seeds", type=int, default=max(SEEDS.values()), help="at most")
+    parser.add_argument("--missing", action="store_true", help="only rows that do not stand")
+    parser.add_argument("--peers", nargs="*", choices=list(peers.RANKS), help="other software")
     options = parser.parse_args()
+    if options.peers is not None:
+        write_peers(options)
+        return
     name, sizes = ("truth_fixed", (None,)) if options.fixed else ("truth", (None, "1se"))
     forms = QUICK if options.quick else options.methods
     cases = QUICK_CASES if options.quick else options.cases
     summary = pd.DataFrame()
+    stands = standing(options.results / f"{name}.csv") if options.missing else set()
     for case in cases:
         for form in forms:
-            seeds = range(1 if options.quick else SEEDS[CASES[case]])
+            if f"{case}, {form}" in stands:
+                continue
+            seeds = range(1 if options.quick else min(options.seeds, SEEDS[CASES[case]]))
             calls = [(case, form, seed, options.quick, sizes) for seed in seeds]
             results = run_all(one_seed, calls, options.jobs)
             line = pd.DataFrame([line_of(case, form, results)])

@@ -67,6 +67,18 @@ def test_a_program_prints_its_table(run, program, words, times, n_lines):
     assert text.count("\n") == n_lines
 
 
+def test_truth_by_other_software_prints_its_table(run):
+    text = run("truth.py", "--peers", "forest importance")
+    assert "treeselect" in text
+    assert text.count("|\n") == 2 + 1
+
+
+def test_truth_is_ranked(run):
+    text = run("truth_ranking.py")
+    assert "treeselect" in text
+    assert "| exchange " in text
+
+
 def test_exported_models_predict_the_same(run):
     rows = [line.split("|") for line in run("export.py").splitlines() if "MB" not in line]
     differences = [float(row[5]) for row in rows if len(row) > 5 and row[5].strip()[:1].isdigit()]

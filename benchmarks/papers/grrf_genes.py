@@ -5,7 +5,8 @@
 Number of selected columns, and errors of a random forest and of a pruned entropy tree (in place of
 C4.5) on them, beside the printed values and the authors' R package on four of the sets
 (reference/genes_rrf.csv, genes_gain.csv: other splits). With --figures the grids of Figures 2 and
-3, on a fifth of the splits.
+3, on a fifth of the splits, and the figures themselves: error and number of columns against lambda
+of RRF and gamma of GRRF. ``--sets`` without a name draws and writes what stands.
 """
 
 from __future__ import annotations
@@ -16,16 +17,21 @@ import json
 import numpy as np
 import pandas as pd
 from common import (
+    RESULTS,
     apart,
     class_problem,
     data_folder,
+    dress,
     forest_error,
     mean_and_error,
+    new_figure,
     run_all,
     shown,
     with_earlier,
+    write_figure,
     write_table,
 )
+from matplotlib.ticker import LogLocator, NullLocator
 from sklearn.tree import DecisionTreeClassifier
 
 from treeselect import GRRF, RRF
@@ -198,6 +204,33 @@ def table_of(summary, paper, peers):
     return pd.DataFrame(lines, columns=columns), counts
 
 
+def draw(summary, quick):
+    """Figures 2 and 3: a row of panels for RRF and GRRF each, error above number of columns."""
+    names = list(summary["set"].unique())
+    for number, kind, label in ((2, "RRF", "lambda"), (3, "GRRF", "gamma")):
+        figure = new_figure(1.75 * len(names) + 0.6, 4.4)
+        panels = figure.subplots(2, len(names), squeeze=False, sharex=True)
+        for name, (above, below) in zip(names, panels.T, strict=True):
+            own = summary[summary["set"] == name]
+            part = own[own["method"].str.startswith(f"{kind}(")]
+            value = part["method"].str.extract(r"\((.+)\)")[0].astype(float)
+            for axes, measure, text in (
+                (above, "error", "test error (dashed: all)"),
+                (below, "size", "columns"),
+            ):
+                axes.errorbar(value, part[measure], 1.96 * part[f"{measure} s.e."], color="#0072b2",
+                              marker="o", markersize=3, linewidth=1)  # fmt: skip
+                dress(axes, f"{name}, {part['splits'].max()} splits" if axes is above else "",
+                      label if axes is below else "", text if name == names[0] else "")  # fmt: skip
+            everything = own.loc[own["method"] == "All", "error"]
+            above.axhline(everything.iloc[0], color="#666666", linestyle="--", linewidth=1)
+            below.set_yscale("log")
+            below.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            below.yaxis.set_major_formatter("{x:g}")
+            below.yaxis.set_minor_locator(NullLocator())
+        write_figure(f"grrf_genes_figure{number}", figure, quick=quick)
+
+
 def main():
     """Write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -223,19 +256,32 @@ def main():
         rows = [row for part in run_all(one_split, calls, options.jobs) for row in part]
         found = pd.DataFrame([*found.to_numpy().tolist(), *rows], columns=columns)
         write(found, options)  # after every set: the last ones take long
+    if not options.sets:
+        write(found, options)
+
+
+def splits_told(summary):
+    """How many splits, for all sets or from the fewest to the most."""
+    fewest, most = (int(summary["splits"].agg(end)) for end in ("min", "max"))
+    return f"{most}" if fewest == most else f"{fewest} to {most} (a set's in the CSV file)"
 
 
 def write(found, options):
     """Write the table of what is there so far."""
     known = (data_folder() / "seed_tables.json").exists()
     name = "grrf_genes_grid" if options.figures else "grrf_genes"
-    summary = with_earlier(name, summary_of(found), quick=options.quick)
+    if len(found):
+        summary = with_earlier(name, summary_of(found), quick=options.quick)
+    else:
+        summary = pd.read_csv(RESULTS / f"{name}.csv", keep_default_na=False)
+    if options.figures:
+        draw(summary, options.quick)
     table, counts = table_of(summary, printed() if known else {}, references())
     write_table(
         name,
         table,
         f"GRRF paper, {'Figures 2 and 3' if options.figures else 'Tables 3 to 6'}:"
-        f" {summary['splits'].max()} of the authors' splits. Apart by more than two standard"
+        f" {splits_told(summary)} of the authors' splits. Apart by more than two standard"
         " errors of the difference (the paper's taken to be ours), with the un-centred criterion"
         f" and coin flips at ties: {counts['paper'][0]} of {counts['paper'][1]} printed sizes and"
         f" forest errors, {counts['R'][0]} of {counts['R'][1]} of the R package's.",
