@@ -19,6 +19,8 @@ import pandas as pd
 import peers
 from tables import mean_and_error, shown, signed, write_table
 
+from treeselect.algorithms.registry import METHODS
+
 DEFAULT, BASELINE, GAIN = "exchange", "forest importance", "LightGBM gain"
 TEXTS = ("1", "2", "3", "5", "10", "25%")
 STABLE_AT = "5"
@@ -120,6 +122,15 @@ def on_front(first, second):
     ]
 
 
+def enough(rows):
+    """Rows of the sets that 18 methods or all have finished in the first split; the other sets."""
+    first = rows[rows["split"].eq(rows["split"].min()) & rows["score 1"].notna()]
+    counts = first.groupby("set")["method"].nunique()
+    least = min(18, counts.max())
+    unfinished = [name for name in rows["set"].unique() if counts.get(name, 0) < least]
+    return rows[~rows["set"].isin(unfinished)], unfinished
+
+
 def summary_of(rows):
     """Everything the tables and figures show: a record per method, ranks, means, ranked methods."""
     ranked = complete_methods(rows)
@@ -132,7 +143,7 @@ def summary_of(rows):
     ran = rows[rows["score 1"].notna()]
     seconds = ran.groupby(["method", "set"])["seconds"].mean().groupby("method").median()
     lines = []
-    for method in means.columns:
+    for method in means.columns[means.notna().any()]:
         mean, error = mean_and_error(by_set[method].dropna())
         line = {
             "method": method,
@@ -371,11 +382,14 @@ def note(rows, lacking):
     counts = failed.groupby("method").size()
     parts = [f"{method} lacks {package}" for method, package in lacking.items()]
     parts += [f"{method}: {n} cases without a result" for method, n in counts.items()]
+    never = [m for m in (*METHODS, *peers.RANKS) if m not in set(rows["method"]) | set(lacking)]
+    parts += [f"not run yet: {', '.join(never)}"] if never else []
     return "; ".join(parts) or "nothing"
 
 
 def write(rows, lacking, *, quick, folder):
     """Print and write the tables, and draw the figures."""
+    rows, unfinished = enough(rows)
     table, ranks, means, ranked = summary_of(rows)
     front = fronts(table)
     splits = rows.groupby("set")["split"].nunique()
@@ -390,7 +404,9 @@ def write(rows, lacking, *, quick, folder):
         " difference is the mean over sizes, with its standard error over the sets. Stability:"
         f" index of Nogueira at k = 5, on the {len(stable)} sets with two splits or more of all"
         " ranked methods. Seconds are the median over the sets. Front: of mean rank and stability,"
-        f" or seconds. Missing: {note(rows, lacking)}.",
+        " or seconds. The package's methods are called once per size, the others once in all."
+        f" Sets not finished, and left out: {', '.join(unfinished) or 'none'}."
+        f" Missing: {note(rows, lacking)}.",
         quick=quick,
         folder=folder,
     )
