@@ -81,7 +81,11 @@ SETS = {
     "chess": lambda: (_read("chess_kr_vs_kp"), "target", "binomial"),
     "mushroom": lambda: (_read("mushroom_raw"), "target", "binomial"),
     "sick": lambda: (_read("sick"), _last("sick"), "binomial"),
-    "horse colic": lambda: (_read("horse_colic_raw"), "surgical_lesion", "binomial"),
+    "horse colic": lambda: (
+        _read("horse_colic_raw", ("outcome",)),  # known after the operation
+        "surgical_lesion",
+        "binomial",
+    ),
     "spambase": lambda: (_read("spambase"), "type", "binomial"),
     "musk": lambda: (_read("musk"), "Class", "binomial"),
     "audit": lambda: (
