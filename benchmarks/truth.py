@@ -37,10 +37,10 @@ madelon     1000 of its 2600 rows, drawn anew for each seed; 20 of 500 columns a
 Recall is the share of the true groups that are found: one of a group is enough. What is selected
 of the rest is false, and so is a second one of a group. A row of the table per case and method;
 those that are not run again stay as they are, ``--methods`` without a name only writes the table
-anew, and ``--missing`` runs only the rows that do not stand. ``--seeds`` runs fewer than the case
-has. ``--peers`` ranks the columns by other software (peers.py: all that is installed, or those
-named) and takes as many of the first as are true: results/truth_peers. Madelon is read from the
-folder in TREESELECT_DATA, by default ../shared/data.
+anew (with ``--peers``, too), and ``--missing`` runs only the rows that do not stand. ``--seeds``
+runs fewer than the case has. ``--peers`` ranks the columns by other software (peers.py: all that is
+installed, or those named) and takes as many of the first as are true: results/truth_peers. Madelon
+is read from the folder in TREESELECT_DATA, by default ../shared/data.
 """
 
 from __future__ import annotations
@@ -110,6 +110,7 @@ def write_peers(options):
     absent = peers.absent()
     print("".join(f"{name} is left out: {why} is not installed\n" for name, why in absent.items()))
     names = [name for name in options.peers or peers.RANKS if name not in absent]
+    names = names if options.methods else []  # write the table anew
     stands = standing(options.results / "truth_peers.csv") if options.missing else set()
     summary = pd.DataFrame()
     for peer in names[:1] if options.quick else names:
