@@ -63,12 +63,17 @@ PARTS = (
     Part(
         "originals",
         "Do Boruta, varSelRF and stepwise regression answer as the R packages do?",
-        ("originals.py --jobs {jobs}", *_papers("heinze_bodyfat")),
+        ("originals.py --jobs {jobs}", *_papers("heinze_bodyfat"), "papers/agreement.py"),
     ),
     Part(
         "truth",
         "Does each method find what was simulated, and nothing else?",
-        ("truth.py --jobs {jobs}", "truth.py --fixed --jobs {jobs}"),
+        (
+            "truth.py --fixed --missing --jobs {jobs}",
+            "truth.py --missing --jobs {jobs}",
+            "truth.py --peers --missing --jobs {jobs}",
+            "truth_ranking.py",
+        ),
     ),
     Part(
         "shootout",
