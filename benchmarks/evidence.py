@@ -189,8 +189,8 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(names))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--again", action="store_true", help="also what is done")
-    parser.add_argument("--list", action="store_true", help="run nothing")
-    parser.add_argument("--quick", action="store_true", help="the same as --list, nothing written")
+    parser.add_argument("--list", action="store_true", help="run nothing, write the table")
+    parser.add_argument("--quick", action="store_true", help="run and write nothing")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the rows")
     options = parser.parse_args()
     unknown = sorted(set(options.parts) - set(names))
@@ -212,7 +212,7 @@ def main() -> None:
         found,
         "The evidence for treeselect, part by part: when each program last ran, and what it cost."
         f' "Other code": package or program have changed since.{total}',
-        quick=idle,
+        quick=options.quick,
         folder=options.results,
     )
     raise SystemExit(0 if good else 1)

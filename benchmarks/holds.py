@@ -17,7 +17,6 @@ noise      the same columns, and y is noise of itself. Three terms are selected.
              inference    the same for ``inference(repeats=1)``
              any of five  share of simulations in which a term has p < 0.05 after aggregation over
                           ``inference(repeats=5)``, which bounds the familywise error
-             conditional  share of p < 0.05 of ``conditional_importance()``
 resamples  the data of line with 40 columns; only methods that take less than 0.1 s a selection.
              frequency    how often the 95 % interval of ``resample(25)`` holds the frequency in 400
                           other resamples
@@ -27,7 +26,8 @@ resamples  the data of line with 40 columns; only methods that take less than 0.
              false, 0.8   mean number of false terms selected in 80 % of the pairs, and the mean of
                           the bound ``pfer(0.8)``
 
-Brackets are 95 % intervals by Clopper and Pearson, or standard errors of means.
+``conditional.py`` has the p-values of ``conditional_importance()``. Brackets are 95 % intervals by
+Clopper and Pearson, or standard errors of means.
 """
 
 from __future__ import annotations
@@ -116,7 +116,6 @@ def noise(method: str, seed: int, n_rows: int) -> dict[str, object]:
         "refit": below(_coefficients(fit)["p_value"]),
         "inference": below(fit.inference(repeats=1).tidy()["p_value"]),
         "any of five": (int((many < 0.05).any()), 1),
-        "conditional": below(fit.conditional_importance().tidy()["p_value"]),
     }
 
 
@@ -124,11 +123,12 @@ def resamples(method: str, seed: int, n_rows: int) -> dict[str, object]:
     """Frequencies, the index, and what is called true."""
     frame = simulate(seed, n_rows, 40 if n_rows > 100 else 8)
     fit = fitted(method, frame, seed, k=5)
-    few, many = (fit.resample(n, seed=stream_seed(seed, "holds", n)) for n in (25, 400))
+    n_few, n_many, n_pairs = (25, 400, 50) if n_rows > 100 else (8, 10, 4)
+    few, many = (fit.resample(n, seed=stream_seed(seed, "holds", n)) for n in (n_few, n_many))
     both = few.stability.tidy().merge(many.stability.tidy(), on="term", suffixes=("", "_many"))
     inside = both["frequency_many"].between(both["ci_low"], both["ci_high"])
     low, high = few.stability.index_ci
-    pairs = fit.resample(50, scheme="complementary", path=True).stability
+    pairs = fit.resample(n_pairs, scheme="complementary", path=True).stability
     q = pairs.q_values()
     called = q.loc[q["q_value"] <= 0.1, "term"]
     true = sum(truth_of(term) != 0 for term in called)
@@ -194,8 +194,7 @@ def _share(hits: int, n: int) -> str:
 INTRO = {
     "line": "where three of 12 columns matter: coverage of 95 % intervals of coefficients after"
     " selection, on the same rows (refit) and on others (inference); how often 1.96 standard errors"
-    " of `performance()` reach the fitted model's R2 on 20,000 new rows; its bias, and that of"
-    " cross-validation of the selected terms alone (path bias)",
+    " of `performance()` reach the fitted model's R2 on 20,000 new rows, and its bias",
     "noise": "where nothing matters: share of p-values below 0.05, and of simulations with any"
     " aggregated p-value below 0.05",
     "resamples": "from resamples, three of 40 columns matter: coverage of 95 % intervals of"

@@ -57,6 +57,7 @@ PARTS = (
             "controlburn_gap",
             "controlburn_pmlb",
             "controlburn_rfe",
+            "controlburn_titanic",
             "controlburn_uninformative",
         ),
     ),
