@@ -27,7 +27,7 @@ _RANKING = 3
 MARGIN = 1.0
 """Standard errors by which a set must be better than another to replace it, by default."""
 
-_ELIMINATED, _STEP = 60, 0.2
+_ELIMINATED, _STEP = 60, 1 / 3
 """Units of the ranking from which elimination starts, and the share removed at a time."""
 
 _PATIENCE = 3
@@ -122,14 +122,19 @@ class Search:
         return self.improved(self.better_of(self.first(size), others))
 
     def _eliminated(self) -> IntArray:
-        """The units of the ranking, those first that remain when a fifth of the first 60 is removed
+        """The units of the ranking, those first that remain when a third of the first 60 is removed
         again and again, with the lowest gains in a forest of the remaining ones."""
         if self._left is None:
             left, removed = self._order[:_ELIMINATED], [self._order[_ELIMINATED:]]
             while len(left) > 1:
                 units = np.isin(np.arange(len(self._keep)), left)
                 gains = gains_among(
-                    self._task, self._rows, self._sure.truth, units, "elimination", self._n_trees
+                    self._task,
+                    self._rows,
+                    self._sure.truth,
+                    units,
+                    "elimination",
+                    self._n_trees // 2,
                 )
                 order = self._ranked(gains, self._keep)
                 order = np.concatenate([order, left[~np.isin(left, order)]])
