@@ -58,7 +58,7 @@ class ExchangeSearch(Method):
     Three times as many trees as judge a set, at least 100, rank all terms, since terms that matter
     only together stand out late. Elimination begins with the first 60 terms of this ranking and
     removes a third at a time, those with the lowest held-out gain in a forest of the remaining
-    terms, of half as many trees as judge a set.
+    terms.
 
     Each step considers six terms for entry. They are taken alternately from the terms with the
     largest held-out gain in a forest on the out-of-bag residuals of S, which includes gains through

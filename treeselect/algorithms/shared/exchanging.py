@@ -134,7 +134,7 @@ class Search:
                     self._sure.truth,
                     units,
                     "elimination",
-                    self._n_trees // 2,
+                    self._n_trees,
                 )
                 order = self._ranked(gains, self._keep)
                 order = np.concatenate([order, left[~np.isin(left, order)]])
