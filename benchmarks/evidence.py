@@ -166,7 +166,7 @@ def table(folder: Path) -> pd.DataFrame:
     for part in PARTS:
         for number, program in enumerate(part.programs):
             row = rows.get(program)
-            state = "not yet" if row is None else str(row["date"])
+            state = "no record" if row is None else str(row["date"])
             if row is not None and row["code"] != code_behind(program):
                 state += ", other code"
             lines.append(
@@ -211,7 +211,8 @@ def main() -> None:
         "evidence",
         found,
         "The evidence for treeselect, part by part: when each program last ran, and what it cost."
-        f' "Other code": package or program have changed since.{total}',
+        ' "Other code": package or program have changed since. Of a program without a record, the'
+        f" results that stand were written by a run of its own.{total}",
         quick=options.quick,
         folder=options.results,
     )

@@ -27,6 +27,15 @@ def pair(n=300, n_noise=8):
     return data.assign(y=((x[:, 0] > 0) != (x[:, 1] > 0)).astype(int))
 
 
+def trio(seed, n=600, n_noise=9):
+    """Three columns of which no two tell anything."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 3 + n_noise))
+    data = pd.DataFrame(x, columns=[f"x{j:02}" for j in range(3 + n_noise)])
+    odd = (x[:, :3] > 0).sum(axis=1) % 2
+    return data.assign(y=(rng.random(n) < 0.1 + 0.8 * odd).astype(int))
+
+
 def binary_beside_noise(seed, n=460):
     """A number, a binary column, and seven columns of noise."""
     rng = np.random.default_rng(seed)
@@ -48,6 +57,11 @@ def near_copies(n=300, apart=0.1):
 
 def test_a_pair_that_tells_nothing_one_by_one_is_found():
     assert set(select(pair(), 2).selected) == {"x00", "x01"}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_three_columns_that_tell_nothing_in_pairs_are_found(seed):
+    assert set(select(trio(seed), 3).selected) == {"x00", "x01", "x02"}
 
 
 def test_a_binary_column_is_found_among_numbers_of_noise():

@@ -9,7 +9,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.alone import Alone
 from treeselect.algorithms.shared.judged_rows import rows_to_judge
-from treeselect.algorithms.shared.judging import Judge, held_out_gains
+from treeselect.algorithms.shared.judging import Judge, gains_among, held_out_gains
 from treeselect.algorithms.shared.orders import first_units, ranking
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace, trace_of
 from treeselect.algorithms.shared.task import Task
@@ -21,8 +21,14 @@ _TREES, _LEAST_TREES, _ROWS_TIMES_TREES = 100, 30, 300_000
 """Trees of the sure judge by default, and the fewest; in between, as many as rows times trees
 allow: what sets differ by is known to a few thousandths with many rows, whatever the trees."""
 
+_RANKING = 3
+"""Times as many trees rank all units on few rows: what matters only together stands out late."""
+
 MARGIN = 1.0
 """Standard errors by which a set must be better than another to replace it, by default."""
+
+_ELIMINATED, _STEP = 60, 1 / 3
+"""Units of the ranking from which elimination starts, and the share removed at a time."""
 
 _PATIENCE = 3
 """Sizes without improvement after which a path ends."""
@@ -78,9 +84,11 @@ class Search:
         quick = _FEW_QUICK_TREES if self._is_long else _QUICK_TREES
         self._quick = Judge(task, quick, "quick", rows_to_judge(task, _QUICK_ROWS))
         self._alone = Alone(self._rows.data, self._sure.truth, self._rows.weights)
-        gains = held_out_gains(task, self._rows, self._sure.truth, "ranking")
+        n_ranking = max(_TREES, _RANKING * self._n_trees)
+        gains = held_out_gains(task, self._rows, self._sure.truth, "ranking", n_trees=n_ranking)
         self._order = self._ranked(gains, self._keep)
         self._added: dict[bytes, IntArray] = {}
+        self._left: IntArray | None = None
 
     @property
     def n_able(self) -> int:
@@ -108,9 +116,32 @@ class Search:
 
     def best_of_size(self, size: int, smaller: BoolArray | None) -> Found:
         """The best set found, starting from the first units of the ranking or, if that is better,
-        from a smaller set plus one unit."""
-        grown = [] if smaller is None else self.grown(smaller)
-        return self.improved(self.better_of(self.first(size), grown))
+        from those that elimination leaves, or from a smaller set plus one unit."""
+        others = [first_units(self._eliminated(), size, len(self._keep))]
+        others += [] if smaller is None else self.grown(smaller)
+        return self.improved(self.better_of(self.first(size), others))
+
+    def _eliminated(self) -> IntArray:
+        """The units of the ranking, those first that remain when a third of the first 60 is removed
+        again and again, with the lowest gains in a forest of the remaining ones."""
+        if self._left is None:
+            left, removed = self._order[:_ELIMINATED], [self._order[_ELIMINATED:]]
+            while len(left) > 1:
+                units = np.isin(np.arange(len(self._keep)), left)
+                gains = gains_among(
+                    self._task,
+                    self._rows,
+                    self._sure.truth,
+                    units,
+                    "elimination",
+                    self._n_trees,
+                )
+                order = self._ranked(gains, self._keep)
+                order = np.concatenate([order, left[~np.isin(left, order)]])
+                n_left = min(len(left) - 1, int(np.ceil(len(left) * (1 - _STEP))))
+                left, removed = order[:n_left], [order[n_left:], *removed]
+            self._left = np.concatenate([left, *removed])
+        return self._left
 
     def growing(
         self, start: Found, most: int, larger: Callable[[int, BoolArray], Found]

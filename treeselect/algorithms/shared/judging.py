@@ -197,6 +197,23 @@ def held_out_gains(
     return np.where(able, gains, -np.inf)
 
 
+def gains_among(
+    task: Task, rows: Rows, truth: FloatArray, units: BoolArray, name: str, n_trees: int
+) -> FloatArray:
+    """Out-of-bag gains of some units in a forest of them alone, shape (n_groups,); minus infinity
+    for the others and for units that can't split. See :func:`held_out_gains`."""
+    weight = rows.weights.values
+    counts = copies(weight) * ~np.isnan(truth[:, 0])
+    known = np.where(np.isnan(truth), 0.0, truth)
+    target = target_of(known, np.where(counts > 0, weight, np.zeros_like(weight)))
+    few = select_groups(rows.data, units)
+    ranks = task.problem.groups.ranks(task.seed)[units]
+    gains = np.full(len(units), -np.inf)
+    found = _forest_gains(task, rows, (few, target, counts), ranks, name, n_trees)
+    gains[units] = np.where(can_split(few, counts), found, -np.inf)
+    return gains
+
+
 def _forest_gains(
     task: Task,
     rows: Rows,
