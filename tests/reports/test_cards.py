@@ -32,7 +32,8 @@ def test_the_nested_score_stands_in_place_of_the_tuning_score(cross_validated):
     found = cross_validated.performance(2)
     nested = gathered(cross_validated, found)[0]
     assert (nested.head, nested.value) == ("R2, nested cross-validation", f"{found.mean:.3f}")
-    assert f"Standard error {found.standard_error:.3f}, mean of 2 folds." in nested.details[0]
+    low, high = found.mean_ci
+    assert nested.details[0].startswith(f"95% interval {low:.3f} to {high:.3f}, mean of 2 folds.")
     perfect = dataclasses.replace(found, scores=np.ones(2))
     assert gathered(cross_validated, perfect)[0].details[0].startswith("1 in each fold, mean of 2")
     unknown = dataclasses.replace(found, scores=np.array([np.nan, 1.0]))

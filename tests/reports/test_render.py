@@ -551,7 +551,8 @@ def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
     start = text.rindex("Performance: nested cross-validation")
     section = text[start : text.rindex("Methods text and citation")]
-    assert f"R2 {found.mean:.3f} (standard error {found.standard_error:.3f})" in section
+    low, high = found.mean_ci
+    assert f"R2 {found.mean:.3f} (95% interval {low:.3f} to {high:.3f})" in section
     assert "Folds 2-fold cross-validation" in section
     assert all(f"{score:.3f}" in section for score in found.scores)
     assert found.summary().content.notes[-1] in section

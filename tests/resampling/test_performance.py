@@ -70,6 +70,31 @@ def test_tables(measured, cross_validated):
     assert (glance["k_min"], glance["k_max"]) == (tidy["k"].min(), tidy["k"].max())
 
 
+def test_interval_allows_for_shared_training_rows(measured):
+    """The variance of the mean of three folds is (1/3 + 1/2) s**2, with two degrees of freedom."""
+    half = 4.302653 * np.sqrt(1 / 3 + 1 / 2) * measured.scores.std(ddof=1)
+    low, high = measured.mean_ci
+    assert (measured.mean - low, measured.mean - half) == pytest.approx((half, low), rel=1e-3)
+    assert high == pytest.approx(min(measured.mean + half, 1.0), rel=1e-3)
+    glance = measured.glance().iloc[0]
+    assert (glance["ci_low"], glance["ci_high"]) == (low, high)
+    assert f"95% interval: {low:.3f} to {high:.3f}" in measured.summary().as_text()
+
+
+def test_interval_ends_at_the_bounds_of_the_score(measured):
+    wide = dataclasses.replace(measured, scores=np.array([0.5, 0.9, 1.0]), score_bounds=(0.0, 1.0))
+    free = dataclasses.replace(wide, score_bounds=(-np.inf, np.inf))
+    assert sum(free.mean_ci) / 2 == pytest.approx(free.mean)
+    assert wide.mean_ci == (max(free.mean_ci[0], 0.0), 1.0)
+
+
+def test_no_interval_if_all_folds_score_the_same(measured):
+    same = dataclasses.replace(measured, scores=np.full(3, 0.75))
+    assert np.isnan(same.mean_ci).all()
+    assert "interval" not in same.summary().as_text()
+    assert same.words == "0.750 (standard error 0.000)"
+
+
 def test_summary(measured, cross_validated):
     text = measured.summary().as_text()
     assert "nested cross-validation" in text.splitlines()[0]

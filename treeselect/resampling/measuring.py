@@ -89,6 +89,7 @@ def measure(
         repeats=mean_repeats(splits),
         score_name=outside.score_name,
         score_words=outside.score_words,
+        score_bounds=outside.score_bounds,
         family=result.family,
         method=result.method,
         scheme=outer.folds.words(asked),

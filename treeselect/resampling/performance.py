@@ -5,29 +5,36 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from treeselect.arguments.checks import check_count, check_digits
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.frames.libraries import in_library
-from treeselect.printing import decimal_text, score_text
+from treeselect.printing import (
+    Summary,
+    SummaryContent,
+    chosen_digits,
+    decimal_form,
+    decimal_text,
+    interval_text,
+    plain_score,
+    score_text,
+)
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.calibration import calibration_table
 from treeselect.resampling.cross_validation import standard_error
 from treeselect.resampling.discrimination import confusion_table, roc_table
 from treeselect.resampling.held_out import HeldOut
+from treeselect.resampling.paired import paired_difference
+from treeselect.resampling.performance_words import (
+    INSIDE_FOLDS,
+    INTERVAL,
+    frequency_note,
+    terms_text,
+)
 from treeselect.running.pieces import stopped_note
-
-if TYPE_CHECKING:
-    from treeselect.printing import Summary, SummaryContent
-
-_MOST_NAMES = 12
-"""Number of terms whose frequency the summary reports."""
-
-_ROOM = 36
-"""Characters for the terms of a fold in the summary; ``tidy()`` has all terms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,8 @@ class Performance(Summarised):
     score_name, family, method : str
     score_words : str
         A sentence that explains the score; empty if its name suffices.
+    score_bounds : (float, float)
+        Least and greatest value that the score can have; infinite where none is known.
     scheme : str
         How rows are held out, in words.
     rule : str
@@ -87,6 +96,7 @@ class Performance(Summarised):
     repeats: float
     score_name: str
     score_words: str
+    score_bounds: tuple[float, float]
     family: str
     method: str
     scheme: str
@@ -116,6 +126,33 @@ class Performance(Summarised):
         root of the number of folds in one repeat (see
         ``treeselect.resampling.cross_validation.standard_error``)."""
         return float(standard_error(self.scores, self.repeats))
+
+    @property
+    def mean_ci(self) -> tuple[float, float]:
+        """95% interval of the mean score of models fitted to so many rows, low and high.
+
+        The corrected resampled t interval, which allows for training rows that folds share (see
+        ``treeselect.resampling.paired.paired_difference``); no wider than the score's own bounds.
+        NaN if all folds have the same score.
+        """
+        found = paired_difference(self.scores, float(np.mean(self.n_test / self.n_train)))
+        if not found.low < found.high:
+            return float("nan"), float("nan")
+        least, greatest = self.score_bounds
+        return max(found.low, least), min(found.high, greatest)
+
+    @property
+    def ci_words(self) -> str:
+        """The interval in print, such as "0.516 to 0.743"; empty if there is none."""
+        low, high = self.mean_ci
+        return "" if np.isnan(low) else interval_text(low, high, decimal_form(3))
+
+    @property
+    def words(self) -> str:
+        """The mean in print, with its interval or, if there is none, its standard error."""
+        if self.ci_words:
+            return f"{plain_score(self.mean)} (95% interval {self.ci_words})"
+        return score_text(self.mean, self.standard_error, "standard error")
 
     @property
     def frequency(self) -> dict[str, int]:
@@ -154,15 +191,19 @@ class Performance(Summarised):
         Returns
         -------
         frame, in the library of the data
-            ``score`` (its name), ``mean``, ``standard_error``, ``folds`` (in all repeats),
-            ``repeats``, ``k_mean``, ``k_min``, ``k_max``, ``method``, ``family``, ``seed``.
+            ``score`` (its name), ``mean``, ``standard_error``, ``ci_low``, ``ci_high`` (95%),
+            ``folds`` (in all repeats), ``repeats``, ``k_mean``, ``k_min``, ``k_max``, ``method``,
+            ``family``, ``seed``.
         """
         import pandas as pd
 
+        low, high = self.mean_ci
         row = {
             "score": self.score_name,
             "mean": self.mean,
             "standard_error": self.standard_error,
+            "ci_low": low,
+            "ci_high": high,
             "folds": len(self.scores),
             "repeats": self.repeats,
             "k_mean": float(self.k.mean()),
@@ -286,8 +327,7 @@ class Performance(Summarised):
         Parameters
         ----------
         digits : int, optional
-            Decimals of scores and of the standard error, from 1 to 10. By default each kind of
-            number has its own.
+            Decimals of scores and their errors, from 1 to 10; by default 3.
 
         Returns
         -------
@@ -295,8 +335,6 @@ class Performance(Summarised):
             Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
             in notebooks.
         """
-        from treeselect.printing import Summary, chosen_digits
-
         named = tuple(
             tuple(self.labels.get(name, name) for name in terms) for terms in self.selected
         )
@@ -305,7 +343,7 @@ class Performance(Summarised):
 
     def __repr__(self) -> str:
         return (
-            f"<Performance: {self.score_name} {score_text(self.mean, self.standard_error)},"
+            f"<Performance: {self.score_name} {_score(self)},"
             f" nested cross-validation{', partial' if self.partial else ''}>"
         )
 
@@ -314,8 +352,6 @@ class Performance(Summarised):
 
 
 def _content(found: Performance) -> SummaryContent:
-    from treeselect.printing import SummaryContent
-
     low, high = int(found.k.min()), int(found.k.max())
     sizes = str(low) if low == high else f"{low} to {high}"
     rows = tuple(
@@ -325,7 +361,7 @@ def _content(found: Performance) -> SummaryContent:
             decimal_text(score, 3),
             f"{found.n_train[fold]:,}",
             f"{found.n_test[fold]:,}",
-            _names(found.selected[fold]),
+            terms_text(found.selected[fold]),
         )
         for fold, score in enumerate(found.scores)
     )
@@ -336,10 +372,8 @@ def _content(found: Performance) -> SummaryContent:
             ("Folds", found.scheme),
             ("Choice of k", found.rule),
             ("Selected (k)", f"{sizes} in the folds; {found.k_of_fit} in the fit on all rows"),
-            (
-                found.score_name,
-                f"{score_text(found.mean, found.standard_error)}, on held-out rows",
-            ),
+            (found.score_name, f"{_score(found)}, on held-out rows"),
+            *((("95% interval", found.ci_words),) if found.ci_words else ()),
             ("Seed", str(found.seed)),
         ),
         columns=("Fold", "k", found.score_name, "Training", "Held out", "Terms"),
@@ -348,38 +382,19 @@ def _content(found: Performance) -> SummaryContent:
     )
 
 
-def _names(terms: tuple[str, ...]) -> str:
-    """As many terms as fit into the column, at least one, and the number of the others."""
-    shown = [
-        name for i, name in enumerate(terms) if i == 0 or len(", ".join(terms[: i + 1])) <= _ROOM
-    ]
-    more = len(terms) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
+def _score(found: Performance) -> str:
+    return score_text(found.mean, found.standard_error)
 
 
 def _notes(found: Performance) -> tuple[str, ...]:
     n_folds = len(found.scores)
     notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
-    notes += [found.score_words] if found.score_words else []
-    notes.append(
-        "In each fold, selection, choice of k and final model use the training rows only. Factor"
-        " levels, bin edges and the parameters of transforms come from all rows, without the"
-        " response."
-    )
-    if found.frequency:
-        counts = [f"{name} ({count})" for name, count in found.frequency.items()]
-        more = len(counts) - _MOST_NAMES
-        notes.append(
-            f"Number of folds, of {n_folds}, that selected each term:"
-            f" {', '.join(counts[:_MOST_NAMES])}"
-            f"{f' and {more} more terms' if more > 0 else ''}."
-        )
+    notes += [*filter(None, [found.score_words]), INSIDE_FOLDS]
+    notes += [frequency_note(found.frequency, n_folds)] if found.frequency else []
     if np.isfinite(found.path_score):
         notes.append(
             f"Cross-validated {found.score_name} of the fit at k = {found.k_of_fit}:"
             f" {decimal_text(found.path_score, 3)}, from the folds that also chose k."
         )
-    notes.append(
-        "The standard error is approximate: folds share training rows (Bengio and Grandvalet 2004)."
-    )
+    notes += [INTERVAL] if found.ci_words else []
     return tuple(notes)

@@ -224,7 +224,7 @@ def _scores(fit: Fit, performance: Performance | None) -> list[str]:
         words.append(family.score_words)
     if performance is not None and np.isfinite(performance.mean):
         included = ", including the choice of this number," if isinstance(fit.choice.k, str) else ""
-        score = score_text(performance.mean, performance.standard_error, "standard error")
+        score = performance.words
         said.append(
             f"In an outer {performance.scheme}, with the whole selection{included} repeated inside"
             f" each fold, {performance.score_name} on the held-out rows was {score}, averaged over"

@@ -41,9 +41,11 @@ def _nested(material: FitMaterial) -> Card | None:
     found = material.performance
     if found is None or not np.isfinite(found.mean):
         return None
+    sure = found.ci_words and f"95% interval {found.ci_words}"
     details = [
-        f"{_error(found.mean, found.standard_error)}, mean of {len(found.scores):,} folds. Neither"
-        " the terms nor their number was chosen on the held-out rows.",
+        f"{sure or _error(found.mean, found.standard_error)}, mean of"
+        f" {len(found.scores):,} folds. Neither the terms nor their number was chosen on the"
+        " held-out rows.",
         found.score_words,
     ]
     head = f"{found.score_name}, nested cross-validation"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treeselect.printing import score_text
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Table
 
@@ -29,10 +28,9 @@ def gather(material: FitMaterial) -> PerformanceSection | None:
     content = found.summary().content
     return PerformanceSection(
         lead=(
-            f"{found.score_name}"
-            f" {score_text(found.mean, found.standard_error, 'standard error')} on"
-            f" held-out rows, mean of {len(found.scores):,} folds. The whole selection was repeated"
-            " in each fold: neither the terms nor their number was chosen on the held-out rows."
+            f"{found.score_name} {found.words} on held-out rows, mean of {len(found.scores):,}"
+            " folds. The whole selection was repeated in each fold: neither the terms nor their"
+            " number was chosen on the held-out rows."
         ),
         facts=tuple(fact for fact in content.facts if fact[0] not in _SAID_ABOVE),
         table=Table(
