@@ -27,9 +27,12 @@ _RANKING = 3
 MARGIN = 1.0
 """Standard errors by which a set must be better than another to replace it, by default."""
 
-_MOST_ELIMINATED, _LEAST_ELIMINATED, _ELIMINATED_VALUES, _STEP = 1_000, 60, 100_000, 1 / 3
-"""Units of the ranking from which elimination starts, on few and on many rows; in between, as many
-as rows times units allow; and the share removed at a time."""
+_FEW_ROWS = 100
+"""Out-of-bag errors of fewer rows are too uncertain to choose where to start: elimination does."""
+
+_ELIMINATED, _ELIMINATED_OF_FEW, _STEP = 60, 1_000, 1 / 3
+"""Units of the ranking from which elimination starts, those on few rows, and the share removed at a
+time."""
 
 _PATIENCE = 3
 """Sizes without improvement after which a path ends."""
@@ -90,8 +93,7 @@ class Search:
         self._order = self._ranked(gains, self._keep)
         self._added: dict[bytes, IntArray] = {}
         self._left: IntArray | None = None
-        n_rows = max(len(self._rows.places), 1)
-        self._n_first = max(_LEAST_ELIMINATED, min(_MOST_ELIMINATED, _ELIMINATED_VALUES // n_rows))
+        self._is_short = len(self._rows.places) < _FEW_ROWS
 
     @property
     def n_able(self) -> int:
@@ -118,17 +120,20 @@ class Search:
         return mean < -self._margin * spread
 
     def best_of_size(self, size: int, smaller: BoolArray | None) -> Found:
-        """The best set found, starting from those units that elimination leaves or, if that is
-        better, from the first units of the ranking, or from a smaller set plus one unit."""
-        left = first_units(self._eliminated(), size, len(self._keep))
-        others = [self.first(size), *([] if smaller is None else self.grown(smaller))]
-        return self.improved(self.better_of(left, others))
+        """The best set found, starting from the first units of the ranking or, if they are better,
+        from those that elimination leaves (on few rows the other way round), or from a smaller set
+        plus one unit."""
+        starts = [self.first(size), first_units(self._eliminated(), size, len(self._keep))]
+        start, other = reversed(starts) if self._is_short else starts
+        grown = [] if smaller is None else self.grown(smaller)
+        return self.improved(self.better_of(start, [other, *grown]))
 
     def _eliminated(self) -> IntArray:
         """The units of the ranking, those first that remain when a third of its first ones is
         removed again and again, with the lowest gains in a forest of the remaining ones."""
         if self._left is None:
-            left, removed = self._order[: self._n_first], [self._order[self._n_first :]]
+            n_first = _ELIMINATED_OF_FEW if self._is_short else _ELIMINATED
+            left, removed = self._order[:n_first], [self._order[n_first:]]
             while len(left) > 1:
                 units = np.isin(np.arange(len(self._keep)), left)
                 gains = gains_among(
