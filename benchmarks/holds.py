@@ -53,7 +53,7 @@ from treeselect.engine.random import stream_seed
 BETA = np.zeros(40)
 BETA[:3] = 1.0, 0.7, 0.4
 METHODS = tuple(name for name in FORMS if "," not in name)
-ALONE = {"folds": ("lasso",), "resamples": ("lasso", "mrmr", "cfs", "fcbf", "stepwise")}
+ALONE = {"folds": ("lasso",), "resamples": ("lasso", "mrmr", "fcbf")}
 """Methods of parts that are not run for all."""
 
 

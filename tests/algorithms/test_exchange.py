@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
+from treeselect.algorithms.shared import exchanging
 from treeselect.algorithms.shared.exchanging import per_price
 from treeselect.algorithms.shared.pruning import BackwardPass
 from treeselect.algorithms.shared.sizes import step_of_size
@@ -57,6 +58,15 @@ def near_copies(n=300, apart=0.1):
 
 def test_a_pair_that_tells_nothing_one_by_one_is_found():
     assert set(select(pair(), 2).selected) == {"x00", "x01"}
+
+
+def test_on_few_rows_the_start_is_what_elimination_leaves(monkeypatch):
+    """With a margin that nothing can beat, the start is the answer."""
+    data = pair(n=99, n_noise=30)
+    assert set(select(data, 2, margin=1e6).selected) == {"x00", "x01"}
+    monkeypatch.setattr(exchanging, "_FEW_ROWS", 99)
+    ranked = select(data, 2, margin=1e6).selected
+    assert set(ranked) != {"x00", "x01"} and set(select(data, 2).selected) == {"x00", "x01"}
 
 
 @pytest.mark.parametrize("seed", [0, 1])
