@@ -6,7 +6,7 @@ set counts if all of them have it. For a method with gaps the rank is told that 
 these, on the sets that it has. Friedman's test and Nemenyi's critical difference at 5 % (Demsar
 2006) are over sets; overall, a set's rank is the mean over the sizes. Stability is the index of
 Nogueira, Sechidis and Brown over the splits at k = 5, mean over the sets that have two or more
-splits of all ranked methods. A method stands on a front if no ranked one is at least as good in
+splits of most methods. A method stands on a front if no ranked one is at least as good in
 both respects and better in one.
 """
 
@@ -24,6 +24,8 @@ from treeselect.algorithms.registry import METHODS
 DEFAULT, BASELINE, GAIN = "exchange", "forest importance", "LightGBM gain"
 TEXTS = ("1", "2", "3", "5", "10", "25%")
 STABLE_AT = "5"
+MOST = 18
+"""Methods without which a set does not count."""
 
 
 def long_scores(rows):
@@ -47,10 +49,28 @@ def common(scores, ranked):
 
     Of other methods the mean is over those of these splits that they have all of.
     """
-    wide = scores.pivot_table(index=["set", "k", "split"], columns="method", values="score")
-    wide = wide[wide[ranked].notna().all(axis=1)]
-    grouped = wide.groupby(level=["set", "k"])
+    grouped = _shared(scores, ranked).groupby(level=["set", "k"])
     return grouped.mean().where(grouped.count().eq(grouped.size(), axis=0))
+
+
+def _shared(scores, ranked):
+    """Scores by methods, of the splits that all ranked methods have."""
+    wide = scores.pivot_table(index=["set", "k", "split"], columns="method", values="score")
+    return wide[wide[ranked].notna().all(axis=1)]
+
+
+def splits_words(scores, ranked):
+    """How many splits of a set are ranked: "2", or "1 to 3"."""
+    wide = _shared(scores, ranked).reset_index()
+    counts = wide.groupby("set")["split"].nunique()
+    low, high = counts.min(), counts.max()
+    return (
+        f"{low} split"
+        if low == high == 1
+        else f"{low} splits"
+        if low == high
+        else f"{low} to {high} splits"
+    )
 
 
 def ranks_of(means, ranked):
@@ -95,15 +115,19 @@ def nogueira(sets, p):
     return 1 - chosen.var(axis=0, ddof=1).mean() / (share * (1 - share))
 
 
-def stability(rows, ranked, k=STABLE_AT):
-    """Mean index by method, and the sets: those that all ranked methods have in two splits."""
+def stability(rows, k=STABLE_AT):
+    """Mean index of the methods that have two splits of all of some sets, and these sets: those of
+    which most methods have."""
     if f"columns {k}" not in rows:
         k = "1"
     rows = rows[rows[f"columns {k}"].notna()]
     n_splits = rows.pivot_table(index="set", columns="method", values="split", aggfunc="nunique")
-    sets = n_splits.index[n_splits.reindex(columns=ranked).ge(2).all(axis=1)].tolist()
+    n_methods = n_splits.ge(2).sum(axis=1)
+    sets = n_splits.index[n_methods >= max(min(MOST, n_methods.max()), 1)].tolist()
+    whole = n_splits.columns[n_splits.loc[sets].ge(2).all()]
     found = {}
-    for (method, _), part in rows[rows["set"].isin(sets)].groupby(["method", "set"]):
+    rows = rows[rows["set"].isin(sets) & rows["method"].isin(whole)]
+    for (method, _), part in rows.groupby(["method", "set"]):
         index = nogueira([json.loads(c) for c in part[f"columns {k}"]], int(part["p"].iloc[0]))
         found.setdefault(method, []).append(index)
     means = {m: (np.nanmean(v) if np.isfinite(v).any() else np.nan) for m, v in found.items()}
@@ -123,10 +147,10 @@ def on_front(first, second):
 
 
 def enough(rows):
-    """Rows of the sets that 18 methods or all have finished in the first split; the other sets."""
+    """Rows of the sets that most methods have finished in the first split; the other sets."""
     first = rows[rows["split"].eq(rows["split"].min()) & rows["score 1"].notna()]
     counts = first.groupby("set")["method"].nunique()
-    least = min(18, counts.max())
+    least = min(MOST, counts.max())
     unfinished = [name for name in rows["set"].unique() if counts.get(name, 0) < least]
     return rows[~rows["set"].isin(unfinished)], unfinished
 
@@ -139,7 +163,7 @@ def summary_of(rows):
     base = BASELINE if BASELINE in ranked else ranked[0]
     difference = means.sub(means[base], axis=0)
     by_set = difference.groupby(level="set").mean()
-    stable = stability(rows, ranked)[0]
+    stable = stability(rows)[0]
     ran = rows[rows["score 1"].notna()]
     seconds = ran.groupby(["method", "set"])["seconds"].mean().groupby("method").median()
     lines = []
@@ -381,7 +405,10 @@ def note(rows, lacking):
     failed = rows[rows["problem"].fillna("").astype(str) != ""]
     counts = failed.groupby("method").size()
     parts = [f"{method} lacks {package}" for method, package in lacking.items()]
-    parts += [f"{method}: {n} cases without a result" for method, n in counts.items()]
+    parts += [
+        f"{method}: {n} {'case' if n == 1 else 'cases'} without a result"
+        for method, n in counts.items()
+    ]
     never = [m for m in (*METHODS, *peers.RANKS) if m not in set(rows["method"]) | set(lacking)]
     parts += [f"not run yet: {', '.join(never)}"] if never else []
     return "; ".join(parts) or "nothing"
@@ -392,18 +419,18 @@ def write(rows, lacking, *, quick, folder):
     rows, unfinished = enough(rows)
     table, ranks, means, ranked = summary_of(rows)
     front = fronts(table)
-    splits = rows.groupby("set")["split"].nunique()
-    stable = stability(rows, ranked)[1]
+    splits = splits_words(long_scores(rows), ranked)
+    stable = stability(rows)[1]
     write_table(
         "shootout",
         ranks_table(table, front),
         "Mean rank (1 is best) of treeselect's methods and of other software on"
-        f" {rows['set'].nunique()} real sets, {splits.min()} to {splits.max()} splits of each:"
-        " selection on the first part, score of two models on new rows; benchmarks/shootout.py says"
-        " how. The score is the AUC, R2, or the share of the log loss that is explained; its"
+        f" {rows['set'].nunique()} real sets, {splits} of each: selection on the first part,"
+        " score of two models on new rows; benchmarks/shootout.py says how. The score is the AUC,"
+        " R2, or the share of the log loss that is explained; its"
         " difference is the mean over sizes, with its standard error over the sets. Stability:"
-        f" index of Nogueira at k = 5, on the {len(stable)} sets with two splits or more of all"
-        " ranked methods. Seconds are the median over the sets. Front: of mean rank and stability,"
+        f" index of Nogueira at k = 5, on the {len(stable)} sets with two splits or more of most"
+        " methods. Seconds are the median over the sets. Front: of mean rank and stability,"
         " or seconds. The package's methods are called once per size, the others once in all."
         f" Sets not finished, and left out: {', '.join(unfinished) or 'none'}."
         f" Missing: {note(rows, lacking)}.",
