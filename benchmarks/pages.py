@@ -4,9 +4,10 @@
 
 Writes the report of each set into a folder, takes pictures of it at 400 and 1280 pixels (dark, too)
 and as PDF with headless Chromium, and measures: the CPU seconds of writing (least of three), the
-size, the pages of the PDF, and the labels that leave their figure, cross one another or hang over
-the page at 400, 768 and 1280 pixels. A row of the results per set. Real sets are read from the
-folder in TREESELECT_DATA, by default ../shared/data; ``--quick`` writes two of simulated data.
+size, the pages of the PDF, and at 400, 500, 768 and 1280 pixels the labels that leave their figure,
+cross one another or hang over the page, and the words of a card that are split. A row of the
+results per set. Real sets are read from the folder in TREESELECT_DATA, by default ../shared/data;
+``--quick`` writes two of simulated data.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import treeselect
 from treeselect import datasets
 
 BROWSER = ("chromium", "chromium-browser", "google-chrome")
-WIDTHS = (400, 768, 1280)
+WIDTHS = (400, 500, 768, 1280)
 SLACK = 2
 """Pixels by which a box of a label, which is taller than its letters, may leave its figure."""
 
@@ -174,6 +175,16 @@ addEventListener("load", () => {
     const page = frame.contentDocument, width = frame.width;
     if (page.documentElement.scrollWidth > page.documentElement.clientWidth)
       said.push([width, "page", String(page.documentElement.scrollWidth)]);
+    for (const value of page.querySelectorAll(".value")) {
+      const text = value.firstChild, part = page.createRange();
+      if (!text || text.nodeType != Node.TEXT_NODE) continue;
+      for (const word of text.data.matchAll(/\\S+/g)) {
+        part.setStart(text, word.index);
+        part.setEnd(text, word.index + word[0].length);
+        const tops = new Set(Array.from(part.getClientRects(), (box) => Math.round(box.top)));
+        if (tops.size > 1) said.push([width, "splits", word[0]]);
+      }
+    }
     for (const figure of page.querySelectorAll("svg")) {
       const own = figure.getBoundingClientRect();
       if (!own.width) continue;

@@ -1,5 +1,5 @@
-"""Pages in a browser: no label leaves its figure or crosses another, and nothing hangs over the
-page, on a phone, a tablet and a screen.
+"""Pages in a browser, on a phone, a tablet and a screen: no label leaves its figure or crosses
+another, nothing hangs over the page, and no word of a card is split.
 
 Boxes are measured by the program that measures the reports on real data, ``benchmarks/pages.py``.
 """
@@ -18,7 +18,7 @@ from survival_data import small_fit
 
 from treeselect.reports.pages import write_comparison
 
-WIDTHS = (360, 768, 1280)
+WIDTHS = (360, 500, 768, 1280)
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
@@ -76,9 +76,10 @@ def test_faults_are_found(faults, tmp_path):
     page.write_text(
         '<svg viewBox="0 0 300 50" style="width:300px"><text x="250" y="20">it leaves it</text>'
         '<text x="9" y="20">one</text><text x="20" y="22">other</text></svg>'
-        '<p style="width:2000px">too wide</p>',
+        '<p style="width:2000px">too wide</p>'
+        '<p class="value" style="width:40px;overflow-wrap:anywhere">interchangeable</p>',
         encoding="utf-8",
     )
     found = faults(page)
-    assert {what for _, what, _ in found} == {"leaves", "crosses", "page"}
+    assert {what for _, what, _ in found} == {"leaves", "crosses", "page", "splits"}
     assert {int(width) for width, *_ in found} == set(WIDTHS)
