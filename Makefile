@@ -14,7 +14,7 @@ help:
 	@echo "make test-oldest  the same with the oldest versions of what it needs"
 	@echo "make docs       run the vignettes and write the site, docs/_build/html/index.html"
 	@echo "make vignettes  run the vignettes and write vignettes/html/*.html"
-	@echo "make evidence   run all benchmarks that are not done, about three hours on two cores;"
+	@echo "make evidence   run all benchmarks that are not done, for hours; what was stopped resumes;"
 	@echo "                PARTS=\"truth noise\" runs some of them, OPTIONS=--list says what is done"
 	@echo "make format     let ruff write the code's format and mend what it can"
 	@echo "PYTHON=...      the Python that makes .venv (default: $(PYTHON))"
