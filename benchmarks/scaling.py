@@ -68,7 +68,7 @@ def levels(n_levels: int, n_rows: int = 20_000) -> Callable[..., pd.DataFrame]:
         rng = np.random.default_rng(1)
         rows = n or n_rows
         found = {f"x{j}": rng.standard_normal(rows) for j in range(9)}
-        codes = rng.integers(n_levels, size=rows)
+        codes = rng.integers(min(n_levels, rows // 10), size=rows)  # few in the first call
         eta = found["x0"] + 1.5 * (codes % 10 == 0)
         found["f"] = np.array([f"level {i}" for i in range(n_levels)])[codes]
         return pd.DataFrame(found).assign(y=np.where(rng.logistic(size=rows) < eta, "yes", "no"))
