@@ -1,4 +1,4 @@
-"""Tables and figures of shootout.py: ranks, critical differences, fronts, and the default's losses.
+"""Tables of shootout.py: ranks, critical differences, fronts, and the default's losses.
 
 Mean ranks are over sets: on each set and size the mean scores over the splits are ranked, 1 the
 best, ties shared. Only methods with a score in all cases are ranked with each other; a split of a
@@ -17,13 +17,13 @@ import json
 import numpy as np
 import pandas as pd
 import peers
+from shootout_figures import DEFAULT, STABLE_AT, critical_difference, pareto
 from tables import mean_and_error, shown, signed, write_table
 
 from treeselect.algorithms.registry import METHODS
 
-DEFAULT, BASELINE, GAIN = "exchange", "forest importance", "LightGBM gain"
+BASELINE, GAIN = "forest importance", "LightGBM gain"
 TEXTS = ("1", "2", "3", "5", "10", "25%")
-STABLE_AT = "5"
 MOST = 18
 """Methods without which a set does not count."""
 
@@ -82,6 +82,11 @@ def ranks_of(means, ranked):
         place = 1 + (others > own).sum(axis=1) + 0.5 * (others == own).sum(axis=1)
         ranks[method] = np.where(np.isfinite(own[:, 0]), place, np.nan)
     return ranks
+
+
+def sizes_of(ranks):
+    """Sizes that have ranks, in order."""
+    return [t for t in TEXTS if t in ranks.index.get_level_values("k")]
 
 
 def blocks(ranks, ranked, k):
@@ -218,8 +223,7 @@ def ranks_table(table, front):
 def tests_table(ranks, ranked):
     """Friedman and Nemenyi at each size, and where the default stands."""
     lines = []
-    sizes = [t for t in TEXTS if t in ranks.index.get_level_values("k")]
-    for k in (*sizes, "all"):
+    for k in (*sizes_of(ranks), "all"):
         block = blocks(ranks, ranked, k)
         pvalue, distance = friedman_and_nemenyi(block)
         mean = block.mean().sort_values()
@@ -308,98 +312,6 @@ def losses_table(rows, table):
     return found
 
 
-# --- figures -----------------------------------------------------------------------------------
-
-
-def cliques(mean, distance):
-    """Longest runs of sorted mean ranks that lie within the critical difference, as index pairs."""
-    values, runs, reach = mean.to_numpy(), [], -1
-    for i, value in enumerate(values):
-        last = int(np.flatnonzero(values <= value + distance)[-1])
-        if last > reach and last > i:
-            runs.append((i, last))
-            reach = last
-    return runs
-
-
-def critical_difference(ranks, ranked, path, sizes):
-    """Figure: mean ranks as dots, a bar over methods that do not differ; one panel per size."""
-    import matplotlib.pyplot as plt
-
-    n_across = min(3, len(sizes))
-    n_down = -(-len(sizes) // n_across)
-    height = 1.2 + 0.21 * len(ranked)
-    fig, axes = plt.subplots(
-        n_down, n_across, figsize=(4.2 * n_across, height * n_down), squeeze=False
-    )
-    for axis in axes.flat[len(sizes) :]:
-        axis.set_visible(False)
-    for axis, k in zip(axes.flat, sizes, strict=False):
-        block = blocks(ranks, ranked, k)
-        mean = block.mean().sort_values()
-        distance = friedman_and_nemenyi(block)[1]
-        y = np.arange(len(mean))
-        colours = ["#c0392b" if name == DEFAULT else "#2c3e50" for name in mean.index]
-        axis.scatter(mean, y, c=colours, s=18, zorder=3)
-        for place, (name, value) in enumerate(mean.items()):
-            axis.annotate(
-                name, (value, place), (5, 0), textcoords="offset points", va="center",
-                fontsize=7, color=colours[place],
-            )  # fmt: skip
-        left = mean.iloc[0] - 0.6
-        for i, (start, end) in enumerate(cliques(mean, distance)):
-            axis.plot([left - 0.35 * i] * 2, [start - 0.2, end + 0.2], lw=2, color="#7f8c8d")
-        axis.set_title(
-            f"{'all k' if k == 'all' else 'k = ' + k}: {len(block)} sets, CD {distance:.1f}",
-            fontsize=9,
-        )
-        axis.set_xlabel("mean rank", fontsize=8)
-        axis.set_xlim(right=mean.iloc[-1] + 0.45 * (mean.iloc[-1] - left))
-        axis.set_yticks([])
-        axis.invert_yaxis()
-        axis.tick_params(labelsize=7)
-        for side in ("top", "right", "left"):
-            axis.spines[side].set_visible(False)
-    _saved(fig, path)
-
-
-def pareto(table, front, path):
-    """Figure: mean rank against stability, and against seconds; the fronts are named."""
-    import matplotlib.pyplot as plt
-
-    part = table[table["ranked"]].set_index("method")
-    fig, axes = plt.subplots(1, 2, figsize=(11, 4.6))
-    words = {"stability": f"stability at k = {STABLE_AT}", "seconds": "CPU s, median over the sets"}
-    for axis, (what, text) in zip(axes, words.items(), strict=True):
-        on = part.loc[front[what]].sort_values(what)
-        axis.scatter(part[what], part["rank"], s=16, color="#95a5a6")
-        axis.plot(on[what], on["rank"], "-o", ms=4, lw=1, color="#2c3e50")
-        for name, row in part.iterrows():
-            strong = name in front[what] or name == DEFAULT
-            axis.annotate(
-                name, (row[what], row["rank"]), (4, 3), textcoords="offset points",
-                fontsize=8 if strong else 6,
-                color="#c0392b" if name == DEFAULT else "#2c3e50" if strong else "#7f8c8d",
-            )  # fmt: skip
-        axis.set_xlabel(text)
-        axis.set_ylabel("mean rank over sets and sizes")
-        axis.invert_yaxis()
-        axis.margins(x=0.12)
-        if what == "seconds":
-            axis.set_xscale("log")
-    _saved(fig, path)
-
-
-def _saved(fig, path):
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
-    fig.tight_layout()
-    with mpl.rc_context({"svg.hashsalt": "shootout"}):
-        fig.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-    plt.close(fig)
-
-
 def note(rows, lacking):
     """What is missing, in words."""
     failed = rows[rows["problem"].fillna("").astype(str) != ""]
@@ -468,7 +380,8 @@ def write(rows, lacking, *, quick, folder):
         quick=quick,
         folder=folder,
     )
-    sizes = [t for t in TEXTS if t in ranks.index.get_level_values("k")]
-    critical_difference(ranks, ranked, folder / "shootout_overall.svg", ["all"])
-    critical_difference(ranks, ranked, folder / "shootout_ranks.svg", sizes)
+    found = {k: blocks(ranks, ranked, k) for k in (*sizes_of(ranks), "all")}
+    found = {k: (block, friedman_and_nemenyi(block)[1]) for k, block in found.items()}
+    critical_difference({"all": found.pop("all")}, folder / "shootout_overall.svg")
+    critical_difference(found, folder / "shootout_ranks.svg")
     pareto(table, front, folder / "shootout_fronts.svg")

@@ -129,11 +129,11 @@ class Performance(Summarised):
 
     @property
     def mean_ci(self) -> tuple[float, float]:
-        """95% interval of the mean score of models fitted to so many rows, low and high.
+        """95% interval of the score on new rows of models fitted to as many rows as those of the
+        folds: low and high, within the bounds of the score; NaN if all folds score the same.
 
-        The corrected resampled t interval, which allows for training rows that folds share (see
-        ``treeselect.resampling.paired.paired_difference``); no wider than the score's own bounds.
-        NaN if all folds have the same score.
+        The corrected resampled t interval (Nadeau and Bengio 2003) allows for training rows that
+        folds share: see ``treeselect.resampling.paired.paired_difference``.
         """
         found = paired_difference(self.scores, float(np.mean(self.n_test / self.n_train)))
         if not found.low < found.high:

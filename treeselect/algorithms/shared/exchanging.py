@@ -137,15 +137,10 @@ class Search:
             while len(left) > 1:
                 units = np.isin(np.arange(len(self._keep)), left)
                 gains = gains_among(
-                    self._task,
-                    self._rows,
-                    self._sure.truth,
-                    units,
-                    "elimination",
-                    self._n_trees,
+                    self._task, self._rows, self._sure.truth, units, "elimination", self._n_trees
                 )
                 order = self._ranked(gains, self._keep)
-                order = np.concatenate([order, left[~np.isin(left, order)]])
+                order = np.concatenate([order, left[~np.isin(left, order)]])  # can't split
                 n_left = min(len(left) - 1, int(np.ceil(len(left) * (1 - _STEP))))
                 left, removed = order[:n_left], [order[n_left:], *removed]
             self._left = np.concatenate([left, *removed])

@@ -180,10 +180,7 @@ def held_out_gains(
         Units whose interactions with others a screen is to see.
     n_trees : int
     """
-    data, weight = rows.data, rows.weights.values
-    counts = copies(weight) * ~np.isnan(truth[:, 0])
-    known = np.where(np.isnan(truth), 0.0, truth)
-    target = target_of(known, np.where(counts > 0, weight, np.zeros_like(weight)))
+    data, (target, counts) = rows.data, _known(rows, truth)
     ranks, able = task.problem.groups.ranks(task.seed), can_split(data, counts)
     if passing(int((counts > 0).sum()), data.n_groups) == data.n_groups:
         gains = _forest_gains(task, rows, (data, target, counts), ranks, name, n_trees)
@@ -202,16 +199,21 @@ def gains_among(
 ) -> FloatArray:
     """Out-of-bag gains of some units in a forest of them alone, shape (n_groups,); minus infinity
     for the others and for units that can't split. See :func:`held_out_gains`."""
-    weight = rows.weights.values
-    counts = copies(weight) * ~np.isnan(truth[:, 0])
-    known = np.where(np.isnan(truth), 0.0, truth)
-    target = target_of(known, np.where(counts > 0, weight, np.zeros_like(weight)))
+    target, counts = _known(rows, truth)
     few = select_groups(rows.data, units)
     ranks = task.problem.groups.ranks(task.seed)[units]
     gains = np.full(len(units), -np.inf)
     found = _forest_gains(task, rows, (few, target, counts), ranks, name, n_trees)
     gains[units] = np.where(can_split(few, counts), found, -np.inf)
     return gains
+
+
+def _known(rows: Rows, truth: FloatArray) -> tuple[Target, IntArray]:
+    """The target, and how often each row counts: not at all where the truth is missing."""
+    weight = rows.weights.values
+    counts = copies(weight) * ~np.isnan(truth[:, 0])
+    known = np.where(np.isnan(truth), 0.0, truth)
+    return target_of(known, np.where(counts > 0, weight, np.zeros_like(weight))), counts
 
 
 def _forest_gains(
