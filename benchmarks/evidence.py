@@ -174,7 +174,7 @@ def table(folder: Path) -> pd.DataFrame:
                     "part": "" if number else part.name,
                     "question": "" if number else part.question,
                     "program": program.replace(" --jobs {jobs}", ""),
-                    "measured": state,
+                    "last run": state,
                     "CPU min": "" if row is None else f"{row['CPU min']:.1f}",
                     "wall min": "" if row is None else f"{row['wall min']:.1f}",
                 }
@@ -212,7 +212,8 @@ def main() -> None:
         found,
         "The evidence for treeselect, part by part: when each program last ran, and what it cost."
         ' "Other code": package or program have changed since. Of a program without a record, the'
-        f" results that stand were written by a run of its own.{total}",
+        " results that stand were written by a run of its own. `truth.py`, `shootout.py` and"
+        f" `holds.py` run only the rows that lack, and their cost is that of these.{total}",
         quick=options.quick,
         folder=options.results,
     )
