@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.transforms import Bbox
 
 DEFAULT, STABLE_AT = "exchange", "5"
 
@@ -71,20 +72,46 @@ def pareto(table, front, path):
         on = part.loc[front[what]].sort_values(what)
         axis.scatter(part[what], part["rank"], s=16, color="#95a5a6")
         axis.plot(on[what], on["rank"], "-o", ms=4, lw=1, color="#2c3e50")
-        for name, row in part.iterrows():
-            strong = name in front[what] or name == DEFAULT
-            axis.annotate(
-                name, (row[what], row["rank"]), (4, 3), textcoords="offset points",
-                fontsize=8 if strong else 6,
-                color="#c0392b" if name == DEFAULT else "#2c3e50" if strong else "#7f8c8d",
-            )  # fmt: skip
         axis.set_xlabel(text)
         axis.set_ylabel("mean rank over sets and sizes")
         axis.invert_yaxis()
         axis.margins(x=0.12)
         if what == "seconds":
             axis.set_xscale("log")
+    fig.tight_layout()  # names are placed by pixels
+    for axis, what in zip(axes, words, strict=True):
+        named = part[[what, "rank"]].set_axis(["x", "y"], axis=1)
+        first = [DEFAULT, *(name for name in front[what] if name != DEFAULT)]
+        _name_points(axis, named.loc[[*first, *named.index.difference(first)]], first)
     _saved(fig, path)
+
+
+PLACES = [
+    (side * across, height)
+    for height, across in ((3, 4), (-8, 4), (-2, 6), (8, 2), (-13, 2), (14, 2), (-19, 2))
+    for side in (1, -1)
+]
+"""Where a name may stand, in points from its dot: those on the left end there."""
+
+
+def _name_points(axis, points, strong):
+    """Each dot's name, the strong ones first, where it hides no dot and no other name."""
+    dots = axis.transData.transform(points.to_numpy(float))
+    taken = [Bbox.from_extents(x - 3, y - 3, x + 3, y + 3) for x, y in dots]
+    for name, x, y in points.itertuples():
+        text = axis.annotate(
+            name, (x, y), (0, 0), textcoords="offset points",
+            fontsize=8 if name in strong else 6,
+            color="#c0392b" if name == DEFAULT else "#2c3e50" if name in strong else "#7f8c8d",
+        )  # fmt: skip
+        for place in PLACES:
+            text.set_position(place)
+            text.set_horizontalalignment("left" if place[0] > 0 else "right")
+            box = text.get_window_extent()
+            inside = axis.bbox.x0 < box.x0 and box.x1 < axis.bbox.x1
+            if inside and not any(box.overlaps(other) for other in taken):
+                break
+        taken.append(box)
 
 
 def _saved(fig, path):
