@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import runpy
 import shlex
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 import treeselect
 
@@ -218,3 +223,23 @@ def test_what_is_done_is_not_run_again_and_what_fails_is(evidence, monkeypatch, 
     absent = evidence.Part("other", "Why?", ("good.py",), ("no_such_module",))
     assert evidence.run_part(absent, jobs=1, again=True, folder=tmp_path)
     assert "left out, without no_such_module" in capsys.readouterr().out
+
+
+def test_no_name_of_a_front_hides_a_dot_or_another_name(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    figures = importlib.import_module("shootout_figures")
+    rng = np.random.default_rng(4)
+    points = pd.DataFrame(rng.uniform(size=(20, 2)) ** 2, columns=["x", "y"])
+    points.index = [figures.DEFAULT, *(f"method {j}" for j in range(1, 20))]
+    fig = Figure(figsize=(6, 5))
+    FigureCanvasAgg(fig)
+    axis = fig.subplots()
+    axis.scatter(points["x"], points["y"])
+    axis.margins(x=0.12)
+    figures._name_points(axis, points, [figures.DEFAULT])
+    boxes = [text.get_window_extent() for text in axis.texts]
+    dots = axis.transData.transform(points.to_numpy())
+    assert len(boxes) == len(points)
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    assert not any(box.contains(*dot) for box in boxes for dot in dots)
+    assert all(axis.bbox.x0 < box.x0 and box.x1 < axis.bbox.x1 for box in boxes)
