@@ -43,6 +43,7 @@ def run(monkeypatch, capsys):
     def run(program, *arguments):
         path = FOLDER / program
         results = path.parent / "results"
+        monkeypatch.syspath_prepend(FOLDER)  # common.py, which adds it, may be loaded already
         monkeypatch.syspath_prepend(path.parent)
         monkeypatch.setattr(sys, "argv", [program, "--quick", *arguments])
         before = written(results)
