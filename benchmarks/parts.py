@@ -79,7 +79,7 @@ PARTS = (
     Part(
         "shootout",
         "Which of all methods selects the columns that predict best, here and elsewhere?",
-        ("shootout.py --splits 0 --seconds 30",),
+        ("shootout.py --splits 0 1 --seconds 30",),
         ("lightgbm", "interpret", "abess", "ipss", "hidimstat", "skglm", "mrmr", "boruta"),
     ),
     Part(
