@@ -6,8 +6,8 @@
 Each part (``parts.py``) is one question and the programs that answer it. They write their tables
 and figures to ``results`` and ``papers/results``; the last lines of a program that fails are
 printed, and the next one runs. What has finished is a row of ``results/evidence.csv``, with its
-date, its cost and a fingerprint of the code that ran: the package, the program, and the modules
-that programs share, without comments and docstrings. A program whose row has the present
+date, its cost and a fingerprint of the code that ran: the package, the program, and what it
+imports from this folder, without comments and docstrings. A program whose row has the present
 fingerprint is not run again, so that a run that was stopped goes on where it was; ``--again`` runs
 it nevertheless. ``--list`` runs nothing, and says which rows are of other code.
 
@@ -39,15 +39,15 @@ import treeselect
 from treeselect.writing import write_file
 
 FOLDER = Path(__file__).resolve().parent
-SHARED = ("tables.py", "cases.py", "forms.py", "peers.py", "papers/common.py")
-"""Modules of which several programs are made."""
 
 
 # --- what ran ----------------------------------------------------------------------------------
 
 
 def code_of(path: Path) -> bytes:
-    """A module without comments, docstrings and layout."""
+    """A module without comments, docstrings and layout; an R script as it is."""
+    if path.suffix == ".R":
+        return path.read_bytes()
     tree = ast.parse(path.read_text("utf-8"))
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
@@ -74,10 +74,35 @@ def package_files() -> list[Path]:
     return sorted(Path(treeselect.__file__).parent.rglob("*.py"))
 
 
+def named_in(path: Path) -> set[Path]:
+    """Modules of this folder that a module imports, and R scripts beside it that it names."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {f"{node.module}"}
+        elif isinstance(node, ast.Constant) and str(node.value).endswith(".R"):
+            names.add(str(node.value))
+    files = {name if name.endswith(".R") else f"{name.replace('.', '/')}.py" for name in names}
+    folders = (FOLDER, path.parent)
+    return {folder / file for folder in folders for file in files if (folder / file).is_file()}
+
+
+def modules_behind(program: Path) -> list[Path]:
+    """A program, and all of this folder that it imports, directly or not."""
+    found, new = {program}, [program]
+    while new:
+        path = new.pop()
+        more = set() if path.suffix == ".R" else named_in(path) - found
+        found |= more
+        new += more
+    return sorted(found)
+
+
 def code_behind(program: str) -> str:
     """The fingerprint of what a program runs."""
-    shared = [FOLDER / name for name in SHARED if (FOLDER / name).exists()]
-    return fingerprint([*package_files(), *shared, FOLDER / shlex.split(program)[0]])
+    return fingerprint([*package_files(), *modules_behind(FOLDER / shlex.split(program)[0])])
 
 
 # --- runs --------------------------------------------------------------------------------------

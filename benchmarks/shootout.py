@@ -46,6 +46,7 @@ import numpy as np
 import pandas as pd
 import peers
 import shootout_tables
+from coding import coded_y, filled, is_number
 from forms import REDUCED
 from tables import arguments, data_folder
 
@@ -197,11 +198,11 @@ class Judges:
 
     def __init__(self, frame, response, kind, train, new):
         columns = frame.drop(columns=response)
-        self._y = peers.coded_y(frame[response], kind)
+        self._y = coded_y(frame[response], kind)
         self._columns = pd.DataFrame(
             {
-                name: column if peers.is_number(column) else pd.factorize(column)[0]
-                for name, column in peers.filled(columns).items()
+                name: column if is_number(column) else pd.factorize(column)[0]
+                for name, column in filled(columns).items()
             }
         )
         self._train, self._new, self._kind, self._known = train, new, kind, {}

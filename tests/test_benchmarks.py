@@ -206,6 +206,18 @@ def test_a_fingerprint_ignores_docstrings_and_comments(evidence, tmp_path):
     assert found["plain"] == found["told"] != found["other"]
 
 
+def test_behind_a_program_is_all_that_it_imports(evidence):
+    def behind(name):
+        found = evidence.modules_behind(evidence.FOLDER / name)
+        return {path.relative_to(evidence.FOLDER).as_posix() for path in found}
+
+    assert behind("tables.py") == {"tables.py"}
+    assert {"shootout.py", "shootout_tables.py", "peers.py", "shootout.R"} <= behind("shootout.py")
+    assert {"papers/common.py", "tables.py"} <= behind("papers/gbfs_synthetic.py")
+    assert {"hostility/calls.py", "hostility/tables.py"} <= behind("hostile.py")
+    assert "peers.py" not in behind("papers/gbfs_synthetic.py")
+
+
 def test_what_is_done_is_not_run_again_and_what_fails_is(evidence, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(evidence, "FOLDER", tmp_path)
     monkeypatch.setattr(evidence, "package_files", list)
