@@ -10,8 +10,8 @@ A case is made from the seed, its family and its number alone. It passes if it a
 TreeselectError that names its subject, within 20 s, without warnings, with all rows accounted for,
 and nothing that steers a terminal in what it shows; a formula also if it causes nothing but
 arithmetic (by Python's audit hook); a writer if the old file or the new one stands whatever
-happened. Each finished case is a line of the results, and is not run again: a run that was stopped
-goes on. See ``hostility``.
+happened. With ``--results``, each finished case is a line of that file, and is not run again: a run
+that was stopped goes on. See ``hostility``.
 
 The table has a row per family: cases, answered, refused, failed, kinds of failures, and the
 slowest case.
@@ -21,7 +21,9 @@ from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import json
+import os
 import sys
 import tempfile
 import time
@@ -44,8 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _replay(options)
     if options.minimise:
         return _minimise(options)
-    done = _read(options.results, options.seed)
-    _run(options, done)
+    done = _run(options)
     table = _table(done.values())
     print(table)
     failures = [r for r in done.values() if r["kind"] == "failed"]
@@ -63,19 +64,22 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--family", choices=sorted(FAMILIES), help="default: all, by their shares")
-    parser.add_argument("--results", type=Path, default=Path("hostile.jsonl"))
+    parser.add_argument("--results", type=Path, help="a file of finished cases")
     parser.add_argument("--case", metavar="FAMILY:NUMBER", help="run one again, and show it")
     parser.add_argument("--minimise", metavar="FAMILY:NUMBER", help="shrink one, or `all` kinds")
     parser.add_argument("--found", type=Path, help="where --minimise all writes; default: printed")
     return parser
 
 
-def _run(options: argparse.Namespace, done: dict[Key, dict[str, Any]]) -> None:
+def _run(options: argparse.Namespace) -> dict[Key, dict[str, Any]]:
+    """Records of all cases, of this run and of the results."""
     if options.cases is None and options.minutes == float("inf"):
         raise SystemExit("Give `--minutes` or `--cases`: there is no last case.")
     end = time.monotonic() + 60 * options.minutes
-    options.results.parent.mkdir(parents=True, exist_ok=True)
-    with options.results.open("a", encoding="ascii") as file:
+    done = _read(options.results, options.seed)
+    path = options.results or Path(os.devnull)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="ascii") as file:
         for (family, number), found in run_all(_tasks(options, done, end), options.jobs):
             record = {"seed": options.seed, "family": family, "number": number, **found}
             if record["kind"] != "failed":
@@ -83,6 +87,7 @@ def _run(options: argparse.Namespace, done: dict[Key, dict[str, Any]]) -> None:
             file.write(json.dumps(record) + "\n")
             file.flush()
             done[family, number] = record
+    return done
 
 
 def _tasks(
@@ -96,10 +101,10 @@ def _tasks(
         number += 1
 
 
-def _read(path: Path, seed: int) -> dict[Key, dict[str, Any]]:
+def _read(path: Path | None, seed: int) -> dict[Key, dict[str, Any]]:
     """Records of this seed; a line that was cut off is a case to be run again."""
     found = {}
-    if path.exists():
+    if path is not None and path.exists():
         for line in path.read_text(encoding="ascii").splitlines():
             try:
                 record = json.loads(line)
@@ -139,15 +144,11 @@ def _table(records: Any) -> str:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    import os
-
     family, number = options.case.split(":")
     plan = plan_of(options.seed, family, int(number))
     print(FAMILIES[family].script(plan))  # type: ignore[attr-defined]
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         found = judged(family, plan, Path(folder))
-        os.chdir("/")
     print(json.dumps(found, indent=1))
     return 1 if found["kind"] == "failed" else 0
 

@@ -153,5 +153,5 @@ ELSEWHERE = {
 }
 """Programs that belong to no part, and why."""
 
-PRINTED = ("engine.py", "controlburn.py", "encode.py")
+PRINTED = ("engine.py", "controlburn.py", "encode.py", "hostile.py")
 """Programs that write no table: what they print is kept as ``results/NAME.txt``."""

@@ -11,7 +11,6 @@ not be in the way of the next writer.
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import random
@@ -24,21 +23,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hostility.judging import ANSWERED, FAILED, VOID, Outcome, check_page, streams, wrong_message
+from hostility.judging import ANSWERED, FAILED, VOID, Outcome, check_page, wrong_message
+from hostility.writers import WRITERS, made, size_of, writer_of
 
 Plan = dict[str, Any]
 
-WRITERS = (
-    "save",
-    "save with data",
-    "report",
-    "comparison",
-    "predict -o",
-    "select --json",
-    "select --save",
-    "select --report",
-    "compare --json",
-)
 FAULTS = (
     "killed at a byte",
     "killed at a time",
@@ -92,85 +81,11 @@ def draw(rng: random.Random) -> Plan:
     }
 
 
-@functools.cache
-def _made() -> tuple[Any, Any, Path]:
-    """A fit, a comparison, and a folder with a model file and data, for the command line."""
-    import atexit
-    import shutil
-    import tempfile
-
-    import treeselect
-    from hostility.attacks import frame
-
-    quick: dict[str, Any] = {"seed": 1, "n_jobs": 1, "progress": False}
-    fit = treeselect.select("y ~ x + g + v", frame(), method="fcbf", k=1, **quick)
-    compared = treeselect.compare("y ~ x + g + v", frame(), ["fcbf", "cfs"], k=1, folds=2, **quick)
-    folder = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    fit.save(folder / "model")
-    frame().to_csv(folder / "table.csv", index=False)
-    with streams():
-        for suffix in (".html", ".json"):
-            fit.report(folder / f"warm{suffix}")
-        compared.report(folder / "warm.html")
-    return fit, compared, folder
-
-
-def _writer(name: str) -> Callable[[str], Any]:
-    from treeselect.cli import main as cli
-
-    fit, compared, folder = _made()
-    table, quick = str(folder / "table.csv"), ["-m", "fcbf", "-k", "1", "--seed", "1"]
-
-    def by_command(*arguments: str) -> Callable[[str], Any]:
-        def write(path: str) -> None:
-            from treeselect.errors import TreeselectError
-
-            with streams() as (_, error):
-                code = cli.main([*arguments, path])
-            if code:
-                error.flush()
-                raise TreeselectError(error.buffer.getvalue().decode())  # type: ignore[attr-defined]
-
-        return write
-
-    compare = [
-        "compare",
-        "y ~ x + g",
-        table,
-        "-m",
-        "fcbf,cfs",
-        "-k",
-        "1",
-        "--folds",
-        "2",
-        "--seed",
-        "1",
-    ]
-    return {
-        "save": fit.save, "save with data": lambda path: fit.save(path, include_data=True),
-        "report": fit.report, "comparison": compared.report,
-        "predict -o": by_command("predict", str(folder / "model"), table, "-o"),
-        "select --json": by_command("select", "y ~ x + g", table, *quick, "--json"),
-        "select --save": by_command("select", "y ~ x + g", table, *quick, "--save"),
-        "select --report": by_command("select", "y ~ x + g", table, *quick, "--report"),
-        "compare --json": by_command(*compare, "--json"),
-    }[name]  # fmt: skip
-
-
-@functools.cache
-def _size(name: str) -> int:
-    """Bytes of what a writer writes."""
-    path = _made()[2] / "size"
-    _writer(name)(str(path))
-    return path.stat().st_size
-
-
 def run(plan: Plan, folder: Path) -> Outcome:
     """Let a child write under the fault, then look at what stands there."""
     if not sys.platform.startswith("linux"):
         return Outcome(VOID)
-    size = _size(plan["writer"])
+    size = size_of(plan["writer"])
     where = folder / f"faults_{os.getpid()}"
     where.mkdir(exist_ok=True)
     try:
@@ -225,7 +140,7 @@ def _target(kind: str, where: Path) -> tuple[Path, bytes | None]:
 
 def _in_child(plan: Plan, target: str, size: int) -> tuple[int, str]:
     """Exit code (of a signal its negative number) and words of a child that writes."""
-    write = _writer(plan["writer"])
+    write = writer_of(plan["writer"])
     reading, writing = os.pipe()
     sys.stdout.flush()
     child = os.fork()
@@ -346,7 +261,7 @@ def _again(plan: Plan, target: Path, failed: Callable[[str], Outcome]) -> Outcom
     if plan["target"] in ("long name",):
         return Outcome(ANSWERED)
     try:
-        _writer(plan["writer"])(str(target))
+        writer_of(plan["writer"])(str(target))
     except Exception as error:
         return failed(f"the next writer fails: {type(error).__name__}")
     return (
@@ -364,17 +279,17 @@ def _is_complete(data: bytes | None, writer: str) -> bool:
     if data is None:
         return False
     if "save" in writer:
-        path = _made()[2] / "found"
+        path = made()[2] / "found"
         path.write_bytes(data)
         with contextlib.suppress(Exception):
-            return len(treeselect.load(path).predict(_made()[2] / "table.csv")) == 60
+            return len(treeselect.load(path).predict(made()[2] / "table.csv")) == 60
         return False
     if "json" in writer:
         with contextlib.suppress(ValueError):
             return bool(json.loads(data))
         return False
     if writer == "predict -o":
-        path = _made()[2] / "found.csv"
+        path = made()[2] / "found.csv"
         path.write_bytes(data)
         with contextlib.suppress(Exception):
             return len(pd.read_csv(path)) == 60 and data.endswith(b"\n")
@@ -389,7 +304,7 @@ def _together(plan: Plan, target: Path) -> Outcome:
     """Four threads write the same path."""
     if not plan["writer"].startswith(("save", "report", "comparison")):
         plan = {**plan, "writer": "save"}  # the command line's streams are one per process
-    write, errors = _writer(plan["writer"]), []
+    write, errors = writer_of(plan["writer"]), []
 
     def work() -> None:
         for _ in range(5):

@@ -15,6 +15,7 @@ def warm_up() -> None:
 
     import treeselect
     from hostility import attacks, files
+    from hostility.arguments import FEW
     from hostility.judging import streams
 
     matplotlib.use("Agg")
@@ -25,7 +26,7 @@ def warm_up() -> None:
             for method in treeselect.methods()["method"]:
                 with contextlib.suppress(treeselect.errors.TreeselectError):
                     family = "poisson" if response == "count" else "auto"
-                    few = {"n_trees": 2} if "n_trees" in _options(method) else {}
+                    few = {name: int(value) for name, value in FEW[method].items()}
                     treeselect.select(
                         f"{response} ~ x + z + site + poly(x, 2)",
                         files.data(),
@@ -49,9 +50,3 @@ def warm_up() -> None:
         for channel in attacks.CHANNELS:
             attacks.run({"formula": "y ~ x + I(x > 1)", "channel": channel}, Path(folder))
         files.originals()
-
-
-def _options(method: str) -> set[str]:
-    from hostility.calls import _option_names
-
-    return set(_option_names(method))

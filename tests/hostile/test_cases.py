@@ -23,6 +23,8 @@ import pytest
 from sklearn.model_selection import KFold
 
 import treeselect
+from treeselect.algorithms.varselrf import out_of_bag_error
+from treeselect.designs.weights import RowWeights
 from treeselect.errors import (
     DataError,
     FormulaError,
@@ -30,6 +32,7 @@ from treeselect.errors import (
     OptionError,
     StabilityError,
     TreeselectError,
+    TreeselectWarning,
 )  # fmt: skip
 
 RAW = re.compile(
@@ -619,3 +622,88 @@ def test_rules_show_names_escaped():
     for tree in (1, 2, 3):
         assert not RAW.search(fit.rules(tree))
     assert any("n\\x1b[1m" in fit.rules(tree) for tree in (1, 2, 3))
+
+
+def test_codes_leave_columns_alone_that_they_do_not_concern():
+    data = DATA.assign(c=DATA["x"] + 1j, none=pd.Series([None] * 24, dtype="str"))
+    fit = treeselect.select("y ~ x + none", data, na=[-9, "?"], **QUICK)
+    assert fit.selected == ("x",)
+    with pytest.raises(DataError, match="complex"):
+        treeselect.select("y ~ x + c", data, na=-9, **QUICK)
+
+
+def test_a_summary_of_resamples_that_select_only_what_is_forced_in_has_even_rows():
+    fit = treeselect.select("y ~ x + v", DATA, keep="x", **QUICK).resample(2)
+    content = fit.summary().content
+    assert all(len(row) == len(content.columns) for row in content.rows)
+    assert "forced in" not in fit.summary().as_latex().split("\\bottomrule")[0]
+
+
+def test_sections_must_be_a_list(tmp_path):
+    fit = treeselect.select("y ~ x", DATA, **QUICK)
+    with pytest.raises(OptionError, match="`sections` must be a list"):
+        fit.report(tmp_path / "r.html", sections=np.array(3))
+
+
+def test_a_factor_of_one_level_predicts_the_mean():
+    level = pd.Series(["a", "a", None, "a"] * 6, dtype="str")
+    fit = treeselect.select("y ~ g", DATA.assign(g=level), **QUICK)
+    with pytest.warns(TreeselectWarning, match="drops 6 of 24 rows"):
+        linear = fit.refit("glm")
+    found = linear.predict(DATA.assign(g="a"), se=True)
+    assert len(found) == 24
+    assert np.isfinite(found.to_numpy()).all()
+
+
+def test_a_fitted_probability_of_zero_is_told_without_warnings():
+    x = np.r_[np.linspace(-1, 1, 23), -1e4]
+    data = pd.DataFrame({"y": [0, 1, 0, 0, 1, 0, 0, 1] * 2 + [0, 1, 1, 0, 1, 1, 1, 0], "x": x})
+    fit = treeselect.select("y ~ x", data, keep="x", **QUICK)
+    with pytest.warns(TreeselectWarning, match="Fitted probabilities of 0 or 1"):
+        linear = fit.refit("glm")
+    assert "Fitted probabilities of 0 or 1" in linear.summary().as_text()
+    assert len(linear.drop1().tidy()) >= 1
+
+
+def test_a_forest_without_out_of_bag_rows_is_refused():
+    weights = RowWeights(np.ones(3), are_copies=True)
+    problem = treeselect.select("x ~ v", DATA[:3], **{**QUICK, "k": 1}).design.problem
+    with pytest.raises(MethodError, match="`n_trees` is too small"):
+        out_of_bag_error(problem, weights, np.full(3, np.nan))
+
+
+@pytest.mark.parametrize("kind", [None, "frequency", "sampling"])
+@pytest.mark.parametrize("values", [[1.0] * 24, [0.0, 2.0] * 12], ids=["ones", "zeros and twos"])
+def test_a_loaded_model_says_the_same_of_its_weights(kind, values, tmp_path):
+    fit = treeselect.select("y ~ x", DATA.assign(y=DATA["v"]), weights=values, weights_kind=kind,
+                            **QUICK)  # fmt: skip
+    said = fit.summary().as_text()
+    assert treeselect.load(fit.save(tmp_path / "m")).summary().as_text() == said
+    words = "equal in all rows used" if 0.0 in values else "all equal: they have no effect"
+    assert (words in said) == (kind != "frequency" or 0.0 not in values)
+
+
+def test_names_with_nul_are_told_to_have_no_place_in_sql(tmp_path):
+    fit = treeselect.select("y ~ x", DATA, **QUICK)
+    with pytest.raises(OptionError, match="NUL") as found:
+        fit.export(tmp_path / "m.sql", table="\0")
+    check_said(found)
+
+
+def test_resamples_without_events_say_whose_fault_it_is():
+    data = pd.DataFrame({"t": [259.0, 66.0, 261.0], "d": [0, 1, 0], "x": [1.0, 2.0, 3.0]})
+    with pytest.raises(StabilityError, match="The response of resample"):
+        treeselect.select("Surv(t, d) ~ x", data, **QUICK).resample(20)
+
+
+@pytest.mark.parametrize("suffix", [".py", ".sql"])
+@pytest.mark.parametrize("level", [datetime.date(2020, 1, 1), decimal.Decimal(2), b"a"], ids=type)
+def test_levels_that_no_language_can_write_are_not_exported(level, suffix, tmp_path):
+    data = DATA.assign(
+        g=pd.Categorical.from_codes([0, 1] * 12, pd.Index([level, "b"], dtype=object))
+    )
+    fit = treeselect.select("y ~ g", data, **QUICK)
+    with pytest.raises(OptionError, match="Can't export the term `g`") as found:
+        fit.export(tmp_path / f"m{suffix}", **({"table": "t"} if suffix == ".sql" else {}))
+    check_said(found)
+    assert not (tmp_path / f"m{suffix}").exists()

@@ -1,4 +1,4 @@
-"""Three hundred cases of ``benchmarks/hostile.py``: calls, formulas and model files.
+"""Three hundred cases of ``benchmarks/hostile.py``.
 
 One that fails is replayed by ``python benchmarks/hostile.py --seed 17 --case FAMILY:NUMBER`` and
 made small by ``--minimise``; then it becomes a row of ``test_cases.py``.
@@ -6,9 +6,15 @@ made small by ``--minimise``; then it becomes a row of ``test_cases.py``.
 
 from __future__ import annotations
 
+import inspect
+import re
 from pathlib import Path
 
 import pytest
+
+import treeselect
+from treeselect import Comparison, SelectionResult
+from treeselect.algorithms.registry import METHODS
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 SEED = 17
@@ -24,8 +30,7 @@ def hostility(monkeypatch):
 @pytest.mark.parametrize(
     ("family", "first", "last"),
     [("calls", first, first + 40) for first in range(0, 160, 40)]
-    + [("formulas", first, first + 40) for first in range(0, 80, 40)]
-    + [("files", 0, 60)],
+    + [("formulas", 0, 60), ("files", 0, 50), ("tables", 0, 20), ("faults", 0, 10)],
 )
 def test_no_case_fails(hostility, family, first, last, tmp_path, monkeypatch):
     from hostility.families import FAMILIES, plan_of
@@ -40,6 +45,28 @@ def test_no_case_fails(hostility, family, first, last, tmp_path, monkeypatch):
         if found.kind == "failed":
             failures[f"{family}:{number}"] = f"{found.signature}: {found.message[:300]!a}"
     assert not failures, "\n".join(f"{case}: {said}" for case, said in failures.items())
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+def test_cases_call_every_method_with_every_argument(hostility):
+    from hostility.arguments import ARGUMENTS, FEW, METHOD_OPTIONS
+
+    assert set(METHODS) == set(FEW)
+    assert {name for kind in METHODS.values() for name in kind.defaults()} == set(METHOD_OPTIONS)
+    given = {"formula", "data", "method", "methods", "method_options", "checkpoint", "on_piece"}
+    for call in (treeselect.select, treeselect.compare):
+        assert set(inspect.signature(call).parameters) - given <= set(ARGUMENTS)
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+def test_cases_use_all_that_an_answer_has(hostility):
+    from hostility.uses import COMPARED, USES
+
+    for kind, uses in ((SelectionResult, USES), (Comparison, COMPARED)):
+        used = {name for use in uses for name in re.findall(r"(?:^|\.)(\w+)", use)}
+        has = {name for cls in kind.__mro__ for name, value in vars(cls).items()
+               if inspect.isfunction(value) and name[0] != "_"}  # fmt: skip
+        assert has - {"save", "as_shown", "choices"} <= used  # again() saves
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")

@@ -20,6 +20,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least, first_smallest, largest_in_row
 from treeselect.engine.splitting.candidates import can_split
+from treeselect.errors import MethodError
 
 _LEAST_UNITS = 2
 """Least number of units under the rule, as in the authors' package."""
@@ -56,7 +57,7 @@ class VarSelRF(RankingForest):
     Raises
     ------
     MethodError
-        If an option is out of range, or if `costs` are given.
+        If an option is out of range, if `costs` are given, or if no row is out of bag of any tree.
 
     Notes
     -----
@@ -196,8 +197,18 @@ def out_of_bag_error(
     weights : RowWeights
     fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
         Mean response; NaN where there is none.
+
+    Raises
+    ------
+    MethodError
+        If no row has a prediction.
     """
     rows = weights.used & ~np.isnan(fitted.reshape(len(fitted), -1)[:, 0])
+    if not rows.any():
+        raise MethodError(
+            "`n_trees` is too small: every tree is grown on all rows, and none is out of bag.\n"
+            f"  Found: {int(weights.used.sum())} rows. Increase `n_trees`, or use more rows."
+        )
     y, mean, mass = problem.y[rows], fitted[rows], weights.values[rows]
     loss = problem.family.loss
     if problem.family.has_classes:

@@ -83,7 +83,7 @@ class LinearColumns:
             return found
         rows = filled[known].reset_index(drop=True)
         try:
-            matrix = self.columns.again(rows)
+            matrix = np.require(self.columns.again(rows), requirements="W")
             outside = self.columns.outside(rows)
         except NewDataError:
             raise

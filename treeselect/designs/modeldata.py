@@ -118,7 +118,8 @@ class ModelData:
     library : str
         Library of the user's data, in which tables are given.
     weights_kind : {"frequency", "sampling", "precision"}, or None
-        Kind of the weights, given or found; None if there are none, or equal ones of no given kind.
+        Kind of the weights, given or found; None if there are none, or if all rows used have the
+        same, which has no effect.
     labels : mapping of str to str
         What columns and terms are called in print, by name; see ``designs.labels``.
     words : mapping of str to str
@@ -161,10 +162,11 @@ class ModelData:
         if self.weights is False:
             return ()
         name = quoted(self.weights) if isinstance(self.weights, str) else "an array"
-        if self.has_data and self.row_weights.are_constant:
-            return (("Case weights", f"{name}, all equal: they have no effect"),)
-        kind = self.weights_kind or self.row_weights.kind
-        return (("Case weights", f"{name}, {WORDS_OF_KIND[kind]}"),)
+        if self.weights_kind is not None:
+            return (("Case weights", f"{name}, {WORDS_OF_KIND[self.weights_kind]}"),)
+        if self.rows.no_weight:
+            return (("Case weights", f"{name}, equal in all rows used"),)
+        return (("Case weights", f"{name}, all equal: they have no effect"),)
 
     def word_for(self, column: str) -> str:
         """What a column of the data is called in print: its name, or its label in a design from

@@ -128,7 +128,7 @@ def prepare(
         response=response,
         row_weights=own,
         weights=weights if isinstance(weights, str) else weights is not None,
-        weights_kind=kind or (None if every.are_constant else every.kind),
+        weights_kind=None if every.are_constant else kind or every.kind,
         offset=None if known is None else known[response.rows],
         offset_name=offset if isinstance(offset, str) else offset is not None,
         rows=row_counts(every, response, drawn.n_in_use),

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from treeselect.arguments.scalars import described
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.encoding import DesignSpec
 from treeselect.engine.arrays import FloatArray
@@ -278,6 +279,10 @@ def _unrounded(bins: ImportedBins, edges: FloatArray) -> FloatArray:
     )
 
 
+_PLAIN = (str, bool, int, float, np.bool_, np.integer, np.floating)
+"""Types of levels that every language can write."""
+
+
 def _features(
     spec: DesignSpec, term: TermSpec, number: dict[str, int]
 ) -> tuple[list[Feature], list[tuple[int, int]]]:
@@ -287,6 +292,9 @@ def _features(
     if term.kind == "factor":
         inputs = tuple(number[_column(part.factor.node, name)] for part in parts)
         levels = tuple(part.levels or () for part in parts)
+        odd = [level for own in levels for level in own if not isinstance(level, _PLAIN)]
+        if odd:
+            raise _refused(name, f"the level {described(odd[0])}, neither text nor a number")
         combinations = term.combinations or tuple((i,) for i in range(len(levels[0])))
         feature = FactorFeature(name, inputs, levels, combinations)
         return [feature], [(0, k * MAX_BINS) for k in range(len(term.column_levels))]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from treeselect._version import __version__
+from treeselect.arguments.scalars import described
 from treeselect.errors import OptionError
 from treeselect.exporting.formulas import Formula
 from treeselect.exporting.program import (
@@ -108,7 +109,10 @@ def _text(text: str) -> str:
 
 def _checked(text: str) -> str:
     if "\0" in text:
-        raise OptionError("Names and levels must be without NUL characters to be exported to SQL.")
+        raise OptionError(
+            f"SQL has no text with NUL characters.\n  Found: {described(text)}. Rename the table,"
+            " column or level."
+        )
     return text
 
 

@@ -121,15 +121,14 @@ def _without(column: pd.Series[Any], codes: tuple[Code, ...]) -> pd.Series[Any] 
     if pd.api.types.is_bool_dtype(dtype):
         return None
     if pd.api.types.is_numeric_dtype(dtype):
-        if not values:
+        if not values or pd.api.types.is_complex_dtype(dtype):
             return None
         here = np.isin(column.to_numpy(dtype=np.float64, na_value=np.nan), values)
         return _masked(column, here)
     if not (pd.api.types.is_string_dtype(dtype) or pd.api.types.is_object_dtype(dtype)):
         return None
-    found = column.map(lambda v: _is_code(v, texts, values), na_action="ignore")
-    flags = found.fillna(False).astype(bool)
-    done = _masked(column, flags)
+    each = (_is_code(v, texts, values) for v in column.to_numpy(dtype=object))
+    done = _masked(column, np.fromiter(each, dtype=bool, count=len(column)))
     if done is None:
         return None
     number = _as_numbers(done)

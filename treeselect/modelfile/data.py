@@ -59,7 +59,8 @@ def data_of(
     empty = _empty_design(content, arrays, spec)
     weights, library, offset = content["weights"], content["library"], content["offset"]
     check(isinstance(weights, str | bool) and isinstance(offset, str | bool), "weights")
-    kind = content.get("weights_kind")  # absent in older files
+    older = None if weights is False else "frequency"  # older files have no kind
+    kind = content.get("weights_kind", older)
     check(kind is None or (kind in KINDS and weights is not False), "weights")
     data = ModelData(
         arrays=empty,

@@ -392,5 +392,6 @@ _CERTAIN = 1e-8
 
 def near_certain(fit: LinearFit) -> bool:
     """Whether some class is fitted with a probability that is numerically 0 or 1."""
-    fitted = np.asarray(fit.result.predict())
+    with np.errstate(all="ignore"):  # of diverging estimates
+        fitted = np.asarray(fit.result.predict())
     return bool((np.minimum(fitted, 1 - fitted) < _CERTAIN).any())

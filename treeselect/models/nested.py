@@ -167,11 +167,12 @@ class Nested:
 
 def deviance_of(result: Any, family: str) -> float:
     """Residual sum of squares, deviance, or minus twice the log-likelihood of some results."""
-    if family in ("multinomial", "cox"):
-        return float(-2 * result.llf)
-    if hasattr(result, "ssr"):
-        return float(result.ssr)
-    return float(result.deviance)
+    with np.errstate(all="ignore"):  # computed here, of estimates that may diverge
+        if family in ("multinomial", "cox"):
+            return float(-2 * result.llf)
+        if hasattr(result, "ssr"):
+            return float(result.ssr)
+        return float(result.deviance)
 
 
 def wald_statistic(fit: LinearFit, term: str) -> tuple[float, int]:

@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
+from treeselect.arguments.checks import members
 from treeselect.arguments.scalars import described
 from treeselect.designs.labels import labelled_names
 from treeselect.errors import OptionError
@@ -141,12 +142,12 @@ def read_sections(package: ModuleType, sections: Iterable[str] | None) -> tuple[
         return None
     known = [name for name in _names(package) if name not in _HEAD]
     way_out = f"Allowed: {', '.join(map(repr, known))}."
-    if isinstance(sections, str) or not isinstance(sections, Iterable):
+    chosen = members(sections)
+    if chosen is None:
         raise OptionError(
             "`sections` must be a list of names of sections.\n"
             f"  Found: {described(sections)}. {way_out}"
         )
-    chosen = tuple(sections)
     unknown = [name for name in chosen if not isinstance(name, str) or name not in known]
     if unknown:
         raise OptionError(
@@ -156,9 +157,9 @@ def read_sections(package: ModuleType, sections: Iterable[str] | None) -> tuple[
     if not chosen or len(set(chosen)) < len(chosen):
         raise OptionError(
             "`sections` must name at least one section, each only once.\n"
-            f"  Found: {described(list(chosen))}. {way_out}"
+            f"  Found: {described(chosen)}. {way_out}"
         )
-    return chosen
+    return tuple(chosen)
 
 
 _HEAD = ("answer", "cards")

@@ -262,8 +262,8 @@ def _one_resample(
     if not varies(problem, drawn.rows):
         units = "rows" if weights.groups is None else "clusters"
         raise StabilityError(
-            f"Resample {number + 1} has no event with other rows at risk at its time: there are"
-            f" too few {units} with an event to resample."
+            f"The response of resample {number + 1} has no event with other rows at risk at its"
+            f" time: there are too few {units} with an event to resample."
             if problem.family.has_times
             else f"Resample {number + 1} has a constant response: there are too few {units} with"
             " one of its values to resample."

@@ -175,7 +175,7 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
         cells += [number_text(row["n_missing"], ",.0f", "")] if has_gaps else []
         cells += [row["decision"]] if decided else []
         cells += [decimal_text(row["importance"], 3), _entry(row["step"])]
-        if row["group"] in kept:
+        if resampled and row["group"] in kept:
             cells += [BY_REQUEST, ""]
         elif resampled:
             cells += [

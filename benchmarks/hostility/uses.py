@@ -1,0 +1,245 @@
+"""What is done with an answer, and what must then hold."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from hostility import columns as frames
+from hostility.judging import Defect, check_page, check_text
+
+Plan = dict[str, Any]
+
+USES = (
+    "predict(data)", "predict(data, 'link')", "predict(data, 'class')", "predict(new)",
+    "predict(none)", "predict(few)", "predict(other)",
+    "augment(data)", "tidy()", "glance()", "path", "summary()", "report(html)", "again()",
+    "again(True)", "resample(2)", "resample(2, scheme='complementary')",
+    "resample(2, seed=np.int64(3))", "refit('forest')", "refit('boosting')", "refit('glm')",
+    "refit(LinearRegression())", "inference()", "inference(seed=1)",
+    "performance(2)", "performance(2, seed=3)",
+    "conditional_importance(2, repeats=1)", "conditional_importance(2, terms=TERM)",
+    "trees()", "nodes()", "rules()", "rules(2)",
+    "importance_path()", "shape(TERM)", "interactions()", "neighbours()",
+    "neighbours(NAME)", "neighbours(TERM, most=1)", "describe()", "describe(NAME)",
+    "selected", "formula", "variables",
+    "stability", "subforest", "__repr__()", "call", "predict(data, 'survival', times=[1, 50])",
+    "predict(new, 'cumulative_hazard', times=2)", "risk_groups(2, folds=2)",
+    "risk_groups(folds=2).summary()", "baseline",
+    "predict(data, interval='prediction')", "predict(data, 'quantile', quantiles=[0.1, 0.9])",
+    "alternatives()", "resample(3).alternatives()", "resample(3).coefficient_stability()",
+    "resample(2, effects=True).effects()", "resample(2, path=True)", "effects()", "exchanges()",
+    "citation()", "citation().methods", "citation(fit.performance(2))", "history()",
+    "learning_curve((0.5, 1.0), 2)", "export(module)", "export(query, table='patients')",
+    "plot()", "plot('path')", "plot('shape', term=TERM)", "notes", "scores", "steps",
+    "skipped_sizes", "importance", "design", "family", "asked", "choice", "chosen_method",
+    "groups", "k", "seed", "held_out", "method", "model", "progress", "step", "n_jobs",
+    "resampled", "effect_record", "performance(2).calibration(3)", "performance(2).roc()",
+    "performance(2).confusion()", "performance(2).predictions()", "performance(2).tidy()",
+    "inference().tidy(exponentiate=True)", "refit('glm').anova()", "refit('glm').drop1()",
+    "refit('glm').confint()", "refit('glm').predict(data, se=True)",
+    "refit('glm').tidy(exponentiate=True, reference=True)", "refit('glm').glance()",
+    "refit('glm').summary(exponentiate=True)", "refit('forest').predict(data)",
+    "report(html, performance=fit.performance(2))", "report(html, linear=fit.refit('glm'))",
+    "report(html, digits=2)", "summary(digits=6)", "shape(TERM, TERM)",
+)  # fmt: skip
+"""What is done with an answer."""
+
+HARD = (
+    "predict(VALUE)", "predict(data, VALUE)", "predict(data, offset=VALUE)", "augment(VALUE)",
+    "rules(VALUE)", "shape(VALUE)", "shape(TERM, VALUE)",
+    "neighbours(VALUE)", "neighbours(most=VALUE)", "resample(VALUE)", "resample(2, scheme=VALUE)",
+    "resample(2, k=VALUE)", "resample(2, seed=VALUE)",
+    "resample(2, fold_groups=VALUE)", "resample(2, n_jobs=VALUE)", "refit(VALUE)",
+    "inference(VALUE)", "inference(repeats=VALUE)", "inference(level=VALUE)",
+    "inference(seed=VALUE)", "inference(gamma_min=VALUE)", "performance(VALUE)",
+    "performance(2, seed=VALUE)", "performance(2, repeats=VALUE)",
+    "performance(2, scoring=VALUE)", "performance(2, inner_folds=VALUE)",
+    "performance(2, fold_groups=VALUE)",
+    "conditional_importance(VALUE)", "conditional_importance(2, terms=VALUE)",
+    "conditional_importance(2, repeats=VALUE)", "conditional_importance(2, scoring=VALUE)",
+    "predict(data, 'survival', times=VALUE)", "risk_groups(VALUE, folds=2)",
+    "risk_groups(2, VALUE, 2)", "risk_groups(2, None, VALUE)",
+    "report(VALUE)", "save(VALUE)", "save(html, VALUE)",
+    "report(html, VALUE)", "report(html, performance=VALUE)", "refit('glm', data=VALUE)",
+    "plot(VALUE)", "plot('shape', term=VALUE)", "resample(2, checkpoint=VALUE)",
+    "predict(data, interval=VALUE)", "predict(data, interval='prediction', level=VALUE)",
+    "predict(data, 'quantile', quantiles=VALUE)", "predict(data, times=VALUE)",
+    "resample(2, path=VALUE)", "resample(2, effects=VALUE)", "resample(2, data=VALUE)",
+    "coefficient_stability(VALUE)", "resample(2).coefficient_stability(missing=VALUE)",
+    "citation(VALUE)", "citation(data=VALUE)", "learning_curve(VALUE, 2)",
+    "learning_curve((0.5, 1.0), VALUE)", "learning_curve((1.0,), 2, repeats=VALUE)",
+    "export(VALUE)", "export(query, table=VALUE)", "export(query, table='t', columns=VALUE)",
+    "describe(VALUE)", "summary(digits=VALUE)", "report(html, digits=VALUE)",
+    "report(html, sections=VALUE)", "report(html, linear=VALUE)",
+    "report(html, coefficients=VALUE)", "performance(2, checkpoint=VALUE)",
+    "performance(2, on_piece=VALUE)", "inference(missing=VALUE)", "inference(ordered=VALUE)",
+    "refit('glm', missing=VALUE)", "refit('glm', ordered=VALUE)",
+    "refit('glm').predict(data, level=VALUE)", "refit('glm').confint(level=VALUE)",
+    "refit('glm').confint(method=VALUE)", "refit('glm').predict(VALUE)",
+    "performance(2).calibration(VALUE)", "inference(data=VALUE)", "performance(2, data=VALUE)",
+)  # fmt: skip
+"""The same with arguments that nobody expects."""
+
+COMPARED = (
+    "tidy()",
+    "glance()",
+    "summary()",
+    "curves()",
+    "differences()",
+    "terms()",
+    "report(html)",
+    "best",
+    "__repr__()",
+    "tidy(references=True)",
+    "references()",
+    "coefficient_table()",
+    "curve_table()",
+    "difference_table()",
+    "fold_table(True)",
+    "glance_table()",
+    "ranked_table()",
+    "reference_table()",
+    "term_table()",
+    "partial",
+    "differences(k=1)",
+    "plot()",
+    "summary(digits=2)",
+    "differences(VALUE)",
+    "differences(k=VALUE)",
+    "plot(VALUE)",
+    "report(html, sections=VALUE)",
+    "report(html, digits=VALUE)",
+)
+
+
+class _Refused(Exception):
+    """What is done with the answer can't be made of this plan."""
+
+
+def use(found: Any, then: str, frame: Any, plan: Plan, space: dict[str, Any]) -> None:
+    """One use of the answer; an error of ours is a refusal of this use alone."""
+    import matplotlib.pyplot
+
+    from hostility.judging import check_refusal
+    from treeselect.errors import TreeselectError
+
+    try:
+        answer = _evaluated(found, then, plan, space)
+    except TreeselectError as error:
+        check_refusal(error, then)
+        return
+    except _Refused:
+        return
+    if then.startswith("plot("):
+        matplotlib.pyplot.close("all")
+    if then.startswith("predict(data") and "times=" not in then:  # beyond the last time: unknown
+        check_predicted(answer, space["n"])
+    if then in ("predict(none)", "predict(few)", "predict(new)"):
+        check_predicted(
+            answer, {"none": 0, "few": min(2, space["n"]), "new": space["n"]}[then[8:-1]]
+        )
+    if then == "augment(data)" and len(answer) != space["n"]:
+        raise Defect("augment() lost rows")
+    _check_shown(answer, then)
+    if then == "report(html)":
+        check_page(Path(space["html"]).read_bytes(), "a report")
+
+
+def _evaluated(found: Any, then: str, plan: Plan, space: dict[str, Any]) -> Any:
+    if then.startswith("again"):
+        return _again(found, then, space)
+    space = {
+        **space,
+        "fit": found,
+        "TERM": found.selected[0] if getattr(found, "selected", ()) else "x",
+    }
+    if "new)" in then or "none)" in then or "few)" in then or "other)" in then:
+        space |= _news(plan, space)
+    try:
+        code = compile(f"fit.{then}", "then", "eval")
+        answer = eval(code, space)
+    except (NameError, SyntaxError) as error:
+        raise _Refused(str(error)) from None
+    return answer
+
+
+def _again(fit: Any, then: str, space: dict[str, Any]) -> Any:
+    """Saved and loaded, it predicts the same."""
+    import numpy as np
+
+    import treeselect
+
+    path = Path(space["folder"]) / "again.treeselect"
+    again = treeselect.load(fit.save(path, include_data="True" in then))
+    first, second = (np.asarray(f.predict(space["data"])) for f in (fit, again))
+    if not np.array_equal(first, second):
+        raise Defect("a loaded model predicts otherwise")
+    if again.summary().as_text() != fit.summary().as_text():
+        raise Defect("a loaded model has another summary")
+    return again
+
+
+def _news(plan: Plan, space: dict[str, Any]) -> dict[str, Any]:
+    """Other frames than that of the fit."""
+    made, library = plan["columns"], plan["library"]
+    others = {
+        "new": _reversed(made),
+        "none": frames.with_rows(made, slice(0)),
+        "few": frames.with_rows(made, slice(2)),
+    }
+    others["other"] = [{**c, "dtype": _other_type(c["dtype"], library)} for c in made]
+    found = {}
+    for name, columns in others.items():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found[name] = frames.build(columns, library, space)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+    return found
+
+
+def _reversed(made: list[frames.Column]) -> list[frames.Column]:
+    """The last row first."""
+    return frames.with_rows(made, slice(None, None, -1))
+
+
+def _other_type(dtype: str, library: str) -> str:
+    if library != "pandas":
+        return dtype
+    return {
+        "float64": "object",
+        "int64": "float64",
+        "category": "object:text",
+        "bool": "object",
+        "object:text": "category",
+    }.get(dtype, "object")
+
+
+def _check_shown(answer: Any, then: str) -> None:
+    """No text of ours that is made to be shown may steer a terminal; a frame's is its library's,
+    and a formula is to be used again."""
+    name = then.split("(")[0]
+    if name in ("rules", "__repr__") and isinstance(answer, str):
+        check_text(answer, f"{name}()")
+    if not type(answer).__module__.startswith("treeselect"):
+        return
+    if not hasattr(answer, "as_text") and hasattr(answer, "summary"):
+        answer = answer.summary()
+    for method in ("as_text", "as_latex", "_repr_html_"):
+        if hasattr(answer, method):
+            check_text(getattr(answer, method)(), f"{name}().{method}()")
+    check_text(repr(answer), f"the representation of {name}()")
+
+
+def check_predicted(fitted: Any, n: int) -> None:
+    import numpy as np
+
+    if len(fitted) != n:
+        raise Defect(f"predict() lost rows: {len(fitted)} of {n}")
+    values = np.asarray(fitted)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise Defect(f"predict() is not finite: {values[~np.isfinite(values)][:3]}")
