@@ -21,7 +21,7 @@ from hostility.judging import (
     judge,
     streams,
 )
-from hostility.uses import COMPARED, HARD, USES, check_predicted, use
+from hostility.uses import COMPARED, HARD, USES, check_predicted, use, written
 from hostility.words import namespace
 
 Plan = dict[str, Any]
@@ -112,8 +112,10 @@ def _space(frame: Any, n: int, folder: Path) -> dict[str, Any]:
         TimeSeriesSplit,
     )  # fmt: skip
 
+    import treeselect
+
     return {
-        "n": n, "data": frame, "KFold": KFold, "LeaveOneOut": LeaveOneOut,
+        "n": n, "data": frame, "treeselect": treeselect, "KFold": KFold, "LeaveOneOut": LeaveOneOut,
         "TimeSeriesSplit": TimeSeriesSplit, "GroupKFold": GroupKFold,
         "ShuffleSplit": ShuffleSplit, "PredefinedSplit": PredefinedSplit,
         "LinearRegression": LinearRegression, "LogisticRegression": LogisticRegression,
@@ -242,7 +244,7 @@ def script(plan: Plan) -> str:
     options = ", ".join(
         f"{k}={v}" for k, v in plan["options"].items() if k not in ("progress", "n_jobs")
     )
-    then = "".join(f"; fit.{t}" for t in plan["then"])
+    then = "".join(f"; {written(t)}" for t in plan["then"])
     call = f"{plan['call']}({plan['formula']!a}, data, {options})"
     return f"data = {plan['library']}[{shown}]; fit = {call}{then}"
 

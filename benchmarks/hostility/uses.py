@@ -43,6 +43,12 @@ USES = (
     "refit('glm').summary(exponentiate=True)", "refit('forest').predict(data)",
     "report(html, performance=fit.performance(2))", "report(html, linear=fit.refit('glm'))",
     "report(html, digits=2)", "summary(digits=6)", "shape(TERM, TERM)",
+    "treeselect.update(fit, k=1)", "treeselect.update(fit, '. ~ . - ' + TERM)",
+    "treeselect.update(fit, seed=2, data=data)", "treeselect.compare_fits(fit, fit, 2)",
+    "treeselect.compare_fits(fit, treeselect.update(fit, seed=2), 2, seed=1)",
+    "treeselect.select_imputed(formula, [data, data], method='fcbf', k=1, seed=1)",
+    "treeselect.select_imputed(formula, [data, new], method='fcbf', k=1, seed=1, resamples=2)",
+    "treeselect.FormulaSelector(formula, 'fcbf', 1).fit(data).get_feature_names_out()",
 )  # fmt: skip
 """What is done with an answer."""
 
@@ -79,6 +85,24 @@ HARD = (
     "refit('glm').predict(data, level=VALUE)", "refit('glm').confint(level=VALUE)",
     "refit('glm').confint(method=VALUE)", "refit('glm').predict(VALUE)",
     "performance(2).calibration(VALUE)", "inference(data=VALUE)", "performance(2, data=VALUE)",
+    "treeselect.update(fit, VALUE)", "treeselect.update(fit, k=VALUE)",
+    "treeselect.update(fit, method=VALUE)", "treeselect.update(fit, data=VALUE)",
+    "treeselect.update(VALUE)", "treeselect.compare_fits(fit, VALUE)",
+    "treeselect.compare_fits(fit, fit, VALUE)", "treeselect.compare_fits(fit, fit, 2, data=VALUE)",
+    "treeselect.compare_fits(fit, fit, 2, repeats=VALUE)",
+    "treeselect.select_imputed(VALUE, [data, data], method='fcbf', k=1)",
+    "treeselect.select_imputed(formula, VALUE, method='fcbf', k=1)",
+    "treeselect.select_imputed(formula, [data, VALUE], method='fcbf', k=1)",
+    "treeselect.select_imputed(formula, [data, data], method='fcbf', k=VALUE)",
+    "treeselect.select_imputed(formula, [data] * 2, method='fcbf', k=1, least_share=VALUE)",
+    "treeselect.FormulaSelector(formula, 'fcbf', VALUE).fit(data)",
+    "treeselect.FormulaSelector(formula, VALUE, 1).fit(data)",
+    "treeselect.FormulaSelector(VALUE, 'fcbf', 1).fit(data)",
+    "treeselect.FormulaSelector(formula, 'fcbf', 1, encode=VALUE).fit(data)",
+    "treeselect.FormulaSelector(formula, 'fcbf', 1).fit(VALUE)",
+    "treeselect.load(VALUE)", "treeselect.read(VALUE)", "treeselect.read(na=VALUE)",
+    "treeselect.read(html, encoding=VALUE)", "treeselect.read(html, sheet=VALUE)",
+    "treeselect.read(sql=VALUE)",
 )  # fmt: skip
 """The same with arguments that nobody expects."""
 
@@ -153,16 +177,22 @@ def _evaluated(found: Any, then: str, plan: Plan, space: dict[str, Any]) -> Any:
     space = {
         **space,
         "fit": found,
+        "formula": plan["formula"],
         "TERM": found.selected[0] if getattr(found, "selected", ()) else "x",
     }
-    if "new)" in then or "none)" in then or "few)" in then or "other)" in then:
+    if "new)" in then or "new]" in then or "none)" in then or "few)" in then or "other)" in then:
         space |= _news(plan, space)
     try:
-        code = compile(f"fit.{then}", "then", "eval")
+        code = compile(written(then), "then", "eval")
         answer = eval(code, space)
     except (NameError, SyntaxError) as error:
         raise _Refused(str(error)) from None
     return answer
+
+
+def written(then: str) -> str:
+    """A use as Python: a method or an attribute of the answer, or a function of the package."""
+    return then if then.startswith("treeselect.") else f"fit.{then}"
 
 
 def _again(fit: Any, then: str, space: dict[str, Any]) -> Any:

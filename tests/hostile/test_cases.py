@@ -707,3 +707,12 @@ def test_levels_that_no_language_can_write_are_not_exported(level, suffix, tmp_p
         fit.export(tmp_path / f"m{suffix}", **({"table": "t"} if suffix == ".sql" else {}))
     check_said(found)
     assert not (tmp_path / f"m{suffix}").exists()
+
+
+def test_what_is_no_encoding_is_refused(tmp_path):
+    DATA.to_csv(tmp_path / "d.csv", index=False)
+    with pytest.raises(
+        OptionError, match="`encoding` must be the name"
+    ) as found:
+        treeselect.read(tmp_path / "d.csv", encoding={})
+    check_said(found)

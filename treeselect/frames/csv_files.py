@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from treeselect.arguments.scalars import described
 from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.frames.names import not_different
 from treeselect.frames.statistical import is_statistical
@@ -39,10 +40,10 @@ class EncodedFile(os.PathLike[str]):
     def __post_init__(self) -> None:
         try:
             "".encode(self.encoding)
-        except (LookupError, ValueError):
+        except (LookupError, TypeError, ValueError):
             raise OptionError(
                 "`encoding` must be the name of a text encoding that Python knows, such as"
-                f" 'latin-1', 'cp1252' or 'utf-16'.\n  Found: {self.encoding!r}."
+                f" 'latin-1', 'cp1252' or 'utf-16'.\n  Found: {described(self.encoding)}."
             ) from None
         if not is_csv(Path(self.path)) and not is_statistical(Path(self.path)):
             raise OptionError(
