@@ -337,6 +337,13 @@ def test_any_damaged_byte_is_an_error_or_harmless(file, data, tmp_path):
             treeselect.load(tmp_path / "damaged")
 
 
+def test_a_rule_without_its_scores_is_refused(data, tmp_path):
+    fit = treeselect.select("died ~ .", data, method="fcbf", k="1se", folds=2, seed=1)
+    content = members(fit.save(tmp_path / "whole"))
+    del content["arrays/fold_scores.npy"]
+    refused(write(tmp_path, content))
+
+
 def test_foreign_files(tmp_path):
     for content in (b"", b"PK\x03\x04", b"\x80\x04\x95cos\nsystem\n", b"{}", b"a,b\n1,2\n"):
         (tmp_path / "foreign").write_bytes(content)

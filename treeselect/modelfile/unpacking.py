@@ -66,6 +66,9 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
     if model is None:
         raise ValueError("there is no model")
     check(np.array_equal(model.groups, steps[-1].selected), "the model and the path")
+    scores = _scores(arrays, steps)
+    choice = _choice(content["choice"], arrays, len(data.weight), n_groups)
+    check(isinstance(choice.k, str) == (scores is not None), "the scores and the choice of size")
     found = Fit(
         design=data,
         call=Call(**{k: str(v) for k, v in content["call"].items()}),
@@ -74,14 +77,14 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
         step=dataclasses.replace(
             steps[-1], ensemble=subforest, trace=_trace(content, arrays, steps[-1].selected)
         ),
-        scores=_scores(arrays, steps),
+        scores=scores,
         model=model,
         seed=int(content["seed"]),
         n_jobs=None,
         progress=None,
         notes=tuple(map(str, content["notes"][1])),
         resampled=_stability(content, arrays, spec.units),
-        choice=_choice(content["choice"], arrays, len(data.weight), n_groups),
+        choice=choice,
         baseline=baseline_of_file(arrays, data.response),
         asked=asked_of(content.get("asked")),
         held_out=_held_out(content.get("held_out")),
