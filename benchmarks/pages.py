@@ -121,7 +121,7 @@ def comparison():
     frame = pd.read_parquet(data_folder() / "titanic_raw.parquet")
     found = treeselect.compare(
         "survived ~ pclass + sex + age + sibsp + parch + fare + embarked", frame,
-        methods=["controlburn", "rrf", "grrf", "gbfs", "importance", "lasso"], seed=1,
+        methods=["exchange", "controlburn", "rrf", "grrf", "gbfs", "lasso"], seed=1,
         progress=False,
     )  # fmt: skip
     return found, {}

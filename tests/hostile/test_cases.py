@@ -680,7 +680,9 @@ def test_a_loaded_model_says_the_same_of_its_weights(kind, values, tmp_path):
     said = fit.summary().as_text()
     assert treeselect.load(fit.save(tmp_path / "m")).summary().as_text() == said
     words = "equal in all rows used" if 0.0 in values else "all equal: they have no effect"
-    assert (words in said) == (kind != "frequency" or 0.0 not in values)
+    no_effect = kind != "frequency" or 0.0 not in values
+    assert (words in said) == no_effect
+    assert ("weights were used" in fit.citation().methods) != no_effect
 
 
 def test_names_with_nul_are_told_to_have_no_place_in_sql(tmp_path):
@@ -711,8 +713,6 @@ def test_levels_that_no_language_can_write_are_not_exported(level, suffix, tmp_p
 
 def test_what_is_no_encoding_is_refused(tmp_path):
     DATA.to_csv(tmp_path / "d.csv", index=False)
-    with pytest.raises(
-        OptionError, match="`encoding` must be the name"
-    ) as found:
+    with pytest.raises(OptionError, match="`encoding` must be the name") as found:
         treeselect.read(tmp_path / "d.csv", encoding={})
     check_said(found)

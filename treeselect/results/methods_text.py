@@ -146,10 +146,8 @@ def _which_rows(fit: Fit, rows: RowFacts) -> list[str]:
             f"{rows.incomplete:,} row{'' if one else 's'} with missing values in candidate terms"
             f" {'was' if one else 'were'} retained."
         )
-    if design.weights is not False:
-        kind = (
-            f"{design.weights_kind.capitalize()} weights" if design.weights_kind else "Case weights"
-        )
+    if design.weights is not False and design.weights_kind:  # equal ones have no effect
+        kind = f"{design.weights_kind.capitalize()} weights"
         said.append(f"{kind}{_named(design.weights)} were used.")
     if design.offset_name is not False:
         said.append(f"The linear predictor included an offset{_named(design.offset_name)}.")
