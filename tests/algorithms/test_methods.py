@@ -319,7 +319,7 @@ def test_reports_and_summaries_name_the_method_and_say_what_scores_are(plain, me
     summary, report = fit.summary().as_text(), fit.report(tmp_path / "r.html").read_text()
     assert METHODS[method].title in summary
     assert METHODS[method].title in report
-    out_of_bag = METHODS[method].scores_out_of_bag
+    out_of_bag = fit.chosen_method.tells_out_of_bag
     assert ("out of bag" in summary) == out_of_bag
     assert (", out of bag" in report) == out_of_bag
 
@@ -359,9 +359,9 @@ def test_an_exposure_is_an_offset_of_counts():
 
 WHOLE = {
     "gbfs": {"n_trees": 20, "max_depth": 2},
-    "rrf": {"n_trees": 5, "sample_fraction": 1.0, "screen": False},
-    "grrf": {"n_trees": 5, "sample_fraction": 1.0, "screen": False},
-    "rboost": {"form": "gradient", "n_trees": 5, "screen": False},
+    "rrf": {"lam": 0.5, "k": None, "n_trees": 5, "sample_fraction": 1.0, "screen": False},
+    "grrf": {"gamma": 0.5, "k": None, "n_trees": 5, "sample_fraction": 1.0, "screen": False},
+    "rboost": {"lam": 0.3, "k": None, "form": "gradient", "n_trees": 5, "screen": False},
     "lasso": {},
     "stepwise": {},
     "mrmr": {},
@@ -370,8 +370,9 @@ WHOLE = {
     "hsic_lasso": {},
     "svm_rfe": {},
 }
-"""Methods, and their options, that draw no rows. Others draw distinct rows, each with all its
-copies; copies that stand in rows of their own are drawn apart, in the bag and out of it."""
+"""Methods, and their options, that draw no rows. Others, and paths whose sets are compared out of
+bag, draw distinct rows, each with all its copies; copies that stand in rows of their own are drawn
+apart, in the bag and out of it."""
 
 
 @pytest.mark.parametrize("method", WHOLE)

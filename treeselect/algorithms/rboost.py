@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -21,6 +22,7 @@ from treeselect.algorithms.shared.options import (
 from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.regularised import Criterion, Gain, Ties
 from treeselect.algorithms.shared.reliability import held_shares, screened
+from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, WeightArray
@@ -163,8 +165,17 @@ class RBoost(RefinedMethod):
         def try_at(lam: float) -> Step:
             return grow(task, lam, held)
 
-        fixed = None if self.lam is None else try_at(self.lam)
-        return self.path_of(try_at, fixed, task)
+        if self.lam is not None:
+            return self.path_of(try_at, try_at(self.lam), task)
+        steps = self.path_of(try_at, None, task)
+        return tuple(
+            dataclasses.replace(step, train_score=score_of(task, step.selected)) for step in steps
+        )
+
+    @property
+    def tells_out_of_bag(self) -> bool:
+        """Whether training scores are out of bag: they are for a path, or for refined sets."""
+        return self.lam is None or super().tells_out_of_bag
 
     def _growth(self, n_groups: int) -> Growth:
         return Growth(
