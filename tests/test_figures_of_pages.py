@@ -1,0 +1,64 @@
+"""Figures on pages of methods are those of the tables they were taken from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = ROOT / "docs" / "methods"
+TRUTH = ROOT / "benchmarks" / "results" / "truth_fixed.csv"
+
+pytestmark = pytest.mark.skipif(not PAGES.exists(), reason="the pages are not beside the tests")
+
+RECALL = re.compile(
+    r"(\d\.\d\d)\s+\(s\.e\.\s+(\d\.\d\d)\),\s+with\s+(\d\.\d)\s+false\s+(?:terms?|picks?)"
+)
+ROW = re.compile(r"(?m)^\| `(\w+)` \|([^|]+)\|([^|]+)\|([^|]+)\|")
+SEVERAL = {"rrf": ["rrf", "grrf"], "rfe": ["rfe", "svm_rfe"]}
+CASES = ("friedman", "factors", "xor")
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return pd.read_csv(TRUTH)
+
+
+def recalls():
+    """Each recall on a page, with its standard error, the false terms and the page's methods."""
+    found = []
+    for page in sorted(PAGES.glob("*.md")):
+        methods = SEVERAL.get(page.stem, [page.stem.replace("-", "_")])
+        text = page.read_text(encoding="utf-8")
+        found += [(page.name, methods, *each) for each in RECALL.findall(text)]
+    return found
+
+
+@pytest.mark.parametrize(("page", "methods", "recall", "error", "false"), recalls())
+def test_a_recall_on_a_page_is_measured(truth, page, methods, recall, error, false):
+    rows = truth[truth["method"].isin(methods)]
+    shown = {
+        (f"{row['recall']:.2f}", f"{row['recall s.e.']:.2f}", f"{row['false']:.1f}")
+        for _, row in rows.iterrows()
+    }
+    assert (recall, error, false) in shown, page
+
+
+def test_recalls_are_found():
+    assert len(recalls()) >= 8
+
+
+def test_the_table_of_recall_is_that_of_the_benchmark(truth):
+    page = (PAGES / "exchange.md").read_text(encoding="utf-8").split("(recall-on-simulated-data)=")
+    told = {name: [cell.strip() for cell in cells] for name, *cells in ROW.findall(page[1])}
+    measured = truth[truth["case"].isin(CASES) & ~truth["method"].str.contains(",")]
+    assert set(told) == set(measured["method"])
+    for name, cells in told.items():
+        rows = measured[measured["method"] == name].set_index("case").loc[list(CASES)]
+        for cell, (_, row) in zip(cells, rows.iterrows(), strict=True):
+            recall, false = map(float, cell.split(" / "))
+            assert recall == pytest.approx(row["recall"], abs=0.005), name
+            assert false == pytest.approx(row["false"], abs=0.05), name
