@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, step_of_gains
-from treeselect.algorithms.shared.ending import RefinedMethod
+from treeselect.algorithms.shared.ending import DrawnMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_UNITS,
@@ -47,7 +47,7 @@ _GRADIENT_RATE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class RBoost(RefinedMethod):
+class RBoost(DrawnMethod):
     """Regularised boosted random trees (RBoost).
 
     As :class:`RRF`, but trees are boosted: each tree is grown on a bootstrap sample drawn with

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, step_of_gains
-from treeselect.algorithms.shared.ending import RefinedMethod
+from treeselect.algorithms.shared.ending import DrawnMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_LEAF,
@@ -41,7 +41,7 @@ this. Each tree of long data sees what takes many trees of short data."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class _RegularisedForest(RefinedMethod):
+class _RegularisedForest(DrawnMethod):
     """Options shared by RRF and GRRF."""
 
     n_trees: int | None = None
@@ -162,7 +162,8 @@ class RRF(_RegularisedForest):
     Algorithm 1 of [1]_ and Algorithm 2 of [2]_, for classes and numeric responses.
     With ``lam=None``, a set of the path gives way to a larger one, cut to its most important terms,
     if forests on these have a lower out-of-bag error by more than the standard error of the
-    difference: nothing competes with the first terms of a path, the best of `mtry` random ones.
+    difference, and if these cost no more: nothing competes with the first terms of a path, the best
+    of `mtry` random ones.
     Costs are powers: a term of cost c has the coefficient ``lam ** c``, so cost 1 gives the rule of
     the papers and cost 0 no penalty. A cost shared by several terms is charged to each of them. A
     group (``groups=``) counts as one term. With an offset, trees are grown on the negative gradient
@@ -253,8 +254,8 @@ class GRRF(_RegularisedForest):
     summed over its columns and divided by the largest (equations 1, 4 and 5 of [1]_, with the
     weights of the authors' package). With `costs`, importances are divided by costs before they are
     compared with the largest, and the base coefficient of a term of cost c is ``lam ** c``, as in
-    :class:`RRF`. A group (``groups=``) counts as one term. With ``gamma=None``, sets of the path give
-    way to larger ones as in :class:`RRF`.
+    :class:`RRF`. A group (``groups=``) counts as one term. With ``gamma=None``, sets of the path
+    give way to larger ones as in :class:`RRF`.
 
     References
     ----------

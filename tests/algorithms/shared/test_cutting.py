@@ -10,6 +10,7 @@ import treeselect
 from treeselect import RRF
 from treeselect.algorithms.shared.base import ranked_step
 from treeselect.algorithms.shared.cutting import with_cuts
+from treeselect.algorithms.shared.ending import DrawnMethod
 from treeselect.algorithms.shared.task import Task
 
 
@@ -81,6 +82,19 @@ def test_units_that_are_forced_in_stay():
     kept = step(0.1, n3=1.0)
     found = with_cuts(task, [kept, step(0.2, n1=0.5, n3=0.5), WHOLE])
     assert [names(s) for s in found] == ["3", "a3", "ab123"]
+
+
+def test_a_set_does_not_give_way_to_a_dearer_one():
+    dear, equal = (
+        task_of(max_size=1, costs={"a": cost, "b": 2.0, "n1": 2.0}) for cost in (3.0, 2.0)
+    )
+    assert with_cuts(dear, [NULL, NOISE, WHOLE])[1] is NOISE
+    assert names(with_cuts(equal, [NULL, NOISE, WHOLE])[1]) == "a"
+
+
+def test_methods_that_draw_nothing_keep_their_path():
+    assert issubclass(treeselect.RBoost, DrawnMethod)
+    assert not issubclass(treeselect.GBFS, DrawnMethod)  # its first unit is the best of all
 
 
 @pytest.mark.parametrize(("method", "trees"), [("rrf", 20), ("rboost", 10)])

@@ -1,7 +1,7 @@
 """Sets of a path that give way to larger ones, cut to their size.
 
-The first units of a path over a rising coefficient are chosen by little: as long as none is in use,
-none competes. The most important units of a larger set are often the better ones.
+The first units of a path over a rising coefficient are the best of a few drawn at random: as long
+as none is in use, none competes. The most important units of a larger set are often better.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.nouns import noun_of
-from treeselect.engine.rounding import falling
+from treeselect.engine.rounding import at_least, falling
 
 _ROWS = 10_000
 """Most rows on which sets are compared."""
@@ -30,9 +30,9 @@ def with_cuts(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
 
     Of each size that is wanted, or below it was found, the first set (if there is none, the next
     larger one, cut) competes with all sets of at least that size, cut to their most important
-    units. It gives way to the best of those whose out-of-bag error is lower by more than the
-    standard error of the difference (see ``Judge.rise``), with forests of 100 trees, down to 30 on
-    more than 3,000 rows.
+    units. It gives way to the best of those that cost no more, and whose out-of-bag error is lower
+    by more than the standard error of the difference (see ``Judge.rise``), with forests of 100
+    trees, down to 30 on more than 3,000 rows.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ def with_cuts(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
     tuple of Step
         In order of increasing size, at most one of each.
     """
-    keep, of_size = task.problem.groups.keep, best_of_each_size(steps)
+    groups, of_size = task.problem.groups, best_of_each_size(steps)
+    keep = groups.keep
     own = [of_size[size] for size in sorted(of_size)]
     most = min(task.max_size, own[-1].size)
     wanted = range(int(keep.sum()) + 1, most + 1)
@@ -53,8 +54,10 @@ def with_cuts(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
     rows = rows_to_judge(task, _ROWS)
     judge = Judge(task, usual_trees(len(rows.places)), "cut", rows)
     for size in sizes:
-        cuts = [(step_of_size([step], size, keep), step) for step in steps if step.size >= size]
         start = step_of_size(own, size, keep)
+        cuts = [(step_of_size([step], size, keep), step) for step in steps if step.size >= size]
+        budget = groups.costs[start.selected].sum()
+        cuts = [pair for pair in cuts if at_least(budget, groups.costs[pair[0].selected].sum())]
         judge.learn([start.selected, *(cut.selected for cut, _ in cuts)])
         better = [pair for pair in cuts if _is_better(judge, pair[0], start)]
         if better:

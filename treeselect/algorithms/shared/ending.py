@@ -1,4 +1,4 @@
-"""Methods that revise their sets at the end: by a backward pass or by exchanges."""
+"""Methods that revise their sets at the end: by a backward pass, by exchanges, or by cuts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.cutting import with_cuts
 from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.options import check_flag
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
@@ -101,3 +102,14 @@ class RefinedMethod(PrunedMethod):
 
     def _ended_at(self, task: Task, fixed: Step) -> Step:
         return Refinement(task).at(fixed) if self.refine else super()._ended_at(task, fixed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnMethod(RefinedMethod):
+    """A method whose first units are the best of a few drawn at random.
+
+    Small sets of its path give way to larger ones, cut to their size (``cutting.with_cuts``).
+    """
+
+    def _ended(self, task: Task, steps: Sequence[Step]) -> Sequence[Step]:
+        return super()._ended(task, with_cuts(task, steps))

@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 from treeselect.algorithms.shared.base import Step, best_of_each_size
-from treeselect.algorithms.shared.cutting import with_cuts
 from treeselect.algorithms.shared.task import Task
 
 _FIRST = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -41,7 +40,7 @@ def trace(
         The search goes on until an ensemble of `max_size` is found, or until the values on both
         sides of it are too close; then the next larger ensemble ends the path.
     end : callable
-        Applied to one step of each size found, after poor sets gave way (``cutting.with_cuts``).
+        Applied to all steps found, before one of each size is kept.
 
     Returns
     -------
@@ -55,7 +54,7 @@ def trace(
             trials |= zip(positions, pool.map(try_at, positions), strict=True)
             positions = _next_positions(trials, task.max_size, every_size=task.every_size)
     steps = [trials[position] for position in sorted(trials)]
-    return rising(end(with_cuts(task, steps)), task.max_size)
+    return rising(end(steps), task.max_size)
 
 
 def _next_positions(trials: dict[float, Step], max_size: int, *, every_size: bool) -> list[float]:
