@@ -72,7 +72,7 @@ VALUES = (
     "pd.array([1, None])",
     "pd.Categorical(['x'])", "pa.array([1, 2])", "pl.Series([1, 2])", "decimal.Decimal('1.5')",
     "decimal.Decimal('NaN')", "fractions.Fraction(1, 2)", "datetime.date(2020, 1, 1)",
-    "pathlib.Path('x')", "object()", "object",
+    "pathlib.Path('x')", "object()", "bool",
     "int", "str", "print", "len", "...", "NotImplemented", "lambda *a: 1", "(i for i in 'x')",
     "slice(1)", "type('Own', (str,), {})('x')",
     "type('Own', (int,), {})(2)", "Strange()", "math", "uuid.UUID(int=1)",

@@ -645,6 +645,16 @@ def test_sections_must_be_a_list(tmp_path):
         fit.report(tmp_path / "r.html", sections=np.array(3))
 
 
+def test_units_that_are_constant_have_no_importance_in_decisions(tmp_path):
+    data, options = DATA[["y"]].assign(g="a"), {"n_trees": 4, "max_rounds": 5, "progress": False}
+    fit = treeselect.select("y ~ .", data, method="boruta", k=1, **options)
+    assert "best shadow" not in fit.report(tmp_path / "r.html").read_text("utf-8")
+    fit = treeselect.select("y ~ .", data.assign(x=DATA["x"]), method="boruta", k=1, **options)
+    page = fit.report(tmp_path / "r.html").read_text("utf-8")
+    assert "best shadow" in page
+    assert not re.search(r"\bnan\b", page)
+
+
 def test_a_factor_of_one_level_predicts_the_mean():
     level = pd.Series(["a", "a", None, "a"] * 6, dtype="str")
     fit = treeselect.select("y ~ g", DATA.assign(g=level), **QUICK)

@@ -22,12 +22,13 @@ class DecisionsSection:
 
 
 def gather(material: FitMaterial) -> DecisionsSection | None:
-    """The decisions; None for a method that makes none."""
+    """The decisions; None for a method that makes none, or if all units are constant."""
     fit = material.fit
-    if fit.step.decisions is None:
+    if fit.step.decisions is None or not len(fit.step.decisions.history):
         return None
     found, bar = decision_table(fit)
-    shown = found.head(MOST_UNITS)
+    competed = found[found["rounds"] > 0]  # constant units have no importance
+    shown = competed.head(MOST_UNITS)
     figure = range_figure(
         names=shown["term"].to_list(),
         values=shown["median"].to_list(),
@@ -35,7 +36,7 @@ def gather(material: FitMaterial) -> DecisionsSection | None:
         highs=shown["high"].to_list(),
         filled=[unit in fit.groups for unit in shown["term"]],
         mark=("best shadow", bar),
-        more=len(found) - len(shown),
+        more=len(competed) - len(shown),
     )
     rows = tuple(
         (
@@ -43,7 +44,7 @@ def gather(material: FitMaterial) -> DecisionsSection | None:
             str(row["decision"]),
             f"{row['hits']:,}",
             f"{row['rounds']:,}",
-            decimal_text(row["median"], 2),
+            decimal_text(row["median"], 2, missing="–"),
             interval_text(row["low"], row["high"]),
         )
         for row in found.head(MOST_ROWS).to_dict("records")
