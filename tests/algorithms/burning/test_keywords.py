@@ -120,6 +120,7 @@ def test_keywords_that_an_object_does_not_have(options, says):
         (lambda: Forest("single"), "`kind` of Forest must be 'bag-boosting' or"),
         (lambda: Forest(tail=1), "`tail` of Forest must be a whole number, at least 2"),
         (lambda: SingleFeature(forests=0), "`forests` of SingleFeature must be"),
+        (lambda: SingleFeature(max_depth=5), "`max_depth` of SingleFeature .* 1 to 4"),
         (lambda: Sketch(1), "`rows` of Sketch must be a whole number, at least 2"),
         (lambda: Sketch(10, "mixed"), "`kind` of Sketch must be 'rows' or 'gaussian'"),
         (lambda: Penalty(ridge=-1), "`ridge` of Penalty"),

@@ -11,11 +11,16 @@ import numpy as np
 from treeselect.algorithms.burning.pools import TreePool, check_kind, grown_pool, imported_pool
 from treeselect.algorithms.burning.ranges import KINDS, MAX_DEPTH, check_ranges
 from treeselect.algorithms.burning.sparsify import FIRST_PATH
-from treeselect.algorithms.shared.options import check_choice
+from treeselect.algorithms.shared.options import check_choice, check_integer
 from treeselect.algorithms.shared.strategies import Strategy
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import answer
-from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, SINGLE, BagBoosting
+from treeselect.engine.ensembles.bag_boosting import (
+    BAG_BOOSTING,
+    SINGLE,
+    SINGLE_MOST,
+    BagBoosting,
+)
 from treeselect.engine.splitting.candidates import n_able
 from treeselect.errors import MethodError
 
@@ -175,7 +180,7 @@ class SingleFeature(GrownForest):
         Least improvement for which a tree is kept, as a share of the difference in loss between the
         null model and a perfect fit.
     max_depth : int, optional
-        Maximum depth, 1 to 16; trees are never deeper than 4.
+        Maximum depth, 1 to 4; 4 by default. Deeper trees of one term would follow single rows.
     tree_cost : float
         Cost of the first split of each tree, at least 0.
 
@@ -190,6 +195,10 @@ class SingleFeature(GrownForest):
     >>> ControlBurn(forest=SingleFeature(max_depth=2))
     ControlBurn(max_depth=2, forest='single-feature')
     """
+
+    def __post_init__(self) -> None:
+        GrownForest.__post_init__(self)
+        check_integer(self, "max_depth", least=1, most=SINGLE_MOST, optional=True)
 
     def keywords(self) -> dict[str, Any]:
         """Itself as keywords of ControlBurn."""

@@ -72,7 +72,7 @@ SCHEMES = (BAG_BOOSTING, BAGGING, DOUBLE, SINGLE)
 _MOST_ROUNDS = 20
 """Rounds over the groups at one depth."""
 
-_SINGLE_MOST = 4
+SINGLE_MOST = 4
 """Greatest depth of single-feature trees: a tree with one feature for all its splits would follow
 single rows."""
 
@@ -223,7 +223,7 @@ def _double(stages: _Stages) -> None:
 
 
 def _single(stages: _Stages) -> None:
-    for depth in range(1, min(stages.rules.max_depth, _SINGLE_MOST) + 1):
+    for depth in range(1, min(stages.rules.max_depth, SINGLE_MOST) + 1):
         helped = groups = stages.take_turns(stages.able_groups, depth)
         for _ in range(_MOST_ROUNDS - 1):
             groups = stages.take_turns(groups, depth)
