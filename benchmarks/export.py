@@ -13,6 +13,7 @@ import runpy
 import sqlite3
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,7 @@ def in_python(path: Path, new: pd.DataFrame) -> list[float]:
 
 def in_sqlite(path: Path, new: pd.DataFrame) -> list[float]:
     """Predictions of SQLite."""
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         new.to_sql("patients", connection, index=False)
         rows = connection.execute(path.read_text()).fetchall()
     return [value for _, value in sorted(rows)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -76,7 +77,7 @@ def wanted(fit, new):
 
 def in_sqlite(query, new):
     """The answer of SQLite, which Python has."""
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         new.to_sql("rows", connection, index=False)
         return pd.read_sql(query, connection).sort_values("id", ignore_index=True)
 

@@ -113,7 +113,16 @@ def test_nothing_but_python(truth, tmp_path):
     treeselect.select(FORMULA, data, method="rrf", k=2, n_trees=5, seed=1).save(model)
     root = Path(treeselect.__file__).parents[1]
     done = subprocess.run(
-        [sys.executable, "-c", ALONE, str(Path(__file__).parent), str(model)],
+        # Newer Pythons warn of every fork of a process that has threads.
+        [
+            sys.executable,
+            "-W",
+            "ignore:This process:DeprecationWarning",
+            "-c",
+            ALONE,
+            str(Path(__file__).parent),
+            str(model),
+        ],
         env={
             "HOME": os.devnull + "/home",
             "PATH": "",
