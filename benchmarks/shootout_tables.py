@@ -313,15 +313,16 @@ def losses_table(rows, table):
 
 
 def note(rows, lacking):
-    """What is missing, in words."""
+    """What is missing, in words; a program measured before and absent today is not."""
+    run = set(rows["method"])
     failed = rows[rows["problem"].fillna("").astype(str) != ""]
     counts = failed.groupby("method").size()
-    parts = [f"{method} lacks {package}" for method, package in lacking.items()]
+    parts = [f"{m} lacks {package}" for m, package in lacking.items() if m not in run]
     parts += [
         f"{method}: {n} {'case' if n == 1 else 'cases'} without a result"
         for method, n in counts.items()
     ]
-    never = [m for m in (*METHODS, *peers.RANKS) if m not in set(rows["method"]) | set(lacking)]
+    never = [m for m in (*METHODS, *peers.RANKS) if m not in run | set(lacking)]
     parts += [f"not run yet: {', '.join(never)}"] if never else []
     return "; ".join(parts) or "nothing"
 

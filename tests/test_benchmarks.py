@@ -256,3 +256,13 @@ def test_no_name_of_a_front_hides_a_dot_or_another_name(monkeypatch):
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
     assert not any(box.contains(*dot) for box in boxes for dot in dots)
     assert all(axis.bbox.x0 < box.x0 and box.x1 < axis.bbox.x1 for box in boxes)
+
+
+def test_a_program_with_rows_is_not_called_missing(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    tables = importlib.import_module("shootout_tables")
+    rows = pd.DataFrame({"method": ["EBM", "EBM", "VSURF"], "problem": [None, "too slow", ""]})
+    words = tables.note(rows, {"EBM": "interpret", "abess": "abess"}).split("; ")
+    assert words[:2] == ["abess lacks abess", "EBM: 1 case without a result"]
+    assert words[2].startswith("not run yet: ")
+    assert not {"EBM", "VSURF", "abess"} & set(words[2].removeprefix("not run yet: ").split(", "))
