@@ -71,3 +71,19 @@ _BROKEN = re.compile("[\ud800-\udfff]")
 
 def _escape(found: re.Match[str]) -> str:
     return ascii(found[0])[1:-1]
+
+
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n|%]")  # noqa: RUF001 - read as the ASCII signs, too
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def guarded(text: str) -> str:
+    """Text of a CSV file, with an apostrophe before it if a spreadsheet would run it as a formula
+    (as OWASP advises: names are untrusted); a number stays as it is.
+
+    Examples
+    --------
+    >>> [guarded(text) for text in ("=1+1", "@SUM(A1)", "-0.5", "- none", "yes")]
+    ["'=1+1", "'@SUM(A1)", '-0.5', "'- none", 'yes']
+    """
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text

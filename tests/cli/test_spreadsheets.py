@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treeselect.cli.spreadsheets import guard_formulas, guarded
+from treeselect.cli.predict import guard_formulas
+from treeselect.shown import guarded
 
 RUN = ("=1+1", "=HYPERLINK(\"x\")", "+cmd", "-cmd|' /C calc'!A0", "@SUM(A1)", "\tx", "\rx", " =1",
-       "\N{FULLWIDTH EQUALS SIGN}1", "-", "- none", "+1 day")  # fmt: skip
+       "\N{FULLWIDTH EQUALS SIGN}1", "-", "- none", "+1 day", "|x", "%x", "\nx")  # fmt: skip
 PLAIN = ("yes", "", "a=1", "1-2", "'", "-1", "+1", "-1.5e-3", "-.5", "+1.", "0")
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.scalars import described
 from treeselect.cli.arguments import READING, add_data, check_data, data_of
 from treeselect.cli.flags import Flag, add_flags, flags_in, given
 from treeselect.cli.output import check_places, put, write_text
 from treeselect.cli.parser import command
-from treeselect.cli.spreadsheets import guard_formulas
 from treeselect.cli.words import read_number
 from treeselect.errors import OptionError
+from treeselect.shown import guarded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def _numbers(text: str, flag: str, example: str) -> list[float]:
@@ -58,7 +61,7 @@ FLAGS = {
         Flag(
             "level",
             ("--level",),
-            "coverage of the interval (default: 0.9)",
+            "coverage of the interval (default: 0.95)",
             "LEVEL",
             read_number,
         ),
@@ -125,3 +128,14 @@ def _predict(options: argparse.Namespace) -> None:
         write_text(asked["output"], text, "output")
     else:
         put(text.removesuffix("\n"))
+
+
+def guard_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table with names and texts ``shown.guarded``; numbers are unchanged."""
+    done = frame.rename(columns=lambda name: guarded(str(name)))
+    for j in range(done.shape[1]):
+        column = done.iloc[:, j]
+        if column.dtype.kind not in "biufc":
+            texts = [guarded(v) if isinstance(v, str) else v for v in column.astype(object)]
+            done.isetitem(j, texts)
+    return done

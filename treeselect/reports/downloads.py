@@ -11,10 +11,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from treeselect.reports.parts import Table
-from treeselect.shown import shown
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
-"""Characters that begin a formula or a call of another program in a spreadsheet."""
+from treeselect.shown import guarded, shown
 
 _NUMBER = re.compile(r"[+-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?")
 
@@ -32,8 +29,7 @@ def csv_link(table: Table) -> str:
 def csv_text(table: Table) -> str:
     """A table as CSV, with the content of its pictures in separate columns.
 
-    Texts that a spreadsheet would run as a formula are prefixed with an apostrophe, as OWASP
-    advises, because names are untrusted. Numbers lose their thousands separators.
+    Texts are ``shown.guarded``. Numbers lose their thousands separators.
     """
     columns: list[tuple[str, ...]] = []
     for i, head in enumerate(table.columns):
@@ -54,7 +50,7 @@ def _cell(text: str) -> str:
     plain = text.replace("\N{EN DASH}", "-") if text[1:2].isdigit() else text
     if _NUMBER.fullmatch(plain):
         return plain.replace(",", "")
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return guarded(text)
 
 
 def file_name(text: str) -> str:
