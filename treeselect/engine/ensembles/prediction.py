@@ -11,7 +11,6 @@ whose codes do not fit, rows walk one by one.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +19,7 @@ from treeselect.engine.arrays import FloatArray, IntArray, LeafArray, UInt64Arra
 from treeselect.engine.cache import inner, kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.ensembles.leaves import leaves_of
+from treeselect.engine.threads import each, n_parts
 
 if TYPE_CHECKING:
     from treeselect.engine.growing.nodes import Trees
@@ -202,16 +202,13 @@ def _predict_blocks(
 ) -> FloatArray:
     n_rows = blocks.shape[1]
     out = np.zeros((n_rows, trees.nodes.value.shape[1]))
-    edges = np.linspace(0, n_rows, n_threads + 1).astype(np.int64)
+    cells = n_rows * trees.n_trees
+    edges = np.linspace(0, n_rows, n_parts(n_threads, cells) + 1).astype(np.int64)
 
     def predict(k: int) -> None:
         add_predictions(packed, trees.nodes.value, trees.start, blocks, edges[k], edges[k + 1], out)
 
-    if n_threads == 1:
-        predict(0)
-    else:
-        with ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(predict, range(n_threads)))
+    each(predict, range(len(edges) - 1), cells)
     return out
 
 

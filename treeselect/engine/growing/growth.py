@@ -14,6 +14,7 @@ from treeselect.engine.arrays import (
     IntArray,
     UInt8Array,
     UInt16Array,
+    UInt32Array,
     UInt64Array,
     WeightArray,
 )
@@ -163,7 +164,7 @@ class Workspace(NamedTuple):
         The same groups: open ones first, then by rank; see ``candidates.start_ranks``.
     by_rank : ndarray of int32, shape (n_groups,)
         Working memory for `ranked`.
-    waiting : ndarray of int64, shape (n_rows + 2, 4)
+    waiting : ndarray of uint32, shape (n_rows + 2, 4)
         Nodes that are not split yet.
     total : ndarray of int64, shape (max(n_classes, 2),)
         Sums of a node.
@@ -204,7 +205,7 @@ class Workspace(NamedTuple):
     place: Int32Array
     ranked: Int32Array
     by_rank: Int32Array
-    waiting: IntArray
+    waiting: UInt32Array
     total: IntArray
     scratch: Scratch
     counts: IntArray
@@ -278,7 +279,7 @@ def workspace(
         place=np.arange(n_groups, dtype=np.int32),
         ranked=able.copy(),
         by_rank=np.zeros(n_groups, dtype=np.int32),
-        waiting=np.zeros((n_rows + 2, 4), dtype=np.int64),
+        waiting=np.zeros((n_rows + 2, 4), dtype=np.uint32),
         total=np.zeros(max(target.n_classes, 2), dtype=np.int64),
         scratch=scratch(target.n_classes),
         counts=np.zeros(n_rows, dtype=np.int64),

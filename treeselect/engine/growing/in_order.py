@@ -329,8 +329,8 @@ def grow_in_order(ground, opening, work, nodes):
             at = head
             head = (head + 1) % room
         n_waiting -= 1
-        node, begin = work.waiting[at, 0], work.waiting[at, 1]
-        end, depth = work.waiting[at, 2], work.waiting[at, 3]
+        node, begin = np.int64(work.waiting[at, 0]), np.int64(work.waiting[at, 1])
+        end, depth = np.int64(work.waiting[at, 2]), np.int64(work.waiting[at, 3])
         sum_rows(pack, work, begin, end, work.total)
         weight = weight_of(pack, work.total)
         write_leaf(nodes, node)
