@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -171,15 +172,23 @@ def _no_constant(text: str) -> Any:
     raise ValueError(f"JSON has no {text}")
 
 
+_START = re.compile(
+    rb"\x93NUMPY\x01\x00(?s:(..))"
+    rb"\{'descr': '([<|][bifu]\d)', 'fortran_order': False, 'shape': \(([\d, ]{0,40})\), \} *\n"
+)
+"""What ``numpy.lib.format`` writes before an array. numpy reads it as an expression of Python,
+which a damaged file could be; this is the only form that it writes."""
+
+
 def _read_array(data: bytes) -> NDArray[Any]:
     """An array of booleans or numbers whose header matches the number of bytes that follow."""
-    buffer = io.BytesIO(data)
-    version = np.lib.format.read_magic(buffer)
-    if version != (1, 0):
-        raise ValueError(f"an array of the format version {version}")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
-    rest = memoryview(data)[buffer.tell() :]
-    if dtype.name not in _DTYPES or not dtype.isnative or fortran:
+    found = _START.match(data)
+    if found is None or found.end() != 10 + int.from_bytes(found[1], "little"):
+        raise ValueError("an array with another header than numpy writes")
+    dtype = np.dtype(found[2].decode())
+    shape = tuple(int(n) for n in found[3].split(b",") if n.strip())
+    rest = memoryview(data)[found.end() :]
+    if dtype.name not in _DTYPES:
         raise ValueError(f"an array of type {dtype}")
     if math.prod(shape) * dtype.itemsize != len(rest) or len(shape) > 2:
         raise ValueError(f"an array of shape {shape} in {len(rest)} bytes")
