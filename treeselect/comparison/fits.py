@@ -23,7 +23,12 @@ from treeselect.printing import (
 )
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.cross_validation import standard_error
-from treeselect.resampling.paired import PairedDifference, differences, paired_difference
+from treeselect.resampling.paired import (
+    PairedDifference,
+    differences,
+    paired_difference,
+    test_share,
+)
 
 if TYPE_CHECKING:
     from treeselect.printing import Summary
@@ -85,7 +90,7 @@ class FitComparison(Summarised):
     def difference(self) -> PairedDifference:
         """Score of the second fit minus that of the first, with a 95% interval and a p-value by the
         corrected resampled t test (see :func:`treeselect.resampling.paired.paired_difference`)."""
-        share = float(self.n_test.sum() / self.n_train.sum())
+        share = test_share(self.n_train, self.n_test)
         return paired_difference(differences(self.scores[1], self.scores[0]), share)
 
     def tidy(self) -> Any:

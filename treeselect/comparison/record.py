@@ -20,7 +20,7 @@ from treeselect.errors import OptionError, listing
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.choosing import best_size, one_standard_error_size
 from treeselect.resampling.cross_validation import FoldPath, ScoreBySize
-from treeselect.resampling.paired import differences, paired_difference
+from treeselect.resampling.paired import differences, paired_difference, test_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -254,7 +254,7 @@ class Contest:
 
         base = self._run(self.best if reference is None else reference)
         at = self._place(base, k)
-        share = float(self.n_test.sum() / self.n_train.sum())
+        share = test_share(self.n_train, self.n_test)
         rows = []
         for run in self.runs:
             if run is base:

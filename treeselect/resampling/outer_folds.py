@@ -22,6 +22,7 @@ from treeselect.resampling.asked_folds import in_own_groups, read_folds, with_gr
 from treeselect.resampling.choosing import Choice, run_selection
 from treeselect.resampling.cross_validation import score_predictions
 from treeselect.resampling.folds import Folds, Split, Splitter
+from treeselect.resampling.paired import test_share
 from treeselect.resampling.splitting import split_rows
 from treeselect.running.parallel import Workers
 
@@ -52,7 +53,8 @@ class OuterFolds(NamedTuple):
     def test_share(self) -> float:
         """Ratio of held-out to training rows, mean over the folds."""
         used = self.weights.used
-        return float(np.mean([used[s.test].sum() / used[s.train].sum() for s in self.splits]))
+        sizes = np.array([(used[s.train].sum(), used[s.test].sum()) for s in self.splits])
+        return test_share(*sizes.T)
 
 
 def outer_folds(

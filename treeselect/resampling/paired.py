@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import at_least
 
 _ROUNDING = 1e-12
@@ -38,6 +38,12 @@ def differences(scores: FloatArray, others: FloatArray) -> FloatArray:
     return np.where(same, 0.0, scores - others)
 
 
+def test_share(n_train: IntArray, n_test: IntArray) -> float:
+    """Ratio of held-out to training rows, ``n_test / n_train``: its mean over the folds, as each
+    fold's variance depends on its own."""
+    return float(np.mean(n_test / n_train))
+
+
 def paired_difference(differences: FloatArray, test_share: float) -> PairedDifference:
     """Corrected resampled t interval and test.
 
@@ -50,7 +56,7 @@ def paired_difference(differences: FloatArray, test_share: float) -> PairedDiffe
     differences : ndarray of float, shape (n_folds,)
         Score of one model minus that of the other, for the folds of all repeats.
     test_share : float
-        Ratio of held-out to training rows, ``n_test / n_train``.
+        Of the folds: see :func:`test_share`.
 
     Returns
     -------
