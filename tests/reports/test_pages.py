@@ -7,6 +7,7 @@ from pkgutil import iter_modules
 
 import pytest
 
+import treeselect
 from treeselect.errors import OptionError
 from treeselect.printing.folder import template_folder
 from treeselect.reports import comparison, selection
@@ -204,4 +205,23 @@ def test_performance_must_be_that_of_the_fit(cross_validated, fitted, tmp_path):
         cross_validated.report(tmp_path / "r.html", performance=0.9)
     with pytest.raises(OptionError, match="must belong to the same fit"):
         cross_validated.report(tmp_path / "r.html", performance=fitted.performance(2))
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_was_found_must_be_from_the_same_data(tmp_path):
+    data = treeselect.datasets.load("titanic_correlated")
+    fits = [
+        treeselect.select("survived ~ age + sex", part, method="mrmr", k=1, seed=1)
+        for part in (data, data.iloc[::-1].reset_index(drop=True), data.head(600))
+    ]
+    assert len({fit.call.text for fit in fits}) == 1
+    for own in fits[1:]:
+        found = {
+            "performance": own.performance(2),
+            "linear": own.refit("glm"),
+            "coefficients": own.resample(3).coefficient_stability(),
+        }
+        for name, value in found.items():
+            with pytest.raises(OptionError, match=f"(?s)`{name}` must belong.*on other data"):
+                fits[0].report(tmp_path / "r.html", **{name: value})
     assert not list(tmp_path.iterdir())

@@ -12,11 +12,11 @@ import pytest
 from survival_data import small_fit
 
 import treeselect
+from treeselect.designs.data_fingerprint import data_fingerprint
 from treeselect.errors import OptionError
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
 from treeselect.results.citation import cite
-from treeselect.results.data_fingerprint import data_fingerprint
 
 VERSIONS = {"treeselect": "9.9", "Python": "3.99"}
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_digits
+from treeselect.designs.data_fingerprint import data_fingerprint
 from treeselect.designs.gaps import WAYS_OUT, warn_of_gaps
 from treeselect.designs.labels import column_labels, in_labels
 from treeselect.designs.linear_coding import USUAL, LinearCoding, read_coding
@@ -71,6 +72,8 @@ class CoefficientStability(Summarised):
         Labels in print of the coefficients, in the order of the table's rows.
     coding : LinearCoding
         How the models take missing values and ordered factors.
+    fingerprint : str or None
+        Of the data: see :func:`treeselect.designs.data_fingerprint.data_fingerprint`.
 
     Examples
     --------
@@ -97,6 +100,7 @@ class CoefficientStability(Summarised):
     library: str = "pandas"
     labels: tuple[str, ...] = ()
     coding: LinearCoding = USUAL
+    fingerprint: str | None = None
 
     def tidy(self) -> Any:
         """One row per coefficient: the intercept, then those of the most frequent terms first.
@@ -267,6 +271,7 @@ def coefficient_stability(
         response=in_labels(data).response.in_linear_models,
         call=result.call.text,
         k_of_fit=result.k,
+        fingerprint=data_fingerprint(data),
         seed=result.seed,
         library=data.library,
         labels=tuple(column_labels(data, table["column"], table["term"])),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.designs.data_fingerprint import data_fingerprint
 from treeselect.designs.families import Family
 from treeselect.designs.labels import shown_names
 from treeselect.designs.scoring import Scoring
@@ -96,6 +97,7 @@ def measure(
         rule=_rule(choice, family_inside, result),
         call=result.call.text,
         k_of_fit=result.k,
+        fingerprint=data_fingerprint(here),
         path_score=(
             float(result.scores.mean[result.k])
             if result.scores is not None and scoring is None

@@ -27,7 +27,7 @@ from treeselect.resampling.calibration import calibration_table
 from treeselect.resampling.cross_validation import standard_error
 from treeselect.resampling.discrimination import confusion_table, roc_table
 from treeselect.resampling.held_out import HeldOut
-from treeselect.resampling.paired import paired_difference
+from treeselect.resampling.paired import paired_difference, test_share
 from treeselect.resampling.performance_words import (
     INSIDE_FOLDS,
     INTERVAL,
@@ -77,6 +77,8 @@ class Performance(Summarised):
         Number of folds requested, if the call was stopped before all were done.
     labels : mapping of str to str
         Labels of terms in print, by name; terms without a label are absent.
+    fingerprint : str or None
+        Of the data: see :func:`treeselect.designs.data_fingerprint.data_fingerprint`.
 
     Examples
     --------
@@ -109,6 +111,7 @@ class Performance(Summarised):
     library: str = "pandas"
     asked: int | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    fingerprint: str | None = None
 
     @property
     def partial(self) -> bool:
@@ -135,7 +138,7 @@ class Performance(Summarised):
         The corrected resampled t interval (Nadeau and Bengio 2003) allows for training rows that
         folds share: see ``treeselect.resampling.paired.paired_difference``.
         """
-        found = paired_difference(self.scores, float(np.mean(self.n_test / self.n_train)))
+        found = paired_difference(self.scores, test_share(self.n_train, self.n_test))
         if not found.low < found.high:
             return float("nan"), float("nan")
         least, greatest = self.score_bounds

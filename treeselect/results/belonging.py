@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treeselect.arguments.scalars import described
+from treeselect.designs.data_fingerprint import data_fingerprint
 from treeselect.errors import OptionError
 from treeselect.results.refitting import GlmFit
 
@@ -30,6 +31,7 @@ def check_linear(fit: Fit, found: object) -> None:
             f"`linear` must belong to the same fit.\n  Found: that of {call}, with the formula"
             f" {facts['Formula']}."
         )
+    _check_data(fit, "linear", found)
 
 
 def check_found(fit: Fit, name: str, found: Performance | CoefficientStability, kind: type) -> None:
@@ -42,4 +44,15 @@ def check_found(fit: Fit, name: str, found: Performance | CoefficientStability, 
         raise OptionError(
             f"`{name}` must belong to the same fit.\n"
             f"  Found: that of {found.call}, which selected {found.k_of_fit}."
+        )
+    _check_data(fit, name, found)
+
+
+def _check_data(fit: Fit, name: str, found: Performance | CoefficientStability | GlmFit) -> None:
+    """Raise an OptionError unless the data are the same, as far as both are known."""
+    known = found.fingerprint, data_fingerprint(fit.design)
+    if None not in known and known[0] != known[1]:
+        raise OptionError(
+            f"`{name}` must belong to the same fit.\n  Found: that of the same call on other data"
+            f" (fingerprint {str(known[0])[:8]}, of the fit {str(known[1])[:8]})."
         )

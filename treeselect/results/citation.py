@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from treeselect._version import __version__
 from treeselect.algorithms.shared.references import entry
+from treeselect.designs.data_fingerprint import COVERED, data_fingerprint
 from treeselect.resampling.labelled import as_shown
-from treeselect.results.data_fingerprint import COVERED, data_fingerprint
 from treeselect.results.limitations import HEINZE, few_events, limitations
 from treeselect.results.methods_text import methods_text, papers
 from treeselect.results.rows import row_facts

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_flag, found_near
+from treeselect.designs.data_fingerprint import data_fingerprint
 from treeselect.designs.gaps import warn_of_gaps
 from treeselect.designs.labels import in_labels
 from treeselect.designs.linear_coding import USUAL, LinearCoding, read_coding
@@ -176,6 +177,8 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
         The model as the tests of its terms use it.
     predictor : LinearPredictor
         What :meth:`predict` needs.
+    fingerprint : str or None
+        Of the data: see :func:`treeselect.designs.data_fingerprint.data_fingerprint`.
 
     Notes
     -----
@@ -207,6 +210,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
     labels: dict[str, str] = field(default_factory=dict)
     fitted: FittedTerms | None = field(default=None, repr=False)
     predictor: LinearPredictor | None = None
+    fingerprint: str | None = None
 
     @property
     def coef(self) -> pd.Series:
@@ -350,6 +354,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
         labels=changed_labels(table, printed),
         fitted=fitted_terms(data, full, fit, content.facts[0][1], references),
         predictor=linear_predictor(data, full, fit),
+        fingerprint=data_fingerprint(data),
     )
 
 
