@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import falling
+from treeselect.errors import TreeselectWarning, listing
 from treeselect.models.probing import ResampledReadings, read_model
 from treeselect.printing import MOST_ROWS, SmallTable, signed, significant
 from treeselect.resampling.effects import (
@@ -119,6 +121,23 @@ def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
         frame[name] = frame[name].astype(pd.Series(["text"]).dtype)
     frame["n_resamples"] = frame["n_resamples"].astype("int64")
     return frame if len(classes) > 1 else frame.drop(columns="class")
+
+
+def warn_of_few(found: pd.DataFrame, *, stacklevel: int) -> None:
+    """Warn of terms, or pairs, without intervals because too few resamples selected them."""
+    few = found[found["n_resamples"] < LEAST_RESAMPLES]
+    if (found["n_resamples"] == 0).all() or few.empty:
+        return
+    name = few[[c for c in ("term", "other") if c in few]].agg(":".join, axis=1)
+    counts = dict(zip(name, few["n_resamples"], strict=True))
+    each = listing([f"{name} ({n:,})" for name, n in counts.items()], 6)
+    warnings.warn(
+        TreeselectWarning(
+            f"Intervals are missing where fewer than {LEAST_RESAMPLES} resamples tell them: {each}."
+            " Draw more, as by `fit.resample(200, effects=True)`."
+        ),
+        stacklevel=stacklevel + 1,
+    )
 
 
 def _classes(result: Fit) -> list[str]:

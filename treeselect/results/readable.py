@@ -23,7 +23,7 @@ from treeselect.frames.libraries import as_column, as_frame, in_library, with_co
 from treeselect.frames.reading import frame_of_arrow, read_data
 from treeselect.frames.scanning import Scan, scan_of
 from treeselect.results.describing import describe_table
-from treeselect.results.effects import effect_table
+from treeselect.results.effects import effect_table, warn_of_few
 from treeselect.results.hazards import hazards_at, read_type
 from treeselect.results.inside import importance_path_table, node_table, tree_table
 from treeselect.results.interactions import interaction_table
@@ -132,7 +132,7 @@ class ReadableFit(Fit):
         kind = "class" if len(self.design.response.classes) > 2 else "response"
 
         def fitted(frame: Any) -> list[Any]:
-            values = self._predict(frame, kind, offset, None, (None, None, 0.9))
+            values = self._predict(frame, kind, offset, None, (None, None, 0.95))
             assert isinstance(values, list)
             return values
 
@@ -380,7 +380,8 @@ class ReadableFit(Fit):
             ``from`` and ``to`` (text), see the notes; ``effect``, the change in mean prediction
             over the rows (float64); ``low`` and ``high``, the 2.5th and 97.5th percentiles of this
             change over the models of the resamples (see ``effects`` of :meth:`resample`), missing
-            if fewer than 20 of them define it; ``n_resamples``, how many do (int64).
+            if fewer than 20 of them define it (with a TreeselectWarning); ``n_resamples``, how
+            many do (int64).
 
         Raises
         ------
@@ -430,7 +431,10 @@ class ReadableFit(Fit):
         >>> bool(table["effect"][0] < -0.4)
         True
         """
-        return in_library(effect_table(self), self.design.library)
+        table = effect_table(self)
+        if self.effect_record is not None:
+            warn_of_few(table, stacklevel=2)
+        return in_library(table, self.design.library)
 
     def interactions(self) -> Any:
         """Interaction of each pair of selected terms in the final model.
@@ -445,9 +449,10 @@ class ReadableFit(Fit):
             and ``high`` are its 2.5th and 97.5th percentiles over the models of the resamples, at
             the same points and rows, and ``n_resamples`` is their number: those that selected both
             terms, on which both vary and no level of the grid is absent. Fewer than 20 give no
-            interval; without such resamples `n_resamples` is 0. ``size``, by which pairs are
-            ranked, is the root mean square of the non-additive part, on the same scale: a pair with
-            two small effects may have a large strength, which is a share, and still matter little.
+            interval (with a TreeselectWarning); without such resamples `n_resamples` is 0.
+            ``size``, by which pairs are ranked, is the root mean square of the non-additive part,
+            on the same scale: a pair with two small effects may have a large strength, which is a
+            share, and still matter little.
 
         Raises
         ------
@@ -462,7 +467,9 @@ class ReadableFit(Fit):
         dependences, over the cells of a 6 x 6 grid weighted by their shares of the rows, so pairs
         of values that do not occur are ignored.
         """
-        return in_library(interaction_table(self), self.design.library)
+        table = interaction_table(self)
+        warn_of_few(table, stacklevel=2)
+        return in_library(table, self.design.library)
 
     def neighbours(self, term: str | None = None, most: int = 10) -> Any:
         """The terms most strongly associated with a term in the data, selected or not.
@@ -573,7 +580,7 @@ class ReadableFit(Fit):
         *,
         quantiles: Sequence[float] | None = None,
         interval: Literal["prediction"] | None = None,
-        level: float = 0.9,
+        level: float = 0.95,
     ) -> Any:
         """Predict with the final model: the random forest refitted to the selected terms, the
         sparse forest (``refit=None`` of ControlBurn), or boosted trees (:meth:`refit`).
@@ -705,7 +712,7 @@ class ReadableFit(Fit):
         type: str,
         offset: Sequence[float] | None,
         times: object,
-        asked: tuple[Sequence[float] | None, object, object] = (None, None, 0.9),
+        asked: tuple[Sequence[float] | None, object, object] = (None, None, 0.95),
     ) -> list[Any] | dict[str, list[float]]:
         at = read_type(self, type, times, (QUANTILE,))
         shares, level = read_asked(type, *asked)
