@@ -164,7 +164,7 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
     columns += ["Frequency", "95% interval"] if resampled else []
     columns += ["Cost"] if priced else []
     rows = []
-    for _, row in table.iterrows():
+    for repeated, (_, row) in zip(table["group"].duplicated(), table.iterrows(), strict=True):
         spec = result.design.spec[row["term"]]
         cells = [row["term"]]
         cells += [row["group"]] if grouped else []
@@ -174,8 +174,11 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
         )
         cells += [number_text(row["n_missing"], ",.0f", "")] if has_gaps else []
         cells += [row["decision"]] if decided else []
-        cells += [decimal_text(row["importance"], 3), _entry(row["step"])]
-        if resampled and row["group"] in kept:
+        of_unit = (decimal_text(row["importance"], 3), _entry(row["step"]))
+        cells += ("", "") if repeated else of_unit
+        if resampled and repeated:
+            cells += ["", ""]
+        elif resampled and row["group"] in kept:
             cells += [BY_REQUEST, ""]
         elif resampled:
             cells += [
@@ -207,6 +210,10 @@ def _notes(result: Fit) -> tuple[str, ...]:
         notes.append(f"No term was selected{why}.")
     if n_selected > MOST_ROWS:
         notes.append(f"{n_selected - MOST_ROWS:,} more selected terms are listed by `.tidy()`.")
+    if len(result.groups) < n_selected:
+        notes.append(
+            "Importance, entry and frequency are those of the whole group, shown at its first term."
+        )
     notes += _purpose_notes(result)
     words = result.design.response.family.score_words
     notes += [words] if words else []
@@ -295,7 +302,7 @@ def _named(result: Fit, decision: int, word: str) -> str:
 def rows_note(result: Fit) -> str:
     """How many rows were used, and why others were excluded."""
     counts = result.design.rows
-    rows = f"Rows used: {counts.used:,}."
+    rows = f"Rows used: {counts.used:,}{', copies counted' if counts.more_copies else ''}."
     if counts.not_drawn:
         rows += f" Not drawn into the sample: {counts.not_drawn:,}."
     if counts.no_response:

@@ -99,13 +99,18 @@ def _varied(fit: Fit) -> bool:
 
 
 def _importance(rows: Sequence[Row]) -> _Column:
-    """Empty for terms outside the selection: they are not in the final model."""
-    values = [row["importance"] if row["selected"] else 0.0 for row in rows]
-    drawn = zip(rows, bars(values), strict=True)
+    """Empty for terms outside the selection, which are not in the final model, and for the second
+    and further terms of a group."""
+    seen: set[str] = set()
+    shown = []
+    for row in rows:
+        shown.append(bool(row["selected"]) and row["group"] not in seen)
+        seen.add(row["group"])
+    values = [row["importance"] if own else 0.0 for row, own in zip(rows, shown, strict=True)]
     return _Column(
         "Importance",
-        tuple(decimal_text(row["importance"], 3) if row["selected"] else "" for row in rows),
-        tuple(bar if row["selected"] else None for row, bar in drawn),
+        tuple(decimal_text(v, 3) if own else "" for v, own in zip(values, shown, strict=True)),
+        tuple(bar if own else None for bar, own in zip(bars(values), shown, strict=True)),
     )
 
 
@@ -149,7 +154,7 @@ def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
     fit = material.fit
     if found.empty:
         return []
-    shared = "; terms of a group show the value of the group" if _is_grouped(found) else ""
+    shared = "; that of a group is shown at its first term" if _is_grouped(found) else ""
     note = fit.model.importance_note
     notes = []
     if found["selected"].any():
