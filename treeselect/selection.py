@@ -128,15 +128,16 @@ def select(
         within strata) or its gradients, the martingale residuals; forests split these log-rank
         scores.
     weights : str or array of float, shape (n_rows,), optional
-        Column or array of case weights, at least 0. A row of weight 0 is ignored. Copies of a row
-        stay together in bootstrap samples of trees, folds and resamples; separated, they would make
-        out-of-bag errors too small. The standard errors of a search count them as one observation.
-        Methods that draw no rows give the same result for weights and for actual copies. Parameters
-        of transforms in the formula (a mean, knots) are estimated without weights. The column is
+        Column or array of case weights, at least 0. A row of weight 0 is ignored. The column is
         excluded from ``.``. Weights that are all equal have no effect, unless `weights_kind` is
-        ``"frequency"``.
+        ``"frequency"``. Parameters of transforms in the formula (a mean, knots) are estimated
+        without weights other than frequencies.
     weights_kind : {"frequency", "sampling", "precision"}, optional
-        ``"frequency"``: counts of identical rows; a weight of 2 stands for two copies of the row.
+        ``"frequency"``: counts of identical rows. A weight of 2 stands for two observations, which
+        bootstrap samples, folds and resamples draw one by one: a table of counts gives the result
+        of the rows that it counts. If the copies are of one observation, give its number as
+        `fold_groups`, so that they stay together. More than a million observations, and four per
+        row, are drawn in lots of equal rows.
         ``"sampling"``: inverse probabilities of selection, such as survey weights. Weights are
         relative, each row counts once wherever rows are counted (minimum leaf size, draws of
         resamples), and standard errors of linear models are robust. ``"precision"``: inverse

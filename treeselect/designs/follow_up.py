@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from treeselect.designs.weights import copies_of
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import at_least
 from treeselect.engine.survival.concordance import concordance
@@ -30,7 +31,7 @@ class FollowUp:
     start : str or None
         The same for the start of observation, if rows have one.
     n_rows, n_events : int
-        Rows with an observed response, and those of them that end in an event.
+        Observations with a response, and those of them that end in an event.
     median : float or None
         Median follow-up by the weighted reverse Kaplan-Meier estimate; None if it is not reached,
         or if rows have a start: they may be intervals of one person's time.
@@ -103,7 +104,9 @@ def follow_up_of(
     has_start = survival_of(formula).start is not None
     median = None if has_start else _median_follow_up(y, weight)
     span = _span_of_events(y, weight)
-    return described_follow_up(formula, len(y), int(y[:, EVENT].sum()), median, span, levels)
+    copies = copies_of(weight)
+    n_events = int(copies @ y[:, EVENT])
+    return described_follow_up(formula, int(copies.sum()), n_events, median, span, levels)
 
 
 def described_follow_up(
@@ -129,20 +132,22 @@ def described_follow_up(
     )
 
 
-def are_times(y: FloatArray, known: FollowUp) -> bool:
+def are_times(y: FloatArray, weight: WeightArray, known: FollowUp) -> bool:
     """Whether an array, which may be hostile, is what :func:`read_times` gives for such a formula.
 
     Parameters
     ----------
     y : ndarray of float64, shape (n_rows, 4)
         Finite numbers.
+    weight : ndarray of int64 or float, shape (n_rows,)
     known : FollowUp
     """
+    copies = copies_of(weight)
     start, stop, event, stratum = y[:, START], y[:, STOP], y[:, EVENT], y[:, STRATUM]
     from_beginning = start == FROM_THE_BEGINNING
     return bool(
-        len(y) == known.n_rows
-        and int(event.sum()) == known.n_events
+        int(copies.sum()) == known.n_rows
+        and int(copies @ event) == known.n_events
         and np.isin(event, (0.0, 1.0)).all()
         and (stop >= 0).all()
         and (from_beginning | ((start > 0) & (known.start is not None))).all()

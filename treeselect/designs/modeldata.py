@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from treeselect.arguments.scalars import described
 from treeselect.brief import brief
 from treeselect.designs.design import CodedColumns
@@ -14,7 +16,7 @@ from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.matrix import model_matrix
 from treeselect.designs.problem import Problem, Wants
 from treeselect.designs.response import Response
-from treeselect.designs.row_sample import RowSample, draw
+from treeselect.designs.row_sample import Drawn, RowSample, draw
 from treeselect.designs.weights import (
     WORDS_OF_KIND,
     RowWeights,
@@ -36,7 +38,8 @@ INTERCEPT = "Intercept"
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """How many rows of the data are used, and why others are not.
+    """How many observations are used, and why others are not. A frequency weight of 2 makes two
+    observations of a row, other rows are one each.
 
     Attributes
     ----------
@@ -47,23 +50,29 @@ class RowCounts:
         Left out because the weight is 0.
     not_drawn : int
         In use, but not in the sample of rows; 0 without a sample.
+    more_copies : int
+        Observations beyond the number of rows of the data.
     """
 
     used: int
     no_response: int
     no_weight: int
     not_drawn: int = 0
+    more_copies: int = 0
 
     @property
     def total(self) -> int:
         """All rows of the data."""
-        return self.used + self.no_response + self.no_weight + self.not_drawn
+        seen = self.used + self.no_response + self.no_weight + self.not_drawn
+        return seen - self.more_copies
 
 
-def row_counts(weights: RowWeights, response: Response, n_in_use: int) -> RowCounts:
-    """How many rows are used, by their weights and the response; `n_in_use` could be drawn."""
-    n = len(response.rows)
-    return RowCounts(n, response.n_dropped, int((~weights.used).sum()), n_in_use - n)
+def row_counts(drawn: Drawn) -> RowCounts:
+    """How many observations are used, and why others are not."""
+    n, every = drawn.weights.n_observations, drawn.every
+    n_all, n_zero = every.n_observations, int((~every.used).sum())
+    missing, more = n_all - drawn.n_in_use, n_all + n_zero - len(every)
+    return RowCounts(n, missing, n_zero, drawn.n_in_use - n, more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +96,8 @@ class AllRows:
         return name in self.sources
 
     def __getitem__(self, name: str) -> pd.Series[Any]:
-        return self.sources[name].set_axis(self.rows).reindex(range(self.n_rows))
+        rows, first = np.unique(self.rows, return_index=True)
+        return self.sources[name].iloc[first].set_axis(rows).reindex(range(self.n_rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +113,8 @@ class ModelData:
         Encodes new data in the same way.
     response : Response
     row_weights : RowWeights
-        Of the rows that are used, which have a response and a weight.
+        Of the rows that are used, which have a response and a weight. The copies that frequency
+        weights count are rows of their own.
     weights : str, bool
         Column of the data with the case weights; else whether an array was given.
     offset : ndarray of float, shape (n_rows,), or None
@@ -290,11 +301,11 @@ class ModelData:
             self.spec.formula, table, self.spec.na, weights=given, kind=self.weights_kind,
             family=self.response.family.name, also=hidden, fold_groups=groups, rows=rows, seed=seed,
         )  # fmt: skip
-        frame, every, response, used = drawn.frame, drawn.every, drawn.response, drawn.used
+        frame, response, used = drawn.frame, drawn.response, drawn.used
         known = self.offset_of(frame, offset)
         check_offset(known, response.rows)
         columns = self.spec.encode(used)
-        found = row_counts(every, response, drawn.n_in_use)
+        found = row_counts(drawn)
         if found != self.rows:
             raise NewDataError(
                 "`data` must be the data that the model was fitted to.\n"
@@ -318,7 +329,7 @@ class ModelData:
             self,
             arrays=arrays,
             response=dataclasses.replace(self.response, y=response.y, rows=response.rows),
-            row_weights=every.of(response.rows).in_groups(self.row_weights.groups),
+            row_weights=drawn.weights.in_groups(self.row_weights.groups),
             offset=None if known is None else known[response.rows],
             sources=used[list(self.spec.variables)],
         )

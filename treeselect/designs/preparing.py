@@ -89,8 +89,7 @@ def prepare(
         if table.in_memory:  # raises it together with all other problems
             read_terms(parsed, codes.applied(table.whole([])), also=[error])
         raise
-    whole, every, response, used = drawn.frame, drawn.every, drawn.response, drawn.used
-    own = every.of(response.rows)
+    whole, own, response, used = drawn.frame, drawn.weights, drawn.response, drawn.used
     if request.fold_groups is not None:
         own = own.in_groups(read_groups(request.fold_groups, whole, response.rows))
     scored = with_scoring(response.family, request.scoring, response.follow_up)
@@ -128,10 +127,10 @@ def prepare(
         response=response,
         row_weights=own,
         weights=weights if isinstance(weights, str) else weights is not None,
-        weights_kind=None if every.are_constant else kind or every.kind,
+        weights_kind=None if drawn.every.are_constant else kind or own.kind,
         offset=None if known is None else known[response.rows],
         offset_name=offset if isinstance(offset, str) else offset is not None,
-        rows=row_counts(every, response, drawn.n_in_use),
+        rows=row_counts(drawn),
         notes=tuple(notes),
         sources=sources,
         labels=labels,

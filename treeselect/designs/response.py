@@ -14,8 +14,8 @@ from treeselect.designs.evaluation import Basis, evaluate
 from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, Family, multinomial
 from treeselect.designs.follow_up import FollowUp, follow_up_of, has_times
 from treeselect.designs.survival import read_times
-from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import WeightArray
+from treeselect.designs.weights import RowWeights, copies_of
+from treeselect.engine.arrays import IntArray, WeightArray
 from treeselect.engine.data.targets import MOST_CLASSES
 from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
 from treeselect.formulas.terms import ParsedFormula
@@ -50,18 +50,18 @@ class Response:
         For two classes the indicator of the second, for more their number from 0; of times to an
         event four columns: see ``engine.survival.times``.
     rows : ndarray of int64, shape (n_rows,)
-        Rows of the data that are used.
+        Rows of the data that are used; a row with a frequency weight as often as it says.
     family : Family
     reason : str
         How the family was found.
     classes : tuple
         The classes as in the user's data, the positive one of two last; empty for numbers.
     n_dropped : int
-        Rows with a weight that are left out because the response, or a stratum, is missing.
+        Observations with a weight that are left out because the response, or a stratum, is missing.
     follow_up : FollowUp or None
         Facts about times to an event; None for other responses.
     counts : tuple of int
-        Rows in use of each class; of numbers their number, and of counts their sum behind it.
+        Observations of each class; of numbers their number, and of counts their sum behind it.
         Empty for times, and in models saved by versions that did not keep them.
     """
 
@@ -87,7 +87,7 @@ class Response:
         if not self.counts:
             return text
         if len(self.classes) == 2:
-            return f"{text} ({self.counts[1]:,} of {sum(self.counts):,} rows)"
+            return f"{text} ({self.counts[1]:,} of {sum(self.counts):,})"
         if self.classes:
             each = [f"{c} ({n:,})" for c, n in zip(self.classes, self.counts, strict=True)]
             more = f" and {len(each) - _MOST_NAMED} more" if len(each) > _MOST_NAMED else ""
@@ -130,6 +130,25 @@ def read_response(
         If there is one class only, no variation, no observed value, or too many classes.
     """
     check_choice("family", family, FAMILIES)
+    found = _read(formula, frame, family, weight)
+    copies = copies_of(weight)[found.rows]
+    return dataclasses.replace(found, counts=_counts(found, copies))
+
+
+def _counts(found: Response, copies: IntArray) -> tuple[int, ...]:
+    """Observations of each class; of numbers their number, and of counts their sum behind it."""
+    if found.classes:
+        each = np.bincount(found.y.astype(np.int64), copies, minlength=len(found.classes))
+        return tuple(each.astype(np.int64).tolist())
+    if found.family.has_times:
+        return ()
+    n = int(copies.sum())
+    return (n, int(copies @ found.y)) if found.family is POISSON else (n,)
+
+
+def _read(
+    formula: ParsedFormula, frame: pd.DataFrame, family: str, weight: WeightArray
+) -> Response:
     term = formula.response
     if has_times(formula):
         return _times(formula, frame, weight, family)
@@ -318,9 +337,4 @@ def _response(
     reason: str,
     classes: tuple[Any, ...],
 ) -> Response:
-    counts: tuple[int, ...] = ()
-    if classes:
-        counts = tuple(np.bincount(y.astype(np.int64), minlength=len(classes)).tolist())
-    elif not family.has_times:
-        counts = (len(rows), int(y.sum())) if family is POISSON else (len(rows),)
-    return Response(name, y, rows, family, reason, classes, n_rows - len(rows), counts=counts)
+    return Response(name, y, rows, family, reason, classes, n_rows - len(rows))

@@ -30,6 +30,9 @@ LEAST_ROWS = 20
 _QUANTILES = 10
 """Groups of a numeric response."""
 
+_MOST_COPIES, _MOST_OF_ROW = 1_000_000, 4
+"""Most rows that copies are written out as, unless there are as many; and most for each row."""
+
 _LEAST_OF_STRATUM = 2
 """Rows of the smallest stratum, if it has them."""
 
@@ -43,7 +46,7 @@ class RowSample:
     wanted : int
         Rows asked for.
     of : int
-        Rows that could be drawn: those with a response and a weight.
+        Observations that could be drawn: rows with a response and a weight, each copy counted.
     by : str
         Strata in words.
     groups : str, bool
@@ -69,6 +72,8 @@ class Drawn(NamedTuple):
         Of all rows.
     response : Response
         Of the rows that are used, numbered as in all rows.
+    weights : RowWeights
+        Of these rows.
     used : pandas.DataFrame
         Their columns.
     edges : dict of str to ndarray of float
@@ -76,12 +81,13 @@ class Drawn(NamedTuple):
     sample : RowSample or None
         None if all rows are used.
     n_in_use : int
-        Rows with a response and a weight, drawn or not.
+        Observations with a response and a weight, drawn or not.
     """
 
     frame: pd.DataFrame
     every: RowWeights
     response: Response
+    weights: RowWeights
     used: pd.DataFrame
     edges: dict[str, FloatArray]
     sample: RowSample | None
@@ -129,6 +135,11 @@ def draw(
 ) -> Drawn:
     """Read the response and the weights, decide which rows are used, and take their columns.
 
+    The copies that frequency weights count are independent observations: they become rows of their
+    own, so that folds, bags and permutations draw them one by one, and a table of counts gives the
+    answer of the rows that it counts. Beyond a million rows, or four times those of the data,
+    copies remain together in lots.
+
     Parameters
     ----------
     also : collection of str or None
@@ -143,15 +154,16 @@ def draw(
     """
     frame = outcomes(parsed, table, codes, also)
     every, full = read_all(parsed, frame, weights, kind, family)
-    n = len(full.rows)
+    n, n_in_use = len(full.rows), every.of(full.rows).n_observations
     there = set(table.columns)
     behind = [name for name in _behind(parsed) if name in there]
     wanted = (n if table.in_memory else USUAL_ROWS) if rows is None else rows
     if wanted >= n and table.in_memory:
         used = frame[behind]
+        counts = every.of(full.rows)
         if n < len(frame):
             used = used.iloc[full.rows].reset_index(drop=True)
-        return Drawn(frame, every, full, used, {}, None, n)
+        return _copies_apart(Drawn(frame, every, full, counts, used, {}, None, n_in_use))
     groups = None if fold_groups is None else read_groups(fold_groups, frame, full.rows)
     place, by = sampled(full, groups, min(wanted, n), stream_seed(seed, "rows"))
     chosen = full.rows[place]
@@ -161,9 +173,25 @@ def draw(
     own = codes.applied(taken.frame)
     response = _response_of(parsed, own, every, chosen, full, place, family)
     name = fold_groups if isinstance(fold_groups, str) else fold_groups is not None
-    sample = RowSample(wanted, n, by, name, seed)
-    # Edges were found before codes for missing values were taken out.
-    return Drawn(frame, every, response, own[behind], {} if codes else taken.edges, sample, n)
+    sample = RowSample(wanted, n_in_use, by, name, seed)
+    edges = {} if codes else taken.edges  # found before codes for missing values were taken out
+    counts = every.of(response.rows)
+    return _copies_apart(
+        Drawn(frame, every, response, counts, own[behind], edges, sample, n_in_use)
+    )
+
+
+def _copies_apart(drawn: Drawn) -> Drawn:
+    """The same with the copies that frequency weights count as rows of their own."""
+    counts = drawn.weights
+    if not counts.are_copies or counts.are_equal:
+        return drawn
+    weights, rows = counts.written_out(max(_MOST_COPIES, _MOST_OF_ROW * len(counts)))
+    used = drawn.used.iloc[rows].reset_index(drop=True)
+    of_rows = dataclasses.replace(
+        drawn.response, y=drawn.response.y[rows], rows=drawn.response.rows[rows]
+    )
+    return drawn._replace(response=of_rows, weights=weights, used=used)
 
 
 def _behind(parsed: ParsedFormula) -> list[str]:

@@ -103,6 +103,11 @@ class RowWeights:
         return len(self.rows) if blocks is None else len(np.unique(blocks[self.rows]))
 
     @property
+    def n_observations(self) -> int:
+        """Number of rows with a weight, each copy counted."""
+        return int(self.values.sum()) if self.are_copies else len(self.rows)
+
+    @property
     def kind(self) -> WeightsKind:
         """One of :data:`KINDS`."""
         if self.are_copies:
@@ -150,10 +155,29 @@ class RowWeights:
         """The same in other groups, one number per row."""
         return dataclasses.replace(self, groups=groups)
 
-    def written_out(self) -> tuple[RowWeights, IntArray]:
-        """Each copy as a separate row, and the number of the original row."""
-        rows = np.repeat(np.arange(len(self)), self.values.astype(np.int64))
-        return dataclasses.replace(self.of(rows), values=np.ones(len(rows), dtype=np.int64)), rows
+    def written_out(self, most: int | None = None) -> tuple[RowWeights, IntArray]:
+        """Each copy as a separate row, and the number of the original row.
+
+        Parameters
+        ----------
+        most : int, optional
+            At most so many rows, or as many as there are: copies then remain together in lots of
+            nearly equal size, as few to a lot as this allows.
+        """
+        counts, size = self.values.astype(np.int64), 1
+        lots = counts
+        while most is not None and lots.sum() > max(most, len(self.rows)):
+            size *= 2
+            lots = -(-counts // size)
+        rows = np.repeat(np.arange(len(self)), lots)
+        place = np.arange(len(rows)) - np.repeat(np.cumsum(lots) - lots, lots)
+        values = counts[rows] // lots[rows] + (place < counts[rows] % lots[rows])
+        return self.of(rows).valued(values), rows
+
+
+def copies_of(weight: WeightArray) -> IntArray:
+    """Observations behind each row: its weight if that is a whole number, otherwise one."""
+    return weight.astype(np.int64) if weight.dtype.kind in "iu" else (weight > 0).astype(np.int64)
 
 
 def row_weights(values: WeightArray, groups: IntArray | None = None) -> RowWeights:

@@ -26,6 +26,7 @@ from treeselect.designs.row_sample import LEAST_ROWS, RowSample
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.units import Units
 from treeselect.designs.weights import KINDS, LARGEST_WEIGHT, RowWeights, no_weights
+from treeselect.engine.arrays import WeightArray
 from treeselect.engine.data.binning import FREE, MAX_BINS, bin_columns
 from treeselect.formula import parse_formula
 from treeselect.formulas.expressions import Code, Transform, nodes
@@ -325,7 +326,7 @@ def _with_sources(
         and len(frame) == len(y) > 0,
         "data",
     )
-    _check_response(data.response, y)
+    _check_response(data.response, y, weight)
     offset = None if data.offset is None else arrays["offset"]
     check(
         offset is None
@@ -359,10 +360,10 @@ def _with_sources(
     )
 
 
-def _check_response(response: Response, y: NDArray[np.float64]) -> None:
+def _check_response(response: Response, y: NDArray[np.float64], weight: WeightArray) -> None:
     """Raise unless classes are numbered from 0, and times could be read from a formula."""
     if response.follow_up is not None:
-        check(are_times(y, response.follow_up), "times to an event")
+        check(are_times(y, weight, response.follow_up), "times to an event")
         return
     n = response.family.n_classes
     check(n == 0 or bool(((y >= 0) & (y < n) & (y == np.floor(y))).all()), "response and classes")

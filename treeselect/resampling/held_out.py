@@ -24,7 +24,8 @@ class HeldOut:
     Attributes
     ----------
     row : ndarray of int64, shape (n,)
-        Row number in the data, from 0. A row that is held out several times occurs as often.
+        Row number in the data, from 0. A row that is held out several times occurs as often, and so
+        does a row with a frequency weight.
     fold : ndarray of int64, shape (n,)
         From 1.
     y : ndarray of float, shape (n,), or (n, 4)
@@ -60,8 +61,8 @@ class HeldOut:
 
     @property
     def n_rows(self) -> int:
-        """Number of distinct rows."""
-        return len(np.unique(self.row))
+        """Number of distinct observations."""
+        return round(float((1 / self.times).sum()))
 
     def like_rows(self, chosen: IntArray | slice = slice(None)) -> float:
         """Effective number of rows behind some predictions: their total weight if weights are

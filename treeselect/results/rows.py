@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    """Counts of rows, whatever their weights.
+    """Counts of rows, whatever their weights; the copies that frequency weights count are rows.
 
     Attributes
     ----------

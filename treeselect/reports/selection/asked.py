@@ -23,7 +23,7 @@ def gather(material: FitMaterial) -> tuple[tuple[str, str], ...]:
 
 def _rows(material: FitMaterial) -> str:
     counts = material.fit.design.rows
-    rows = f"{counts.used:,} used"
+    rows = f"{counts.used:,} used{', copies counted' if counts.more_copies else ''}"
     if counts.not_drawn:
         rows += f"; {counts.not_drawn:,} not drawn"
     if counts.no_response:
