@@ -49,7 +49,7 @@ def assert_same(counted, rows):
     pd.testing.assert_frame_equal(counted.tidy(), rows.tidy())
 
 
-@pytest.mark.parametrize("method", treeselect.methods()["name"])
+@pytest.mark.parametrize("method", treeselect.methods()["method"])
 def test_every_method_takes_copies_for_observations(people, table, method):
     options = {"n_trees": 30} if method in ("rrf", "grrf", "rboost", "boruta") else {}
     assert_same(*both("survived", people, table, method=method, k=2, **options))
@@ -59,9 +59,8 @@ def test_every_method_takes_copies_for_observations(people, table, method):
 def test_every_family(people, table, outcome):
     counted, rows = both(outcome, people, table, method="mrmr", k="best", resamples=5)
     assert_same(counted, rows)
-    pd.testing.assert_frame_equal(counted.scores.tidy(), rows.scores.tidy())
+    np.testing.assert_array_equal(counted.scores.scores, rows.scores.scores)
     pd.testing.assert_frame_equal(counted.stability.tidy(), rows.stability.tidy())
-    assert counted.response_text == rows.response_text if hasattr(rows, "response_text") else True
 
 
 def test_default_finds_what_the_people_tell(people, table):
@@ -71,10 +70,10 @@ def test_default_finds_what_the_people_tell(people, table):
     one, two = (fit.performance(folds=3, seed=1) for fit in (counted, rows))
     np.testing.assert_array_equal(one.scores, two.scores)
     assert one.mean > 0.7
-    assert set(one.predictions["row"]) == set(range(len(table) - 1))
+    assert set(one.predictions()["row"]) == set(range(len(table) - 1))
 
 
-def test_people_are_counted_in_print(people, table):
+def test_people_are_counted_in_print(people, table, tmp_path):
     counted, rows = both("survived", people, table, method="importance", k=2)
     n, died = len(people), int(people["survived"].sum())
     for text in (counted.summary(), rows.summary()):
@@ -82,7 +81,7 @@ def test_people_are_counted_in_print(people, table):
     assert f"Rows used: {n}, copies counted. Excluded because their weight is 0: 1." in str(
         counted.summary()
     )
-    assert counted.methods_text().count(f"{n}") == rows.methods_text().count(f"{n}")
+    assert f"{n} rows" in counted.report(tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_linear_models_are_those_of_the_people(people, table):
@@ -97,12 +96,12 @@ def test_clusters_and_given_folds_keep_copies_together(table):
     cell = np.arange(len(table))
     arguments = {"weights": "n", "weights_kind": "frequency", "method": "mrmr", "seed": 1}
     fit = treeselect.select("survived ~ .", table, fold_groups=cell, k=2, **arguments)
-    out = fit.performance(folds=3, seed=1).predictions
+    out = fit.performance(folds=3, seed=1).predictions()
     assert (out.groupby("row")["fold"].nunique() == 1).all()
     fit = treeselect.select("survived ~ .", table, k=2, **arguments)
-    out = fit.performance(folds=cell % 3, seed=1).predictions
+    out = fit.performance(folds=cell % 3, seed=1).predictions()
     assert (out["fold"] == out["row"] % 3 + 1).all()
-    out = fit.performance(folds=3, seed=1).predictions
+    out = fit.performance(folds=3, seed=1).predictions()
     assert (out.groupby("row")["fold"].nunique() > 1).any()
 
 
@@ -140,7 +139,7 @@ def test_large_counts_are_drawn_in_lots(people, table, monkeypatch):
         "survived ~ .", many, weights="n", weights_kind="frequency", method="mrmr", k=2, seed=1
     )
     assert "sex" in fit.selected
-    assert len(fit.design.row_weights) <= 4 * len(many)
+    assert len(fit.design.row_weights) <= 300
     died = 1000 * int(people["survived"].sum())
     assert f"({died:,} of {1000 * len(people):,})" in " ".join(str(fit.summary()).split())
     assert fit.refit("glm").n_used == 1000 * len(people)

@@ -25,6 +25,9 @@ from treeselect.resampling.splitting import split_rows
 
 N_SITES, SIZE = 40, 9
 SITE = np.repeat(np.arange(N_SITES), SIZE)
+COPIES = 1 + np.arange(len(SITE)) % 3
+OF_COPIES = np.repeat(SITE, COPIES)
+"""Weights of a task, 2 * SIZE in each site, and the sites of the copies."""
 
 
 def draw(seed=4):
@@ -139,7 +142,7 @@ def test_groups_must_be_known_also_where_no_folds_are_made(sites):
 
 @pytest.fixture(scope="module")
 def task(sites):
-    fit = select(sites, method="mrmr", weights=1 + np.arange(len(sites)) % 3)
+    fit = select(sites, method="mrmr", weights=COPIES)
     return Task(fit.design.problem, fit.design.row_weights, max_size=5, seed=1)
 
 
@@ -151,11 +154,11 @@ def test_standard_errors_are_those_of_sums_over_groups(task):
     difference = judge.errors(one) - judge.errors(none)
     weight = task.weight / task.weight.sum()
     assert rise == pytest.approx(weight @ difference)
-    sums = [(weight * (difference - rise))[site == SITE].sum() for site in range(N_SITES)]
+    sums = [(weight * (difference - rise))[site == OF_COPIES].sum() for site in range(N_SITES)]
     assert spread == pytest.approx(np.sqrt(np.square(sums).sum()))
-    left = np.arange(len(SITE)) % 17 / 9
+    left = np.arange(len(OF_COPIES)) % 17 / 9
     error, standard_error = out_of_bag_error(task.problem, task.weights, task.problem.y - left)
-    sums = [(weight * (left**2 - error))[site == SITE].sum() for site in range(N_SITES)]
+    sums = [(weight * (left**2 - error))[site == OF_COPIES].sum() for site in range(N_SITES)]
     assert standard_error == pytest.approx(np.sqrt(np.square(sums).sum()))
 
 
@@ -165,10 +168,10 @@ def test_whole_groups_are_held_out(task, classes):
     if classes:
         rare = (SITE < 3) & (np.arange(len(SITE)) % 2 == 0)
         data = draw().assign(y=rare)
-        problem = select(data, method="mrmr").design.problem
+        problem = select(data, method="mrmr", weights=COPIES).design.problem
     train, held_out = hold_rows_out(problem, task.weights, seed=4)
-    sites = np.unique(SITE[held_out])
-    assert len(held_out) == SIZE * len(sites)
+    sites = np.unique(OF_COPIES[held_out])
+    assert len(held_out) == 2 * SIZE * len(sites)
     assert 7 <= len(sites) <= 9
     assert (train[held_out] == 0).all()
     assert (np.delete(train, held_out) == np.delete(task.weight, held_out)).all()
@@ -181,17 +184,17 @@ def test_shadows_tell_groups_apart_as_their_units_do(task):
     names = task.problem.groups.names
     for g, name in enumerate(names):
         for column in (codes[g], codes[len(names) + g]):
-            alike = [len(np.unique(column[site == SITE])) == 1 for site in range(N_SITES)]
+            alike = [len(np.unique(column[site == OF_COPIES])) == 1 for site in range(N_SITES)]
             assert all(alike) == (name != "x")
         assert sorted(codes[g]) == sorted(codes[len(names) + g])
         assert (codes[g] != codes[len(names) + g]).any()
 
 
 def test_all_rows_of_one_group_are_rows(task):
-    part = task.weights.of(np.arange(SIZE))
+    part = task.weights.of(np.arange(2 * SIZE))
     assert part.groups is not None
     assert part.blocks is None
-    assert part.n_units == SIZE
+    assert part.n_units == 2 * SIZE
     assert task.weights.n_units == N_SITES
 
 

@@ -237,7 +237,8 @@ def test_a_row_of_weight_0_is_not_there(mixed, method, formula):
     plain = select(formula, mixed, method, k=2, weights=weight[there])
     more = select(formula, garbage, method, k=2, weights=weight, new_levels="missing")
     assert_same_answer(plain, more, garbage[there])
-    assert more.design.rows == RowCounts(len(mixed), 0, 300)
+    n = weight.sum()
+    assert more.design.rows == RowCounts(n, 0, 300, more_copies=n - len(mixed))
     assert len(more.augment(garbage)) == len(garbage)
 
 

@@ -199,7 +199,11 @@ def test_effects_are_printed_and_written(folder, capsys, monkeypatch):
         "lasso",
         "--effects",
     ]
-    assert main([*arguments, "--seed", "1", "--resamples", "2", "--json", "effects.json"]) == 0
+    with pytest.warns(
+        treeselect.errors.TreeselectWarning,
+        match=r"fewer than 20 resamples tell them: `signal \(2\)`",
+    ):
+        assert main([*arguments, "--seed", "1", "--resamples", "2", "--json", "effects.json"]) == 0
     assert "Effect on the mean response" in capsys.readouterr().out
     tables = json.loads((folder / "effects.json").read_text(encoding="utf-8"))
     (row,) = tables["effects"]

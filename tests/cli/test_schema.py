@@ -10,6 +10,7 @@ import pytest
 from treeselect._version import __version__
 from treeselect.cli.main import main
 from treeselect.cli.schema import NAMES
+from treeselect.errors import TreeselectWarning
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,8 @@ def written(mixed, tmp_path_factory):
     formula = ["died ~ signal + colour + flag", data]
     much = ["--resamples", "3", "--effects", "--coefficients", "--performance", "2"]
     quick = ["-k", "1", "--set", "n_trees=10", "--seed", "1", *much]
-    assert main(["select", *formula, *quick, "--json", out["select"]]) == 0
+    with pytest.warns(TreeselectWarning, match="fewer than 20 resamples"):
+        assert main(["select", *formula, *quick, "--json", out["select"]]) == 0
     compared = ["-m", "mrmr,lasso", "-k", "1", "--folds", "2", "--seed", "1"]
     assert main(["compare", *formula, *compared, "--json", out["compare"]]) == 0
     assert main(["methods", "--json", out["methods"]]) == 0

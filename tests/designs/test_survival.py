@@ -99,7 +99,7 @@ def test_starts_strata_and_missing_values():
 def test_rows_without_weight_are_not_there():
     frame = FRAME.assign(w=[1, 1, 2, 0, 1, 1], time=[*FRAME["time"][:3], -1.0, *FRAME["time"][4:]])
     data = prepared("Surv(time, dead) ~ x", frame, weights="w")
-    assert data.response.rows.tolist() == [0, 1, 2, 4, 5]
+    assert data.response.rows.tolist() == [0, 1, 2, 2, 4, 5]
     with pytest.raises(DataError, match=r"at least 0.\n(.*\n)*.*1 row with weight"):
         prepared("Surv(time, dead) ~ x", frame.assign(time=-1.0), weights="w")
 

@@ -75,7 +75,7 @@ def test_the_fit_is_the_same(both, fits):
     np.testing.assert_array_equal(plain.stability.selected, other.stability.selected)
     same = [name for name in plain.glance() if name not in ("call", "data")]
     pd.testing.assert_frame_equal(plain.glance()[same], other.glance()[same])
-    assert other.glance()["n"].item() == len(data)
+    assert other.glance()["n"].item() == data["w"].sum()
     assert "Excluded because their weight is 0: 100." in str(other.summary())
     clean = more.assign(dose=np.where(there, more["dose"], 0.0), known=more["known"].fillna(0.0))
     fitted = other.augment(clean)["fitted"]

@@ -237,7 +237,7 @@ def test_classes_each_have_an_effect(data):
 
 
 def test_with_an_offset_and_weights(data):
-    fit = select(data, "count ~ x", k=1, offset="exposure", weights="w")
+    fit = select(data, "count ~ x", k=1, offset="exposure", weights="w", weights_kind="precision")
     assert by_term(fit)["effect"]["x"] > 0.3
     record = dataclasses.replace(fit, effect_record=fit.resample(2, effects=True).effect_record)
     assert "changes in the linear predictor" in effect_notes(record)[0]

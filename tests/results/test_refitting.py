@@ -89,9 +89,8 @@ def test_counts_with_an_offset_and_copies_of_rows(trial):
         freq_weights=part["copies"],
     ).fit()  # fmt: skip
     assert_same(fit, expected)
-    assert fit.n_dropped == (trial["x"].isna() & (trial["copies"] > 0)).sum()
+    assert fit.n_dropped == trial.loc[trial["x"].isna(), "copies"].sum()
     text = fit.summary().as_text()
-    assert "Case weights are frequencies: each row counts as so many rows." in text
     assert "offset is part of the linear predictor" in text
 
 

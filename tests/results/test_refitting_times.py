@@ -238,6 +238,6 @@ def test_what_an_estimator_would_ignore_is_refused(study, left, right, model, sa
 
 def test_weights_and_offset_must_be_taken(study):
     with pytest.raises(OptionError, match="must take `sample_weight`"):
-        select(NOW, "x + dose", study, weights="copies").refit(Curves())
+        select(NOW, "x + dose", study, weights=0.5 + study["copies"]).refit(Curves())
     with pytest.raises(OptionError, match="where there is an offset"):
         select(NOW, "x + dose", study, offset="noise").refit(Curves())

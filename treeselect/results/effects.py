@@ -125,7 +125,7 @@ def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
 
 def warn_of_few(found: pd.DataFrame, *, stacklevel: int) -> None:
     """Warn of terms, or pairs, without intervals because too few resamples selected them."""
-    few = found[found["n_resamples"] < LEAST_RESAMPLES]
+    few = found[found["low"].isna()]
     if (found["n_resamples"] == 0).all() or few.empty:
         return
     name = few[[c for c in ("term", "other") if c in few]].agg(":".join, axis=1)

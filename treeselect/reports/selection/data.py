@@ -189,8 +189,7 @@ def _lead(fit: Fit, tables: Sequence[BaselineTable]) -> str:
         "Numbers: median (lower to upper quartile). Levels: number of rows (share of the rows with"
         f" a known value). Missing values are counted where there are any.{by}"
     )
-    if weights.are_equal:
-        return said
     if weights.are_copies:
-        return f"{said} Each row counts as often as its case weight."
+        copies = " Each row counts as often as its case weight."
+        return f"{said}{copies if fit.design.rows.more_copies else ''}"
     return f"{said} Each row counts once, whatever its weight."
