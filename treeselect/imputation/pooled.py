@@ -36,7 +36,7 @@ from treeselect.models.maketables import (
 from treeselect.models.pooling import Pooled, pool
 from treeselect.printing import Summary, SummaryContent, interval_text, number_text
 from treeselect.printing.summary import Summarised
-from treeselect.results.linear_notes import group_note, left_out_note, weight_notes
+from treeselect.results.linear_notes import group_notes, left_out_note, weight_notes
 from treeselect.results.refitting import (
     fit_terms,
 )
@@ -151,7 +151,7 @@ def pool_glm(found: Imputed) -> PooledFit:
     notes = (
         SELECTED_HERE,
         *_rule_notes(found, known=bool(known)),
-        *group_note(found.fits[0].choice.folds.groups_name, found.fits[0].design),
+        *group_notes(found.fits[0].choice.folds.groups_name, found.fits[0].design, fits),
         *problems,
         *ratio_notes(fits[0], printed),
         *few_events_notes(fits, "frame"),
@@ -161,7 +161,7 @@ def pool_glm(found: Imputed) -> PooledFit:
     )
     return PooledFit(
         results=tuple(fit.result for fit in fits),
-        n_used=len(data[0].y),
+        n_used=data[0].row_weights.n_observations,
         n_dropped=data[0].n_dropped,
         left_out=left_out[0],
         content=_content(found, fits[0], data[0], printed, notes),

@@ -137,6 +137,43 @@ _ENOUGH_EVENTS = 10
 """Events per coefficient below which a note is given."""
 
 
+_FEW_GROUPS = 50
+"""With fewer clusters than this, a note says that robust errors need many."""
+
+
+def error_words(name: str | bool, fits: Sequence[LinearFit]) -> str:
+    """How cluster-robust standard errors were computed, and from how many clusters.
+
+    Parameters
+    ----------
+    name : str or bool
+        Column of the clusters; True if it is not known.
+    fits : sequence of LinearFit
+        At least one with clusters.
+    """
+    n = sorted({fit.n_groups for fit in fits if fit.n_groups is not None})
+    number = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
+    df = f", {n[0] - 1:,} degrees of freedom" if len(n) == 1 else ""
+    return f"cluster-robust, {number} {clusters(name)}{df}"
+
+
+def clusters(name: str | bool) -> str:
+    """The clusters of a column."""
+    return f"{quoted(name)} clusters" if isinstance(name, str) else "clusters"
+
+
+def robust_note(fits: Sequence[LinearFit], unit: str = "") -> str:
+    """What cluster-robust standard errors are valid for; `unit` is what has so few clusters."""
+    said = "Standard errors are cluster-robust, valid for any dependence within clusters."
+    n = min(fit.n_groups for fit in fits if fit.n_groups is not None)
+    if n >= _FEW_GROUPS:
+        return said
+    return (
+        f"{said} They require many clusters: with {n}{unit}, p-values may be too small (Cameron and"
+        " Miller 2015)."
+    )
+
+
 def in_print(data: ModelData, table: pd.DataFrame) -> pd.DataFrame:
     """A table of coefficients with the printed names of its columns."""
     return table.assign(column=column_labels(data, table["column"], table["term"]))

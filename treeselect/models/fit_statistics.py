@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,19 +22,21 @@ def fit_statistics(fit: LinearFit, family: str, *, are_copies: bool) -> dict[str
     fit : LinearFit
     family : {"gaussian", "binomial", "multinomial", "poisson", "cox"}
     are_copies : bool
-        Whether case weights are frequencies. The likelihood with other weights is known only up to
-        scale, so ``aic``, ``bic`` and ``ll`` are omitted.
+        Whether case weights are frequencies. The likelihood with other weights, and of
+        quasi-Poisson models, is known only up to scale, so ``aic``, ``bic`` and ``ll`` are omitted.
 
     Returns
     -------
     dict of str to float
         Some of ``deviance``, ``null_deviance``, ``df_resid``, ``df_null``, ``aic``, ``bic``,
-        ``ll``, ``ll_null``, ``sigma``, ``r2``, ``adj_r2``.
+        ``ll``, ``ll_null``, ``sigma``, ``r2``, ``adj_r2``, ``dispersion``.
     """
     with own_filters(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # from the null model
         found = _NUMBERS[family](fit.result)
-    if not are_copies:
+    if fit.dispersion is not None:
+        found["dispersion"] = fit.dispersion
+    if fit.is_quasi or not are_copies:
         found = {name: value for name, value in found.items() if name not in _OF_LIKELIHOOD}
     return {name: float(value) for name, value in found.items() if np.isfinite(value)}
 
@@ -123,7 +125,23 @@ def _deviances(fit: LinearFit, found: dict[str, float]) -> Facts:
         facts.append(("Deviance", said))
     if "aic" in found:
         facts.append(("AIC", f"{found['aic']:,.2f}"))
-    return tuple(facts)
+    return (*facts, *dispersion_fact([fit]))
+
+
+def dispersion_fact(fits: Sequence[LinearFit]) -> Facts:
+    """Pearson's dispersion of counts, the median over several fits, and what became of it."""
+    known = [fit.dispersion for fit in fits if fit.dispersion is not None]
+    if not known:
+        return ()
+    said = f"{np.median(known):.3g} (Pearson; 1 if Poisson)"
+    several = f", median of {len(known)} fits" if len(known) > 1 else ""
+    if any(fit.n_groups is not None for fit in fits):
+        return (("Dispersion", f"{said}{several}; errors are robust to it"),)
+    n = sum(fit.is_quasi for fit in fits)
+    if not n:
+        return (("Dispersion", f"{said}{several}, within chance"),)
+    where = f" in {n} of them" if several else ""
+    return (("Dispersion", f"{said}{several}, above chance{where}: quasi-Poisson errors"),)
 
 
 def _on(found: dict[str, float], name: str) -> str:

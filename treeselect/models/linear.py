@@ -32,6 +32,9 @@ than 1e-12."""
 _LONG = 50_000
 """Rows above which a GLM is solved in blocks."""
 
+_TAIL = 1.6449
+"""Upper 5% point of the normal distribution."""
+
 _MOST_COPIES = 10_000_000
 """Most rows to which case weights are expanded where statsmodels takes no weights."""
 
@@ -61,6 +64,10 @@ class LinearFit:
     ratio : str
         What the exponential of a coefficient is: ``"hazard ratio"``, ``"odds ratio"`` or ``"rate
         ratio"``; "" if it is none.
+    dispersion : float or None
+        Pearson's chi-squared statistic divided by the residual degrees of freedom, of counts.
+    is_quasi : bool
+        Whether the covariance is multiplied by it, so that there is no likelihood.
     """
 
     result: Any
@@ -74,6 +81,8 @@ class LinearFit:
     n_groups: int | None = None
     n_events: int | None = None
     ratio: str = ""
+    dispersion: float | None = None
+    is_quasi: bool = False
 
 
 def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any]) -> LinearFit:
@@ -100,7 +109,9 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     -----
     Numeric responses: least squares, weighted if weights are not integers; the offset
     is subtracted from the response. With frequency or sampling weights, the Gaussian GLM, with t
-    statistics. Two classes and counts: GLM with the canonical link. More
+    statistics. Two classes and counts: GLM with the canonical link; counts that are
+    :func:`overdispersed` are quasi-Poisson, whose covariance is multiplied by Pearson's dispersion
+    and whose tests are t and F tests [3]_. More
     classes: multinomial logit, for frequency weights on copies of the rows. Other weights are
     first divided by
     their mean, so that standard errors do not depend on their scale. Survival times: see
@@ -124,6 +135,8 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
        Journal of Human Resources 50, 317-372.
     .. [2] T. Lumley (2004). Analysis of Complex Survey Samples. Journal of Statistical Software
        9(8), 1-19.
+    .. [3] P. McCullagh, J. A. Nelder (1989). Generalized Linear Models. Chapman and Hall, section
+       6.2.3.
     """
     n_rows, n_columns = data.matrix.shape
     groups = data.row_weights.groups
@@ -175,6 +188,8 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         n_groups=n_groups,
         n_events=n_events,
         ratio=_RATIOS.get(family, ""),
+        dispersion=dispersion(result) if family == "poisson" else None,
+        is_quasi=_is_quasi(result, family),
     )
 
 
@@ -342,8 +357,34 @@ def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
 def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
-    fit = _glm(data, name, sm.families.Poisson()).fit(**_covariance(data))
-    return fit, "GLM, Poisson family, log link (statsmodels)"
+    model, by = _glm(data, name, sm.families.Poisson()), _covariance(data)
+    fit, family = model.fit(**by), "Poisson"
+    if not by and overdispersed(fit):
+        fit, family = model.fit(scale="X2", use_t=True), "quasi-Poisson"
+    return fit, f"GLM, {family} family, log link (statsmodels)"
+
+
+def dispersion(result: Any) -> float:
+    """Pearson's dispersion of counts, 1 on average for a Poisson response; NaN without residual
+    degrees of freedom, or where a mean is 0."""
+    with np.errstate(all="ignore"):
+        return float(np.divide(result.pearson_chi2, result.df_resid))
+
+
+def overdispersed(result: Any) -> bool:
+    """Whether counts vary more than chance allows a Poisson response (one-sided test at 5%).
+
+    A squared Pearson residual of a Poisson variable with mean m and weight v has the variance
+    ``2 + 1 / (v m)``; the normal approximation is to the sum over rows.
+    """
+    own = result.model
+    with np.errstate(all="ignore"):
+        variance = own.freq_weights @ (2 + 1 / (own.var_weights * result.mu))
+        return bool(result.pearson_chi2 - result.df_resid > _TAIL * np.sqrt(variance))
+
+
+def _is_quasi(result: Any, family: str) -> bool:
+    return family == "poisson" and result.use_t and result.cov_type == "nonrobust"
 
 
 def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:

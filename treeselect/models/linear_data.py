@@ -40,7 +40,7 @@ class LinearData:
         Includes the clusters of rows.
     offset : ndarray of float, shape (n_rows,), or None
     n_dropped : int
-        Rows with weight that are dropped for a missing value in a term.
+        Observations that are dropped for a missing value in a term.
     rows : ndarray of int64, shape (n_rows,)
         Their numbers among the rows that are used.
     columns : LinearColumns or None
@@ -125,7 +125,7 @@ def linear_data(
         data.response.y[used],
         data.row_weights.in_groups(groups).of(used),
         None if data.offset is None else data.offset[used],
-        len(rows) - len(used),
+        data.row_weights.of(rows).n_observations - data.row_weights.of(used).n_observations,
         used,
         columns,
     )

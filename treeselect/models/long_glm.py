@@ -45,11 +45,11 @@ class LongGLM(GLM):
         Parameters
         ----------
         **how
-            ``cov_type``, ``cov_kwds`` and ``use_t`` of ``GLM.fit``. With any other argument, this
-            is ``GLM.fit``.
+            ``scale``, ``cov_type``, ``cov_kwds`` and ``use_t`` of ``GLM.fit``. With any other
+            argument, this is ``GLM.fit``.
         """
-        if set(how) <= {"cov_type", "cov_kwds", "use_t"} and np.ndim(self.endog) == 1:
-            self.scaletype = None
+        if set(how) <= {"scale", "cov_type", "cov_kwds", "use_t"} and np.ndim(self.endog) == 1:
+            self.scaletype = how.pop("scale", None)
             result = self._in_blocks({"cov_type": "nonrobust"} | how)
             if result is not None:
                 return result

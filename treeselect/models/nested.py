@@ -71,7 +71,15 @@ class FittedTerms:
     @property
     def is_robust(self) -> bool:
         """Whether standard errors are robust, so that the likelihood has no test."""
-        return self.data.row_weights.is_sample
+        return self.data.row_weights.error_groups is not None
+
+    @property
+    def scale(self) -> float | None:
+        """Variance by which deviances are divided in F tests: of the residuals of a gaussian model,
+        the dispersion of a quasi-Poisson one; None for likelihood ratio tests."""
+        if self.family == "gaussian":
+            return self.whole.deviance / self.whole.df_resid
+        return self.fit.dispersion if self.fit.is_quasi else None
 
     def without(self, terms: Sequence[str]) -> Nested:
         """The model without some terms, fitted to the same rows.
@@ -120,7 +128,7 @@ class FittedTerms:
         n = float(weights.values.sum()) if weights.are_copies else float(len(weights))
         return Nested(
             fit, self.family, deviance_of(fit.result, self.family), len(fit.estimate), n,
-            weights.are_copies,
+            weights.are_copies and not self.fit.is_quasi,
         )  # fmt: skip
 
 
@@ -140,7 +148,8 @@ class Nested:
     n : float
         Number of rows, with copies.
     has_likelihood : bool
-        Whether weights are frequencies: otherwise the likelihood is known up to scale only.
+        Whether the likelihood is known, not up to scale only: weights are frequencies, and the
+        model is not quasi-Poisson.
     """
 
     fit: LinearFit

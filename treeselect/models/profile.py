@@ -21,20 +21,21 @@ _DOUBLINGS = 8
 """An end more than 2**8 times the Wald distance away is infinite: the terms separate the rows."""
 
 
-def intervals(found: FittedTerms, method: str, level: float) -> FloatArray:
+def intervals(found: FittedTerms, method: str | None, level: float) -> FloatArray:
     """Lower and upper ends for each coefficient, shape (n_coefficients, 2).
 
     Parameters
     ----------
     found : FittedTerms
-    method : {"profile", "wald"}
+    method : {"profile", "wald"} or None
+        None: profile intervals where there are any.
     level : float
         Between 0 and 1.
 
     Raises
     ------
     OptionError
-        If there is no profile likelihood: for more than two classes, and for sampling weights.
+        If there is no likelihood to profile: for more than two classes, and robust errors.
     DataError
         If the model does not converge.
 
@@ -42,8 +43,9 @@ def intervals(found: FittedTerms, method: str, level: float) -> FloatArray:
     -----
     The profile interval of a coefficient holds the values ``b`` with ``2 (max L - max L(b)) <=
     q``, where ``L(b)`` is the likelihood with the coefficient fixed at b and q the quantile of the
-    chi-squared distribution with one degree of freedom [1]_. For a gaussian response it is the
-    interval of the t distribution.
+    chi-squared distribution with one degree of freedom [1]_; for a quasi-Poisson model, the
+    dispersion times that of the F distribution. For a gaussian response it is the interval of the
+    t distribution.
 
     References
     ----------
@@ -51,12 +53,15 @@ def intervals(found: FittedTerms, method: str, level: float) -> FloatArray:
        Confidence Intervals. Applied Statistics 37, 87-94.
     """
     wald = coefficient_table(found.fit, level)[["ci_low", "ci_high"]].to_numpy(dtype=np.float64)
+    has_profile = found.family in PROFILED and not found.is_robust
     if method == "wald" or (found.family == "gaussian" and not found.is_robust):
         return wald
-    if found.is_robust or found.family not in PROFILED:
-        why = "sampling weights have no likelihood"
-        if not found.is_robust:
-            why = "more than two classes are not profiled, as in R's `confint`"
+    if method is None and (found.fit.problems or not has_profile):
+        return wald
+    if not has_profile:
+        why = "more than two classes are not profiled, as in R's `confint`"
+        if found.is_robust:
+            why = "its standard errors are robust, and the likelihood is not"
         raise OptionError(
             f"`method` must be 'wald' for this model: {why}.\n"
             f'  Found: {method!r}. Use `confint(method="wald")`.'
@@ -71,6 +76,8 @@ def intervals(found: FittedTerms, method: str, level: float) -> FloatArray:
     data = found.data
     free = data.of_columns(data.is_free)
     top, limit = deviance_of(found.fit.result, found.family), float(stats.chi2.ppf(level, 1))
+    if found.scale is not None:
+        limit = found.scale * float(stats.f.ppf(level, 1, found.whole.df_resid))
     ends = np.empty_like(wald)
     for j, estimate in enumerate(found.fit.estimate.tolist()):
         excess = _excess(free, j, found, top + limit)

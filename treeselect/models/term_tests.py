@@ -54,8 +54,8 @@ class TermTests(Summarised):
             ``term``; ``df`` of the test; ``deviance``, the part that the term explains: a sum of
             squares (gaussian), or twice the difference of log-likelihoods; ``resid_df`` and
             ``resid_deviance`` of the model of the row, and its ``aic`` (as R's ``extractAIC``);
-            ``statistic``: F (gaussian), likelihood ratio, or for sampling weights Wald's;
-            ``p_value``.
+            ``statistic``: F (gaussian, quasi-Poisson), likelihood ratio, or for clusters and
+            sampling weights Wald's; ``p_value``.
         """
         return in_library(self.table, self.library)
 
@@ -84,8 +84,9 @@ def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -
 
     Notes
     -----
-    Gaussian: F tests with the residual variance of the whole model. Other families: likelihood
-    ratio tests. Sampling weights: Wald tests, each in the model of the terms up to it.
+    Gaussian: F tests with the residual variance of the whole model; quasi-Poisson: with its
+    dispersion. Other families: likelihood ratio tests. Clusters and sampling weights: Wald tests,
+    each in the model of the terms up to it.
     """
     terms = found.terms
     models = [found.without(terms[i:]) for i in range(len(terms))] + [found.whole]
@@ -147,20 +148,20 @@ def _test(
         if above.fit.df is None:
             return wald, float(stats.chi2.sf(wald, df))
         return wald / df, float(stats.f.sf(wald / df, df, above.fit.df))
-    if found.family != "gaussian":
+    scale = found.scale
+    if scale is None:
         ratio = max(row["deviance"], 0.0)  # of equal models the difference is rounding error
         return ratio, float(stats.chi2.sf(ratio, df))
-    whole = found.whole
     with np.errstate(divide="ignore", invalid="ignore"):
-        f = np.divide(max(row["deviance"], 0.0) / df, whole.deviance / whole.df_resid)
-    return float(f), float(stats.f.sf(f, df, whole.df_resid))
+        f = np.divide(max(row["deviance"], 0.0) / df, scale)
+    return float(f), float(stats.f.sf(f, df, found.whole.df_resid))
 
 
 def statistic_name(found: FittedTerms) -> str:
     """Name of the test statistic in print."""
     if found.is_robust:
         return "Wald" if found.fit.df is None else "Wald F"
-    return "F" if found.family == "gaussian" else "LR"
+    return "LR" if found.scale is None else "F"
 
 
 def _tests(

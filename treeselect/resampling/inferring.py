@@ -22,14 +22,17 @@ from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
 from treeselect.models.coefficients import (
+    clusters,
     coefficient_table,
+    error_words,
     few_events_notes,
     in_print,
     ratio_notes,
+    robust_note,
     table_head,
     table_rows,
 )
-from treeselect.models.fit_statistics import fit_statistics
+from treeselect.models.fit_statistics import dispersion_fact, fit_statistics
 from treeselect.models.linear import LinearFit
 from treeselect.models.maketables import changed_labels
 from treeselect.printing import MOST_ROWS, SummaryContent, count_text, p_text
@@ -45,10 +48,6 @@ from treeselect.running.pieces import Course, Kind, run_pieces, stopped_note
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
-
-
-_FEW_GROUPS = 50
-"""With fewer clusters than this, a note says that the tests need many."""
 
 
 def infer(
@@ -224,11 +223,12 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         ("Call", call),
         ("Method", f"{result.chosen_method.title}, {rule}"),
         ("Split", sizes),
-        ("Model", fits[0].model if fits else "none could be fitted"),
+        ("Model", ", or ".join(dict.fromkeys(f.model for f in fits)) or "none could be fitted"),
         *result.design.weights_facts,
+        *dispersion_fact(fits),
     ]
     if found.groups_name and fits:
-        facts.append(("Std. errors", _error_words(found.groups_name, fits)))
+        facts.append(("Std. errors", error_words(found.groups_name, fits)))
     if one:
         selected = (labels.get(name, name) for name in found.splits[0].selected)
         facts.append(("Selected", ", ".join(selected) or "nothing"))
@@ -269,7 +269,7 @@ def _part_words(parts: Sequence[Split], groups: IntArray | None, name: str | boo
     n = [len(np.unique(groups[own[0]])) for own in _sides(parts)]
     about = "about " if len(parts) > 1 else ""
     return (
-        f"{n[0]:,} {_clusters(name)} ({about}{rows[0]:,} rows) for selection,"
+        f"{n[0]:,} {clusters(name)} ({about}{rows[0]:,} rows) for selection,"
         f" {n[1]:,} ({rows[1]:,}) for testing"
     )
 
@@ -278,31 +278,11 @@ def _sides(parts: Sequence[Split]) -> tuple[list[IntArray], list[IntArray]]:
     return [part.train for part in parts], [part.test for part in parts]
 
 
-def _clusters(name: str | bool) -> str:
-    return f"{quoted(name)} clusters" if isinstance(name, str) else "clusters"
-
-
-def _error_words(name: str | bool, fits: Sequence[LinearFit]) -> str:
-    """How standard errors were computed, and from how many clusters."""
-    n = sorted({fit.n_groups for fit in fits if fit.n_groups is not None})
-    number = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
-    df = f", {n[0] - 1:,} degrees of freedom" if len(n) == 1 else ""
-    return f"cluster-robust, {number} {_clusters(name)}{df}"
-
-
 def _group_note(name: str | bool, fits: Sequence[LinearFit]) -> str:
     each = f"each {quoted(name)} cluster" if isinstance(name, str) else "each cluster"
-    said = f"All rows of {each} are in the same part"
-    numbers = [fit.n_groups for fit in fits if fit.n_groups is not None]
-    if not numbers:
-        return f"{said}."
-    said += ". Standard errors are cluster-robust, valid for any dependence within clusters."
-    if min(numbers) >= _FEW_GROUPS:
-        return said
-    return (
-        f"{said} They require many clusters: with {min(numbers)} for testing, p-values may be too"
-        " small (Cameron and Miller 2015)."
-    )
+    said = f"All rows of {each} are in the same part."
+    robust = [fit for fit in fits if fit.n_groups is not None]
+    return f"{said} {robust_note(robust, ' for testing')}" if robust else said
 
 
 _Rows = tuple[tuple[str, ...], ...]

@@ -6,17 +6,23 @@ from collections.abc import Sequence
 
 from treeselect.designs.modeldata import ModelData
 from treeselect.errors import listing, quoted
+from treeselect.models.coefficients import robust_note
 from treeselect.models.linear import LinearFit
 
 
-def group_note(name: str | bool, data: ModelData) -> tuple[str, ...]:
+def group_notes(name: str | bool, data: ModelData, fits: Sequence[LinearFit]) -> tuple[str, ...]:
+    """What is assumed of rows of the same cluster."""
     if not name or data.row_weights.is_sample:
         return ()
+    if all(fit.n_groups is not None for fit in fits):
+        return (robust_note(fits),)
+    return (naive_words(name),)
+
+
+def naive_words(name: str | bool) -> str:
+    """That standard errors ignore clusters."""
     of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
-    return (
-        f"Standard errors treat rows of {of} as independent and are too small if they are not;"
-        " those of `inference()` are cluster-robust.",
-    )
+    return f"Standard errors treat rows of {of} as independent and are too small if they are not."
 
 
 def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:

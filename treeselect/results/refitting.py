@@ -16,16 +16,14 @@ from treeselect.designs.gaps import warn_of_gaps
 from treeselect.designs.labels import in_labels
 from treeselect.designs.linear_coding import USUAL, LinearCoding, read_coding
 from treeselect.designs.modeldata import ModelData
+from treeselect.engine.arrays import BoolArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import (
-    OptionError,
-    TreeselectWarning,
-    listing,
-)
+from treeselect.errors import DataError, OptionError, TreeselectWarning, listing
 from treeselect.frames.libraries import in_library
 from treeselect.models.baseline import baseline_of
 from treeselect.models.coefficients import (
     coefficient_table,
+    error_words,
     exponentiated,
     few_events_notes,
     in_print,
@@ -53,7 +51,7 @@ from treeselect.results.boosting import fit_boosted
 from treeselect.results.coding_notes import coding_notes
 from treeselect.results.distributed import is_distributed, refit_on_partitions
 from treeselect.results.estimators import MODELS, refit_estimator
-from treeselect.results.linear_notes import group_note, left_out_note, weight_notes
+from treeselect.results.linear_notes import group_notes, left_out_note, weight_notes
 from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
 from treeselect.results.term_tables import FORCED_IN, SELECTED_HERE, TermTested, fitted_terms
 from treeselect.running.machine import memory_is_told
@@ -283,9 +281,13 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
             response=self.response,
             statistics={"N": self.n_used, **self.statistics, "selection": SAME_ROWS},
             below=("N", "r2", "deviance", "aic", "selection"),
-            errors="iid",
+            errors="cluster-robust" if self._is_clustered else "iid",
             labels=self.labels,
         )
+
+    @property
+    def _is_clustered(self) -> bool:
+        return self.fitted is not None and self.fitted.fit.n_groups is not None
 
     def __repr__(self) -> str:
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
@@ -309,10 +311,11 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
     full, left_out, fit = fit_terms(data, result.selected, coding)
     if fit.problems:
         warnings.warn(TreeselectWarning(" ".join(fit.problems)), stacklevel=4)
-    n_used, family = len(full.y), data.response.family.name
+    n_used, family = full.row_weights.n_observations, data.response.family.name
     table = coefficient_table(fit)
     printed = in_print(data, table)
     references = reference_levels(data, tuple(full.matrix.columns))
+    groups_name = result.choice.folds.groups_name
     content = SummaryContent(
         title="Linear model of the selected terms",
         facts=(
@@ -324,13 +327,14 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
             *data.weights_facts,
             *fit_facts(fit, family, are_copies=data.row_weights.are_copies),
+            *([("Std. errors", error_words(groups_name, [fit]))] if fit.n_groups else []),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=table_head(fit, 0.95),
         rows=rows_with_references(table, references, table_rows(printed, fit)),
         notes=(
             FORCED_IN if data.arrays.groups.keep.all() else NOT_VALID,
-            *group_note(result.choice.folds.groups_name, data),
+            *group_notes(groups_name, data, [fit]),
             *fit.problems,
             *ratio_notes(fit, printed),
             *few_events_notes([fit]),
@@ -376,14 +380,16 @@ def fit_terms(
     DataError
         If there are too few rows, or statsmodels fails.
     """
-    response = data.response
-    weights = data.row_weights  # a sandwich is needed in any case: it is that of the clusters
-    groups = weights.groups if weights.is_sample else None
-    full = linear_data(data, terms, np.arange(len(data.weight)), groups, coding)
+    rows, weights = np.arange(len(data.weight)), data.row_weights
+    full = linear_data(data, terms, rows, weights.groups, coding)
     free = full.is_free
     left_out = tuple(str(c) for c in full.matrix.columns[~free])
-    fit = fit_linear(full.of_columns(free), response.family.name, response.name, response.classes)
-    if not fit.problems and response.family.has_classes and near_certain(fit):
+    fit, too_few = _fitted(data, full, free), ""
+    if isinstance(fit, str):  # few clusters; a sandwich of sampling weights has no other form
+        full, too_few = linear_data(data, terms, rows, None, coding), fit
+        fit = _fitted(data, full, free)
+        assert not isinstance(fit, str)
+    if not fit.problems and data.response.family.has_classes and near_certain(fit):
         fit = dataclasses.replace(
             fit,
             problems=(
@@ -391,7 +397,24 @@ def fit_terms(
                 " are then infinite.",
             ),
         )
+    if too_few:
+        fit = dataclasses.replace(fit, problems=(*fit.problems, too_few))
     return full, left_out, fit
+
+
+def _fitted(data: ModelData, full: LinearData, free: BoolArray) -> LinearFit | str:
+    """The model of the free columns; if it has clusters that allow none, the reason."""
+    response, weights = data.response, full.row_weights
+    here = full.of_columns(free)
+    try:
+        fit = fit_linear(here, response.family.name, response.name, response.classes)
+    except DataError as error:
+        if weights.groups is None or weights.is_sample:
+            raise
+        return " ".join(str(error).split())
+    if fit.problems and weights.groups is not None and not weights.is_sample:
+        return fit.problems[0]
+    return fit
 
 
 # --- estimators of scikit-learn ----------------------------------------------------------------

@@ -69,8 +69,8 @@ class TermTested:
         -------
         TermTests
             ``.tidy()`` and ``.summary()``. F tests for a gaussian response, otherwise likelihood
-            ratio tests (R: ``test = "LRT"``); Wald tests for sampling weights. They are not valid
-            after a selection on the same rows.
+            ratio tests (R: ``test = "LRT"``), F tests for quasi-Poisson models; Wald tests for
+            clusters and sampling weights. They are not valid after a selection on the same rows.
 
         Raises
         ------
@@ -112,15 +112,16 @@ class TermTested:
         """
         return drop_tests(self._terms(), (self._caution,), self.library)
 
-    def confint(self, *, method: str = "profile", level: float = 0.95) -> Any:
+    def confint(self, *, method: str | None = None, level: float = 0.95) -> Any:
         """Confidence intervals of the coefficients, as R's ``confint(fit)``.
 
         Parameters
         ----------
-        method : {"profile", "wald"}
+        method : {"profile", "wald"}, optional
             ``"profile"``: profile-likelihood intervals, for two classes, counts and times to an
             event; for a gaussian response those of the t distribution. ``"wald"``: symmetric ones,
-            those of :meth:`tidy`.
+            those of :meth:`tidy`. By default profile intervals, or symmetric ones where there is
+            no likelihood to profile.
         level : float
             Between 0 and 1.
 
@@ -133,8 +134,8 @@ class TermTested:
         Raises
         ------
         OptionError
-            If an argument is not allowed, or there is no likelihood to profile: for more than two
-            classes, and for sampling weights.
+            If an argument is not allowed, or ``"profile"`` has no likelihood: for more than two
+            classes, and for robust standard errors (clusters, sampling weights).
         DataError
             If the fit did not converge.
 
@@ -146,7 +147,8 @@ class TermTested:
         >>> fit.refit("glm").confint(level=0.9).columns.tolist()
         ['term', 'column', 'estimate', 'ci_low', 'ci_high']
         """
-        check_choice("method", method, ("profile", "wald"))
+        if method is not None:
+            check_choice("method", method, ("profile", "wald"))
         ends = intervals(self._terms(), method, check_share("level", level))
         table = self.table[["term", "column", "estimate"]].assign(
             ci_low=ends[:, 0], ci_high=ends[:, 1]
