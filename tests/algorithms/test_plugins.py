@@ -277,7 +277,8 @@ def test_two_packages_may_not_share_one(tmp_path, monkeypatch):
         plugins.find("mine")
 
 
-def test_a_method_of_a_script_is_found_by_its_name(tmp_path, data):
+def test_a_method_of_a_script_is_found_by_its_name(tmp_path, data, monkeypatch):
+    monkeypatch.setattr(Sorted, "__module__", "no_package")
     fit = treeselect.select("survived ~ sex + age", data, method=Sorted(most=2), k=1, seed=1)
     fit.save(tmp_path / "fit.tsm")
     with pytest.warns(TreeselectWarning, match="Can't find the method `sorted` of the module"):

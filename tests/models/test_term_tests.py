@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
+from scipy import stats
 
 import treeselect
-from treeselect.errors import OptionError
+from treeselect.errors import OptionError, TreeselectWarning
 
 LEFT = {
     "gaussian": "y", "binomial": "b", "poisson": "n", "multinomial": "m",
@@ -98,6 +100,81 @@ def test_sampling_weights_are_tested_by_wald(survey):
         model.confint(method="profile")
     ends = ["ci_low", "ci_high"]
     pd.testing.assert_frame_equal(model.confint()[ends], model.tidy()[ends])
+
+
+@pytest.fixture(scope="module")
+def visits():
+    """Counts of a Pearson dispersion of about 4, in 60 clusters that share an effect."""
+    rng = np.random.default_rng(4)
+    ward = np.repeat(np.arange(60), 6)
+    x, g = rng.normal(size=360), rng.choice(list("abc"), 360)
+    mean = np.exp(1 + 0.3 * x + 0.5 * rng.normal(size=60)[ward]) * rng.gamma(1.5, 1 / 1.5, 360)
+    calm = rng.poisson(np.exp(1 + 0.3 * x))
+    return pd.DataFrame({"x": x, "g": g, "ward": ward, "n": rng.poisson(mean), "calm": calm})
+
+
+def test_overdispersed_counts_are_quasi_poisson(visits):
+    model = fitted("poisson", visits)
+    matrix = pd.get_dummies(visits[["x", "g"]], drop_first=True, dtype=float).assign(one=1.0)
+    expected = sm.GLM(visits["n"], matrix, sm.families.Poisson()).fit(scale="X2")
+    scale = expected.scale
+    assert scale > 2
+    own = model.tidy().set_index("column").loc[["x", "g[T.b]", "g[T.c]", "Intercept"]]
+    np.testing.assert_allclose(own["estimate"], expected.params, rtol=1e-6)
+    np.testing.assert_allclose(own["std_error"], expected.bse, rtol=1e-6)
+    p_values = 2 * stats.t.sf(np.abs(expected.params / expected.bse), 356)
+    np.testing.assert_allclose(own["p_value"], p_values, rtol=1e-4)
+    text = " ".join(str(model.summary()).split())
+    assert "GLM, quasi-Poisson family, log link (statsmodels)" in text
+    assert f"Dispersion: {scale:.3g} (Pearson; 1 if Poisson), above chance: quasi-Poisson" in text
+    assert model.statistics["dispersion"] == pytest.approx(scale)
+    assert not {"aic", "bic", "ll"} & model.statistics.keys()
+    less = sm.GLM(visits["n"], matrix[["x", "one"]], sm.families.Poisson()).fit()
+    row = model.drop1().tidy().set_index("term").loc["g"]
+    f = (less.deviance - expected.deviance) / 2 / scale
+    assert row["statistic"] == pytest.approx(f, rel=1e-5)
+    assert row["p_value"] == pytest.approx(stats.f.sf(f, 2, 356), rel=1e-4)
+    assert "F tests" in str(model.anova())
+    profile, wald = (np.ptp(table.loc[1, ["ci_low", "ci_high"]].astype(float))
+                     for table in (model.confint(), model.tidy()))  # fmt: skip
+    assert profile == pytest.approx(wald, rel=0.05)
+
+
+def test_counts_of_chance_are_poisson(visits):
+    model = fitted("poisson", visits.assign(n=visits["calm"]))
+    text = str(model.summary())
+    assert "GLM, Poisson family" in text
+    assert "within chance" in text
+    assert "aic" in model.statistics
+
+
+@pytest.mark.parametrize("family", ["poisson", "binomial", "gaussian"])
+def test_clusters_are_robust_everywhere(family, visits):
+    frame = visits.assign(b=visits["n"] > 3, y=np.sqrt(visits["n"]))
+    model = fitted(family, frame, fold_groups="ward")
+    matrix = pd.get_dummies(frame[["x", "g"]], drop_first=True, dtype=float).assign(one=1.0)
+    kind = {"poisson": sm.families.Poisson, "binomial": sm.families.Binomial,
+            "gaussian": sm.families.Gaussian}[family]()  # fmt: skip
+    y = frame[LEFT[family]].astype(float)
+    how = {"cov_type": "cluster", "cov_kwds": {"groups": frame["ward"]}, "use_t": True}
+    expected = sm.GLM(y, matrix, kind).fit(**how)
+    own = model.tidy().set_index("column").loc[["x", "g[T.b]", "g[T.c]", "Intercept"]]
+    np.testing.assert_allclose(own["std_error"], expected.bse, rtol=1e-5)
+    ends = model.confint()[["ci_low", "ci_high"]]
+    pd.testing.assert_frame_equal(ends, model.tidy()[["ci_low", "ci_high"]])
+    by_term = model.drop1().tidy().set_index("term")
+    assert by_term["p_value"]["x"] == pytest.approx(own["p_value"]["x"])
+    text = " ".join(str(model.summary()).split())
+    assert "Std. errors: cluster-robust, 60 `ward` clusters, 59 degrees of freedom" in text
+    assert "Wald F tests with robust standard errors" in " ".join(str(model.drop1()).split())
+
+
+def test_few_clusters_are_told(visits):
+    few = visits.assign(ward=visits["ward"] // 20)
+    with pytest.warns(TreeselectWarning, match="Found: 3 clusters and 4 coefficients"):
+        model = fitted("poisson", few, fold_groups="ward")
+    pd.testing.assert_frame_equal(model.tidy(), fitted("poisson", few).tidy())
+    assert "treat rows of the same `ward` as independent" in " ".join(str(model.summary()).split())
 
 
 def test_what_is_refused_and_said(models):

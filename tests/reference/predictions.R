@@ -35,13 +35,13 @@ for (name in c("number", "weighted")) {
 }
 glms <- list(
   two = glm(with_right("two"), binomial, old, control = still),
-  count = glm(with_right("count"), poisson, old, control = still),
-  timed = glm(count ~ x1 + poly(x3, 2) + site + offset(log_time), poisson, old, control = still)
+  count = glm(with_right("count"), quasipoisson, old, control = still),
+  timed = glm(count ~ x1 + poly(x3, 2) + site + offset(log_time), quasipoisson, old, control = still)
 )
 for (name in names(glms)) {
   fit <- glms[[name]]
   link <- predict(fit, new, se.fit = TRUE)
-  z <- qnorm(0.95)
+  z <- if (name == "two") qnorm(0.95) else qt(0.95, fit$df.residual)
   low <- link$fit - z * link$se.fit; high <- link$fit + z * link$se.fit
   add(name, "link", row.names(new), link$fit, link$se.fit, low, high)
   mean <- predict(fit, new, type = "response", se.fit = TRUE)

@@ -479,7 +479,7 @@ def test_groups_and_costs_are_shown(mixed):
     assert '<th scope="col">Group</th>' in page
     assert "<td>lab</td>" in page
     assert "<td>7</td>" in page
-    assert "terms of a group show the value of the group" in page
+    assert "that of a group is shown at its first term" in page
 
 
 def test_every_resample_the_same_is_said(mixed):

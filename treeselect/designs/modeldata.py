@@ -364,8 +364,7 @@ class ModelData:
         ]
 
     def all_rows(self) -> AllRows:
-        """The columns behind the terms for all rows of the data, missing in those that are not
-        used."""
+        """The columns behind the terms for all rows of the data; missing in rows not used."""
         return AllRows(self.sources, self.response.rows, self.rows.total)
 
     def model_matrix(self, *, full_rank: bool = False) -> pd.DataFrame:
@@ -388,14 +387,8 @@ class ModelData:
             If the model was saved without its data.
         """
         self.check_data()
-        complete = self.sources.dropna()
-        terms = [spec.term for spec in self.spec.terms]
-        return model_matrix(
-            self.spec.formula.text,
-            complete,
-            terms,
-            full_rank=full_rank,
-        )
+        complete, terms = self.sources.dropna(), [spec.term for spec in self.spec.terms]
+        return model_matrix(self.spec.formula.text, complete, terms, full_rank=full_rank)
 
     def check_data(self) -> None:
         """Raise a DataError if the rows are not here."""

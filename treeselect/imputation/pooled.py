@@ -33,13 +33,11 @@ from treeselect.models.maketables import (
     Tabled,
     coefficient_frame,
 )
+from treeselect.models.nested import fit_terms
 from treeselect.models.pooling import Pooled, pool
 from treeselect.printing import Summary, SummaryContent, interval_text, number_text
 from treeselect.printing.summary import Summarised
 from treeselect.results.linear_notes import group_notes, left_out_note, weight_notes
-from treeselect.results.refitting import (
-    fit_terms,
-)
 from treeselect.results.term_tables import SELECTED_HERE
 
 if TYPE_CHECKING:

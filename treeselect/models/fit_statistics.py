@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.models.linear import LinearFit
 from treeselect.quiet import own_filters
+
+if TYPE_CHECKING:
+    from treeselect.models.linear import LinearFit
 
 Facts = tuple[tuple[str, str], ...]
 

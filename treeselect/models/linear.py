@@ -16,6 +16,7 @@ from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing
 from treeselect.models.cox import fit_cox
+from treeselect.models.dispersion import dispersion, overdispersed
 from treeselect.models.linear_data import LinearData
 from treeselect.models.separation import separation_problems
 from treeselect.quiet import own_filters
@@ -31,9 +32,6 @@ than 1e-12."""
 
 _LONG = 50_000
 """Rows above which a GLM is solved in blocks."""
-
-_TAIL = 1.6449
-"""Upper 5% point of the normal distribution."""
 
 _MOST_COPIES = 10_000_000
 """Most rows to which case weights are expanded where statsmodels takes no weights."""
@@ -109,13 +107,11 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     -----
     Numeric responses: least squares, weighted if weights are not integers; the offset
     is subtracted from the response. With frequency or sampling weights, the Gaussian GLM, with t
-    statistics. Two classes and counts: GLM with the canonical link; counts that are
-    :func:`overdispersed` are quasi-Poisson, whose covariance is multiplied by Pearson's dispersion
-    and whose tests are t and F tests [3]_. More
-    classes: multinomial logit, for frequency weights on copies of the rows. Other weights are
-    first divided by
-    their mean, so that standard errors do not depend on their scale. Survival times: see
-    :func:`treeselect.models.cox.fit_cox`.
+    statistics. Two classes and counts: GLM with the canonical link; counts that vary more than
+    chance allows are quasi-Poisson, whose covariance is multiplied by Pearson's dispersion, with t
+    and F tests [3]_. More classes: multinomial logit, for frequency weights on copies of the rows.
+    Other weights are first divided by their mean, so that standard errors do not depend on their
+    scale. Survival times: see :func:`treeselect.models.cox.fit_cox`.
 
     With sampling weights, the covariance is linearised as in R's ``survey`` [2]_: ``B (sum_i s_i
     s_i') B n / (n - 1)``, where s_i are the weighted scores of row i, or their sum over cluster i,
@@ -189,7 +185,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         n_events=n_events,
         ratio=_RATIOS.get(family, ""),
         dispersion=dispersion(result) if family == "poisson" else None,
-        is_quasi=_is_quasi(result, family),
+        is_quasi=family == "poisson" and result.use_t and result.cov_type == "nonrobust",
     )
 
 
@@ -364,29 +360,6 @@ def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
     return fit, f"GLM, {family} family, log link (statsmodels)"
 
 
-def dispersion(result: Any) -> float:
-    """Pearson's dispersion of counts, 1 on average for a Poisson response; NaN without residual
-    degrees of freedom, or where a mean is 0."""
-    with np.errstate(all="ignore"):
-        return float(np.divide(result.pearson_chi2, result.df_resid))
-
-
-def overdispersed(result: Any) -> bool:
-    """Whether counts vary more than chance allows a Poisson response (one-sided test at 5%).
-
-    A squared Pearson residual of a Poisson variable with mean m and weight v has the variance
-    ``2 + 1 / (v m)``; the normal approximation is to the sum over rows.
-    """
-    own = result.model
-    with np.errstate(all="ignore"):
-        variance = own.freq_weights @ (2 + 1 / (own.var_weights * result.mu))
-        return bool(result.pearson_chi2 - result.df_resid > _TAIL * np.sqrt(variance))
-
-
-def _is_quasi(result: Any, family: str) -> bool:
-    return family == "poisson" and result.use_t and result.cov_type == "nonrobust"
-
-
 def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
@@ -425,14 +398,3 @@ _FITS = {
     "poisson": _fit_counts,
     "cox": _fit_times,
 }
-
-
-_CERTAIN = 1e-8
-"""Fitted probabilities this close to 0 or 1 are numerically 0 or 1."""
-
-
-def near_certain(fit: LinearFit) -> bool:
-    """Whether some class is fitted with a probability that is numerically 0 or 1."""
-    with np.errstate(all="ignore"):  # of diverging estimates
-        fitted = np.asarray(fit.result.predict())
-    return bool((np.minimum(fitted, 1 - fitted) < _CERTAIN).any())

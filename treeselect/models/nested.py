@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from treeselect.brief import brief
+from treeselect.designs.linear_coding import USUAL, LinearCoding
+from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError
 from treeselect.models.linear import LinearFit, fit_linear
-from treeselect.models.linear_data import LinearData
+from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.models.references import Reference
+from treeselect.models.separation import near_certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,3 +198,58 @@ def wald_statistic(fit: LinearFit, term: str) -> tuple[float, int]:
         return float(own @ np.linalg.solve(fit.covariance[np.ix_(at, at)], own)), len(at)
     except np.linalg.LinAlgError as error:
         raise DataError(f"The term can't be tested.\n  {error}") from error
+
+
+def fit_terms(
+    data: ModelData, terms: Sequence[str], coding: LinearCoding = USUAL
+) -> tuple[LinearData, tuple[str, ...], LinearFit]:
+    """The linear model of some terms on all complete cases.
+
+    Returns
+    -------
+    full : LinearData
+        All columns.
+    left_out : tuple of str
+        Columns dropped because they are linear combinations of others.
+    fit : LinearFit
+
+    Raises
+    ------
+    DataError
+        If there are too few rows, or statsmodels fails.
+    """
+    rows, weights = np.arange(len(data.weight)), data.row_weights
+    full = linear_data(data, terms, rows, weights.groups, coding)
+    free = full.is_free
+    left_out = tuple(str(c) for c in full.matrix.columns[~free])
+    fit, too_few = _fitted(data, full, free), ""
+    if isinstance(fit, str):  # few clusters; a sandwich of sampling weights has no other form
+        full, too_few = linear_data(data, terms, rows, None, coding), fit
+        fit = _fitted(data, full, free)
+        assert not isinstance(fit, str)
+    if not fit.problems and data.response.family.has_classes and near_certain(fit.result):
+        fit = dataclasses.replace(
+            fit,
+            problems=(
+                "Fitted probabilities of 0 or 1: the terms may separate the classes; some estimates"
+                " are then infinite.",
+            ),
+        )
+    if too_few:
+        fit = dataclasses.replace(fit, problems=(*fit.problems, too_few))
+    return full, left_out, fit
+
+
+def _fitted(data: ModelData, full: LinearData, free: BoolArray) -> LinearFit | str:
+    """The model of the free columns; if it has clusters that allow none, the reason."""
+    response, weights = data.response, full.row_weights
+    here = full.of_columns(free)
+    try:
+        fit = fit_linear(here, response.family.name, response.name, response.classes)
+    except DataError as error:
+        if weights.groups is None or weights.is_sample:
+            raise
+        return " ".join(str(error).split())
+    if fit.problems and weights.groups is not None and not weights.is_sample:
+        return fit.problems[0]
+    return fit

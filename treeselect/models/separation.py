@@ -1,4 +1,4 @@
-"""Robust standard errors of columns that separate the classes."""
+"""Columns that separate the classes."""
 
 from __future__ import annotations
 
@@ -39,3 +39,14 @@ def separation_problems(result: Any, covariance: FloatArray, names: Sequence[str
         f"The estimates of {listing(found, most=5)} diverge, because the classes are separated;"
         " their robust standard errors are not valid."
     ]
+
+
+_CERTAIN = 1e-8
+"""Fitted probabilities this close to 0 or 1 are numerically 0 or 1."""
+
+
+def near_certain(result: Any) -> bool:
+    """Whether some class is fitted with a probability that is numerically 0 or 1."""
+    with np.errstate(all="ignore"):  # of diverging estimates
+        fitted = np.asarray(result.predict())
+    return bool((np.minimum(fitted, 1 - fitted) < _CERTAIN).any())

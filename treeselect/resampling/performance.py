@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -126,8 +127,7 @@ class Performance(Summarised):
     @property
     def standard_error(self) -> float:
         """Standard error of the mean: the standard deviation over all folds, divided by the square
-        root of the number of folds in one repeat (see
-        ``treeselect.resampling.cross_validation.standard_error``)."""
+        root of the number of folds in one repeat."""
         return float(standard_error(self.scores, self.repeats))
 
     @property
@@ -141,14 +141,12 @@ class Performance(Summarised):
         found = paired_difference(self.scores, test_share(self.n_train, self.n_test))
         if not found.low < found.high:
             return float("nan"), float("nan")
-        least, greatest = self.score_bounds
-        return max(found.low, least), min(found.high, greatest)
+        return max(found.low, self.score_bounds[0]), min(found.high, self.score_bounds[1])
 
     @property
     def ci_words(self) -> str:
         """The interval in print, such as "0.516 to 0.743"; empty if there is none."""
-        low, high = self.mean_ci
-        return "" if np.isnan(low) else interval_text(low, high, decimal_form(3))
+        return "" if np.isnan(self.mean_ci[0]) else interval_text(*self.mean_ci, decimal_form(3))
 
     @property
     def words(self) -> str:
@@ -160,8 +158,7 @@ class Performance(Summarised):
     @property
     def frequency(self) -> dict[str, int]:
         """Number of folds that selected each term, the most frequent first."""
-        names = [name for terms in self.selected for name in terms]
-        counts = {name: names.count(name) for name in dict.fromkeys(names)}
+        counts = Counter(name for terms in self.selected for name in terms)
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def tidy(self) -> Any:

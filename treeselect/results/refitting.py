@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from treeselect.arguments.checks import check_flag, found_near
 from treeselect.designs.data_fingerprint import data_fingerprint
 from treeselect.designs.gaps import warn_of_gaps
 from treeselect.designs.labels import in_labels
-from treeselect.designs.linear_coding import USUAL, LinearCoding, read_coding
+from treeselect.designs.linear_coding import LinearCoding, read_coding
 from treeselect.designs.modeldata import ModelData
-from treeselect.engine.arrays import BoolArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import DataError, OptionError, TreeselectWarning, listing
+from treeselect.errors import OptionError, TreeselectWarning, listing
 from treeselect.frames.libraries import in_library
 from treeselect.models.baseline import baseline_of
 from treeselect.models.coefficients import (
@@ -33,8 +29,6 @@ from treeselect.models.coefficients import (
 )
 from treeselect.models.fit_statistics import fit_facts, fit_statistics
 from treeselect.models.forest import refit_forest
-from treeselect.models.linear import LinearFit, fit_linear, near_certain
-from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.models.maketables import (
     SAME_ROWS,
     ModelColumn,
@@ -42,7 +36,7 @@ from treeselect.models.maketables import (
     changed_labels,
     coefficient_frame,
 )
-from treeselect.models.nested import FittedTerms
+from treeselect.models.nested import FittedTerms, fit_terms
 from treeselect.models.references import reference_levels, rows_with_references
 from treeselect.printing import Summary, SummaryContent
 from treeselect.printing.summary import Summarised
@@ -360,61 +354,3 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
         predictor=linear_predictor(data, full, fit),
         fingerprint=data_fingerprint(data),
     )
-
-
-def fit_terms(
-    data: ModelData, terms: Sequence[str], coding: LinearCoding = USUAL
-) -> tuple[LinearData, tuple[str, ...], LinearFit]:
-    """The linear model of some terms on all complete cases.
-
-    Returns
-    -------
-    full : LinearData
-        All columns.
-    left_out : tuple of str
-        Columns dropped because they are linear combinations of others.
-    fit : LinearFit
-
-    Raises
-    ------
-    DataError
-        If there are too few rows, or statsmodels fails.
-    """
-    rows, weights = np.arange(len(data.weight)), data.row_weights
-    full = linear_data(data, terms, rows, weights.groups, coding)
-    free = full.is_free
-    left_out = tuple(str(c) for c in full.matrix.columns[~free])
-    fit, too_few = _fitted(data, full, free), ""
-    if isinstance(fit, str):  # few clusters; a sandwich of sampling weights has no other form
-        full, too_few = linear_data(data, terms, rows, None, coding), fit
-        fit = _fitted(data, full, free)
-        assert not isinstance(fit, str)
-    if not fit.problems and data.response.family.has_classes and near_certain(fit):
-        fit = dataclasses.replace(
-            fit,
-            problems=(
-                "Fitted probabilities of 0 or 1: the terms may separate the classes; some estimates"
-                " are then infinite.",
-            ),
-        )
-    if too_few:
-        fit = dataclasses.replace(fit, problems=(*fit.problems, too_few))
-    return full, left_out, fit
-
-
-def _fitted(data: ModelData, full: LinearData, free: BoolArray) -> LinearFit | str:
-    """The model of the free columns; if it has clusters that allow none, the reason."""
-    response, weights = data.response, full.row_weights
-    here = full.of_columns(free)
-    try:
-        fit = fit_linear(here, response.family.name, response.name, response.classes)
-    except DataError as error:
-        if weights.groups is None or weights.is_sample:
-            raise
-        return " ".join(str(error).split())
-    if fit.problems and weights.groups is not None and not weights.is_sample:
-        return fit.problems[0]
-    return fit
-
-
-# --- estimators of scikit-learn ----------------------------------------------------------------
