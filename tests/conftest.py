@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +21,14 @@ settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def functions_of_tests_reach_workers() -> None:
+    """By value: packages are installed that have a module `tests` of their own."""
+    for pickles in ("joblib.externals.cloudpickle", "cloudpickle"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(pickles).register_pickle_by_value(sys.modules["tests"])
 
 
 collect_ignore = ["reference"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
+import types
 import warnings
 
 import joblib
@@ -14,7 +16,7 @@ import pytest
 
 import treeselect
 from treeselect.cli.main import main
-from treeselect.errors import OptionError, TreeselectWarning
+from treeselect.errors import OptionError, TreeselectWarning, WorkerError
 from treeselect.running.checkpoint import _check, _text
 
 
@@ -251,8 +253,24 @@ def dies_once(y, prediction):
     raise AssertionError
 
 
+@pytest.fixture
+def unknown_there(monkeypatch):
+    """A score of a module that no worker has."""
+    module = types.ModuleType("only_here")
+    exec("def score(y, prediction): return 0.0", module.__dict__)
+    monkeypatch.setitem(sys.modules, "only_here", module)
+    return module.score
+
+
+def test_what_workers_cant_import_is_an_error(fit, unknown_there):
+    with joblib.parallel_config("loky", n_jobs=2), pytest.raises(WorkerError, match="imported"):
+        fit.performance(3, scoring=unknown_there)
+
+
 @pytest.mark.filterwarnings("ignore")  # of Dask, on ports and on the worker that died
-def test_answers_are_the_same_on_a_cluster_that_loses_a_worker(fit, data, whole, tmp_path):
+def test_answers_are_the_same_on_a_cluster_that_loses_a_worker(
+    fit, data, whole, unknown_there, tmp_path
+):
     distributed = pytest.importorskip("distributed")
     alone = fit.performance(4, scoring=dies_once)
     cluster = distributed.LocalCluster(
@@ -260,6 +278,8 @@ def test_answers_are_the_same_on_a_cluster_that_loses_a_worker(fit, data, whole,
     )
     with cluster, distributed.Client(cluster), joblib.parallel_config("dask"):
         same(answers(fit, data, ["resample", "compare"]), whole)
+        with pytest.raises(WorkerError, match="Found: ModuleNotFoundError"):
+            fit.performance(3, scoring=unknown_there)
         spread = fit.performance(4, scoring=dies_once)
     assert list(tmp_path.rglob("died"))
     pd.testing.assert_frame_equal(spread.tidy(), alone.tidy())

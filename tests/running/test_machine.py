@@ -88,7 +88,7 @@ def test_what_no_process_can_be_given_is_told(fitted, scoring, error, says):
     family = with_scoring(fitted.design.response.family, scoring)
     problem = dataclasses.replace(fitted.design.problem, family=family)
     with (
-        pytest.raises(WorkerError, match=rf"can't be pickled.\n  Found: {says}.* `n_jobs=1` uses"),
+        pytest.raises(WorkerError, match=rf"imported there.\n  Found: {says}.* `n_jobs=1` uses"),
         sending_is_told({0: (problem, 1, "text")}),
     ):
         raise error

@@ -41,6 +41,20 @@ def sending_is_told(calls: Mapping[int, tuple[Any, ...]]) -> Iterator[None]:
         raise _unsendable(list(calls.values()), error) from error
 
 
+@contextlib.contextmanager
+def importing_is_told() -> Iterator[None]:
+    """Turn the ImportError of a worker that lacks a module into a WorkerError."""
+    try:
+        yield
+    except (ImportError, AttributeError) as error:
+        raise WorkerError(
+            "A worker can't import a part of the work.\n"
+            f"  Found: {said_by(error)}\n"
+            "  treeselect and the modules of your own `scoring`, splitter (`folds`) or selector"
+            f" (`method`) must be installed where the workers run. {_ALONE}."
+        ) from error
+
+
 def worker_died(error: Exception) -> bool:
     """Whether the error means that a process died, and not that its work raised an error.
 
@@ -59,7 +73,8 @@ def _unsendable(calls: Sequence[tuple[Any, ...]], error: Exception) -> WorkerErr
         name, value, why = culprit
         found = f"{described(value)}{f', as {quoted(name)}' if name else ''}: {said_by(why)}"
     return WorkerError(
-        "Can't send the work to other processes: a part of it can't be pickled.\n"
+        "Can't send the work to other processes: a part of it can't be pickled, or imported"
+        " there.\n"
         f"  Found: {found}\n"
         "  Your own `scoring`, splitter (`folds`) or selector (`method`) must not hold open files,"
         " locks or the like, and is best defined at the top of a module."

@@ -9,17 +9,24 @@ import contextlib
 import copy
 import dataclasses
 import os
+import pickle
 import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
 from treeselect.arguments.scalars import described, whole
 from treeselect.errors import OptionError, said_by
-from treeselect.running.machine import memory_is_told, sending_is_told, worker_died
+from treeselect.running.machine import (
+    importing_is_told,
+    memory_is_told,
+    sending_is_told,
+    worker_died,
+)
 from treeselect.running.progress import track
 from treeselect.running.warning import warn
 
@@ -177,9 +184,10 @@ def _spread(
 
     share = workers.share()
     caller = os.getpid()
+    sent = with_shared(list(calls.values()), packed=_are_elsewhere(workers))
     tasks = [
         delayed(_call)(caller, function, share, number, *call)
-        for number, call in zip(calls, with_shared(list(calls.values())), strict=True)
+        for number, call in zip(calls, sent, strict=True)
     ]
     # Arrays are shared as copy-on-write files: read-only arrays have a different type in numba,
     # which would compile every kernel a second time. Batches of one, because a process that dies
@@ -203,6 +211,26 @@ def _spread(
             found.close()
 
 
+def _are_elsewhere(workers: Workers) -> bool:
+    """Whether the workers are others than joblib starts, such as Dask's.
+
+    Raises
+    ------
+    WorkerError
+        If these can't import treeselect.
+    """
+    from joblib import Parallel, delayed
+    from joblib.parallel import BACKENDS, get_active_backend
+
+    own = ("sequential", "threading", "loky", "multiprocessing")
+    if isinstance(get_active_backend()[0], tuple(BACKENDS[name] for name in own)):
+        return False
+    # Dask never answers if a worker can't read a large argument. This one is small.
+    with importing_is_told():
+        Parallel(n_jobs=workers.n_jobs)([delayed(workers_for)(1)])
+    return True
+
+
 def _call(
     caller: int,
     function: Callable[..., Result],
@@ -218,6 +246,8 @@ def _call(
 
 
 def _argument(value: Any, here: bool) -> Any:
+    if isinstance(value, Packed):
+        return value.value
     if isinstance(value, Shared):
         return value.value if here else value.own()
     return value if here else writeable(value)
@@ -230,11 +260,18 @@ class Shared:
     """An argument of several calls.
 
     Backends that examine each argument separately, such as Dask, send it to a worker once instead
-    of with each piece. It reports its size, because Dask's decision depends on it.
+    of with each piece. It reports its size, because Dask's decision depends on it. If `packed`, it
+    is sent as bytes, which any worker can receive: what can't be imported there is an error of the
+    piece.
     """
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    def __init__(self, value: Any, packed: bool = False) -> None:
+        self.value, self.packed = value, packed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from joblib.externals.loky.backend.reduction import dumps
+
+        return (Packed, (bytes(dumps(self.value)),)) if self.packed else (Shared, (self.value,))
 
     def own(self) -> Any:
         """The value as returned by :func:`writeable`, computed once in each process."""
@@ -245,19 +282,35 @@ class Shared:
         return _ENOUGH + n_bytes(self.value)
 
 
+class Packed:
+    """What a worker receives of a packed :class:`Shared`: read when it is first used."""
+
+    def __init__(self, sent: bytes) -> None:
+        self._sent = sent
+
+    @cached_property
+    def value(self) -> Any:
+        """The value as returned by :func:`writeable`; a WorkerError if this process can't import a
+        part of it."""
+        with importing_is_told():
+            return writeable(pickle.loads(self._sent))
+
+
 _ENOUGH = 2_000
 """Dask keeps arguments of at least 1,000 bytes on its workers."""
 
 
-def with_shared(calls: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The calls with a :class:`Shared` in place of each object that several of them contain."""
+def with_shared(calls: Sequence[tuple[Any, ...]], *, packed: bool = False) -> list[tuple[Any, ...]]:
+    """The calls with a :class:`Shared` in place of each object that several of them contain; of
+    any, if `packed`."""
     times = Counter(id(value) for call in calls for value in call)
     known: dict[int, Any] = {}
 
     def shared(value: Any) -> Any:
-        if times[id(value)] == 1 or isinstance(value, str | int | float | None):
+        alone = times[id(value)] == 1 and not packed
+        if alone or isinstance(value, str | int | float | None):
             return value
-        return known.setdefault(id(value), Shared(value))
+        return known.setdefault(id(value), Shared(value, packed))
 
     return [tuple(map(shared, call)) for call in calls]
 
