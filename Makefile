@@ -22,13 +22,16 @@ help:
 demo: .venv/installed
 	@$(BIN)/treeselect demo
 
+# All parts run, and it fails at the end if one of them did: a red part hides no other.
 test: .venv/installed-dev
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/pytest -n auto --dist worksteal
-	$(BIN)/python -m vignettes.build
-	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
+	@red=; part() { echo "$$*"; "$$@" || red="$$red\n  $$*"; }; \
+	part $(BIN)/ruff format --check .; \
+	part $(BIN)/ruff check .; \
+	part $(BIN)/mypy; \
+	part $(BIN)/pytest -n auto --dist worksteal; \
+	part $(BIN)/python -m vignettes.build; \
+	part $(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html; \
+	[ -z "$$red" ] || { printf "Failed:$$red\n" >&2; exit 1; }
 
 test-wheel:
 	PYTHON=$(PYTHON) bash .ci/installed

@@ -4,6 +4,7 @@ Hatchling is called directly, without build isolation: no network.
 """
 
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -184,3 +185,29 @@ def test_each_package_has_a_lowest_version_that_is_tested() -> None:
     assert not [one for one in found if not re.fullmatch(r"[a-z0-9-]+==[0-9.]+", one)]
     with pytest.raises(ValueError, match="no lower bound"):
         oldest.oldest("numpy")
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_a_red_part_of_make_test_hides_no_other(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    tools = tmp_path / ".venv" / "bin"
+    tools.mkdir(parents=True)
+    for name in ("pyproject.toml", ".venv/installed-dev"):
+        (tmp_path / name).touch()
+    for name in ("python", "ruff", "mypy", "pytest", "sphinx-build"):
+        (tools / name).write_text(f"#!/bin/sh\nexit {int(name in ('ruff', 'pytest'))}\n")
+        (tools / name).chmod(0o755)
+
+    def made():
+        call = ["make", "--no-print-directory", "test", "BIN=.venv/bin"]
+        return subprocess.run(call, cwd=tmp_path, capture_output=True, text=True)
+
+    done = made()
+    assert done.returncode != 0
+    assert len(done.stdout.splitlines()) == 6
+    failed = done.stderr.splitlines()
+    assert failed[0] == "Failed:"
+    assert [line.split()[0].rpartition("/")[2] for line in failed[1:4]] == ["ruff"] * 2 + ["pytest"]
+    (tools / "ruff").write_text("#!/bin/sh\n")
+    (tools / "pytest").write_text("#!/bin/sh\n")
+    assert made().returncode == 0

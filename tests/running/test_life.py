@@ -3,6 +3,7 @@ has nothing but Python. Answers are the same, and nothing waits for ever."""
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import os
 import subprocess
@@ -13,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import joblib
+import numpy as np
 import pytest
 
 import treeselect
@@ -29,6 +31,11 @@ def answer():
     return fit.selected, fit.importance.tolist(), fit.refit("glm").tidy()["estimate"].tolist()
 
 
+def same(found, truth):
+    """Forests to the last bit; linear algebra depends on the environment of its process."""
+    return found[:2] == truth[:2] and np.allclose(found[2], truth[2], rtol=1e-9, atol=0)
+
+
 @pytest.fixture(scope="module")
 def truth():
     return answer()
@@ -37,7 +44,7 @@ def truth():
 def test_four_threads_at_once(truth):
     # Other libraries' changes of the filters meet in threads: this restores them.
     with warnings.catch_warnings(), ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda _: answer(), range(8))) == [truth] * 8
+        assert all(same(found, truth) for found in pool.map(lambda _: answer(), range(8)))
 
 
 def test_warning_filters_are_changed_in_one_thread_at_a_time():
@@ -67,12 +74,12 @@ def test_an_event_loop(truth):
     async def both():
         return await asyncio.gather(asyncio.to_thread(answer), asyncio.to_thread(answer))
 
-    assert asyncio.run(both()) == [truth, truth]
+    assert all(same(found, truth) for found in asyncio.run(both()))
 
 
 def test_a_worker_of_joblib(truth):
     with joblib.parallel_config("loky", n_jobs=2):
-        assert joblib.Parallel()([joblib.delayed(answer)()]) == [truth]
+        assert same(*joblib.Parallel()([joblib.delayed(answer)()]), truth)
 
 
 ALONE = """
@@ -83,14 +90,14 @@ def refuse(*_, **__):
 
 socket.socket.connect = refuse
 sys.path.insert(0, sys.argv[1])
-from test_life import FORMULA, answer
+from test_life import FORMULA, answer, same
 import treeselect
 
 truth = answer()
 if hasattr(os, "fork"):
     child = os.fork()
     if child == 0:
-        os._exit(0 if answer() == truth else 3)
+        os._exit(0 if same(answer(), truth) else 3)
     assert os.waitpid(child, 0)[1] == 0
     data = treeselect.datasets.load("titanic")
     try:
@@ -99,7 +106,7 @@ if hasattr(os, "fork"):
         raise AssertionError("not interrupted")
     except KeyboardInterrupt:
         pass
-    assert answer() == truth
+    assert same(answer(), truth)
 treeselect.load(sys.argv[2])
 print(truth)
 """
@@ -135,7 +142,7 @@ def test_nothing_but_python(truth, tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(truth)
+    assert same(ast.literal_eval(done.stdout), truth)
     assert done.stderr == ""
 
 
