@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.shared.method import OWN, Method, deciding
 from treeselect.algorithms.shared.sizes import skipped_sizes
@@ -31,6 +33,7 @@ from treeselect.designs.request import Request
 from treeselect.designs.row_sample import check_size_of_sample
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind
+from treeselect.engine.rounding import at_least
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.frames.codes import Codes
 from treeselect.frames.libraries import library_of
@@ -47,6 +50,7 @@ from treeselect.resampling.choosing import (
     wanted_size,
 )
 from treeselect.resampling.confirming import confirm
+from treeselect.resampling.cross_validation import standard_error
 from treeselect.resampling.fit import Asked, Call
 from treeselect.resampling.folds import Folds, Splitter
 from treeselect.result import SelectionResult
@@ -400,6 +404,28 @@ def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, de
     return f"1 s.e. rule, {done} (best {score} at k = {best})"
 
 
+def _end_notes(found: Chosen, groups: FeatureGroups) -> list[str]:
+    """That the path ends before all units are in, and where these predict better."""
+    scores, n_units, most = found.scores, len(groups.names), most_units(groups)
+    if scores is None or scores.full is None:
+        return []
+    notes, many = [], noun_of(groups.terms)
+    last = max(size for size in scores.sizes if size < n_units)
+    if last < min(most, n_units - 1):
+        ends = "The path ends" if scores.spared is not None else "Most paths end"
+        notes.append(
+            f"{ends} with at most {last} {noun_of(groups.terms, last)}: of larger sets, only that"
+            f" of all {n_units:,} {many} has a score."
+        )
+    least = scores.full_mean - standard_error(scores.full, scores.repeats)
+    if n_units not in scores.sizes and not at_least(max(scores.mean[scores.sizes]), least):
+        notes.append(
+            f"A model with all {n_units:,} {many} predicts better than those with up to {last}, by"
+            " more than one standard error."
+        )
+    return notes
+
+
 def _fold_notes(folds: Folds) -> tuple[str, ...]:
     if not isinstance(folds.groups_name, str):
         return ()
@@ -439,7 +465,8 @@ def _notes(
             f"{why} {size} {noun_of(groups.terms, size)}, but only {step.size}"
             f" {'enters' if step.size == 1 else 'enter'} the path: {method.why_left_out}."
         )
-    skipped = skipped_sizes(steps)
+    notes += _end_notes(found, groups)
+    skipped = skipped_sizes([s for s in steps if not np.isnan(s.tuning)] or steps)
     if isinstance(k, str) and skipped:
         *others, last = map(str, skipped)
         sizes = f"{', '.join(others)} or {last}" if others else last

@@ -187,3 +187,60 @@ def test_more_kept_units_than_sizes_that_are_scored():
     kept = [f"x{j:02}" for j in range(32)]
     fit = treeselect.select("y ~ .", data, method="lasso", keep=kept, k="1se", folds=3, seed=1)
     assert set(fit.selected) == set(kept)
+
+
+class Ends(treeselect.Method):
+    """A path of the first column alone."""
+
+    name = "ends"
+    title = "First column"
+    purpose = "Selects the first column, and stops."
+
+    def path(self, task):
+        groups = task.problem.groups.names
+        worth = np.arange(len(groups)) == 0
+        return [
+            self.scored_step(task, tuning, selected, worth * 1.0)
+            for tuning, selected in [(np.inf, worth & False), (1.0, worth)]
+        ]
+
+
+def ending_early(n_columns, k):
+    """A fit to a sum of columns whose path ends with the first."""
+    rng = np.random.default_rng(2)
+    names = [f"x{j:02}" for j in range(n_columns)]
+    data = pd.DataFrame(rng.normal(size=(150, n_columns)), columns=names)
+    data["y"] = data[names].to_numpy()[:, :6].sum(axis=1) + 0.2 * rng.normal(size=150)
+    return treeselect.select("y ~ .", data, method=Ends(), k=k, folds=4, seed=1), data
+
+
+@pytest.mark.parametrize("k", ["1se", "best"])
+def test_the_full_model_is_chosen_where_a_path_ends_too_early(k):
+    fit, data = ending_early(6, k)
+    assert fit.k == 6
+    assert fit.path["k"].tolist() == [0, 1, 6]
+    assert fit.path["cv_score"].notna().all()
+    assert fit.scores.sizes == [0, 1, 6]
+    whole = treeselect.select("y ~ .", data, method="mrmr", k=k, folds=4, seed=1)
+    np.testing.assert_allclose(fit.scores.full, whole.scores.scores[:, 6])
+    np.testing.assert_allclose(fit.scores.full, whole.scores.full)
+    assert any("Most paths end with at most 1 term: of larger sets" in n for n in fit.notes)
+    said = f"All or none: {fit.scores.full_mean:.3f} with all 6 terms, -0.0"
+    assert said in " ".join(str(fit.summary()).split())
+    row = fit.glance().iloc[0]
+    assert (row["cv_full"], row["cv_null"]) == (row["cv_score"], fit.scores.mean[0])
+
+
+@pytest.mark.filterwarnings("ignore:Can't find the method")  # the class of a test
+def test_a_full_model_with_more_terms_than_are_considered_is_told(tmp_path):
+    fit, _ = ending_early(34, "1se")
+    assert fit.k == 1
+    assert fit.scores.full_mean > fit.scores.mean[1]
+    assert any("A model with all 34 terms predicts better" in note for note in fit.notes)
+    assert f"all 34 terms: {fit.scores.full_mean:.3f}" in fit.report(tmp_path / "a").read_text()
+    words = [text.get_text() for text in fit.plot("path").texts]
+    assert words == [f"all 34 terms: {fit.scores.full_mean:.3f}"]
+    loaded = treeselect.load(fit.save(tmp_path / "model"))
+    assert np.isnan(fit.scores.scores[:, 2:]).all()
+    np.testing.assert_array_equal(loaded.scores.full, fit.scores.full)
+    np.testing.assert_array_equal(loaded.scores.scores, fit.scores.scores)

@@ -345,7 +345,7 @@ class Contest:
         if isinstance(rule, str):
             check_rule(rule, "a size that was scored")
             places = [run.sizes.index(size) for size in self.choices(run)]
-            scores = ScoreBySize(run.scores, self.repeats)
+            scores = ScoreBySize(run.scores, repeats=self.repeats)
             return (best_size if rule == "best" else one_standard_error_size)(places, scores)
         size = whole(rule)
         if size is None or size not in run.sizes:
@@ -359,7 +359,7 @@ class Contest:
         return np.asarray(run.scores[:, self._place(run)])
 
     def _row(self, run: Run, place: int) -> dict[str, Any]:
-        scores = ScoreBySize(run.scores, self.repeats)
+        scores = ScoreBySize(run.scores, repeats=self.repeats)
         index, _ = stability_index(run.selected(place, len(self.units))[:, self.assessed])
         return {
             "method": run.label,

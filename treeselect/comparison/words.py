@@ -187,8 +187,9 @@ def comparison_notes(found: Contest) -> tuple[str, ...]:
         )
     if isinstance(found.rule, str) and any(run.sizes for run in found.runs):
         notes.append(
-            "The same folds chose k, so scores may be slightly optimistic, for some methods more"
-            " than for others; `select(...).performance()` chooses k inside each fold."
+            "The same folds chose k, so scores are optimistic, for some methods more than for"
+            " others; `select(...).performance()`, which chooses k inside each fold, tells by how"
+            " much."
         )
     if len(found.runs) > 1:
         notes += [

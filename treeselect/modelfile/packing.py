@@ -58,6 +58,8 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     arrays["edges_start"] = np.cumsum([0, *(len(e) for e in edges)], dtype=np.int64)
     if result.scores is not None:
         arrays["fold_scores"] = result.scores.scores
+        if result.scores.full is not None:
+            arrays["full_scores"] = result.scores.full
         arrays["fold_repeats"] = np.array([result.scores.repeats], dtype=np.float64)
         if result.scores.spared is not None:
             arrays["spared_rows"] = np.array(result.scores.spared, dtype=np.int64)

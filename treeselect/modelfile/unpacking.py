@@ -223,16 +223,22 @@ def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> Scor
         and scores.ndim == 2
         and len(scores) > 1
         and scores.shape[1] > largest
-        and bool(np.isfinite(scores).all()),
+        and bool((np.isfinite(scores).all(axis=0) | np.isnan(scores).all(axis=0)).all()),
+        "scores",
+    )
+    full = arrays.get("full_scores")
+    check(
+        full is None
+        or (full.dtype == np.float64 and full.shape == (len(scores),) and np.isfinite(full).all()),
         "scores",
     )
     repeats = arrays["fold_repeats"]
     check(repeats.shape == (1,) and 1 <= repeats[0] <= len(scores), "scores")
     if "spared_rows" not in arrays:
-        return ScoreBySize(scores, float(repeats[0]))
+        return ScoreBySize(scores, full, float(repeats[0]))
     rows = arrays["spared_rows"]
     check(rows.shape == (2,) and rows.dtype == np.int64 and bool((rows > 0).all()), "scores")
-    return ScoreBySize(scores, float(repeats[0]), Spared(*rows.tolist()))
+    return ScoreBySize(scores, full, float(repeats[0]), Spared(*rows.tolist()))
 
 
 def _stability(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +82,8 @@ class WeightedForest:
     def within(self, groups: BoolArray) -> WeightedForest:
         """The trees that use only some groups, with their weights."""
         inside = ~(self.gains[:, ~groups] > 0).any(axis=1)
+        if inside.all():  # shares that are divided by their sum again change their last bits
+            return dataclasses.replace(self, groups=groups)
         importance, shares = np.where(groups, self.importance, 0.0), self.shares[inside]
         return WeightedForest(
             groups=groups,

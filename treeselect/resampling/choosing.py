@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from treeselect.algorithms.shared.base import Step
+import numpy as np
+
+from treeselect.algorithms.shared.base import Step, full_step
 from treeselect.algorithms.shared.method import Method, steps_of
 from treeselect.algorithms.shared.sizes import step_of_size, step_within
 from treeselect.algorithms.shared.task import Task
@@ -17,7 +19,13 @@ from treeselect.engine.arrays import BoolArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, first_largest
 from treeselect.models.model import Model
-from treeselect.resampling.cross_validation import ScoreBySize, score_by_size, score_steps
+from treeselect.resampling.cross_validation import (
+    ScoreBySize,
+    full_model,
+    score_by_size,
+    score_steps,
+    standard_error,
+)
 from treeselect.resampling.folds import Folds
 from treeselect.resampling.spared import spared_rows
 from treeselect.running.machine import memory_is_told
@@ -138,11 +146,21 @@ def choose(
         scores = score_steps(
             task, method, steps, weights, spared.splits, workers=workers, progress=progress
         )
+    if isinstance(k, str):
+        size = wanted_size(k, scores, problem.groups.keep)
+        if size == len(problem.groups.names) > steps[-1].size:
+            steps = (*steps, _all_units(task, method))
     step = choose_step(steps, k, scores, problem.groups.keep, cuts=method.predicts_any_set)
     if isinstance(k, str):
         # A path that skips the last size has a larger step, which was not scored.
         steps = tuple(step for step in steps if step.size <= most)
     return Left(steps, step, scores)
+
+
+def _all_units(task: Task, method: Method) -> Step:
+    """The step of all units, for a path that ends earlier."""
+    selected = full_step(len(task.problem.groups.names)).selected
+    return method.scored_step(task, np.nan, selected, full_model(method, task).importance)
 
 
 def most_units(groups: FeatureGroups) -> int:
@@ -180,9 +198,9 @@ def wanted_size(k: int | str | None, scores: ScoreBySize | None, keep: BoolArray
     return rule(scored_sizes(scores, keep), scores)
 
 
-def scored_sizes(scores: ScoreBySize, keep: BoolArray) -> range:
+def scored_sizes(scores: ScoreBySize, keep: BoolArray) -> list[int]:
     """Sizes that scores may choose."""
-    return range(int(keep.sum()), scores.scores.shape[1])
+    return [size for size in scores.sizes if size >= keep.sum()]
 
 
 def best_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
@@ -194,8 +212,12 @@ def best_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
 def one_standard_error_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
     """The smallest size whose mean score is within one standard error of the best.
 
-    The standard error is that at the best size (Breiman et al. 1984, section 3.4.3).
+    The standard error is that at the best size (Breiman et al. 1984, section 3.4.3). The model with
+    all units counts among the models compared; if it is no size to choose, and the best by more
+    than its standard error, the best of the sizes is chosen.
     """
     best = best_size(sizes, cv)
     bound = cv.mean[best] - cv.standard_error[best]
-    return next(size for size in sizes if at_least(cv.mean[size], bound))
+    if cv.full is not None and cv.full_mean > cv.mean[best]:
+        bound = cv.full_mean - standard_error(cv.full, cv.repeats)
+    return next((size for size in sizes if at_least(cv.mean[size], bound)), best)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step, empty_step
+from treeselect.algorithms.shared.base import Step, empty_step, full_step
 from treeselect.algorithms.shared.method import Method, steps_of
 from treeselect.algorithms.shared.sizes import step_of_size, step_within
 from treeselect.algorithms.shared.task import Task
@@ -42,8 +42,12 @@ class ScoreBySize:
     ----------
     scores : ndarray of float, shape (n_folds, max_size + 1)
         Held-out score of each fold's refitted model with s units, or with its last set if its path
-        ends earlier. Below the number of units forced in, and if nothing is selected, the score of
-        the constant model.
+        ends earlier; missing in all folds if fewer than half of the paths reach s. With all units,
+        the score of `full` if the method can predict from any set. Below the number of units forced
+        in, and if nothing is selected, the score of the constant model.
+    full : ndarray of float, shape (n_folds,), or None
+        Score of the model with all units, on the same held-out rows; None in files of older
+        versions.
     repeats : float
         How often a row is held out, on average; folds are those of all repeats.
     spared : Spared or None
@@ -52,6 +56,7 @@ class ScoreBySize:
     """
 
     scores: FloatArray
+    full: FloatArray | None = None
     repeats: float = 1.0
     spared: Spared | None = None
 
@@ -68,6 +73,17 @@ class ScoreBySize:
     def kind(self) -> str:
         """``"cross-validated"`` or ``"on held-out rows"``."""
         return "cross-validated" if self.spared is None else "on held-out rows"
+
+    @property
+    def sizes(self) -> list[int]:
+        """Sizes with a score."""
+        found: list[int] = np.flatnonzero(np.isfinite(self.scores).all(axis=0)).tolist()
+        return found
+
+    @property
+    def full_mean(self) -> float:
+        """Mean score of the model with all units; NaN if there is none."""
+        return float("nan") if self.full is None else float(self.full.mean())
 
     @property
     def mean(self) -> FloatArray:
@@ -112,12 +128,18 @@ class FoldPath:
         Wall-clock time of the whole path and of the refitted model.
     warnings : tuple of str
         Warnings about how the sets were found.
+    longest : int
+        Number of units of the last set on the path.
+    full : float
+        Score of the model with all units; NaN if not wanted.
     """
 
     scores: FloatArray
     units: tuple[IntArray, ...]
     seconds: FloatArray
     warnings: tuple[str, ...]
+    longest: int = 0
+    full: float = float("nan")
 
 
 def score_by_size(
@@ -141,11 +163,26 @@ def score_by_size(
     splits = split_rows(problem, weights, folds, seed)
     sizes = range(max_size + 1)
     calls = [
-        (problem, method, weights, split, sizes, stream_seed(seed, "fold", number), False)
+        (problem, method, weights, split, sizes, stream_seed(seed, "fold", number), False, True)
         for number, split in enumerate(splits)
     ]
     found = run_all(follow_fold, calls, workers, "Cross-validation", progress)
-    return ScoreBySize(np.array([fold.scores for fold in found]), mean_repeats(splits))
+    ends, full = [fold.longest for fold in found], np.array([fold.full for fold in found])
+    scores = np.array([fold.scores for fold in found])
+    return ScoreBySize(_known(scores, ends, full, problem, method), full, mean_repeats(splits))
+
+
+def _known(
+    scores: FloatArray, ends: Sequence[int], full: FloatArray, problem: Problem, method: Method
+) -> FloatArray:
+    """The scores of sizes that at least half of the paths reach, and of all units; others are
+    missing."""
+    known = scores.copy()
+    known[:, int(np.median(ends)) + 1 :] = np.nan
+    n_units = problem.data.n_groups
+    if method.predicts_any_set and n_units < known.shape[1]:
+        known[:, n_units] = full
+    return known
 
 
 _SCORED_TREES = 50
@@ -185,11 +222,13 @@ def score_steps(
     keep, cut = problem.groups.keep, method.predicts_any_set
     of_size = [_of_size(steps, size, keep, cut) for size in range(task.max_size + 1)]
     own = {step.size: step for step in of_size}
-    calls = [(task, method, step, weights, tuple(splits)) for step in own.values()]
-    found = run_all(_score_step, calls, workers, "Scores by size", progress)
-    scores = dict(zip(own, found, strict=True))
+    calls = [(task, method, step, weights, tuple(splits)) for step in (*own.values(), None)]
+    *found, last = run_all(_score_step, calls, workers, "Scores by size", progress)
+    scores, full = dict(zip(own, found, strict=True)), np.array(last)
+    by_size = np.array([scores[step.size] for step in of_size]).T
     return ScoreBySize(
-        np.array([scores[step.size] for step in of_size]).T,
+        _known(by_size, [steps[-1].size], full, problem, method),
+        full,
         spared=Spared(len(splits[0].train), sum(len(split.test) for split in splits)),
     )
 
@@ -197,15 +236,16 @@ def score_steps(
 def _score_step(
     task: Task,
     method: Method,
-    step: Step,
+    step: Step | None,
     weights: RowWeights,
     splits: tuple[Split, ...],
     *,
     n_threads: int = 1,
 ) -> list[float]:
-    """Scores of a step's final model, one for each part of the held-out rows."""
+    """Scores of a step's final model, or of that with all units, one for each part of the held-out
+    rows."""
     task = dataclasses.replace(task, n_threads=n_threads)
-    model = method.final_model(task, step)
+    model = full_model(method, task) if step is None else method.final_model(task, step)
     return [
         held_out_score(task.problem, model, task.weights, split.weights(weights)[1], n_threads)
         for split in splits
@@ -220,6 +260,7 @@ def follow_fold(
     sizes: Sequence[int] | None,
     seed: int,
     ranked: bool = True,
+    with_full: bool = False,
     *,
     n_threads: int = 1,
 ) -> FoldPath:
@@ -232,6 +273,8 @@ def follow_fold(
         size that the method's tuning parameter yields.
     ranked : bool
         Whether the units of each set are wanted in order of importance; otherwise they rise.
+    with_full : bool
+        Whether the model with all units is scored as well.
 
     Raises
     ------
@@ -265,12 +308,25 @@ def follow_fold(
             )
     found = [known[step.size] for step in chosen]
     warned = [said for step in chosen for said in (step.warning, step.warned) if said]
+    full = float("nan")
+    if with_full:
+        full = held_out_score(problem, full_model(method, task), train, test, n_threads)
     return FoldPath(
         scores=np.array([score for score, _, _ in found]),
         units=tuple(units for _, units, _ in found),
         seconds=np.array([seconds for _, _, seconds in found]),
         warnings=tuple(dict.fromkeys(warned)),
+        longest=steps[-1].size,
+        full=full,
     )
+
+
+def full_model(method: Method, task: Task) -> Model:
+    """The final model with all units; of methods that can't predict from any set, a forest."""
+    step = full_step(task.problem.data.n_groups)
+    if method.predicts_any_set:
+        return method.final_model(task, step)
+    return Method.final_model(method, task, step)
 
 
 def _of_size(steps: Sequence[Step], size: int, keep: BoolArray, cut: bool) -> Step:

@@ -91,10 +91,7 @@ def _score(fit: Fit, performance: Performance | None) -> str:
         )
     if fit.scores is not None:
         which = "folds" if fit.scores.spared is None else "held-out rows"
-        return (
-            f"The same {which} chose the number of {noun(fit)}, so their {name} may be slightly"
-            " optimistic."
-        )
+        return f"The same {which} chose the number of {noun(fit)}, so their {name} is optimistic."
     return (
         f"No {name} was estimated on rows outside the selection, so performance on new data is"
         " unknown."

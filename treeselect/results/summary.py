@@ -89,7 +89,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
         ("Method", method_words(result.chosen_method)),
         ("Selected (k)", f"{selected_of_all(result)}, {result.call.rule}"),
     ]
-    facts.append(score_fact(result))
+    facts += [score_fact(result), *reference_facts(result)]
     if result.resampled is not None and (said := verdict(result, result.stability)):
         facts.append(("Stability", said))
     facts.append(("Seed", str(result.seed)))
@@ -127,6 +127,15 @@ def score_fact(result: Fit) -> tuple[str, str]:
         if is_selected_on_its_rows(result):
             score += f" (optimistic: the {noun(result)} were selected on the same rows)"
     return str(glance["score"]), score
+
+
+def reference_facts(result: Fit) -> tuple[tuple[str, str], ...]:
+    """Scores of the full and the null model on the rows that scored the selection, if any did."""
+    scores, n = result.scores, len(result.step.selected)
+    if scores is None or scores.full is None:
+        return ()
+    full, null = plain_score(scores.full_mean), plain_score(scores.mean[0])
+    return (("All or none", f"{full} with all {n:,} {noun(result, n)}, {null} with none"),)
 
 
 def is_selected_on_its_rows(result: Fit) -> bool:
@@ -238,17 +247,12 @@ def _optimism_notes(result: Fit) -> list[str]:
             f"To estimate the {name} on new data, use `performance()`, which repeats the selection"
             " inside each fold."
         ]
+    how = "The selection was repeated inside each fold, but the same folds"
     if result.scores.spared is not None:
-        return [
-            f"The search used {result.scores.spared.n_searched:,} rows; models fitted to these were"
-            f" scored on {result.scores.spared.n_held_out:,} others, which also chose k, so the"
-            f" {name} may be slightly optimistic. The final model is fitted to all rows."
-            " `performance()` uses nested cross-validation."
-        ]
-    return [
-        "The selection was repeated inside each fold, but the same folds chose k, so the"
-        f" {name} may be slightly optimistic. `performance()` uses nested cross-validation."
-    ]
+        n_searched, n_others = result.scores.spared
+        how = f"The search used {n_searched:,} rows; {n_others:,} others scored its models, and"
+    how += f" chose k, so the {name} is optimistic; nested cross-validation, `performance()`, tells"
+    return [f"{how} by how much."]
 
 
 def _purpose_notes(result: Fit) -> list[str]:

@@ -44,6 +44,14 @@ def path_table(result: Fit) -> pd.DataFrame:
     return frame
 
 
+def beyond_path(result: Fit) -> tuple[int, float] | None:
+    """Number of all units, and held-out score of the model with them, if that is no step."""
+    n_units, scores = len(result.step.selected), result.scores
+    if scores is None or scores.full is None or result.steps[-1].size == n_units:
+        return None
+    return n_units, scores.full_mean
+
+
 def tidy_table(result: Fit) -> pd.DataFrame:
     """One row per term (see ``SelectionResult.tidy``)."""
     import pandas as pd
@@ -176,6 +184,8 @@ def glance_table(result: Fit) -> pd.DataFrame:
         "train_score": result.step.train_score,
         "cv_score": float(scores.mean[result.k]) if scores else nan,
         "cv_se": float(scores.standard_error[result.k]) if scores else nan,
+        "cv_full": scores.full_mean if scores else nan,
+        "cv_null": float(scores.mean[0]) if scores else nan,
         "resamples": resampled.n_resamples if resampled else 0,
         "stability": resampled.index if resampled else nan,
         "stability_low": low,

@@ -34,7 +34,8 @@ class PathPoint:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Score against the number of terms; `marker` is the position of the chosen number."""
+    """Score against the number of terms; `marker` is the position of the chosen number, `full` the
+    height of the model with all terms, if it is not a step."""
 
     form: Form
     width: int
@@ -46,6 +47,7 @@ class Path:
     points: tuple[PathPoint, ...]
     line: str
     marker: float
+    full: Tick | None
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
 
@@ -60,6 +62,7 @@ def path_figure(
     chosen: int,
     bounds: tuple[float, float] = (-math.inf, math.inf),
     noun: str = "term",
+    full: tuple[int, float] | None = None,
 ) -> PathFigure:
     """Geometry of the path.
 
@@ -77,29 +80,39 @@ def path_figure(
         Least and greatest value of the score.
     noun : str
         What one of the selected is called.
+    full : (int, float), optional
+        Number of all terms, and score of the model with all of them, if it is not in `scores`.
     """
     known = [i for i, score in enumerate(scores) if math.isfinite(score)]
     halves = [e if math.isfinite(e) else 0.0 for e in errors] if errors else None
-    axis = score_axis(scores, errors, bounds)
+    axis = score_axis(
+        scores if full is None else [*scores, full[1]],
+        errors if errors is None or full is None else [*errors, 0.0],
+        bounds,
+    )
     steps = [(sizes[i], scores[i], halves[i] if halves else None) for i in known]
     said = "; ".join(
         f"{_step_text(size, score, noun)}{' (chosen)' if size == chosen else ''}"
         for size, score, _ in steps
     )
-    return in_both_forms(partial(_path, sizes, steps, axis, chosen, noun), said)
+    every = None
+    if full is not None:
+        every = full[1], f"all {_step_text(*full, noun)}"
+        said += f"; {every[1]}"
+    return in_both_forms(partial(_path, steps, axis, chosen, noun, every), said)
 
 
 def _path(
-    sizes: Sequence[int],
     steps: Sequence[tuple[int, float, float | None]],
     axis: Axis,
     chosen: int,
     noun: str,
+    every: tuple[float, str] | None,
     form: Form,
 ) -> Path:
     labels = tick_labels(axis.ticks)
     left, right, top, bottom = label_room(labels), form.width - 18.0, 30.0, form.bottom - 20.0
-    least, most, x_ticks = count_axis([*sizes, chosen], right - left)
+    least, most, x_ticks = count_axis([*(size for size, _, _ in steps), chosen], right - left)
     span = max(most - least, 1)
 
     def x(size: float) -> float:
@@ -130,6 +143,7 @@ def _path(
         points,
         " ".join(f"{p.x},{p.y}" for p in points),
         x(chosen),
+        None if every is None else Tick(y(every[0]), every[1]),
         tuple(Tick(x(size), f"{size:,}") for size in x_ticks),
         tuple(map(Tick, map(y, axis.ticks), labels)),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.errors import OptionError
+from treeselect.printing import plain_score
 from treeselect.reports.colours import ACCENT, GRID, INK, SOFT
 from treeselect.reports.figures.axes import score_axis
 from treeselect.reports.figures.labels import spread
@@ -20,7 +21,7 @@ from treeselect.reports.plots.drawing import (
 )
 from treeselect.resampling.nouns import noun
 from treeselect.results.curves import ImportanceLines, importance_lines
-from treeselect.results.tables import path_table
+from treeselect.results.tables import beyond_path, path_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,10 +44,14 @@ def path(result: Fit, ax: Axes | None) -> Axes:
             " `fit.path` has the numbers."
         )
     values, errors = score.to_list(), table["cv_se"].to_list()
-    axis = score_axis(values, errors, result.design.response.family.score_bounds)
+    full = beyond_path(result)
+    ends = ([], []) if full is None else ([full[1]], [0.0])
+    axis = score_axis(
+        [*values, *ends[0]], [*errors, *ends[1]], result.design.response.family.score_bounds
+    )
     ax = new_axes(ax, 6.4, 4.0)
     score_heights(ax, axis)
-    whole_numbers(ax, [*table["k"], result.k])
+    whole_numbers(ax, [*scored, result.k])
     ax.errorbar(
         table["k"].to_numpy(),
         score.to_numpy(),
@@ -57,7 +62,18 @@ def path(result: Fit, ax: Axes | None) -> Axes:
         markersize=5,
         capsize=3,
     )
-    if result.scores is not None:  # scores exist for all sizes, also those that no step has
+    if full is not None:
+        n_units, score_of_all = full
+        ax.axhline(score_of_all, color=SOFT, linewidth=1, zorder=0)
+        ax.annotate(
+            f"all {n_units:,} {noun(result, n_units)}: {plain_score(score_of_all)}",
+            (0, score_of_all),
+            xycoords=("axes fraction", "data"),
+            xytext=(4, 3),
+            textcoords="offset points",
+            color=INK,
+        )
+    if result.scores is not None:  # scores exist for sizes that no step has
         at = [result.k], [result.scores.mean[result.k]]
     else:
         chosen = (table["k"] == result.k).to_numpy()

@@ -13,6 +13,7 @@ from treeselect.resampling.nouns import noun
 from treeselect.results.recurrence import undefined_words
 from treeselect.results.rows import RowFacts, row_facts
 from treeselect.results.short import data_argument
+from treeselect.results.summary import reference_facts
 from treeselect.results.tables import glance_table
 from treeselect.results.verdict import FEWEST, agreement_note, verdict_words
 
@@ -85,7 +86,8 @@ def _tuning(fit: Fit) -> Card:
         f" {spared.n_held_out:,} others, which also"
     )
     details = [
-        f"{error}. {how} chose the number of {noun(fit)}, so the score may be slightly optimistic.",
+        f"{error}. {how} chose the number of {noun(fit)}, so the score is optimistic.",
+        *(f"On the same rows: {said}." for _, said in reference_facts(fit)),
         better,
         family.score_words,
     ]

@@ -13,7 +13,7 @@ from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table, table_around
 from treeselect.resampling.nouns import noun
 from treeselect.results.summary import is_selected_on_its_rows
-from treeselect.results.tables import path_table
+from treeselect.results.tables import beyond_path, path_table
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -97,7 +97,7 @@ def _what_score(fit: Fit) -> str:
         first = (
             f"{score} on held-out rows: mean of {len(fit.scores.scores)} {parts} ± one standard"
             f" error. The same {parts} chose the number of {noun(fit)}, so the score at the chosen"
-            " number may be slightly optimistic."
+            " number is optimistic."
         )
     return first
 
@@ -115,6 +115,7 @@ def _figure(fit: Fit) -> PathFigure | None:
         chosen=fit.k,
         bounds=fit.design.response.family.score_bounds,
         noun=noun(fit, 1),
+        full=beyond_path(fit),
     )
 
 
@@ -128,7 +129,7 @@ def _table(fit: Fit) -> Table:
     columns += ["Selected"]
     rows = []
     for row in path_table(fit).to_dict("records"):
-        penalty = f"{row['tuning']:.3g}" if np.isfinite(row["tuning"]) else "∞"
+        penalty = "" if np.isnan(row["tuning"]) else f"{row['tuning']:.3g}".replace("inf", "∞")
         cells = [_size(row["k"], fit), penalty, decimal_text(row["train_score"], 3)]
         cells += (
             [decimal_text(row["cv_score"], 3), decimal_text(row["cv_se"], 3)] if validated else []
