@@ -1,7 +1,7 @@
 """Does a result hold? Intervals, p-values, error rates and performance, against simulated truth.
 
     python benchmarks/holds.py [--quick] [--jobs 2] [--simulations 200] [--methods lasso ...]
-                               [--parts line folds noise counts resamples]
+                               [--parts line folds nested noise counts resamples]
 
 200 simulations for each method (a row of ``results/holds.csv``, which is not run again).
 
@@ -18,6 +18,10 @@ folds      the data of line, for one method that takes 0.1 s: what the bias is m
                           of the fitted model
              bias R2      as in line, of five folds and of ten; bias AUC is that of five folds for
                           the sign of y, with the share of its intervals that hold the AUC
+nested     how often the 95 % interval of ``performance()`` holds the expected score (its mean over
+           the simulations): R2 of line, AUC, log loss and rare AUC (10 % events) of logistic and C
+           of exponential times (30 % censored) with the same coefficients, for 100, 300 and 1,000
+           rows and 3, 5 and 10 folds, where the lasso selects three of 12 columns
 noise      the same columns, and y is noise of itself. Three terms are selected.
              refit        share of p < 0.05 among the selected terms
              inference    the same for ``inference(repeats=1)``
@@ -56,8 +60,13 @@ from treeselect.engine.random import stream_seed
 BETA = np.zeros(40)
 BETA[:3] = 1.0, 0.7, 0.4
 METHODS = tuple(name for name in FORMS if "," not in name)
-ALONE = {"folds": ("lasso",), "counts": ("lasso",), "resamples": ("lasso", "mrmr", "fcbf")}
-"""Methods of parts that are not run for all."""
+ALONE = {
+    "folds": ("lasso",),
+    "nested": ("R2", "AUC", "AUC, rare", "log loss", "C"),
+    "counts": ("lasso",),
+    "resamples": ("lasso", "mrmr", "fcbf"),
+}
+"""Methods of parts that are not run for all, or scores."""
 
 
 def simulate(seed: int, n_rows: int, n_columns: int, *, signal: bool = True) -> pd.DataFrame:
@@ -140,6 +149,36 @@ def folds(method: str, seed: int, n_rows: int) -> dict[str, object]:
     }
 
 
+def nested(kind: str, seed: int, n_rows: int) -> dict[str, object]:
+    """Intervals of one score, by rows and folds."""
+    sizes, numbers = ((100, 300, 1000), (3, 5, 10)) if n_rows > 100 else ((100,), (3,))
+    found: dict[str, object] = {}
+    for n in sizes:
+        left, frame, scoring = _responses(kind, stream_seed(seed, "nested", n), n)
+        fit = treeselect.select(
+            f"{left} ~ .", frame, method="lasso", k=3, seed=seed, n_jobs=1, progress=False
+        )
+        for folds in numbers:
+            score = fit.performance(folds, scoring=scoring)
+            found[f"{n:,} rows, {folds} folds"] = (score.mean, *score.mean_ci)
+    return found
+
+
+def _responses(kind: str, seed: int, n: int) -> tuple[str, pd.DataFrame, str | None]:
+    """Left-hand side, data and score."""
+    frame = simulate(seed, n, 12)
+    rng = np.random.default_rng(stream_seed(seed, kind))
+    if kind == "R2":
+        return "y", frame, None
+    eta = frame[[c for c in frame if c != "y"]].to_numpy() @ BETA[:12]
+    if kind == "C":
+        time, end = rng.exponential(np.exp(-eta)), rng.exponential(2.0, n)
+        times = {"time": np.minimum(time, end), "event": (time <= end).astype(int)}
+        return "Surv(time, event)", frame.drop(columns="y").assign(**times), None
+    event = rng.random(n) < 1 / (1 + np.exp(-eta + 3.0 * (kind == "AUC, rare")))
+    return "y", frame.assign(y=event), "neg_log_loss" if kind == "log loss" else None
+
+
 def _coefficients(fit) -> pd.DataFrame:
     table = fit.refit("glm").tidy()
     return table[table["term"].str.match(r"x\d\d$")]
@@ -194,7 +233,14 @@ def resamples(method: str, seed: int, n_rows: int) -> dict[str, object]:
     }
 
 
-PARTS = {"line": line, "folds": folds, "noise": noise, "counts": counts, "resamples": resamples}
+PARTS = {
+    "line": line,
+    "folds": folds,
+    "nested": nested,
+    "noise": noise,
+    "counts": counts,
+    "resamples": resamples,
+}
 
 
 def one(part: str, method: str, seed: int, n_rows: int) -> dict[str, object]:
@@ -217,10 +263,14 @@ def exact(hits: int, n: int) -> tuple[float, float]:
 def summary(part: str, method: str, found: list[dict[str, object]]) -> dict[str, object]:
     """Sums of counts as a share with its interval, means with their errors."""
     row: dict[str, object] = {"run": f"{part}, {method}", "part": part, "method": method}
-    row |= {"options": told(method), "simulations": len(found)}
+    row |= {"options": told(method) if method in FORMS else "", "simulations": len(found)}
     for name in found[0]:
         values = [one[name] for one in found]
-        if isinstance(values[0], tuple):
+        if isinstance(values[0], tuple) and len(values[0]) == 3:
+            mean, low, high = np.array([value for value in values if np.isfinite(value).all()]).T
+            inside = (low <= mean.mean()) & (mean.mean() <= high)
+            row[name] = f"{inside.mean():.3f}, width {np.median(high - low):.2f}"
+        elif isinstance(values[0], tuple):
             hits, n = np.sum(values, axis=0)
             row[name] = _share(int(hits), int(n))
         else:
@@ -248,6 +298,8 @@ INTRO = {
     " interval holds it, and the bias",
     "folds": "where three of 12 columns matter, 200 rows: what the bias of `performance()` is made"
     " of",
+    "nested": "where three of 12 columns matter and the lasso selects three: how often the 95 %"
+    " interval of `performance()` holds the expected score, and its median width",
     "noise": "where nothing matters: share of p-values below 0.05, and of simulations with any"
     " aggregated p-value below 0.05",
     "counts": "counts that no column tells, 400 rows: share of p-values below 0.05 in"
@@ -269,8 +321,10 @@ def main() -> None:
     known = set(pd.read_csv(path)["run"]) if path.exists() and not options.quick else set()
     quick_rows = []
     for part in options.parts:
-        for method in ALONE.get(part, ("stepwise",))[-1:] if options.quick else options.methods:
-            if f"{part}, {method}" in known or method not in ALONE.get(part, METHODS):
+        own = [name for name in options.methods if name in ALONE.get(part, METHODS)]
+        own = list(ALONE["nested"]) if part == "nested" else own
+        for method in ALONE.get(part, ("stepwise",))[-1:] if options.quick else own:
+            if f"{part}, {method}" in known:
                 continue
             seeds = range(1 if options.quick else options.simulations)
             calls = [(part, method, seed, 100 if options.quick else 200) for seed in seeds]

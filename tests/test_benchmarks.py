@@ -118,7 +118,7 @@ def test_comparison_prints_its_tables(run):
         ("originals.py", 2 + 11),
         ("intervals.py", 2 + 2),
         ("monotone.py", 2 + 6),
-        ("holds.py", 5 * (2 + 1)),
+        ("holds.py", 6 * (2 + 1)),
         pytest.param("whole.py", 2 + 1, marks=on_linux),
         pytest.param("spreading.py", 2 + 1, marks=on_linux),
         pytest.param("scaling.py", 2 + 2, marks=on_linux),

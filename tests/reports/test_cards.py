@@ -35,7 +35,7 @@ def test_the_nested_score_stands_in_place_of_the_tuning_score(cross_validated):
     assert (nested.head, nested.value) == ("R2, nested cross-validation", f"{found.mean:.3f}")
     low, high = found.mean_ci
     assert nested.details[0].startswith(f"95% interval {low:.3f} to {high:.3f}, mean of 2 folds.")
-    perfect = dataclasses.replace(found, scores=np.ones(2))
+    perfect = dataclasses.replace(found, scores=np.ones(2), errors=np.zeros(2))
     assert gathered(cross_validated, perfect)[0].details[0].startswith("1 in each fold, mean of 2")
     unknown = dataclasses.replace(found, scores=np.array([np.nan, 1.0]))
     assert gathered(cross_validated, unknown)[0] == tuning

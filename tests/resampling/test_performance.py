@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import stats
 from sklearn.model_selection import KFold, TimeSeriesSplit
 
 import treeselect
@@ -70,12 +71,14 @@ def test_tables(measured, cross_validated):
     assert (glance["k_min"], glance["k_max"]) == (tidy["k"].min(), tidy["k"].max())
 
 
-def test_interval_allows_for_shared_training_rows(measured):
-    """The variance of the mean of three folds is (1/3 + 1/2) s**2, with two degrees of freedom."""
-    half = 4.302653 * np.sqrt(1 / 3 + 1 / 2) * measured.scores.std(ddof=1)
+def test_interval_is_from_held_out_rows_folds_and_cases(measured):
+    within, between = np.mean(measured.errors**2), measured.scores.var(ddof=1)
+    assert (measured.errors > 0).all()
+    error = np.sqrt(max(within, between) / 3)
+    half = stats.t.ppf(0.975, N / 2 / 10) * error / (1 - measured.mean)
     low, high = measured.mean_ci
-    assert (measured.mean - low, measured.mean - half) == pytest.approx((half, low), rel=1e-3)
-    assert high == pytest.approx(min(measured.mean + half, 1.0), rel=1e-3)
+    assert 1 - low == pytest.approx((1 - measured.mean) * np.exp(half))
+    assert 1 - high == pytest.approx((1 - measured.mean) * np.exp(-half))
     glance = measured.glance().iloc[0]
     assert (glance["ci_low"], glance["ci_high"]) == (low, high)
     assert f"95% interval: {low:.3f} to {high:.3f}" in measured.summary().as_text()
@@ -83,13 +86,17 @@ def test_interval_allows_for_shared_training_rows(measured):
 
 def test_interval_ends_at_the_bounds_of_the_score(measured):
     wide = dataclasses.replace(measured, scores=np.array([0.5, 0.9, 1.0]), score_bounds=(0.0, 1.0))
+    low, high = wide.mean_ci
+    assert 0 < low < 0.8 < high < 1
+    assert np.log(high / (1 - high)) + np.log(low / (1 - low)) == pytest.approx(2 * np.log(4))
     free = dataclasses.replace(wide, score_bounds=(-np.inf, np.inf))
     assert sum(free.mean_ci) / 2 == pytest.approx(free.mean)
-    assert wide.mean_ci == (max(free.mean_ci[0], 0.0), 1.0)
+    above = dataclasses.replace(wide, score_bounds=(0.0, np.inf))
+    assert np.log(above.mean_ci).sum() / 2 == pytest.approx(np.log(above.mean))
 
 
 def test_no_interval_if_all_folds_score_the_same(measured):
-    same = dataclasses.replace(measured, scores=np.full(3, 0.75))
+    same = dataclasses.replace(measured, scores=np.full(3, 0.75), errors=np.zeros(3))
     assert np.isnan(same.mean_ci).all()
     assert "interval" not in same.summary().as_text()
     assert same.words == "0.750 (standard error 0.000)"

@@ -95,7 +95,7 @@ def test_a_fit_says_so_and_its_file_keeps_it(data, tmp_path):
     said = " ".join(str(fit.summary()).split())
     assert "900 held-out rows in 5 parts" in said
     assert ", on held-out rows" in said
-    assert "The search used 300 rows; models fitted to these were scored on 900 others" in said
+    assert "The search used 300 rows; 900 others scored its models" in said
     page = fit.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "900 held-out rows in 5 parts; the search used 300 other rows" in page
     fit.save(tmp_path / "fit.tsel")

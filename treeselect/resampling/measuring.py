@@ -28,6 +28,7 @@ from treeselect.resampling.outer_folds import (
 )
 from treeselect.resampling.performance import Performance
 from treeselect.resampling.saved import number_read, some, table_read, table_said, units_read
+from treeselect.resampling.score_interval import n_cases
 from treeselect.running.pieces import Course, Kind, run_pieces
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ def measure(
     used = here.row_weights.used
     return Performance(
         scores=np.array([fold.score for fold in found]),
+        errors=np.array([fold.error for fold in found]),
+        n_cases=n_cases(here.response, here.row_weights),
         selected=tuple(here.terms_of([names[g] for g in fold.units]) for fold in found),
         k=np.array([len(fold.units) for fold in found], dtype=np.int64),
         n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64),
@@ -123,16 +126,19 @@ def _kind_of(names: Sequence[str], tests: Sequence[IntArray], n_classes: int) ->
     n_columns = n_classes if n_classes > 2 else 1
 
     def read(number: int, said: Any) -> Fold:
-        score, units, predicted = said
+        score, units, predicted, error = said
         table = table_read(predicted, (len(tests[number]), n_columns))
         if np.isnan(table).any():
             raise ValueError("predictions that are missing")
         values = table if n_classes > 2 else table[:, 0]
-        return Fold(number_read(score), units_read(units, len(names)), values)
+        units = units_read(units, len(names))
+        known = float("nan") if error is None else number_read(error)
+        return Fold(number_read(score), units, values, known)
 
     def write(found: Fold) -> Any:
         table = found.predicted.reshape(len(found.predicted), n_columns)
-        return [found.score, found.units.tolist(), table_said(table)]
+        error = None if np.isnan(found.error) else found.error
+        return [found.score, found.units.tolist(), table_said(table), error]
 
     return Kind(
         name="fold",

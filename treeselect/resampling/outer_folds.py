@@ -16,6 +16,7 @@ from treeselect.designs.response import Response
 from treeselect.designs.scoring import Scoring, check_scoring, is_lost, with_scoring
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.resampling.asked_folds import in_own_groups, read_folds, with_groups
@@ -23,6 +24,7 @@ from treeselect.resampling.choosing import Choice, run_selection
 from treeselect.resampling.cross_validation import score_predictions
 from treeselect.resampling.folds import Folds, Split, Splitter
 from treeselect.resampling.paired import test_share
+from treeselect.resampling.score_interval import sampling_error
 from treeselect.resampling.splitting import split_rows
 from treeselect.running.parallel import Workers
 
@@ -100,11 +102,14 @@ class Fold(NamedTuple):
         Selected units, most important first.
     predicted : ndarray of float, shape (n_test,), or (n_test, n_classes)
         Predictions of the held-out rows with a weight, in order, on the scale of the response.
+    error : float
+        Standard error of the score: see ``treeselect.resampling.score_interval.sampling_error``.
     """
 
     score: float
     units: IntArray
     predicted: FloatArray
+    error: float
 
 
 def one_fold(
@@ -135,7 +140,10 @@ def one_fold(
     predicted = found.model.predict(problem, n_threads)
     score = score_predictions(dataclasses.replace(problem, family=family), predicted, train, test)
     units = np.flatnonzero(found.step.selected)
-    return Fold(score, units[falling(found.model.importance[units])], predicted[test.rows])
+    units = units[falling(found.model.importance[units])]
+    drawn = stream_seed(seed, "held-out rows")
+    s_e = sampling_error(family, problem.y, predicted, train, test, drawn)
+    return Fold(score, units, predicted[test.rows], s_e)
 
 
 def inner_choice(

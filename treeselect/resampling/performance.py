@@ -28,13 +28,13 @@ from treeselect.resampling.calibration import calibration_table
 from treeselect.resampling.cross_validation import standard_error
 from treeselect.resampling.discrimination import confusion_table, roc_table
 from treeselect.resampling.held_out import HeldOut
-from treeselect.resampling.paired import paired_difference, test_share
 from treeselect.resampling.performance_words import (
     INSIDE_FOLDS,
     INTERVAL,
     frequency_note,
     terms_text,
 )
+from treeselect.resampling.score_interval import score_interval
 from treeselect.running.pieces import stopped_note
 
 
@@ -46,6 +46,10 @@ class Performance(Summarised):
     ----------
     scores : ndarray of float, shape (n_folds,)
         On the held-out rows of each fold; greater is better.
+    errors : ndarray of float, shape (n_folds,)
+        Standard errors of these over samples of the held-out rows; NaN if unknown.
+    n_cases : float
+        Rows of all classes but the largest, events, or half of the rows of a number.
     selected : tuple of tuple of str, length n_folds
         Terms selected on the training rows of each fold, most important first.
     k : ndarray of int64, shape (n_folds,)
@@ -92,6 +96,8 @@ class Performance(Summarised):
     """
 
     scores: FloatArray
+    errors: FloatArray
+    n_cases: float
     selected: tuple[tuple[str, ...], ...]
     k: IntArray
     n_train: IntArray
@@ -133,15 +139,9 @@ class Performance(Summarised):
     @property
     def mean_ci(self) -> tuple[float, float]:
         """95% interval of the score on new rows of models fitted to as many rows as those of the
-        folds: low and high, within the bounds of the score; NaN if all folds score the same.
-
-        The corrected resampled t interval (Nadeau and Bengio 2003) allows for training rows that
-        folds share: see ``treeselect.resampling.paired.paired_difference``.
-        """
-        found = paired_difference(self.scores, test_share(self.n_train, self.n_test))
-        if not found.low < found.high:
-            return float("nan"), float("nan")
-        return max(found.low, self.score_bounds[0]), min(found.high, self.score_bounds[1])
+        folds; NaN if unknown. See ``treeselect.resampling.score_interval.score_interval``."""
+        repeats = float(self.held_out.times.mean()) if len(self.held_out.times) else self.repeats
+        return score_interval(self.scores, self.errors, self.n_cases, repeats, self.score_bounds)
 
     @property
     def ci_words(self) -> str:

@@ -16,8 +16,9 @@ INSIDE_FOLDS = (
 )
 
 INTERVAL = (
-    "The interval allows for training rows that folds share (corrected resampled t, Nadeau and"
-    " Bengio 2003); the standard error does not, and tends to be too small."
+    "The interval allows for the variation between held-out rows, between the folds and, by"
+    " quantiles of t, between models of rows that folds share; the standard error is between the"
+    " folds alone, and tends to be too small."
 )
 
 
