@@ -713,3 +713,21 @@ def test_parts_with_few_events_are_refused():
 def timed(n_events):
     frame = pd.DataFrame({"time": np.arange(1.0, 81), "x": 1.0, "dead": np.arange(80) < n_events})
     return prepare(Request("Surv(time, dead) ~ x"), frame).problem
+
+
+def test_a_small_p_value_from_few_splits_is_marked():
+    """Six noisy copies of one column: each split selects one of them."""
+    rng = np.random.default_rng(1)
+    signal = rng.normal(size=400)
+    copies = {f"copy{j}": signal + 0.3 * rng.normal(size=400) for j in range(6)}
+    frame = pd.DataFrame(copies | {"y": signal + 0.5 * rng.normal(size=400)})
+    found = treeselect.select("y ~ .", frame, method="mrmr", k=1, seed=1).inference(repeats=20)
+    table = found.tidy().set_index("term")
+    rare = table[(table["p_value"] < 0.05) & (table["tested"] < 10)].index
+    assert len(rare) > 1
+    lines = str(found.summary()).splitlines()
+    marked = {line.split()[0] for line in lines if line.rstrip().endswith("*")}
+    assert marked == set(rare)
+    assert "* Tested in less than half of the splits" in " ".join(" ".join(lines).split())
+    few = treeselect.select("y ~ copy0", frame, method="mrmr", k=1, seed=1).inference(repeats=4)
+    assert "*" not in str(few.summary())

@@ -244,6 +244,7 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         )
         columns, rows = _term_rows(found, labels)
         notes = [_SEVERAL_SPLITS] if fits else [_NONE_FITTED]
+        notes += [_RARE] if any(row[-1].endswith("*") for row in rows) else []
         notes += [*few_events_notes(fits, "split")]
         if len(found.terms) > MOST_ROWS:
             notes.append(f"{len(found.terms) - MOST_ROWS:,} more terms in `.tidy()`.")
@@ -307,12 +308,22 @@ def _term_rows(
             labels.get(row["term"], row["term"]),
             p_text(row["p_value"]),
             str(row["selected"]),
-            str(row["tested"]),
+            f"{row['tested']}{'*' if _is_rare(row, found) else ''}",
         )
         for row in _aggregated(found).head(MOST_ROWS).to_dict("records")
     )
     return ("Term", "P-value", "Splits selecting it", "Splits testing it"), rows
 
+
+def _is_rare(row: Mapping[Any, Any], found: Inference) -> bool:
+    """Whether a small p-value comes from a minority of the splits."""
+    return bool(row["p_value"] < 0.05 and 2 * row["tested"] < found.n_splits)
+
+
+_RARE = (
+    "* Tested in less than half of the splits, as the others did not select it. Its p-value is"
+    " small because it is very small in these: it speaks for an effect, not for another selection."
+)
 
 _MISSING = "with a missing value in a selected term"
 
