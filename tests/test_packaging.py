@@ -211,3 +211,12 @@ def test_a_red_part_of_make_test_hides_no_other(tmp_path):
     (tools / "ruff").write_text("#!/bin/sh\n")
     (tools / "pytest").write_text("#!/bin/sh\n")
     assert made().returncode == 0
+
+
+def test_the_extras_are_listed():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    page = (ROOT / "docs" / "get-started.md").read_text("utf-8")
+    listed = dict(re.findall(r"^\| `(\w+)` \| ([\w-]+) \|", page, flags=re.MULTILINE))
+    ours = {"dev", "docs", "vignettes"}
+    extras = project["optional-dependencies"].items()
+    assert listed == {k: one.partition(">")[0] for k, (one, *_) in extras if k not in ours}

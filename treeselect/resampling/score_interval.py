@@ -10,7 +10,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.survival.times import EVENT
 
-N_DRAWS = 200
+N_DRAWS = 400
 """Bootstrap samples of the held-out rows of a fold."""
 
 _FEWEST_DF = 4.0
@@ -40,8 +40,10 @@ def sampling_error(
     Returns
     -------
     float
-        Standard deviation of the score over bootstrap samples of the held-out rows, drawn one copy
-        at a time, or in whole clusters; NaN if it is defined in less than half of the samples.
+        Half of the range of the central 68.3% of scores of bootstrap samples of the held-out rows,
+        drawn one copy at a time, or in whole clusters: of few rows, some samples hardly vary, and
+        the standard deviation of R2 is without bound. NaN if less than half of the samples have a
+        score.
     """
     rng = np.random.default_rng(seed)
     found = []
@@ -50,7 +52,10 @@ def sampling_error(
             score = family.held_out_score(y, predicted, _drawn(test, rng), train.values)
         found.append(score)
     known = np.array(found)[np.isfinite(found)]
-    return float(known.std(ddof=1)) if 2 * len(known) >= N_DRAWS else float("nan")
+    if 2 * len(known) < N_DRAWS:
+        return float("nan")
+    low, high = np.quantile(known, [0.1587, 0.8413])
+    return float(high - low) / 2
 
 
 def _drawn(weights: RowWeights, rng: np.random.Generator) -> FloatArray | IntArray:

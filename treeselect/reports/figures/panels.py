@@ -32,8 +32,8 @@ _STRIP = 16.0
 """Height of the strip below the axis that shows the distribution of the rows."""
 
 _BOLD = 1.15 * NAME
-_LEAST_SLOT = 18.0
-"""Minimum width of the space for missing values."""
+_LEAST_SLOT = width(MISSING, TICK) + 8.0
+"""Minimum width of the space for missing values: its label covers no other."""
 
 _FLAT = 0.1
 """A curve with a smaller share of another curve's range would look flat beside it."""
@@ -147,7 +147,7 @@ def _number_panel(curve: Curve, title: str, effects: Effects) -> NumberPanel:
 
     known = [point for point in curve.points if point.value is not None]
     slot = _slot(curve, _RIGHT - left)
-    ticks, places, strip, note = _axis(known, left + 8, _RIGHT - (8 if slot else 16) - slot)
+    ticks, places, strip, note = _axis(known, left + 8, _RIGHT - 16 - slot)
     if slot:
         ticks = _with_missing(ticks, _RIGHT - slot / 2)
     at = iter(places)

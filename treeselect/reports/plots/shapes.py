@@ -82,7 +82,7 @@ def _numbers(ax: Axes, found: Sequence[Curve], variable: str) -> None:
         return
     axis = value_axis([p.value or 0.0 for p in known], [p.share for p in known])
     share = sum(p.share for p in points if p.value is None)
-    room = min(max(share, 0.08), 0.5) if len(known) < len(points) else 0.0
+    room = min(max(share, 0.16), 0.5) if len(known) < len(points) else 0.0
     _set_scale(ax, axis, room)
     ticks = value_ticks(axis, 380.0)
     if room:
