@@ -14,7 +14,7 @@ _SMOOTH = (
 
 _RANDOM = (
     "Random effects can't be fitted. `fold_groups=` keeps the rows of a cluster in one fold, and"
-    " makes the standard errors of `inference()` cluster-robust."
+    " makes the standard errors of `refit()` and `inference()` cluster-robust."
 )
 
 _FACTOR = "Write `C({x})`."
@@ -43,7 +43,7 @@ _PARALLEL = "of two values per row write `np.{name}(x, z)`."
 
 INSTEAD: dict[str, str] = {
     "cluster": "Pass the column as `fold_groups=`: the rows of a cluster then stay in one fold, and"
-    " the standard errors of `inference()` are cluster-robust.",
+    " the standard errors of `refit()` and `inference()` are cluster-robust.",
     "frailty": "Random effects can't be fitted. With times to an event, `strata(site)` gives each"
     " site its own baseline hazard; `fold_groups=` keeps the rows of a cluster in one fold.",
     "tt": "Time-varying effects can't be fitted. Time-varying covariates can: write one row for"
