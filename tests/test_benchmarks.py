@@ -102,6 +102,7 @@ def test_comparison_prints_its_tables(run):
 @pytest.mark.parametrize(
     ("program", "n_lines"),
     [
+        ("analyses.py", 2 + 1),
         ("noise.py", 2 + 2),
         ("truth.py", 2 + 4),
         ("pmlb.py", 2 * (2 + 2)),

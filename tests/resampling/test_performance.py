@@ -75,7 +75,7 @@ def test_interval_is_from_held_out_rows_folds_and_cases(measured):
     within, between = np.mean(measured.errors**2), measured.scores.var(ddof=1)
     assert (measured.errors > 0).all()
     error = np.sqrt(max(within, between) / 3)
-    half = stats.t.ppf(0.975, N / 2 / 10) * error / (1 - measured.mean)
+    half = stats.t.ppf(0.975, N / 10) * error / (1 - measured.mean)
     low, high = measured.mean_ci
     assert 1 - low == pytest.approx((1 - measured.mean) * np.exp(half))
     assert 1 - high == pytest.approx((1 - measured.mean) * np.exp(-half))

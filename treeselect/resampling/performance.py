@@ -49,7 +49,7 @@ class Performance(Summarised):
     errors : ndarray of float, shape (n_folds,)
         Standard errors of these over samples of the held-out rows; NaN if unknown.
     n_cases : float
-        Rows of all classes but the largest, events, or half of the rows of a number.
+        Rows, or rows of all classes but the largest, or events.
     selected : tuple of tuple of str, length n_folds
         Terms selected on the training rows of each fold, most important first.
     k : ndarray of int64, shape (n_folds,)

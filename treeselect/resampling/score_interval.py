@@ -74,8 +74,8 @@ def _drawn(weights: RowWeights, rng: np.random.Generator) -> FloatArray | IntArr
 
 
 def n_cases(response: Response, weights: RowWeights) -> float:
-    """Rows that tell most about a score: of all classes but the largest, events, or half of the
-    rows of a number; not more than half of the clusters."""
+    """Rows that tell most about a score: rows of numbers and counts, of all classes but the
+    largest, or events; at most as many as clusters."""
     rows = weights.rows
     copies = weights.values[rows] if weights.are_copies else np.ones(len(rows))
     y, family = response.y[rows], response.family
@@ -84,8 +84,8 @@ def n_cases(response: Response, weights: RowWeights) -> float:
     elif family.has_classes:
         found = copies.sum() - np.bincount(y.astype(np.int64), copies).max()
     else:
-        found = copies.sum() / 2
-    return float(found if weights.blocks is None else min(found, weights.n_units / 2))
+        found = copies.sum()
+    return float(found if weights.blocks is None else min(found, weights.n_units))
 
 
 def score_interval(
