@@ -137,17 +137,20 @@ class SelectionResult(ReadableFit):
 
         Notes
         -----
-        Integer case weights are passed to statsmodels as frequencies (``freq_weights``), other
-        weights as relative weights (``var_weights``, divided by their mean). Columns that are
-        linear combinations of others are dropped, as in R, and named. An estimator receives missing
-        numbers unchanged if its scikit-learn tags allow them; otherwise they are replaced by the
-        medians of the training rows, with a missing-value indicator for each number.
+        Weights that are no frequencies are relative (statsmodels: ``var_weights``, divided by their
+        mean). Counts that vary more than chance allows are quasi-Poisson. With `fold_groups`,
+        errors are cluster-robust, or those of the model, with a warning, if there are too few
+        clusters. Columns that are linear combinations of others are dropped, as in R, and named. An
+        estimator receives missing numbers unchanged if its scikit-learn tags allow them; otherwise
+        they are replaced by the medians of the training rows, with a missing-value indicator for
+        each number.
 
-        Cox's model uses Efron's method for ties, the strata of the formula and delayed entry. It
-        is fitted as by R's ``coxph``, including case weights: an event of weight 2 is one event,
-        not two tied ones. statsmodels' ``PHReg``, which does not support weights, gives the same
-        coefficients without them. scikit-survival's estimators receive a structured array of
-        ``event`` and ``time``; they can't be fitted with strata or delayed entry.
+        Cox's model uses Efron's method for ties, the strata of the formula and delayed entry. It is
+        fitted as by R's ``coxph``; copies that frequency weights count are tied events, while an
+        event of another weight 2 is one event. statsmodels' ``PHReg``, which does not support
+        weights, gives the same coefficients without them. scikit-survival's estimators receive a
+        structured array of ``event`` and ``time``; they can't be fitted with strata or delayed
+        entry.
         """
         from treeselect.results.refitting import refit
 

@@ -79,12 +79,11 @@ class HSICLasso(RefinedMethod):
     offset, and for right-censored times, the negative gradient at the null model replaces the
     response; for times, these are the martingale residuals, within strata.
 
-    In blocks [2]_, inner products are sums over random blocks of rows; copies of a row that an
-    integer weight stands for are in one block. A group (``groups=``) counts as one term. A cost
-    shared by several terms is charged to each of them; terms that are free or forced in are not
-    penalised. The importance of a term is its a_g. For each size, the path has a solution near the
-    end of the first interval of penalties with that size. It ends when no other term adds to those
-    selected. Training scores are those of :class:`MRMR`.
+    In blocks [2]_, inner products are sums over random blocks of rows. A group (``groups=``) counts
+    as one term. A cost shared by several terms is charged to each of them; terms that are free or
+    forced in are not penalised. The importance of a term is its a_g. For each size, the path has a
+    solution near the end of the first interval of penalties with that size. It ends when no other
+    term adds to those selected. Training scores are those of :class:`MRMR`.
 
     References
     ----------

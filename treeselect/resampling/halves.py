@@ -68,8 +68,6 @@ def part_rows(
     """Rows for selection and rows for testing, at random: the same share of each class, or of the
     events.
 
-    All copies of a row are in the same part.
-
     Clustered rows are drawn as whole clusters. A cluster with rows of several classes counts
     towards the rarest of them, so that rare classes are spread. If every row is a cluster, the
     parts are the same as without clusters.
