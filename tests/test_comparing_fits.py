@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import TimeSeriesSplit
 
 import treeselect
 from treeselect.errors import DataError, OptionError
@@ -77,3 +78,19 @@ def test_what_is_refused(data, fits):
     other = treeselect.update(fits[0], scoring="neg_mean_squared_error")
     with pytest.raises(OptionError, match="`scoring` must be given"):
         treeselect.compare_fits(fits[0], other)
+
+
+def test_growing_training_sets_have_one_ratio_of_held_out_rows_everywhere(fits, data):
+    folds = TimeSeriesSplit(4)
+    one = fits[0].performance(folds)
+    ratio = (one.n_test / one.n_train).mean()
+    assert ratio > 1.2 * one.n_test.sum() / one.n_train.sum()
+    found = treeselect.compare_fits(*fits, folds=folds)
+    assert found.difference == paired_difference(found.scores[1] - found.scores[0], ratio)
+    compared = treeselect.compare(
+        "y ~ a + b + c", data, ["mrmr", "importance"], k=[1, 3], folds=folds, seed=1
+    )
+    first, second = (run.scores[:, -1] for run in compared.runs)
+    expected = paired_difference(first - second, ratio).p_value
+    rows = compared.differences(reference="importance", k=3)
+    assert rows["p_value"].iloc[0] == pytest.approx(expected)
