@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from treeselect.designs.families import Family
 from treeselect.designs.response import Response
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.survival.times import EVENT
+from treeselect.errors import OptionError
 
-N_DRAWS = 400
+N_DRAWS = 200
 """Bootstrap samples of the held-out rows of a fold."""
 
 _FEWEST_DF = 4.0
@@ -45,12 +48,14 @@ def sampling_error(
         the standard deviation of R2 is without bound. NaN if less than half of the samples have a
         score.
     """
-    rng = np.random.default_rng(seed)
-    found = []
+    rng, rows, found = np.random.default_rng(seed), train.rows, []
     for _ in range(N_DRAWS):
-        with np.errstate(all="ignore"):
-            score = family.held_out_score(y, predicted, _drawn(test, rng), train.values)
-        found.append(score)
+        drawn, weight = _drawn(test, rng)
+        every, none = np.concatenate([rows, drawn]), np.zeros_like(weight, shape=len(rows))
+        held_out = np.concatenate([none, weight])
+        training = np.concatenate([train.values[rows], np.zeros_like(weight)])
+        with np.errstate(all="ignore"), contextlib.suppress(OptionError):  # such as of one class
+            found.append(family.held_out_score(y[every], predicted[every], held_out, training))
     known = np.array(found)[np.isfinite(found)]
     if 2 * len(known) < N_DRAWS:
         return float("nan")
@@ -58,19 +63,17 @@ def sampling_error(
     return float(high - low) / 2
 
 
-def _drawn(weights: RowWeights, rng: np.random.Generator) -> FloatArray | IntArray:
-    """Weights of a bootstrap sample."""
-    rows, values = weights.rows, weights.values
-    drawn = np.zeros_like(values)
-    if weights.blocks is not None:
-        blocks, number = np.unique(weights.blocks[rows], return_inverse=True)
-        times = rng.multinomial(len(blocks), np.full(len(blocks), 1 / len(blocks)))
-        drawn[rows] = values[rows] * times[number]
-    elif weights.are_copies:
-        drawn[rows] = rng.multinomial(weights.n_observations, values[rows] / values.sum())
-    else:
-        drawn[rows] = values[rows] * rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
-    return drawn
+def _drawn(weights: RowWeights, rng: np.random.Generator) -> tuple[IntArray, WeightArray]:
+    """Rows of a bootstrap sample, repeated as they are drawn, and their weights."""
+    rows, blocks = weights.rows, weights.blocks
+    if blocks is None and weights.are_copies and not weights.are_constant:
+        share = weights.values[rows] / weights.values.sum()
+        copies = rng.multinomial(weights.n_observations, share)
+        return rows[copies > 0], copies[copies > 0]
+    _, unit = np.unique(rows if blocks is None else blocks[rows], return_inverse=True)
+    n_units = int(unit.max()) + 1
+    drawn = np.repeat(rows, rng.multinomial(n_units, np.full(n_units, 1 / n_units))[unit])
+    return drawn, weights.values[drawn]
 
 
 def n_cases(response: Response, weights: RowWeights) -> float:
