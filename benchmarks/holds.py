@@ -18,9 +18,9 @@ folds      the data of line, for one method that takes 0.1 s: what the bias is m
              bias R2      as in line, of five folds and of ten; bias AUC is that of five folds for
                           the sign of y
 nested     how often the 95 % interval of ``performance()`` holds the expected score (its mean over
-           the simulations): R2 of line, AUC, log loss and rare AUC (10 % events) of logistic and C
-           of exponential times (30 % censored) with the same coefficients, for 100, 300 and 1,000
-           rows and 3, 5 and 10 folds, where the lasso selects three of 12 columns
+           the simulations): R2 of line, AUC, log loss and rare AUC (10 % events, at least 10) of
+           logistic responses, and C of exponential times (30 % censored), with the same
+           coefficients; 100, 300 and 1,000 rows; 3, 5 and 10 folds; three terms of the lasso
 noise      the same columns, and y is noise of itself. Three terms are selected.
              refit        share of p < 0.05 among the selected terms
              inference    the same for ``inference(repeats=1)``
@@ -169,7 +169,10 @@ def _responses(kind: str, seed: int, n: int) -> tuple[str, pd.DataFrame, str | N
         time, end = rng.exponential(np.exp(-eta)), rng.exponential(2.0, n)
         times = {"time": np.minimum(time, end), "event": (time <= end).astype(int)}
         return "Surv(time, event)", frame.drop(columns="y").assign(**times), None
-    event = rng.random(n) < 1 / (1 + np.exp(-eta + 3.0 * (kind == "AUC, rare")))
+    chance = 1 / (1 + np.exp(-eta + 3.0 * (kind == "AUC, rare")))
+    event = rng.random(n) < chance
+    while event.sum() < 10:  # one for each fold
+        event = rng.random(n) < chance
     return "y", frame.assign(y=event), "neg_log_loss" if kind == "log loss" else None
 
 

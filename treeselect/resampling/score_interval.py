@@ -140,7 +140,7 @@ def score_interval(
     ...     np.array([0.7, 0.8, 0.75]), np.full(3, 0.05), 60.0, 1.0, (0.0, 1.0)
     ... )
     >>> print("{:.3f} to {:.3f}".format(*found))
-    0.672 to 0.815
+    0.673 to 0.814
     """
     from scipy.special import expit, logit
     from scipy.stats import t

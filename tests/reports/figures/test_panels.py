@@ -7,8 +7,10 @@ import itertools
 
 import pytest
 
+from treeselect.reports.figures.forms import TICK
+from treeselect.reports.figures.labels import width
 from treeselect.reports.figures.panels import panels, share_scale
-from treeselect.results.curves import Curve, CurvePoint
+from treeselect.results.curves import MISSING, Curve, CurvePoint
 
 
 def curve(points, *, is_number=True, term="x"):
@@ -54,7 +56,8 @@ def test_missing_values_have_room_by_their_share_only():
 
     few, least = slot(0.001)
     many, wide = slot(0.3)
-    assert least < 20 < wide
+    assert width(MISSING, TICK) < least < wide
+    assert [tick.label for tick in few.x_ticks] == ["0", "1", MISSING]
     assert wide == pytest.approx(0.3 * (many.right - many.left), abs=0.2)
     for panel in (few, many):
         assert panel.specks[-1].is_missing
