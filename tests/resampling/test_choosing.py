@@ -244,3 +244,17 @@ def test_a_full_model_with_more_terms_than_are_considered_is_told(tmp_path):
     assert np.isnan(fit.scores.scores[:, 2:]).all()
     np.testing.assert_array_equal(loaded.scores.full, fit.scores.full)
     np.testing.assert_array_equal(loaded.scores.scores, fit.scores.scores)
+
+
+def test_all_units_raise_the_bar_where_paths_end_early():
+    """Means 0.5, 0.7, 0.72, and 0.8 with all seven; their standard errors are 0, 0, 0.01, 0.2."""
+    scores = np.full((4, 8), np.nan)
+    scores[:, :3] = [[0.5, 0.7, 0.70], [0.5, 0.7, 0.70], [0.5, 0.7, 0.74], [0.5, 0.7, 0.74]]
+    spread = np.array([-1, -1, 1, 1]) * 0.2 * np.sqrt(3)
+    for error, size in [(1.0, 2), (0.2, 7)]:  # a bar of 0.6 lowers nothing, one of 0.76 is not met
+        full = 0.8 + error * spread
+        scores[:, 7] = full
+        found = ScoreBySize(scores.copy(), full)
+        assert one_standard_error_size(found.sizes, found) == size
+        few = ScoreBySize(scores[:, :3].copy(), full)  # more units than sizes that are considered
+        assert one_standard_error_size(few.sizes, few) == 2

@@ -212,12 +212,16 @@ def best_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
 def one_standard_error_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
     """The smallest size whose mean score is within one standard error of the best.
 
-    The standard error is that at the best size (Breiman et al. 1984, section 3.4.3). The model with
-    all units counts among the models compared; if it is no size to choose, and the best by more
-    than its standard error, the best of the sizes is chosen.
+    The standard error is that at the best size (Breiman et al. 1984, section 3.4.3). Where paths
+    end before all units are in, the score must be within one standard error of that of all units
+    too; if no size is, and this is no size to choose, the best one is chosen.
     """
-    best = best_size(sizes, cv)
+    ends_early = cv.full is not None and (
+        sizes[-1] - 1 not in sizes or not np.array_equal(cv.scores[:, sizes[-1]], cv.full)
+    )
+    searched = [size for size in sizes if not ends_early or size - 1 in sizes or size == sizes[0]]
+    best = best_size(searched, cv)
     bound = cv.mean[best] - cv.standard_error[best]
-    if cv.full is not None and cv.full_mean > cv.mean[best]:
-        bound = cv.full_mean - standard_error(cv.full, cv.repeats)
+    if cv.full is not None and ends_early:
+        bound = max(bound, cv.full_mean - standard_error(cv.full, cv.repeats))
     return next((size for size in sizes if at_least(cv.mean[size], bound)), best)
