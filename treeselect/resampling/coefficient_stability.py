@@ -73,7 +73,7 @@ class CoefficientStability(Summarised):
     coding : LinearCoding
         How the models take missing values and ordered factors.
     fingerprint : str or None
-        Of the data: see :func:`treeselect.designs.data_fingerprint.data_fingerprint`.
+        Of the data.
 
     Examples
     --------

@@ -83,7 +83,7 @@ class Performance(Summarised):
     labels : mapping of str to str
         Labels of terms in print, by name; terms without a label are absent.
     fingerprint : str or None
-        Of the data: see :func:`treeselect.designs.data_fingerprint.data_fingerprint`.
+        Of the data.
 
     Examples
     --------

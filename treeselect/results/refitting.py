@@ -170,7 +170,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
     predictor : LinearPredictor
         What :meth:`predict` needs.
     fingerprint : str or None
-        Of the data: see :func:`treeselect.designs.data_fingerprint.data_fingerprint`.
+        Of the data.
 
     Notes
     -----
