@@ -51,7 +51,7 @@ class Analysis(NamedTuple):
     response: str
     without: tuple[str, ...] = ()
     prepare: Callable[[pd.DataFrame], pd.DataFrame] = lambda data: data
-    options: dict[str, Any] = {}  # noqa: RUF012
+    options: tuple[tuple[str, Any], ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """The data, with the columns of the formula and of the options."""
@@ -75,7 +75,7 @@ ANALYSES = {
     ),
     "NMES1988": Analysis(
         "AER", "NMES1988", "visits", ("nvisits", "ovisits", "novisits"),
-        options={"family": "poisson"},
+        options=(("family", "poisson"),),
     ),
     "birthwt": Analysis(
         "MASS", "birthwt", "low", ("bwt",),
@@ -88,7 +88,7 @@ ANALYSES = {
     "respiratory": Analysis(
         "geepack", "respiratory", "outcome",
         prepare=lambda d: d.assign(id=d.center * 1000 + d.id, outcome=d.outcome == 1),
-        options={"fold_groups": "id"},
+        options=(("fold_groups", "id"),),
     ),
     "PSID1982": Analysis("AER", "PSID1982", "log(wage)"),
 }  # fmt: skip
@@ -103,7 +103,7 @@ def one(name: str, quick: bool) -> dict[str, object]:
             data = data[["survived", "sex", "age", "pclass", "fare"]]
         else:
             asked = ANALYSES[name]
-            data, response, options = asked.frame(), asked.response, asked.options
+            data, response, options = asked.frame(), asked.response, dict(asked.options)
         return _told(name, data.reset_index(drop=True), f"{response} ~ .", options)
 
 

@@ -412,9 +412,10 @@ def _end_notes(found: Chosen, groups: FeatureGroups) -> list[str]:
     notes, many = [], noun_of(groups.terms)
     last = max(size for size in scores.sizes if size < n_units)
     if last < min(most, n_units - 1):
-        ends = "The path ends" if scores.spared is not None else "Most paths end"
+        one_path = scores.spared is not None
+        ends = "The path ends with" if one_path else "Most paths end with at most"
         notes.append(
-            f"{ends} with at most {last} {noun_of(groups.terms, last)}: of larger sets, only that"
+            f"{ends} {last} {noun_of(groups.terms, last)}: of larger sets, only that"
             f" of all {n_units:,} {many} has a score."
         )
     least = scores.full_mean - standard_error(scores.full, scores.repeats)

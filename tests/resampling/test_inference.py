@@ -728,6 +728,6 @@ def test_a_small_p_value_from_few_splits_is_marked():
     lines = str(found.summary()).splitlines()
     marked = {line.split()[0] for line in lines if line.rstrip().endswith("*")}
     assert marked == set(rare)
-    assert "* Tested in less than half of the splits" in " ".join(" ".join(lines).split())
+    assert "* Tested in fewer than half of the splits" in " ".join(" ".join(lines).split())
     few = treeselect.select("y ~ copy0", frame, method="mrmr", k=1, seed=1).inference(repeats=4)
     assert "*" not in str(few.summary())

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from treeselect.models.linear import LinearFit
 from treeselect.quiet import own_filters
-
-if TYPE_CHECKING:
-    from treeselect.models.linear import LinearFit
 
 Facts = tuple[tuple[str, str], ...]
 

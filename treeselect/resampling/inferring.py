@@ -321,8 +321,9 @@ def _is_rare(row: Mapping[Any, Any], found: Inference) -> bool:
 
 
 _RARE = (
-    "* Tested in less than half of the splits, as the others did not select it. Its p-value is"
-    " small because it is very small in these: it speaks for an effect, not for another selection."
+    "* Tested in fewer than half of the splits; the others did not select it. Its p-value is small"
+    " because it is very small in these: evidence of an effect, not that another sample would"
+    " select the term."
 )
 
 _MISSING = "with a missing value in a selected term"

@@ -16,9 +16,9 @@ INSIDE_FOLDS = (
 )
 
 INTERVAL = (
-    "The interval allows for the variation between held-out rows, between the folds and, by"
-    " quantiles of t, between models of rows that folds share; the standard error is between the"
-    " folds alone, and tends to be too small."
+    "The interval allows for variation between held-out rows and between folds and, through t"
+    " quantiles, between models trained on overlapping rows; the standard error reflects the folds"
+    " alone, and tends to be too small."
 )
 
 

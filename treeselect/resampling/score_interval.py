@@ -45,7 +45,7 @@ def sampling_error(
     float
         Half of the range of the central 68.3% of scores of bootstrap samples of the held-out rows,
         drawn one copy at a time, or in whole clusters: of few rows, some samples hardly vary, and
-        the standard deviation of R2 is without bound. NaN if less than half of the samples have a
+        the standard deviation of R2 is without bound. NaN if fewer than half of the samples have a
         score.
     """
     rng, rows, found = np.random.default_rng(seed), train.rows, []
