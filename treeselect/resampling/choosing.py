@@ -146,7 +146,7 @@ def choose(
         scores = score_steps(
             task, method, steps, weights, spared.splits, workers=workers, progress=progress
         )
-    if isinstance(k, str):
+    if isinstance(k, str) and method.predicts_any_set:
         size = wanted_size(k, scores, problem.groups.keep)
         if size == len(problem.groups.names) > steps[-1].size:
             steps = (*steps, _all_units(task, method))
