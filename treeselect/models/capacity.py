@@ -18,7 +18,7 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.data.targets import Target, copies, target_of_classes, target_of_mean
+from treeselect.engine.data.targets import Target, copies, target_of, target_of_classes
 from treeselect.engine.ensembles.cutting import (
     OutsideSums,
     cut_back,
@@ -48,6 +48,10 @@ _ROWS_OF_ALL = 2_500_000
 data have all the trees that are allowed, which cost little there and steady each prediction."""
 
 
+_FEWEST = 30
+"""Trees of a final forest on long data."""
+
+
 class CutForest(NamedTuple):
     """A forest cut back to the capacity of lowest out-of-bag error.
 
@@ -67,6 +71,22 @@ class CutForest(NamedTuple):
     prediction: FloatArray
     errors: FloatArray
     size: int
+
+    def share_of_least_error(self, truth: FloatArray, weight: WeightArray) -> float:
+        """Number from 0 to 1 by which to multiply predictions for the least out-of-bag error of
+        infinitely many trees; 0 if no row has one."""
+        known = ~np.isnan(self.errors)
+        predicted, own = self.prediction[known], weight[known] / max(weight[known].sum(), 1e-300)
+        plain = ((truth[known] - predicted) ** 2).sum(axis=1)
+        squares = own @ ((predicted**2).sum(axis=1) - (plain - self.errors[known]))
+        agreement = own @ (predicted * truth[known]).sum(axis=1)
+        return float(np.clip(agreement / squares, 0, 1)) if squares > 0 < agreement else 0.0
+
+    def errors_at(self, share: float, truth: FloatArray) -> FloatArray:
+        """Squared errors of this share of the predictions, as ``errors``."""
+        plain = ((truth - self.prediction) ** 2).sum(axis=1)
+        shrunk = ((truth - share * self.prediction) ** 2).sum(axis=1)
+        return np.asarray(shrunk - share**2 * (plain - self.errors))
 
 
 def truth_of(problem: Problem, weight: WeightArray) -> FloatArray:
@@ -222,6 +242,11 @@ def needs_all_trees(weights: RowWeights, most: int) -> bool:
     return _least_trees(weights) >= most
 
 
+def n_trees_for(weights: RowWeights, most: int) -> int:
+    """Trees of a forest by the number of rows: on long data fewer, at least 30."""
+    return min(most, max(_FEWEST, int(_least_trees(weights))))
+
+
 def _least_trees(weights: RowWeights) -> float:
     return _ROWS_OF_ALL / max(int(np.count_nonzero(weights.values)), 1)
 
@@ -329,4 +354,4 @@ def parts_of(grower: Grower, trees: Trees, n_first: int) -> list[tuple[Trees, in
 def _target(truth: FloatArray, weight: WeightArray, family: Family) -> Target:
     if family.n_classes > 2:
         return target_of_classes(truth.argmax(axis=1), family.n_classes, weight)
-    return target_of_mean(np.ascontiguousarray(truth[:, 0]), weight)
+    return target_of(truth, weight)

@@ -250,10 +250,27 @@ class Search:
     def _exchange(self, selected: BoolArray) -> BoolArray | None:
         """The set after the best exchange; None if no exchange helps."""
         into, out = self._additions(selected)[:_BEST], self._removals(selected)[:_BEST]
-        tried = [_exchanged(selected, a, b) for a in out.tolist() for b in into.tolist()]
+        tried = [
+            _exchanged(selected, a, b)
+            for b in into.tolist()
+            for a in self._replaced(selected, b, out.tolist())
+        ]
         near = self._not_hopeless(self._best_first(self._quick, tried)[:_BEST], selected)
         better = self.better_of(selected, near)
         return None if better is selected else better
+
+    def _replaced(self, selected: BoolArray, into: int, out: list[int]) -> list[int]:
+        """Units that another unit may replace: that which an additive model needs least beside it,
+        as if it were a copy, and the first of those that are needed least anyway."""
+        larger = _exchanged(selected, None, into)
+        units = np.flatnonzero(larger)
+        rises = np.full(len(selected), np.inf)
+        rises[units] = per_price(self._quick.rises_without(larger), self._costs[units])
+        rises[self._keep] = np.inf
+        rises[into] = np.inf
+        if np.isinf(rises).all():
+            return out
+        return list(dict.fromkeys([int(rises.argmin()), *out]))[: max(len(out), 1)]
 
     def _not_hopeless(
         self, challengers: Sequence[BoolArray], incumbent: BoolArray

@@ -1,4 +1,4 @@
-"""A judge of sets that noise units do not improve: forests cut back out of bag."""
+"""A judge of sets that noise units do not improve: an additive model plus a forest."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import numpy as np
 
 from treeselect.algorithms.shared.judged_rows import Rows, rows_to_judge
 from treeselect.algorithms.shared.screening import passing, screen
-from treeselect.algorithms.shared.targets import target_of
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.families import GAUSSIAN
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData, select_groups
-from treeselect.engine.data.targets import Target, copies
+from treeselect.engine.data.targets import Target, copies, target_of
 from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import Growth
+from treeselect.engine.linear.additive import AdditiveColumns
+from treeselect.engine.linear.ridge import folds_of_clusters, ridge_outside, rises_without
 from treeselect.engine.splitting.candidates import can_split, n_able
 from treeselect.models.capacity import MIN_LEAF, Grower, cut_forest, truth_of
 
@@ -26,20 +28,25 @@ _TREES, _DEPTH = 100, 12
 
 
 class _Judged(NamedTuple):
-    """A set, the out-of-bag predictions of its forest, and the squared errors, shape (n_own_rows,
-    ...)."""
+    """A set, the out-of-bag predictions of its model, their squared errors and the trees' part in
+    them, shape (n_own_rows, ...)."""
 
     selected: BoolArray
     prediction: FloatArray
     errors: FloatArray
+    of_trees: FloatArray
 
 
 class Judge:
-    """Out-of-bag errors of sets of units.
+    """Squared errors of models of sets of units for rows that they were not fitted to.
 
-    Each set has its own forest. All its units are tried at each split, and the trees are cut back
-    to the capacity of least out-of-bag error; errors are those of infinitely many such trees
-    (``OutsideSums.errors``). All sets share the same bags, so errors are compared row by row.
+    Smooth effects of single units are told best by an additive model, everything else by trees. The
+    model of a set is an additive ridge regression (``additive.ridge_outside``), which predicts each
+    row without it, plus a forest of what that leaves. All units of the set are tried at each split,
+    and the trees are cut back to the capacity of least out-of-bag error; errors are those of
+    infinitely many such trees (``OutsideSums.errors``). The forest's predictions are multiplied by
+    the number from 0 to 1 of least error, so that trees that find nothing do no harm. All sets
+    share the same bags, so errors are compared row by row.
 
     Parameters
     ----------
@@ -54,13 +61,15 @@ class Judge:
     def __init__(self, task: Task, n_trees: int, name: str, rows: Rows | None = None) -> None:
         problem = task.problem
         self._rows = rows_to_judge(task) if rows is None else rows
-        self._data, self._family = self._rows.data, problem.family
+        self._data = self._rows.data
         self._weights = self._rows.weights
         self._weight, self._groups = self._weights.values, self._weights.blocks
         self._n_trees, self._n_threads = n_trees, task.n_threads
         self._seed = task.seeded(name).seed
         self._rank = problem.groups.ranks(task.seed)
         self.truth = truth_of(problem, task.weight)[self._rows.places]
+        self._columns = AdditiveColumns(self._data, self._weight)
+        self._folds = None if self._groups is None else folds_of_clusters(self._groups)
         self._known: dict[bytes, _Judged] = {}
 
     def sets(self) -> list[BoolArray]:
@@ -73,12 +82,22 @@ class Judge:
         return self._judged(selected).errors
 
     def residuals(self, selected: BoolArray) -> FloatArray:
-        """Out-of-bag residuals of a set's forest, shape (n_own_rows, n_outputs); NaN without
+        """Out-of-bag residuals of a set's model, shape (n_own_rows, n_outputs); NaN without
         prediction."""
         return self.truth - self._judged(selected).prediction
 
+    def rises_without(self, selected: BoolArray) -> FloatArray:
+        """How much worse the additive model of a set is without each of its units, shape
+        (n_selected,)."""
+        return rises_without(self._columns, np.flatnonzero(selected).tolist(), self.truth)
+
+    def of_trees(self, selected: BoolArray) -> FloatArray:
+        """What trees add to the additive model of a set, out of bag, shape (n_own_rows,
+        n_outputs)."""
+        return self._judged(selected).of_trees
+
     def prediction(self, selected: BoolArray) -> FloatArray:
-        """Out-of-bag predictions of a set's forest, shape (n_rows, n_outputs); NaN where there is
+        """Out-of-bag predictions of a set's model, shape (n_rows, n_outputs); NaN where there is
         none."""
         return self._rows.among_all(self._judged(selected).prediction)
 
@@ -124,14 +143,19 @@ class Judge:
             known = self.errors(base)
             added, lost = self.errors(after) - known, self.errors(before) - known
             difference = 2 * (share * added - (1 - share) * lost)
-        rows = ~np.isnan(difference)
+        return self.mean(difference)
+
+    def mean(self, values: FloatArray) -> tuple[float, float]:
+        """Mean of values of the judge's rows, with its standard error, as in :meth:`rise`; missing
+        values are left out."""
+        rows = ~np.isnan(values)
         if not rows.any():
             return 0.0, 0.0
         weight = self._weight[rows] / self._weight[rows].sum()
-        mean = float(weight @ difference[rows])
+        mean = float(weight @ values[rows])
         if self._groups is None:
-            return mean, float(np.sqrt((weight**2) @ (difference[rows] - mean) ** 2))
-        sums = np.bincount(self._groups[rows], weight * (difference[rows] - mean))
+            return mean, float(np.sqrt((weight**2) @ (values[rows] - mean) ** 2))
+        sums = np.bincount(self._groups[rows], weight * (values[rows] - mean))
         return mean, float(np.sqrt(sums @ sums))
 
     def _judged(self, selected: BoolArray) -> _Judged:
@@ -141,19 +165,22 @@ class Judge:
         return self._known[key]
 
     def _judge(self, selected: BoolArray, n_threads: int) -> _Judged:
-        """Grow the forest of a set; for the empty set, use the mean."""
+        """Fit the additive model of a set and grow the forest of its residuals."""
         truth, weight = self.truth, self._weight
+        known = ridge_outside(self._columns, np.flatnonzero(selected).tolist(), truth, self._folds)
+        known = np.clip(known, truth.min(axis=0), truth.max(axis=0))
+        left = truth - known
         if not selected.any():
-            mean = np.average(truth, axis=0, weights=weight)
-            prediction = np.tile(mean, (len(weight), 1))
-            return _Judged(selected, prediction, ((truth - prediction) ** 2).sum(axis=1))
+            return _Judged(selected, known, (left**2).sum(axis=1), np.zeros_like(left))
         part = select_groups(self._data, selected)
         grower = Grower(
-            part, truth, self._weights, self._family, self._seed, self._rank[selected], n_threads
+            part, left, self._weights, GAUSSIAN, self._seed, self._rank[selected], n_threads
         )
         n_able_groups = max(n_able(part, weight), 1)
-        found = cut_forest(grower, n_trees=self._n_trees, n_candidates=n_able_groups)
-        return _Judged(selected, found.prediction, found.errors)
+        forest = cut_forest(grower, n_trees=self._n_trees, n_candidates=n_able_groups)
+        share = forest.share_of_least_error(left, weight)
+        of_trees = share * np.nan_to_num(forest.prediction)
+        return _Judged(selected, known + of_trees, forest.errors_at(share, left), of_trees)
 
 
 def held_out_gains(

@@ -155,3 +155,13 @@ def target_of_mean(y: FloatArray, weight: WeightArray) -> Target:
     if are_copies(weight):
         return mean_target(y)
     return weighted_mean_target(y, np.asarray(weight, dtype=np.float64))
+
+
+def target_of(truth: FloatArray, weight: WeightArray) -> Target:
+    """Trees for the means of one column or several, shape (n_rows, n_outputs); with several,
+    relative weights multiply the rows."""
+    if truth.shape[1] == 1:
+        return target_of_mean(np.ascontiguousarray(truth[:, 0]), weight)
+    if are_copies(weight):
+        return vector_target(truth)
+    return vector_target(truth * (weight / weight[weight > 0].mean())[:, np.newaxis])

@@ -1,0 +1,232 @@
+"""Whether any group of columns adds to an additive model: a score test that counts the search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.linear.additive import AdditiveColumns, AdditiveFit, derivatives
+from treeselect.engine.row_losses import RowLoss
+
+_FIRST, _ALL = 100, 1_000
+"""Draws of the null distribution: the first ones, and all of them where these leave doubt."""
+
+_DOUBT = 0.3
+"""P-values of the first draws above this are not refined."""
+
+_CERTAIN, _MANY_ROWS = 1e-5, 200
+"""With this many rows, a Bonferroni bound below this needs no draws."""
+
+_LESS_LIKELY = float(np.log(4))
+"""Effects that are not linear must be so much more evident: they are less likely, and have more
+functions to be found by chance."""
+
+_CELLS = 20_000_000
+"""Cells that are held at a time."""
+
+_ALIASED = 1e-6
+"""Share of a column's squares that others must leave for it to count."""
+
+
+class ScoreTest(NamedTuple):
+    """The result of a test.
+
+    Attributes
+    ----------
+    p_value : float
+        1 if there is nothing to add.
+    evidence : ndarray of float, shape (n_groups,)
+        Minus the log of the p-value of each group tested by itself.
+    """
+
+    p_value: float
+    evidence: FloatArray
+
+
+def score_test(
+    columns: AdditiveColumns,
+    groups: Sequence[int],
+    fit: AdditiveFit,
+    loss: RowLoss,
+    others: Sequence[int],
+    *,
+    explained: FloatArray | float = 0.0,
+    strata: IntArray | None = None,
+    clusters: IntArray | None = None,
+) -> ScoreTest:
+    """Test that no other group adds to an additive model.
+
+    For each group, the efficient score statistics of its leading functions (a slope, or effects of
+    levels) and of all its functions are computed, and the smaller of their two p-values, minus its
+    log, is the evidence of the group. The test uses the sums of the 1, 2, 4, ... largest evidences,
+    so that it sees a single strong group as well as many weak ones. Their null distribution is
+    that of permuted Pearson residuals (Freedman and Lane 1983), within strata; with clusters, that
+    of score contributions of clusters with random signs. The smallest p-value over the sums is
+    compared with its own distribution over the same draws (Westfall and Young 1993), so that the
+    number of groups, their correlations and the sums looked at are all counted.
+
+    The draws are the same in every call, so that the test has no seed.
+
+    Parameters
+    ----------
+    columns : AdditiveColumns
+    groups : sequence of int
+        Groups of the model.
+    fit : AdditiveFit
+    loss : RowLoss
+    others : sequence of int
+        Groups to add.
+    explained : ndarray of float, shape (n_rows, n_outputs), optional
+        What another model explains of the response less its mean under the additive model.
+    strata : ndarray of int64, shape (n_rows,), optional
+    clusters : ndarray of int64, shape (n_rows,), optional
+    """
+    if not others:
+        return ScoreTest(1.0, np.empty(0))
+    drawn = _Draws(columns, groups, fit, loss, explained, strata, clusters)
+    evidence = drawn.evidence(others, 0)
+    observed = evidence[:, 0]
+    bound = 2 * len(others) * float(np.exp(-observed.max()))
+    if drawn.n_units >= _MANY_ROWS and bound < _CERTAIN:
+        return ScoreTest(bound, observed)
+    p_value = _p_value(drawn.evidence(others, _FIRST))
+    if p_value < _DOUBT:
+        p_value = _p_value(drawn.evidence(others, _ALL))
+    return ScoreTest(p_value, observed)
+
+
+def _p_value(evidence: FloatArray) -> float:
+    """P-value of the first column among all, each an equally likely draw; shape (n_groups, 1 +
+    n_draws)."""
+    sums = np.cumsum(-np.sort(-evidence, axis=0), axis=0)
+    n = sums.shape[1]
+    sizes = 2 ** np.arange(int(np.log2(len(sums))) + 1)
+    rank = scipy.stats.rankdata(-np.round(sums[sizes - 1], 9), axis=1, method="max")
+    rank[1:] *= 2  # single groups are looked at first
+    least = rank.min(axis=0)
+    return float((least <= least[0]).sum() / n)
+
+
+class _Draws:
+    """Evidence of groups under draws from the null distribution."""
+
+    def __init__(
+        self,
+        columns: AdditiveColumns,
+        groups: Sequence[int],
+        fit: AdditiveFit,
+        loss: RowLoss,
+        explained: FloatArray | float,
+        strata: IntArray | None,
+        clusters: IntArray | None,
+    ) -> None:
+        down, curvature = derivatives(loss, fit.eta)
+        self._columns = columns
+        self._root = np.sqrt(columns.weight[:, np.newaxis] * curvature)
+        self._left = (down - explained) / curvature * self._root
+        x = columns.groups(groups)[0]
+        if fit.has_constant:
+            x = np.concatenate([np.ones((1, x.shape[1])), x])
+        self._bases = [_orthonormal((x * root).T) for root in self._root.T]
+        freedom = len(x) / max(len(down), len(x) + 1)
+        self._variance = (self._left**2).mean(axis=0) / (1 - freedom)
+        self._clusters = None
+        self.n_units = len(down)
+        if clusters is not None:
+            found, self._clusters = np.unique(clusters, return_inverse=True)
+            self.n_units = len(found)
+        self._strata = np.zeros(len(down), dtype=np.int64) if strata is None else strata
+
+    def evidence(self, others: Sequence[int], n_draws: int) -> FloatArray:
+        """Evidence of each group, observed and under some draws, shape (n_groups, 1 + n_draws)."""
+        found = np.zeros((len(others), 1 + n_draws))
+        draws = self._signs(n_draws) if self._clusters is not None else self._residuals(n_draws)
+        for places, parts, n_leading in self._parts(others, n_draws):
+            first, every = np.zeros((2, len(places), 1 + n_draws))
+            freedom = np.zeros((len(places), 2))
+            for k, part in enumerate(parts):
+                score, rank = self._scores(part, draws, k)
+                squares = np.cumsum(score**2, axis=1)
+                first = first + squares[:, n_leading - 1]
+                every = every + squares[:, -1]
+                freedom += np.stack([rank[:, :n_leading].sum(axis=1), rank.sum(axis=1)], axis=1)
+            for statistic, own, less in (
+                (first, freedom[:, :1], 0.0), (every, freedom[:, 1:], _LESS_LIKELY),
+            ):  # fmt: skip
+                told = -scipy.stats.chi2.logsf(statistic, np.maximum(own, 1)) - less
+                found[places] = np.maximum(found[places], np.where(own > 0, told, 0.0))
+        return found
+
+    def _residuals(self, n_draws: int) -> list[FloatArray]:
+        """Pearson residuals of each output, as they are and permuted; (1 + n_draws, n_rows)."""
+        rng, n = np.random.default_rng(0), len(self._left)
+        order = np.argsort(self._strata, kind="stable")
+        place = np.arange(n)[np.newaxis].repeat(1 + n_draws, axis=0)
+        for draw in range(1, 1 + n_draws):
+            drawn = rng.permutation(n)
+            place[draw, order] = drawn[np.argsort(self._strata[drawn], kind="stable")]
+        return [left[place] for left in self._left.T]
+
+    def _signs(self, n_draws: int) -> list[FloatArray]:
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (1 + n_draws, self.n_units))
+        signs[0] = 1.0
+        return [signs] * self._left.shape[1]
+
+    def _scores(
+        self, part: FloatArray, draws: list[FloatArray], k: int
+    ) -> tuple[FloatArray, BoolArray]:
+        """Standardised scores of orthonormal functions, shape (n_groups, n_functions, 1 +
+        n_draws), and which functions count."""
+        n_groups, n_rows, width = part.shape
+        counts = (part**2).sum(axis=1) > 0
+        if self._clusters is None:
+            flat = part.transpose(0, 2, 1).reshape(-1, n_rows) @ draws[k].T
+            return flat.reshape(n_groups, width, -1) / np.sqrt(self._variance[k]), counts
+        own = (part * self._left[:, [k]]).transpose(1, 0, 2).reshape(n_rows, -1)
+        member = scipy.sparse.csr_array(
+            (np.ones(n_rows), (self._clusters, np.arange(n_rows))), (self.n_units, n_rows)
+        )
+        sums = (member @ own).reshape(self.n_units, n_groups, width).transpose(1, 0, 2)
+        spread = sums.transpose(0, 2, 1) @ sums + np.eye(width) * ~counts[:, np.newaxis]
+        lower = np.linalg.cholesky(spread + 1e-12 * np.eye(width))
+        score = np.linalg.solve(lower, sums.transpose(0, 2, 1))
+        return score @ draws[k].T, counts
+
+    def _parts(
+        self, others: Sequence[int], n_draws: int
+    ) -> Iterator[tuple[IntArray, list[FloatArray], int]]:
+        """Groups with equally many leading and other functions: their places, for each output what
+        their functions add to the model, orthonormal or 0, shape (n_groups, n_rows, n_functions),
+        and the number of leading functions."""
+        shapes = []
+        for group in others:
+            penalty = self._columns.group(group)[1].penalty
+            shapes.append((int((penalty < 1).sum()), len(penalty)))
+        for shape in sorted(set(shapes) - {(0, 0)}):
+            places = np.flatnonzero([own == shape for own in shapes])
+            cells = shape[1] * (len(self._left) + n_draws)
+            for at in np.array_split(places, max(1, -(-len(places) * cells // _CELLS))):
+                yield at, [self._added(at, others, k) for k in range(len(self._bases))], shape[0]
+
+    def _added(self, places: IntArray, others: Sequence[int], k: int) -> FloatArray:
+        values = np.stack([self._columns.group(others[i])[0].T for i in places.tolist()])
+        values = values * self._root[:, [k]]
+        whole = (values**2).sum(axis=1)
+        basis = self._bases[k]
+        values = values - basis @ (basis.T @ values)
+        return _orthonormal(values, whole)
+
+
+def _orthonormal(columns: FloatArray, whole: FloatArray | None = None) -> FloatArray:
+    """Orthonormal columns that span these one after the other, 0 where one is a combination of
+    those before it; shape (..., n_rows, n_columns)."""
+    if not columns.shape[-1]:
+        return columns
+    whole = (columns**2).sum(axis=-2) if whole is None else whole
+    q, r = np.linalg.qr(columns)
+    kept = np.diagonal(r, axis1=-2, axis2=-1) ** 2 > _ALIASED * np.maximum(whole, 1e-300)
+    return np.asarray(q * kept[..., np.newaxis, :])

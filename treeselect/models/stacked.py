@@ -1,0 +1,289 @@
+"""The usual final model: an additive model of the selected units, plus a forest of what it leaves.
+
+Smooth effects of single units are estimated best by a penalised additive model, everything else by
+trees. Each effect of the additive model is a function of a column's code, so that it is written as
+a tree as well, and the whole is one sum of trees on the scale of the linear predictor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treeselect.designs.families import GAUSSIAN
+from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.data.binning import BinnedData, select_groups, take_rows
+from treeselect.engine.ensembles.leaves import leaves_of, mean_curvature, with_leaf_fits
+from treeselect.engine.ensembles.prediction import predict_mean, predict_sum
+from treeselect.engine.growing.nodes import LEAF, Trees, empty_nodes, join_trees
+from treeselect.engine.linear.additive import AdditiveColumns, AdditiveFit, fit_additive
+from treeselect.engine.linear.ridge import folds_of_clusters
+from treeselect.engine.random import stream_seed
+from treeselect.engine.row_losses import RowLoss
+from treeselect.models.boosted import BoostedModel
+from treeselect.models.capacity import (
+    CutForest,
+    Grower,
+    best_forest,
+    gains_outside,
+    n_first_trees,
+    n_trees_for,
+)
+from treeselect.models.forest import REFITTED_TREES
+
+_MOST_ROWS = 50_000
+"""Rows that an additive model is fitted to: with as many, its effects are known well enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class StackedModel(BoostedModel):
+    """An additive model plus a forest, as trees whose values are added up; see
+    :class:`BoostedModel` for the attributes.
+
+    Attributes
+    ----------
+    n_additive : int
+        Leading trees, each of which is the effect of one column.
+    """
+
+    n_additive: int = 0
+
+    @property
+    def description(self) -> str:
+        """The model in words."""
+        if self.trees is None:
+            return "the null model"
+        n = self.trees.n_trees - self.n_additive
+        rest = f" plus a random forest of {n} trees of its residuals" if n else ""
+        return f"an additive model of the selected terms{rest}"
+
+    @property
+    def importance_note(self) -> str:
+        """What the importances are shares of."""
+        return (
+            "Share of what the final model explains: the covariance of additive effects with the"
+            " response, plus the out-of-bag decrease in impurity in its forest"
+        )
+
+    @property
+    def in_place_note(self) -> str:
+        """That this model predicts instead of a sparse forest."""
+        return "predictions come from an additive model plus a forest on the selected terms"
+
+    @property
+    def stored_as(self) -> str:
+        """Prefix of their arrays in model files."""
+        return "stack"
+
+
+def refit_stack(
+    problem: Problem,
+    weights: RowWeights,
+    selected: BoolArray,
+    *,
+    seed: int,
+    n_trees: int = REFITTED_TREES,
+    n_threads: int = 1,
+    wants_importance: bool = True,
+) -> StackedModel:
+    """Fit an additive model and a forest of what it leaves, on the selected units.
+
+    The additive model is penalised by as much as approximate leave-one-out predictions want
+    (``additive.fit_additive``). The forest is grown on minus the gradient at these predictions, so
+    that it does not see what the additive model has overfitted, with its capacity chosen out of
+    bag. Its leaves take Newton steps, and all are multiplied by the number from 0 to 1 of least
+    out-of-bag error, so that a forest that finds nothing has no part.
+    """
+    family, weight = problem.family, weights.values
+    base = problem.constant(weight).reshape(len(problem.y), -1)
+    null = family.loss.constant(problem.y, weight, problem.offset)
+    constant = np.atleast_1d(np.asarray(null, dtype=np.float64))
+    importance = np.zeros(len(selected))
+    if not selected.any():
+        return StackedModel(selected, None, constant, importance, family)
+    part = select_groups(problem.data, selected)
+    additive = _Additive(problem, weights, part, base, seed)
+    effects = additive.trees
+    eta = base + additive.fit.constant + predict_sum(effects, part, n_threads)
+    outside = eta.copy()
+    outside[additive.rows] = additive.fit.outside
+    loss = family.loss.of(problem.y, weight)
+    rank = problem.groups.ranks(seed)[selected]
+    own_seed = stream_seed(seed, "refit")
+    left = _minus_gradient(loss, outside)
+    grower = Grower(part, left, weights, GAUSSIAN, own_seed, rank, n_threads)
+    forest = best_forest(grower, n_trees=n_trees_for(weights, n_trees))
+    share = forest.share_of_least_error(left, weight)
+    constant = constant + additive.fit.constant
+    trees = effects
+    if share > 0:
+        steps = _with_steps(forest.trees, problem, part, outside, weight)
+        value = steps.nodes.value * (share / steps.n_trees)
+        trees = join_trees([effects, steps._replace(nodes=steps.nodes._replace(value=value))])
+        if family.loss.has_constant and base.shape[1] == 1:  # keeps totals right
+            eta = eta[:, 0] + share * predict_mean(steps, part, n_threads)[:, 0]
+            moved = float(family.loss.constant(problem.y, weight, eta))
+            constant = constant + moved
+    if wants_importance:
+        importance[selected] = additive.importance(_minus_gradient(loss, base), loss, base)
+        importance[selected] += _gains(grower, forest, share)
+    return StackedModel(selected, trees, constant, importance, family, effects.n_trees)
+
+
+class _Additive:
+    """The additive model of some rows."""
+
+    def __init__(
+        self, problem: Problem, weights: RowWeights, part: BinnedData, base: FloatArray, seed: int
+    ) -> None:
+        self.rows, self._part = weights.rows, part
+        if len(self.rows) > _MOST_ROWS:
+            rng = np.random.default_rng(stream_seed(seed, "additive"))
+            self.rows = np.sort(rng.choice(self.rows, _MOST_ROWS, replace=False))
+        own = weights.of(self.rows)
+        every = len(self.rows) == part.n_rows
+        self._columns = AdditiveColumns(part if every else take_rows(part, self.rows), own.values)
+        loss = problem.family.loss
+        self.fit: AdditiveFit = fit_additive(
+            self._columns, range(part.n_groups), loss.of(problem.y[self.rows], own.values),
+            base[self.rows], has_constant=loss.has_constant,
+            folds=None if own.blocks is None else folds_of_clusters(own.blocks),
+        )  # fmt: skip
+
+    def _effects(self) -> list[tuple[int, FloatArray]]:
+        """Each column with the values of its effect by code."""
+        found, at = [], 0
+        for group in range(self._part.n_groups):
+            basis = self._columns.group(group)[1]
+            for column, table in zip(basis.columns, basis.tables, strict=True):
+                found.append((column, table @ self.fit.coef[at : at + table.shape[1]]))
+                at += table.shape[1]
+        return found
+
+    @property
+    def trees(self) -> Trees:
+        """Effects as trees."""
+        weight = self._columns.weight
+        parts = []
+        for j, values in self._effects():
+            codes = self._part.column(j)[self.rows]
+            counts = np.bincount(codes, weight, len(values)).astype(np.float64)
+            parts.append(effect_tree(j, values, counts, is_factor=bool(self._part.is_factor[j])))
+        if not parts:
+            return Trees(empty_nodes(0, self.fit.coef.shape[1]), np.zeros(1, dtype=np.int64))
+        return join_trees(parts)
+
+    def importance(self, left: FloatArray, loss: RowLoss, base: FloatArray) -> FloatArray:
+        """Covariance of the effects of each unit with the response, on the scale of the response,
+        at least 0; shape (n_groups,)."""
+        weight = self._columns.weight / self._columns.weight.sum()
+        curvature = loss.curvature(base if base.shape[1] > 1 else base[:, 0])
+        curvature = weight @ curvature.reshape(left.shape)[self.rows]
+        found = np.zeros(self._part.n_groups)
+        for j, values in self._effects():
+            effect = values[self._part.column(j)[self.rows]] * curvature
+            found[self._part.group_of[j]] += (weight @ (effect * left[self.rows])).sum()
+        return np.maximum(found, 0.0)
+
+
+def effect_tree(column: int, values: FloatArray, counts: FloatArray, *, is_factor: bool) -> Trees:
+    """A function of a column's code as a tree: codes are halved again and again, missing values
+    first; levels are asked for one by one, the most frequent first.
+
+    Parameters
+    ----------
+    column : int
+    values : ndarray of float, shape (n_codes, n_outputs)
+    counts : ndarray of float, shape (n_codes,)
+        Weight of the rows with each code.
+    """
+    nodes: list[tuple[int, int, bool, int, FloatArray, float]] = []
+
+    def leaf(at: int, value: FloatArray, count: float) -> None:
+        nodes[at] = (LEAF, 0, False, 0, value, count)
+
+    def split(at: int, code: int, missing_left: bool, codes: IntArray) -> int:
+        left = len(nodes)
+        count = float(counts[codes].sum())
+        mean = counts[codes] @ values[codes] / count if count > 0 else values[codes].mean(axis=0)
+        nodes[at] = (column, code, missing_left, left, mean, count)
+        nodes.extend([nodes[at]] * 2)
+        return left
+
+    nodes.append((LEAF, 0, False, 0, values[0], 0.0))
+    every = np.arange(len(values))
+    if is_factor:
+        at = 0
+        levels = np.flatnonzero(counts > 0)
+        levels = levels[np.argsort(-counts[levels], kind="stable")]
+        rest = np.setdiff1d(every, levels)
+        for i, level in enumerate(levels.tolist()):
+            left = split(at, level, False, np.concatenate([levels[i:], rest]))
+            leaf(left, values[level], float(counts[level]))
+            at = left + 1
+        leaf(at, values[rest[-1]] if len(rest) else values[-1], 0.0)
+    elif len(values) > 1:
+        left = split(0, 0, True, every)
+        leaf(left, values[0], float(counts[0]))
+        waiting = [(left + 1, 1, len(values) - 1)]
+        while waiting:
+            at, low, high = waiting.pop(0)
+            if low == high or (values[low : high + 1] == values[low]).all():
+                leaf(at, values[low], float(counts[low : high + 1].sum()))
+                continue
+            middle = (low + high) // 2
+            left = split(at, middle, False, np.arange(low, high + 1))
+            waiting += [(left, low, middle), (left + 1, middle + 1, high)]
+    else:
+        leaf(0, values[0], float(counts.sum()))
+    return _as_trees(nodes)
+
+
+def _as_trees(nodes: list[tuple[int, int, bool, int, FloatArray, float]]) -> Trees:
+    made = empty_nodes(len(nodes), len(nodes[0][4]))
+    for at, (column, code, missing_left, left, value, count) in enumerate(nodes):
+        made.column[at], made.code[at], made.missing_left[at] = column, code, missing_left
+        made.left[at], made.value[at], made.weight[at] = left, value, round(count)
+    return Trees(made, np.array([0, len(nodes)]))
+
+
+def _minus_gradient(loss: RowLoss, eta: FloatArray) -> FloatArray:
+    flat = eta if eta.shape[1] > 1 else eta[:, 0]
+    return np.ascontiguousarray(loss.negative_gradient(flat).reshape(eta.shape))
+
+
+def _with_steps(
+    trees: Trees, problem: Problem, part: BinnedData, eta: FloatArray, weight: WeightArray
+) -> Trees:
+    """The same trees with Newton steps at a linear predictor in their leaves."""
+    loss = problem.family.loss
+    if loss.is_squared:
+        return trees
+    if eta.shape[1] == 1:
+        own = loss.apart(problem.y, weight, eta[:, 0])
+        return with_leaf_fits(trees, part, own.loss, own.y, own.base, weight)
+    rows = loss.of(problem.y, weight)
+    down, curvature = rows.derivatives(eta)
+    prior = mean_curvature(curvature.mean(axis=1), weight.astype(np.float64))
+    value = np.zeros_like(trees.nodes.value)
+    for tree in range(trees.n_trees):
+        first, end = int(trees.start[tree]), int(trees.start[tree + 1])
+        leaf = leaves_of(trees, tree, part)
+        for k in range(eta.shape[1]):
+            sums = np.bincount(leaf, weight * down[:, k], end - first)
+            value[first:end, k] = sums / (
+                np.bincount(leaf, weight * curvature[:, k], end - first) + prior
+            )
+    return trees._replace(nodes=trees.nodes._replace(value=value))
+
+
+def _gains(grower: Grower, forest: CutForest, share: float) -> FloatArray:
+    """Out-of-bag decrease in impurity by each group, as far as the forest has a part."""
+    if share == 0:
+        return np.zeros(grower.data.n_groups)
+    n_first = n_first_trees(grower, forest.trees.n_trees)
+    gains = np.maximum(gains_outside(grower, forest.trees, n_first), 0.0)
+    return share * (2 - share) * gains
