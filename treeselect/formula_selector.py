@@ -47,7 +47,7 @@ class FormulaSelector(TransformerMixin, SelectorBase):
     method : str or method
         Options of a method object are nested parameters: ``FormulaSelector("y ~ .", GRRF())`` has
         ``method__gamma``.
-    k : int, "1se", "best" or None
+    k : int, "auto", "1se", "best" or None
         Number of terms to select. As scikit-learn can't distinguish an explicit argument from a
         default, a method that finds a set of its own (such as ``"boruta"``) does so with ``"1se"``
         too.
@@ -99,7 +99,7 @@ class FormulaSelector(TransformerMixin, SelectorBase):
         self,
         formula: str,
         method: str | Method = USUAL_METHOD,
-        k: int | Literal["1se", "best"] | None = "1se",
+        k: int | Literal["auto", "1se", "best"] | None = "1se",
         *,
         method_options: Mapping[str, Any] | None = None,
         family: str = "auto",

@@ -35,7 +35,7 @@ def select_imputed(
     frames: Sequence[Any],
     *,
     method: Any = USUAL_METHOD,
-    k: int | Literal["1se", "best"] | None = USUAL_SIZE,
+    k: int | Literal["auto", "1se", "best"] | None = USUAL_SIZE,
     least_share: float = 0.5,
     resamples: int = 0,
     seed: int | None = None,

@@ -80,7 +80,9 @@ class SelectionResult(ReadableFit):
 
         Parameters
         ----------
-        model : {"forest", "boosting", "glm"} or estimator
+        model : {"stack", "forest", "boosting", "glm"} or estimator
+            ``"stack"``: a penalised additive model of the family, with a spline of each number,
+            plus a random forest of its residuals, as far as that lowers the out-of-bag error.
             ``"forest"``: a random forest of at most 200 trees, the final model of most methods.
             ``"boosting"``: boosted trees of depth 2, 4 or 6 with shrinkage 0.1; depth and number
             of trees minimise the loss on held-out rows. ``"glm"``: the linear model of the family,
@@ -106,16 +108,15 @@ class SelectionResult(ReadableFit):
         Returns
         -------
         SelectionResult
-            For ``"forest"`` and ``"boosting"``: the same selection with these trees as its final
+            For ``"stack"``, ``"forest"`` and ``"boosting"``: the same selection with this final
             model.
         GlmFit
             For ``"glm"``: ``.predict(new, se=True)``; ``.result``, the result of statsmodels (for
             times to an event, use ``.result.phreg()``); ``.summary()``; ``.tidy()``, with
             ``exponentiate=True`` odds, rate or hazard ratios; ``.n_dropped``, the number of rows
             excluded because a selected term is missing. Its p-values are not valid, because the
-            terms were selected on the same rows: see :meth:`inference`. If the fit has
-            `fold_groups`, its standard errors, unlike those of :meth:`inference`, are not
-            cluster-robust; the summary says so.
+            terms were selected on the same rows: see :meth:`inference`. With `fold_groups`, the
+            standard errors are cluster-robust.
         EstimatorFit
             For an estimator: ``.estimator``, ``.predict(new)``, ``.predict_proba(new)``,
             ``.encode(new)`` and ``.columns``.

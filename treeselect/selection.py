@@ -53,6 +53,7 @@ from treeselect.resampling.confirming import confirm
 from treeselect.resampling.cross_validation import standard_error
 from treeselect.resampling.fit import Asked, Call
 from treeselect.resampling.folds import Folds, Splitter
+from treeselect.resampling.sufficiency import sufficient_words
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, data_text, given_arguments, once
 from treeselect.running.parallel import check_n_jobs, workers_for
@@ -64,7 +65,7 @@ def select(
     data: Any,
     *,
     method: Any = USUAL_METHOD,
-    k: int | Literal["1se", "best"] | None = USUAL_SIZE,
+    k: int | Literal["auto", "1se", "best"] | None = USUAL_SIZE,
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
     weights_kind: WeightsKind | None = None,
@@ -115,14 +116,15 @@ def select(
         ``"grrf"``, ``"rboost"``, ``"gbfs"`` and the baselines; an object such as
         ``ControlBurn(forests=1)``; or a scikit-learn selector such as ``SelectKBest()``
         (:class:`treeselect.ForeignSelector` has the options).
-    k : int, "1se", "best" or None
-        Number of terms to select; a group of `groups` counts as one. ``"1se"`` is the smallest
-        number whose cross-validated score is within one standard error of the best score,
-        ``"best"`` the number with the best score; both consider at most 30. None leaves the number
-        to the tuning parameter of the method, and is implied if that is given. If no set on the
-        path has the size, the next larger one is cut to it. Methods that determine the set
-        themselves (``"boruta"`` and some scikit-learn selectors) do so by default; an integer `k`
-        cuts it.
+    k : int, "auto", "1se", "best" or None
+        Number of terms to select; a group of `groups` counts as one. ``"auto"`` is the fewest terms
+        such that no larger set predicts better, by tests that count the search
+        (``resampling.sufficiency``); it may be 0. ``"1se"`` is the smallest number whose
+        cross-validated score is within one standard error of the best score, ``"best"`` the number
+        with the best score. All consider at most 30. None leaves the number to the tuning parameter
+        of the method, and is implied if that is given. If no set on the path has the size, the next
+        larger one is cut to it. Methods that determine the set themselves (``"boruta"`` and some
+        scikit-learn selectors) do so by default; an integer `k` cuts it.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
         ``"auto"`` treats text, logical values, categories and numbers that are all 0 or 1 as
         classes, two (binomial) or more (multinomial), and other numbers as gaussian; counts need
@@ -397,6 +399,8 @@ def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, de
     if isinstance(choice.k, int):
         return "k fixed" if found.step.size == choice.k else f"k = {choice.k} requested"
     assert found.scores is not None
+    if found.scores.p_values is not None:
+        return sufficient_words(found.scores.p_values)
     score, done = problem.family.score_name, found.scores.words(choice.folds)
     if choice.k == "best":
         return f"best {score}, {done}"

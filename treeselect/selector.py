@@ -53,7 +53,7 @@ class TreeSelector(SelectorMixin, SelectorBase):
     method : str or method
         Options of a method object are nested parameters: ``TreeSelector(GRRF())`` has
         ``method__gamma``.
-    k : int, "1se", "best" or None
+    k : int, "auto", "1se", "best" or None
         Number of columns to select; a group counts as one. As scikit-learn can't distinguish an
         explicit argument from a default, a method that finds a set of its own (such as
         ``"boruta"``) does so with ``"1se"`` too.
@@ -118,7 +118,7 @@ class TreeSelector(SelectorMixin, SelectorBase):
     def __init__(
         self,
         method: str | Method = USUAL_METHOD,
-        k: int | Literal["1se", "best"] | None = "1se",
+        k: int | Literal["auto", "1se", "best"] | None = "1se",
         *,
         method_options: Mapping[str, Any] | None = None,
         family: str = "auto",

@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 USUAL_SIZE: Any = NotGiven("1se")
 """The default of `k`: the one-standard-error rule, unless the method determines the number."""
 
+AUTO = "auto"
+"""The rule of the smallest sufficient set."""
+
+SCORE_RULES = ("1se", "best")
+"""Rules by which held-out scores choose `k`."""
+
+RULES = (AUTO, *SCORE_RULES)
+"""Rules by which `k` is chosen."""
+
 USUAL_METHOD = "exchange"
 """The name of the default method."""
 
@@ -75,12 +84,13 @@ def check_choice(
         raise OptionError(f"`{name}` must be one of {listing(allowed)}.\n{found}")
 
 
-def check_rule(value: str, sizes: str = "a whole number") -> None:
+def check_rule(value: str, sizes: str = "a whole number", rules: Sequence[str] = RULES) -> None:
     """Raise an OptionError unless the text is a rule by which `k` is chosen; `sizes` names what is
     allowed beside text."""
-    if value not in ("1se", "best"):
-        found = found_near(value, ("1se", "best"))
-        raise OptionError(f'`k` must be {sizes}, "1se" or "best".\n{found}')
+    if value not in rules:
+        *others, last = (f'"{rule}"' for rule in rules)
+        found = found_near(value, rules)
+        raise OptionError(f"`k` must be {sizes}, {', '.join(others)} or {last}.\n{found}")
 
 
 def check_flag(name: str, value: object) -> bool:

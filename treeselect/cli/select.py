@@ -65,8 +65,8 @@ SET = Flag(
 K = Flag(
     "k",
     ("-k",),
-    "number of terms: a whole number, or chosen by cross-validation: 1se or best (default: 1se,"
-    " unless the method determines the number)",
+    "number of terms: a whole number, auto (the fewest that no larger set beats, by tests), or"
+    " chosen by cross-validation: 1se or best (default: 1se, unless the method determines it)",
     "K",
     read_whole,
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_choice, check_rule
+from treeselect.arguments.checks import SCORE_RULES, check_choice, check_rule
 from treeselect.arguments.scalars import described, whole
 from treeselect.comparison.pareto import pareto_front
 from treeselect.designs.follow_up import FollowUp
@@ -343,7 +343,7 @@ class Contest:
         if run.sizes is None:
             return 0
         if isinstance(rule, str):
-            check_rule(rule, "a size that was scored")
+            check_rule(rule, "a size that was scored", SCORE_RULES)
             places = [run.sizes.index(size) for size in self.choices(run)]
             scores = ScoreBySize(run.scores, repeats=self.repeats)
             return (best_size if rule == "best" else one_standard_error_size)(places, scores)

@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.shared.method import Method, is_method
-from treeselect.arguments.checks import check_rule, members
+from treeselect.arguments.checks import SCORE_RULES, check_rule, members
 from treeselect.arguments.scalars import described
 from treeselect.comparison.record import Run
 from treeselect.designs.design import FeatureGroups, check_size
@@ -102,7 +102,7 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
     """
     most = most_units(groups)
     if isinstance(k, str):
-        check_rule(k, "a whole number, a list of these")
+        check_rule(k, "a whole number, a list of these", SCORE_RULES)
         return str(k), _up_to(most, groups)
     listed = members(k) if isinstance(k, Sequence | np.ndarray) else None
     if listed is None:

@@ -8,13 +8,13 @@ Layout, version 3, in the container that ``archive`` describes:
     step, the text of the call. Tuples are lists; ``plain`` encodes values that JSON lacks.
 ``arrays/<name>.npy``
     Arrays in NumPy's format, booleans and numbers only: the path (``path_*``), the forest
-    (``forest_*``) or boosted trees (``boost_*``), the sparse forest (``sub_*``), bin edges
-    (``edges``, ``edges_start``), decisions of methods that make them and the importances behind
-    them (``decisions``, ``decision_*``), the exchanges of a search and its near-equivalent sets
-    (``exchange_*``, ``rival_*``), held-out scores (``fold_scores``, ``fold_repeats``,
-    ``spared_rows``), resamples (``resample_*``), effects of terms (``effect_*``), and, optionally,
-    the data (``y``, ``rows``, ``weight``, ``offset``, ``source_<i>``, ``fold_numbers``,
-    ``fold_groups``).
+    (``forest_*``), boosted trees (``boost_*``) or an additive model plus a forest (``stack_*``),
+    the sparse forest (``sub_*``), bin edges (``edges``, ``edges_start``), decisions of methods that
+    make them and the importances behind them (``decisions``, ``decision_*``), the exchanges of a
+    search and its near-equivalent sets (``exchange_*``, ``rival_*``), held-out scores
+    (``fold_scores``, ``fold_repeats``, ``spared_rows``), tests of sizes (``size_p_values``),
+    resamples (``resample_*``), effects of terms (``effect_*``), and, optionally, the data (``y``,
+    ``rows``, ``weight``, ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``).
     Of splitters, scikit-learn selectors and scores that are functions, only the names are stored.
 
 Nodes of trees are whole numbers in the narrowest type that holds them (``widths``), and float64. Of

@@ -20,6 +20,7 @@ from treeselect.models.boosted import BoostedModel
 from treeselect.models.forest import ForestModel
 from treeselect.models.importing import ImportedBins
 from treeselect.models.model import Model
+from treeselect.models.stacked import StackedModel
 from treeselect.models.weighted import WeightedForest
 
 Arrays = dict[str, NDArray[Any]]
@@ -33,8 +34,8 @@ _COMPUTED = ("value", "gain", "weight")
 
 
 def model_arrays(model: Model) -> Arrays:
-    """Arrays ``forest_*`` or ``boost_*`` of the final model; empty for a sparse forest, which is
-    stored separately."""
+    """Arrays ``forest_*``, ``boost_*`` or ``stack_*`` of the final model; empty for a sparse
+    forest, which is stored separately."""
     if model.sparse is not None:
         return {}
     name, trees = model.stored_as, model.joined()
@@ -43,6 +44,8 @@ def model_arrays(model: Model) -> Arrays:
         f"{name}_importance": model.importance,
         f"{name}_constant": model.constant,
     }
+    if isinstance(model, StackedModel):
+        arrays["stack_n_additive"] = np.array([model.n_additive], dtype=np.int64)
     return arrays | ({} if trees is None else _tree_arrays(name, trees))
 
 
@@ -84,14 +87,36 @@ def boosted_of(
     arrays: Mapping[str, NDArray[Any]], coded: CodedColumns, family: Family
 ) -> BoostedModel:
     """The boosted trees in a file."""
-    groups, importance = arrays["boost_groups"], arrays["boost_importance"]
-    constants = arrays["boost_constant"]
-    _check_shapes("the boosted trees", groups, importance, constants, coded, family)
-    if "boost_start" not in arrays:
-        check(not groups.any(), "the boosted trees")
-        return BoostedModel(groups, None, constants, importance, family)
-    trees = _trees("boost", arrays, family, _highest_codes(coded, groups))
+    groups, trees, constants, importance = _summed("boost", arrays, coded, family)
     return BoostedModel(groups, trees, constants, importance, family)
+
+
+def stacked_of(
+    arrays: Mapping[str, NDArray[Any]], coded: CodedColumns, family: Family
+) -> StackedModel:
+    """The additive model and the forest in a file."""
+    groups, trees, constants, importance = _summed("stack", arrays, coded, family)
+    n_additive = arrays["stack_n_additive"]
+    most = 0 if trees is None else trees.n_trees
+    check(
+        n_additive.shape == (1,) and n_additive.dtype == np.int64 and 0 <= n_additive[0] <= most,
+        "the additive model",
+    )
+    return StackedModel(groups, trees, constants, importance, family, int(n_additive[0]))
+
+
+def _summed(
+    name: str, arrays: Mapping[str, NDArray[Any]], coded: CodedColumns, family: Family
+) -> tuple[NDArray[np.bool_], Trees | None, NDArray[np.float64], NDArray[np.float64]]:
+    """Groups, trees whose values are summed, constants and importances in a file."""
+    groups, importance = arrays[f"{name}_groups"], arrays[f"{name}_importance"]
+    constants, what = arrays[f"{name}_constant"], "the summed trees"
+    _check_shapes(what, groups, importance, constants, coded, family)
+    if f"{name}_start" not in arrays:
+        check(not groups.any(), what)
+        return groups, None, constants, importance
+    trees = _trees(name, arrays, family, _highest_codes(coded, groups))
+    return groups, trees, constants, importance
 
 
 def forest_of(

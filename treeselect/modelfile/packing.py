@@ -60,6 +60,8 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         arrays["fold_scores"] = result.scores.scores
         if result.scores.full is not None:
             arrays["full_scores"] = result.scores.full
+        if result.scores.p_values is not None:
+            arrays["size_p_values"] = result.scores.p_values
         arrays["fold_repeats"] = np.array([result.scores.repeats], dtype=np.float64)
         if result.scores.spared is not None:
             arrays["spared_rows"] = np.array(result.scores.spared, dtype=np.int64)

@@ -13,7 +13,7 @@ from treeselect.algorithms.registry import method_of_record
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.decisions import WORDS, Decisions
 from treeselect.algorithms.shared.searched import MOST_RIVALS, Exchange, Rival, Trace
-from treeselect.arguments.checks import MOST_RESAMPLES
+from treeselect.arguments.checks import MOST_RESAMPLES, RULES
 from treeselect.designs.units import Units
 from treeselect.engine.arrays import BoolArray
 from treeselect.modelfile.asked import asked_of
@@ -21,7 +21,7 @@ from treeselect.modelfile.baselines import baseline_of_file
 from treeselect.modelfile.checks import are_plain, are_shares, check
 from treeselect.modelfile.data import data_of
 from treeselect.modelfile.effects import effects_of
-from treeselect.modelfile.models import boosted_of, forest_of, subforest_of
+from treeselect.modelfile.models import boosted_of, forest_of, stacked_of, subforest_of
 from treeselect.modelfile.plain import unplain
 from treeselect.models.model import Model
 from treeselect.models.probing import n_outputs_of
@@ -61,7 +61,9 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
         model = forest_of(
             arrays, design, family, on_link=data.offset is not None or family.has_times
         )
-    if "boost_groups" in arrays:
+    if "stack_groups" in arrays:
+        model = stacked_of(arrays, design, family)
+    elif "boost_groups" in arrays:
         model = boosted_of(arrays, design, family)
     if model is None:
         raise ValueError("there is no model")
@@ -107,7 +109,7 @@ def _choice(
 ) -> Choice:
     k, n_folds, repeats, name = (record[part] for part in ("k", "folds", "repeats", "groups"))
     check(
-        (k in (None, "1se", "best") or (type(k) is int and 0 < k <= n_groups))
+        (k in (None, *RULES) or (type(k) is int and 0 < k <= n_groups))
         and (n_folds is None or (type(n_folds) is int and n_folds > 1))
         and type(repeats) is int
         and repeats > 0
@@ -234,11 +236,23 @@ def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> Scor
     )
     repeats = arrays["fold_repeats"]
     check(repeats.shape == (1,) and 1 <= repeats[0] <= len(scores), "scores")
+    p_values = arrays.get("size_p_values")
+    check(p_values is None or _are_p_values(p_values, scores.shape[1]), "the choice of size")
     if "spared_rows" not in arrays:
-        return ScoreBySize(scores, full, float(repeats[0]))
+        return ScoreBySize(scores, full, float(repeats[0]), p_values=p_values)
     rows = arrays["spared_rows"]
     check(rows.shape == (2,) and rows.dtype == np.int64 and bool((rows > 0).all()), "scores")
-    return ScoreBySize(scores, full, float(repeats[0]), Spared(*rows.tolist()))
+    return ScoreBySize(scores, full, float(repeats[0]), Spared(*rows.tolist()), p_values)
+
+
+def _are_p_values(values: NDArray[Any], most: int) -> bool:
+    known = values[~np.isnan(values)] if values.dtype == np.float64 else values
+    return bool(
+        values.dtype == np.float64
+        and values.ndim == 1
+        and 0 < len(values) <= most
+        and ((known >= 0) & (known <= 1)).all()
+    )
 
 
 def _stability(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step, full_step
+from treeselect.algorithms.shared.base import Step, empty_step, full_step
 from treeselect.algorithms.shared.method import Method, steps_of
 from treeselect.algorithms.shared.sizes import step_of_size, step_within
 from treeselect.algorithms.shared.task import Task
+from treeselect.arguments.checks import AUTO
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -28,11 +30,15 @@ from treeselect.resampling.cross_validation import (
 )
 from treeselect.resampling.folds import Folds
 from treeselect.resampling.spared import spared_rows
+from treeselect.resampling.sufficiency import sufficient_step
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import ALONE, Workers
 
+_BEYOND = 3
+"""Sizes beyond the one chosen by tests for which models are scored, too."""
+
 MOST_UNITS = 30
-"""Largest size that ``k="1se"`` and ``k="best"`` consider."""
+"""Largest size that rules for `k` consider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class Choice:
 
     Attributes
     ----------
-    k : int, "1se", "best" or None
+    k : int, "auto", "1se", "best" or None
         None leaves the number to the method's tuning parameter.
     folds : Folds
         Folds of the cross-validation behind ``"1se"`` and ``"best"``.
@@ -119,6 +125,10 @@ def choose(
         If the rows can't be split into the folds.
     """
     k, most = choice.k, most_units(problem.groups)
+    if k == AUTO:
+        return _choose_sufficient(
+            problem, method, weights, choice, seed=seed, workers=workers, progress=progress
+        )
     scores, spared = None, None
     if isinstance(k, str):
         spared = spared_rows(problem, method, weights, choice.folds, seed)
@@ -155,6 +165,52 @@ def choose(
         # A path that skips the last size has a larger step, which was not scored.
         steps = tuple(step for step in steps if step.size <= most)
     return Left(steps, step, scores)
+
+
+def _choose_sufficient(
+    problem: Problem,
+    method: Method,
+    weights: RowWeights,
+    choice: Choice,
+    *,
+    seed: int,
+    workers: Workers,
+    progress: bool | None,
+) -> Left:
+    """The smallest sufficient set of a path (``sufficiency.sufficient_step``), and cross-validated
+    scores up to its size and a few more."""
+    keep, most = problem.groups.keep, most_units(problem.groups)
+    task = Task(
+        problem,
+        weights,
+        max_size=most,
+        seed=stream_seed(seed, "fit"),
+        n_threads=workers.n_threads,
+    )
+    steps = tuple(step for step in steps_of(method, task) if step.size <= most)
+    steps = steps or (empty_step(len(keep)),)
+    sizes = range(steps[0].size, steps[-1].size + 1)
+    cuts = method.predicts_any_set
+    sets = [step_of_size(steps, size, keep) for size in sizes] if cuts else list(steps)
+    found = sufficient_step(task, steps, sets, keeps_sets=not cuts)
+    scores = score_by_size(
+        problem,
+        method,
+        weights,
+        folds=choice.folds,
+        max_size=min(most, found.step.size + _BEYOND),
+        seed=stream_seed(seed, "cross-validation"),
+        workers=workers,
+        progress=progress,
+    )
+    steps = with_step(steps, found.step)
+    return Left(steps, found.step, dataclasses.replace(scores, p_values=found.p_values))
+
+
+def with_step(steps: Sequence[Step], own: Step) -> tuple[Step, ...]:
+    """A path with a step in the place of that of its size."""
+    others = [step for step in steps if step.size != own.size]
+    return tuple(sorted([*others, own], key=lambda step: step.size))
 
 
 def _all_units(task: Task, method: Method) -> Step:
@@ -194,6 +250,8 @@ def wanted_size(k: int | str | None, scores: ScoreBySize | None, keep: BoolArray
     if not isinstance(k, str):
         return k
     assert scores is not None
+    if scores.p_values is not None:
+        return len(scores.p_values) - 1
     rule = best_size if k == "best" else one_standard_error_size
     return rule(scored_sizes(scores, keep), scores)
 

@@ -53,12 +53,16 @@ class ScoreBySize:
     spared : Spared or None
         If a single path was scored on rows that its search spared, the numbers of rows; its scores
         are those of parts of the held-out rows.
+    p_values : ndarray of float, shape (n_tested,), or None
+        By size, for ``k="auto"``: of the hypothesis that no larger set predicts better; NaN for
+        sizes not tested.
     """
 
     scores: FloatArray
     full: FloatArray | None = None
     repeats: float = 1.0
     spared: Spared | None = None
+    p_values: FloatArray | None = None
 
     __repr__ = brief
 

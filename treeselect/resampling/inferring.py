@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.algorithms.shared.method import Method
-from treeselect.arguments.checks import MOST_REPEATS, check_count, check_share
+from treeselect.arguments.checks import AUTO, MOST_REPEATS, check_count, check_share
 from treeselect.designs.gaps import warn_of_gaps
 from treeselect.designs.labels import shown_names
 from treeselect.designs.linear_coding import read_coding
@@ -167,7 +167,7 @@ def _rule_text(size: int | str | None, result: Fit) -> str:
         return result.chosen_method.tuning_words
     if isinstance(size, int):
         return f"{count_text(size)} {noun(result, size)}"
-    rule = "best score" if size == "best" else "1 s.e. rule"
+    rule = {"best": "best score", AUTO: "smallest sufficient set"}.get(size, "1 s.e. rule")
     spared = result.scores is not None and result.scores.spared is not None
     done = "by held-out rows" if spared else "cross-validated"
     return f"{rule}, {done} within the rows for selection"

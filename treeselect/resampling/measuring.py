@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.arguments.checks import AUTO
 from treeselect.designs.data_fingerprint import data_fingerprint
 from treeselect.designs.families import Family
 from treeselect.designs.labels import shown_names
@@ -159,6 +160,8 @@ def _rule(choice: Choice, family: Family, result: Fit) -> str:
         return f"{result.chosen_method.tuning_words}, as in the fit"
     if isinstance(choice.k, int):
         return f"fixed at {choice.k}, as in the fit"
+    if choice.k == AUTO:
+        return "smallest sufficient set of each training set"
     name = "1 s.e. rule on" if choice.k == "1se" else "best"
     if result.scores is not None and result.scores.spared is not None:
         # A training set may be too short for that, and is then cross-validated.

@@ -4,14 +4,17 @@ search."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 
+from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.exchanging import usual_trees
 from treeselect.algorithms.shared.judged_rows import rows_to_judge
 from treeselect.algorithms.shared.judging import Judge
 from treeselect.algorithms.shared.task import Task
-from treeselect.engine.arrays import BoolArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.linear.additive import AdditiveColumns, fit_additive
 from treeselect.engine.linear.score_test import score_test
 from treeselect.engine.splitting.candidates import can_split
@@ -28,7 +31,76 @@ _WIDER = 1.5
 """Variance of the statistic of Clark and West if nothing is added, at most: it is then degenerate,
 and wider than normal."""
 
-_MOST_ROWS, _TREES = 10_000, 100
+_AHEAD = 3
+"""Larger sets that a set is tested against, the next ones on the path."""
+
+_NEGLIGIBLE = 0.005
+"""Share of what the best set explains that is not worth another unit."""
+
+_TRIED = 3
+"""Units that are tried for removal, those needed least."""
+
+_MOST_ROWS = 10_000
+
+
+class Sufficient(NamedTuple):
+    """The smallest sufficient set of a path.
+
+    Attributes
+    ----------
+    step : Step
+    p_values : ndarray of float, shape (step.size + 1,)
+        By size, of the hypothesis that no larger set predicts better; NaN for sizes not tested.
+    """
+
+    step: Step
+    p_values: FloatArray
+
+
+def sufficient_step(
+    task: Task, steps: Sequence[Step], sets: Sequence[Step], *, keeps_sets: bool = False
+) -> Sufficient:
+    """The first set along a path that no larger set beats, without units that it can do without.
+
+    Sets are tested in order of size. A set is also sufficient if no larger one on the path
+    explains more by a two-hundredth of what the best explains. Where none is sufficient, it is the
+    last. From the first sufficient set units are removed again as long as what is left is
+    sufficient: a path may have taken up one early that another made redundant.
+
+    Parameters
+    ----------
+    task : Task
+    steps : sequence of Step
+        The path.
+    sets : sequence of Step
+        The set of each size to consider, in order.
+    keeps_sets : bool
+        Whether only sets of the path can be predicted from, so that nothing is removed.
+    """
+    tests = Sufficiency(task)
+    larger = [step.selected for step in steps]
+    p_values = np.full(sets[-1].size + 1, np.nan)
+    found = sets[-1]
+    for step in sets:
+        beyond = [other for other in larger if other.sum() > step.size][:_AHEAD]
+        p_values[step.size] = tests.p_value(step.selected, beyond)
+        if p_values[step.size] > LEVEL or tests.is_nearly_best(step.selected, larger):
+            found = step
+            break
+    selected, p_value = found.selected, p_values[found.size]
+    while (
+        p_value > LEVEL
+        and not keeps_sets
+        and (less := tests.reduced(selected, task.problem.groups.keep))
+    ):
+        selected, p_value = less
+        p_values[selected.sum()] = p_value
+    p_values = p_values[: selected.sum() + 1]
+    if selected is found.selected:
+        return Sufficient(found, p_values)
+    worth = np.zeros(len(selected))
+    worth[selected] = tests.rises_without(selected)
+    return Sufficient(ranked_step(np.nan, selected, worth, np.nan), p_values)
 
 
 class Sufficiency:
@@ -45,14 +117,17 @@ class Sufficiency:
         problem = task.problem
         rows = rows_to_judge(task, _MOST_ROWS)
         own = task.weights.of(rows.places)
-        self._judge = Judge(task, _TREES, "sure", rows) if judge is None else judge
+        self._judge = (
+            Judge(task, usual_trees(len(rows.places)), "sure", rows) if judge is None else judge
+        )
         self._family = problem.family
         self._columns = AdditiveColumns(rows.data, own.values)
         self._loss = self._family.loss.of(problem.y[rows.places], own.values)
         base = problem.constant(task.weight)[rows.places]
         self._base = base.reshape(len(rows.places), -1)
         self._able = can_split(rows.data, (own.values > 0).astype(np.int64))
-        self._strata = problem.y[rows.places, STRATUM] if self._family.has_times else None
+        stratum = problem.y[rows.places, STRATUM] if self._family.has_times else np.zeros(1)
+        self._strata = stratum if np.ptp(stratum) > 0 else None
         self._clusters = own.blocks if own.blocks is not None else own.error_groups
 
     def p_value(self, selected: BoolArray, larger: Sequence[BoolArray]) -> float:
@@ -67,6 +142,37 @@ class Sufficiency:
         found = [self.of_units(selected) / _SHARE]
         found += [self.of_set(selected, other) / (1 - _SHARE) for other in larger]
         return min(1.0, *found)
+
+    def is_nearly_best(self, selected: BoolArray, larger: Sequence[BoolArray]) -> bool:
+        """Whether no larger set explains more by a two-hundredth of what the best explains."""
+        errors = [self._judge.error(other) for other in larger if other.sum() > selected.sum()]
+        own, whole = self._judge.error(selected), self._judge.error(np.zeros_like(selected))
+        least = min([own, *errors])
+        return own - least <= _NEGLIGIBLE * (whole - least) and least < whole
+
+    def reduced(self, selected: BoolArray, keep: BoolArray) -> tuple[BoolArray, float] | None:
+        """The set without one unit that is not needed, with its p-value; None if all are."""
+        units = np.flatnonzero(selected)
+        rises = np.where(keep[units], np.inf, self.rises_without(selected))
+        best = None
+        for unit in units[np.argsort(rises, kind="stable")][:_TRIED].tolist():
+            if keep[unit]:
+                continue
+            rest = selected.copy()
+            rest[unit] = False
+            p_value = self.p_value(rest, [selected])
+            if p_value > LEVEL and (best is None or p_value > best[1]):
+                best = rest, p_value
+        return best
+
+    def rises_without(self, selected: BoolArray) -> FloatArray:
+        """How much worse the judge finds a set without each of its units, shape (n_selected,)."""
+        rises = []
+        for unit in np.flatnonzero(selected).tolist():
+            rest = selected.copy()
+            rest[unit] = False
+            rises.append(self._judge.rise(selected, rest)[0])
+        return np.array(rises)
 
     def of_units(self, selected: BoolArray) -> float:
         """P-value of the score test that no unit adds to an additive model of a set and its trees
@@ -101,3 +207,12 @@ class Sufficiency:
         log_count = log_sets[0] - log_sets[1] - log_sets[2] + (n_more - 1) * np.log(2)
         log_p = scipy.stats.norm.logsf(z / np.sqrt(_WIDER)) + log_count
         return float(np.exp(min(log_p, 0.0)))
+
+
+def sufficient_words(p_values: FloatArray) -> str:
+    """How the number of units was chosen, in words, by the p-values of the sizes up to it."""
+    p_value, size = float(p_values[-1]), len(p_values) - 1
+    if np.isnan(p_value) or p_value <= LEVEL:
+        return "no larger set on the path predicts notably better"
+    set_of = "no set predicts better than none" if size == 0 else "no larger set predicts better"
+    return f"{set_of} (p = {p_value:.2f}, counting the search)"

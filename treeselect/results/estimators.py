@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-MODELS = ("forest", "boosting", "glm")
+MODELS = ("stack", "forest", "boosting", "glm")
 """Models that :meth:`SelectionResult.refit` knows by name."""
 
 

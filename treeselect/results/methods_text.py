@@ -18,6 +18,7 @@ from treeselect.printing import (
     score_text,
 )
 from treeselect.resampling.nouns import noun
+from treeselect.resampling.sufficiency import LEVEL
 from treeselect.results.recurrence import kept_units, undefined_words
 from treeselect.results.rows import RowFacts
 from treeselect.results.summary import options_text
@@ -28,6 +29,16 @@ if TYPE_CHECKING:
 
 _MOST_NAMES, _ROOM = 20, 600
 """Terms that the paragraph names, and the characters that they may take."""
+
+NESTED_MODELS = Reference(
+    ("T. E. Clark", "K. D. West"),
+    2007,
+    "Approximately normal tests for equal predictive accuracy in nested models",
+    journal="Journal of Econometrics",
+    volume="138",
+    number="1",
+    pages="291-311",
+)
 
 ONE_STANDARD_ERROR = Reference(
     ("L. Breiman", "J. H. Friedman", "R. A. Olshen", "C. J. Stone"),
@@ -64,7 +75,7 @@ def methods_text(fit: Fit, rows: RowFacts, performance: Performance | None) -> s
 def papers(fit: Fit) -> tuple[Reference, ...]:
     """What the paragraph cites, except the software."""
     found = [*fit.chosen_method.references]
-    found += [ONE_STANDARD_ERROR] if fit.choice.k == "1se" else []
+    found += {"1se": [ONE_STANDARD_ERROR], "auto": [NESTED_MODELS]}.get(str(fit.choice.k), [])
     if fit.resampled is not None and np.isfinite(fit.resampled.index):
         found.append(INDEX)
     return tuple(found)
@@ -177,6 +188,13 @@ def _how_many(fit: Fit) -> str:
             return f"{what} was fixed at {k:,}."
         return f"Of {k:,} {noun(fit, k)} requested, only {fit.k:,} entered the path."
     assert fit.scores is not None
+    if fit.scores.p_values is not None:
+        return (
+            f"{what} is the smallest for which no larger set found predicted better (level"
+            f" {LEVEL:g}): by a score test of all other terms in an additive model, with a"
+            " permutation null, and by out-of-bag tests of nested models"
+            f" [{NESTED_MODELS.short}]."
+        )
     family, folds = fit.design.response.family, fit.scores.words(fit.choice.folds)
     rule = (
         f"was chosen by the one-standard-error rule [{ONE_STANDARD_ERROR.short}] for"

@@ -38,6 +38,7 @@ from treeselect.models.maketables import (
 )
 from treeselect.models.nested import FittedTerms, fit_terms
 from treeselect.models.references import reference_levels, rows_with_references
+from treeselect.models.stacked import refit_stack
 from treeselect.printing import Summary, SummaryContent
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
@@ -56,6 +57,9 @@ if TYPE_CHECKING:
 
     from treeselect.resampling.fit import Fit
 
+
+_TREES: dict[str, Grow] = {"stack": refit_stack, "forest": refit_forest, "boosting": fit_boosted}
+"""Models made of trees."""
 
 _PREDICTS = "The final model was refitted:"
 
@@ -84,7 +88,7 @@ def refit(
             "  Found: another model. Trees have their own rules for missing values and order."
         )
     if isinstance(model, str):
-        if model in ("forest", "boosting"):
+        if model in _TREES:
             return _refit_trees(result, model, data)
         raise OptionError(
             f"`model` must be one of {listing(MODELS)}, or a scikit-learn estimator.\n"
@@ -103,8 +107,7 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
             " in the file that it was loaded from.\n"
             "  Give `data` with their column, or save the fit with `include_data=True`."
         )
-    grow = refit_forest if model == "forest" else fit_boosted
-    fitted = grow(
+    fitted = _TREES[model](
         data.problem,
         data.row_weights,
         result.step.selected,
@@ -130,7 +133,7 @@ def _own_model(result: Fit) -> str | None:
 
 def growing(result: Fit) -> Grow | None:
     """How to fit the final model to other rows, if it is not the method's own."""
-    grown: dict[str, Grow] = {"forest": refit_forest, "boost": fit_boosted}
+    grown = dict(zip(("stack", "forest", "boost"), _TREES.values(), strict=True))
     own = "sub" if _own_model(result) is None else "forest"
     return None if result.model.stored_as == own else grown.get(result.model.stored_as)
 

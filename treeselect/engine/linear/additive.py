@@ -36,7 +36,11 @@ RIDGES = (1.0, 10.0, 100.0, 1000.0)
 MOST_LEVERAGE = 0.95
 """Most leverage of a row that is left out: its own prediction is not known any better."""
 
-_STEPS, _NEAR = 25, 1e-4
+_STEPS, _HALVINGS, _NEAR = 50, 20, 1e-4
+
+_SLACK = 1e-9
+"""Share of their mean that is added to the diagonal elements of a matrix, so that it has an inverse
+where columns are combinations of others."""
 
 
 class Basis(NamedTuple):
@@ -263,8 +267,8 @@ def _newton(
     base: FloatArray,
     coef: FloatArray,
 ) -> FloatArray:
-    """Coefficients of least penalised loss, from some that are near; steps that do not lower it are
-    halved. Outputs take turns at once: the curvature between them is left out."""
+    """Coefficients of least penalised loss, from some that are near: Newton steps, of one output
+    after the other, halved as long as they do not lower the loss."""
 
     def objective(some: FloatArray) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -273,23 +277,22 @@ def _newton(
 
     least = objective(coef)
     for _ in range(_STEPS if len(x) else 0):
-        eta = base + x.T @ coef
-        down, curvature = derivatives(loss, eta)
-        step = np.empty_like(coef)
+        moved = 0.0
         for k in range(coef.shape[1]):
+            down, curvature = derivatives(loss, base + x.T @ coef)
             gram = (x * (weight * curvature[:, k])) @ x.T + np.diag(penalty)
-            gram[np.diag_indices(len(gram))] += 1e-9 * np.trace(gram) / len(gram) + 1e-12
+            gram[np.diag_indices(len(gram))] += _SLACK * np.trace(gram) / len(gram) + 1e-12
             right = x @ (weight * down[:, k]) - penalty * coef[:, k]
+            step = np.zeros_like(coef)
             step[:, k] = scipy.linalg.solve(gram, right, assume_a="pos", check_finite=False)
-        for _ in range(20):
-            there = objective(coef + step)
-            if there <= least:
-                break
-            step /= 2
-        else:
-            break
-        coef, gained, least = coef + step, least - there, there
-        if np.abs(x.T @ step).max() < _NEAR or gained < 1e-9 * abs(least):
+            for _ in range(_HALVINGS):
+                there = objective(coef + step)
+                if there <= least:
+                    coef, least = coef + step, there
+                    moved = max(moved, float(np.abs(x.T @ step[:, k]).max()))
+                    break
+                step /= 2
+        if moved < _NEAR:
             break
     return coef
 
@@ -310,7 +313,7 @@ def _outside(
         gram = weighted @ x.T + np.diag(penalty + 1e-12)
         if folds is None:
             lower = scipy.linalg.cholesky(
-                gram + 1e-9 * np.eye(len(gram)) * np.trace(gram) / len(gram),
+                gram + _SLACK * np.eye(len(gram)) * np.trace(gram) / len(gram),
                 lower=True, check_finite=False,
             )  # fmt: skip
             half = scipy.linalg.solve_triangular(lower, x, lower=True, check_finite=False)
@@ -323,7 +326,7 @@ def _outside(
         for fold in np.unique(folds):
             out = folds == fold
             rest = gram - weighted[:, out] @ x[:, out].T
-            rest[np.diag_indices(len(rest))] += 1e-9 * np.trace(gram) / len(gram)
+            rest[np.diag_indices(len(rest))] += _SLACK * np.trace(gram) / len(gram)
             step = np.linalg.solve(rest, x[:, out] @ (weight[out] * down[out, k]))
             outside[out, k] -= x[:, out].T @ step
     return outside

@@ -91,7 +91,7 @@ def score_test(
     evidence = drawn.evidence(others, 0)
     observed = evidence[:, 0]
     bound = 2 * len(others) * float(np.exp(-observed.max()))
-    if drawn.n_units >= _MANY_ROWS and bound < _CERTAIN:
+    if strata is None and drawn.n_units >= _MANY_ROWS and bound < _CERTAIN:
         return ScoreTest(bound, observed)
     p_value = _p_value(drawn.evidence(others, _FIRST))
     if p_value < _DOUBT:

@@ -1,0 +1,141 @@
+"""The stacked model: effects as trees, its parts, its families, and its file."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.engine.data.binning import bin_columns, bin_edges
+from treeselect.engine.ensembles.prediction import predict_sum
+from treeselect.models.stacked import StackedModel, effect_tree
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    n = 400
+    x = rng.standard_normal((n, 3))
+    letters = np.array(list("abcd"))[rng.integers(4, size=n)]
+    data = pd.DataFrame(x, columns=["a", "b", "c"]).assign(letter=letters)
+    data.loc[:20, "b"] = np.nan
+    eta = np.sin(2 * x[:, 0]) + 0.5 * (letters == "a") + x[:, 2]
+    return data.assign(
+        y=eta + 0.5 * rng.standard_normal(n),
+        yes=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int),
+        count=rng.poisson(np.exp(eta / 2)),
+        three=np.array(list("xyz"))[np.digitize(eta + rng.logistic(size=n), [-1, 1])],
+        time=rng.exponential(np.exp(-eta)) + 0.01,
+        event=rng.random(n) < 0.8,
+        exposure=rng.uniform(0, 1, n),
+    )
+
+
+TERMS = "a + b + c + letter"
+
+
+def stacked(frame, response, **options):
+    options = {"method": "mrmr", "k": 4, "seed": 1, "n_jobs": 1, "progress": False} | options
+    return treeselect.select(f"{response} ~ {TERMS}", frame, **options).refit("stack")
+
+
+def test_an_effect_is_the_same_as_a_tree():
+    rng = np.random.default_rng(1)
+    x = np.where(rng.random(200) < 0.1, np.nan, rng.standard_normal(200))
+    level = rng.integers(0, 6, 200).astype(np.uint8)  # 0 is missing
+    data = bin_columns([x, level], [bin_edges(x), None], [0, 5], np.arange(2))
+    for j, is_factor in ((0, False), (1, True)):
+        values = rng.standard_normal((256, 2))
+        counts = np.bincount(data.column(j), minlength=256).astype(float)
+        tree = effect_tree(
+            j, values[: data.n_codes[j]], counts[: data.n_codes[j]], is_factor=is_factor
+        )
+        assert predict_sum(tree, data) == pytest.approx(values[data.column(j)])
+        assert tree.nodes.weight[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("response", "least"),
+    [("y", 0.75), ("yes", 0.7), ("count", 0.2), ("three", 0.1), ("Surv(time, event)", 0.65)],
+)
+def test_all_families_predict_new_rows(frame, response, least):
+    family = "poisson" if response == "count" else "auto"
+    train, new = frame.iloc[:300], frame.iloc[300:]
+    fit = stacked(train, response, family=family)
+    assert isinstance(fit.model, StackedModel)
+    predicted = fit.predict(new)
+    assert np.isfinite(np.asarray(predicted, dtype=float)).all()
+    y = fit.design.response.family
+    if response in ("y", "yes", "count"):
+        values = new[response].to_numpy(dtype=float)
+        score = y.score(values, predicted.to_numpy(), np.ones(len(new)))
+        assert score > least
+
+
+def test_a_smooth_effect_needs_no_forest_and_an_interaction_does():
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((400, 2))
+    frame = pd.DataFrame(x, columns=["a", "b"])
+    smooth = frame.assign(y=x[:, 0] + x[:, 1] + 0.5 * rng.standard_normal(400))
+    crossed = frame.assign(y=2 * (x[:, 0] > 0) * (x[:, 1] > 0) + 0.3 * rng.standard_normal(400))
+    shares = []
+    for data in (smooth, crossed):
+        fit = treeselect.select(
+            "y ~ a + b", data, method="mrmr", k=2, seed=1, progress=False
+        ).refit("stack")
+        trees, n_nodes = fit.model.trees, fit.model.trees.start[fit.model.n_additive]
+        of_effects = trees.nodes.value.copy()
+        of_effects[n_nodes:] = 0
+        effects = trees._replace(nodes=trees.nodes._replace(value=of_effects))
+        binned = fit.design.problem.data
+        left = predict_sum(trees, binned) - predict_sum(effects, binned)
+        shares.append(left.std() / data["y"].std())
+    assert shares[0] < 0.1 < 0.3 < shares[1]
+
+
+def test_offset_and_missing_values(frame):
+    fit = stacked(frame, "count", family="poisson", offset="exposure")
+    more = frame.assign(exposure=frame["exposure"] + 1)
+    assert fit.predict(more).to_numpy() == pytest.approx(np.e * fit.predict(frame).to_numpy())
+    gap = fit.predict(frame.assign(a=np.nan))
+    assert np.isfinite(gap.to_numpy()).all()
+
+
+def test_predictions_follow_monotone_constraints(frame):
+    fit = stacked(frame, "y", monotone={"a": 1, "c": -1})
+    grid = pd.concat([frame.iloc[[5]]] * 50, ignore_index=True)
+    for name, sign in (("a", 1), ("c", -1)):
+        along = fit.predict(grid.assign(**{name: np.linspace(-2, 2, 50)})).to_numpy()
+        assert (sign * np.diff(along) >= -1e-9).all()
+
+
+def test_importance_is_a_share_of_what_is_explained(frame):
+    fit = stacked(frame, "y")
+    importance = fit.tidy().set_index("term")["importance"]
+    assert importance["c"] > importance["letter"] > importance["b"]
+    assert (fit.model.importance >= 0).all()
+
+
+@pytest.mark.parametrize("response", ["y", "yes", "three", "Surv(time, event)"])
+def test_model_files_predict_the_same(frame, response, tmp_path):
+    fit = stacked(frame, response)
+    fit.save(tmp_path / "fit.model")
+    again = treeselect.load(tmp_path / "fit.model")
+    assert np.array_equal(np.asarray(again.predict(frame)), np.asarray(fit.predict(frame)))
+    assert again.model.n_additive == fit.model.n_additive
+    assert again.model.description == fit.model.description
+
+
+def test_the_same_for_any_number_of_processes_and_order_of_columns(frame):
+    first = stacked(frame, "y")
+    second = stacked(frame[frame.columns[::-1]], "y")
+    assert second.predict(frame).to_numpy() == pytest.approx(first.predict(frame).to_numpy())
+
+
+def test_nothing_selected_predicts_the_mean():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"a": rng.standard_normal(50), "y": rng.standard_normal(50)})
+    fit = treeselect.select("y ~ a", data, k="auto", folds=2, seed=1, progress=False)
+    if fit.k == 0:
+        assert fit.refit("stack").predict(data).to_numpy() == pytest.approx(data["y"].mean())
