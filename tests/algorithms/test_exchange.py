@@ -165,8 +165,8 @@ def test_gains_per_price():
 
 def test_the_share_of_the_error_that_is_left_decides_alone():
     data = near_copies()
-    half, tenth = (select(data, None, left=share) for share in (0.5, 0.1))
-    assert half.k < tenth.k
+    half, twentieth = (select(data, None, left=share) for share in (0.5, 0.05))
+    assert half.k < twentieth.k
     assert half.step.tuning == 0.5
 
 

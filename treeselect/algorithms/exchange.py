@@ -46,14 +46,16 @@ class ExchangeSearch(Method):
 
     Notes
     -----
-    The criterion E(S) of a set S is the squared out-of-bag error of a forest on its terms (for
-    classes, the Brier score). All terms of S are tried at each split, and the trees are cut back to
-    the capacity of lowest out-of-bag error, so that a noise column does not improve the forest, as
-    it would improve fully grown trees. E(S) is the error of infinitely many trees: the variance of
-    their mean is subtracted. All sets share the same bootstrap samples, so E(S) - E(T) is a mean of
-    paired differences over rows (with `fold_groups`, over clusters), with its standard error. For
-    right-censored times, the forest predicts the martingale residuals of the null model, within
-    strata.
+    The criterion E(S) of a set S is the squared error (for classes, the Brier score) of a model of
+    its terms for rows that the model was not fitted to: an additive ridge regression that leaves
+    each row out, with a spline of each number, plus a forest of its residuals out of bag,
+    multiplied by the number from 0 to 1 of least error. All terms of S are tried at each split, and
+    the trees are cut back to the capacity of lowest out-of-bag error, so that a noise column does
+    not improve the forest, as it would improve fully grown trees. E(S) is the error of infinitely
+    many trees: the variance of their mean is subtracted. All sets share the same bootstrap samples,
+    so E(S) - E(T) is a mean of paired differences over rows (with `fold_groups`, over clusters),
+    with its standard error. For right-censored times, the forest predicts the martingale residuals
+    of the null model, within strata.
 
     Three times as many trees as judge a set, at least 100, rank all terms, since terms that matter
     only together stand out late. Elimination begins with the first 60 terms of this ranking and
@@ -65,13 +67,14 @@ class ExchangeSearch(Method):
     Each step considers six terms for entry. They are taken alternately from the terms with the
     largest held-out gain in a forest on the out-of-bag residuals of S, which includes gains through
     interactions with terms of S, and from the ranking by the forest of all terms. It also considers
-    the selected terms whose removal raises the error least. The best three of each form nine
-    exchanges, and the best three of these are judged by `n_trees` trees. The best exchange is made
-    if it lowers the error by more than `margin` standard errors. Among sets within one standard
-    error of the best, the cheapest comes first, then the one whose terms are most informative
-    individually: the largest sum of epsilon squared [3]_, which involves no random numbers. First
-    judgements use 25 trees and at most 2,000 rows, final ones at most 10,000 rows. The path ends
-    when three further terms do not lower the error by more than the margin.
+    the selected terms whose removal raises the error least. Each of the best three entries may
+    replace two of these, or the term that an additive model needs least beside it, and the best
+    three of these are judged by `n_trees` trees. The best exchange is made if it lowers the error
+    by more than `margin` standard errors. Among sets within one standard error of the best, the
+    cheapest comes first, then the one whose terms are most informative individually: the largest
+    sum of epsilon squared [3]_, which involves no random numbers. First judgements use 25 trees and
+    at most 2,000 rows, final ones at most 10,000 rows. The path ends when three further terms do
+    not lower the error by more than the margin.
 
     On more than 3,000 rows, first judgements use 12 trees, and an exchange that they find worse by
     more than one standard error is not judged again. Final judgements then have fewer trees

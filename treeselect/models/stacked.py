@@ -97,13 +97,48 @@ def refit_stack(
     bag. Its leaves take Newton steps, and all are multiplied by the number from 0 to 1 of least
     out-of-bag error, so that a forest that finds nothing has no part.
     """
+    return _stacked(problem, weights, selected, seed, n_trees, n_threads, wants_importance)[0]
+
+
+def outside_stack(
+    problem: Problem, weights: RowWeights, model: StackedModel, seed: int, n_threads: int = 1
+) -> FloatArray | None:
+    """Out-of-bag predictions of a numeric response by a stacked model, shape (n_rows,); NaN for
+    rows in all bags. None if the model was fitted with another seed or to other rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of family gaussian.
+    seed : int
+        That of :func:`refit_stack`.
+    """
+    n_trees = REFITTED_TREES
+    again, outside = _stacked(problem, weights, model.groups, seed, n_trees, n_threads, False)
+    if again.trees is None or model.trees is None:
+        return None
+    values = again.trees.nodes.value, model.trees.nodes.value
+    is_same = values[0].shape == values[1].shape and np.allclose(*values, rtol=1e-6, atol=1e-9)
+    return outside[:, 0] if is_same else None
+
+
+def _stacked(
+    problem: Problem,
+    weights: RowWeights,
+    selected: BoolArray,
+    seed: int,
+    n_trees: int,
+    n_threads: int,
+    wants_importance: bool,
+) -> tuple[StackedModel, FloatArray]:
+    """The model, and for a numeric response its out-of-bag predictions, shape (n_rows, 1)."""
     family, weight = problem.family, weights.values
     base = problem.constant(weight).reshape(len(problem.y), -1)
     null = family.loss.constant(problem.y, weight, problem.offset)
     constant = np.atleast_1d(np.asarray(null, dtype=np.float64))
     importance = np.zeros(len(selected))
     if not selected.any():
-        return StackedModel(selected, None, constant, importance, family)
+        return StackedModel(selected, None, constant, importance, family), base
     part = select_groups(problem.data, selected)
     additive = _Additive(problem, weights, part, base, seed)
     effects = additive.trees
@@ -111,8 +146,7 @@ def refit_stack(
     outside = eta.copy()
     outside[additive.rows] = additive.fit.outside
     loss = family.loss.of(problem.y, weight)
-    rank = problem.groups.ranks(seed)[selected]
-    own_seed = stream_seed(seed, "refit")
+    rank, own_seed = problem.groups.ranks(seed)[selected], stream_seed(seed, "refit")
     left = _minus_gradient(loss, outside)
     grower = Grower(part, left, weights, GAUSSIAN, own_seed, rank, n_threads)
     forest = best_forest(grower, n_trees=n_trees_for(weights, n_trees))
@@ -125,12 +159,12 @@ def refit_stack(
         trees = join_trees([effects, steps._replace(nodes=steps.nodes._replace(value=value))])
         if family.loss.has_constant and base.shape[1] == 1:  # keeps totals right
             eta = eta[:, 0] + share * predict_mean(steps, part, n_threads)[:, 0]
-            moved = float(family.loss.constant(problem.y, weight, eta))
-            constant = constant + moved
+            constant = constant + float(family.loss.constant(problem.y, weight, eta))
+        outside = outside + share * forest.prediction
     if wants_importance:
         importance[selected] = additive.importance(_minus_gradient(loss, base), loss, base)
         importance[selected] += _gains(grower, forest, share)
-    return StackedModel(selected, trees, constant, importance, family, effects.n_trees)
+    return StackedModel(selected, trees, constant, importance, family, effects.n_trees), outside
 
 
 class _Additive:

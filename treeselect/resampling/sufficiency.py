@@ -127,7 +127,7 @@ class Sufficiency:
         self._base = base.reshape(len(rows.places), -1)
         self._able = can_split(rows.data, (own.values > 0).astype(np.int64))
         stratum = problem.y[rows.places, STRATUM] if self._family.has_times else np.zeros(1)
-        self._strata = stratum if np.ptp(stratum) > 0 else None
+        self._strata = stratum.astype(np.int64) if np.ptp(stratum) > 0 else None
         self._clusters = own.blocks if own.blocks is not None else own.error_groups
 
     def p_value(self, selected: BoolArray, larger: Sequence[BoolArray]) -> float:

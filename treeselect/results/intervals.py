@@ -1,4 +1,4 @@
-"""Quantiles and prediction intervals of numeric responses from the final forest."""
+"""Quantiles and prediction intervals of numeric responses."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from treeselect.engine.ensembles.quantiles import leaf_quantiles
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import PRECISION
 from treeselect.errors import DataError, OptionError, quoted
-from treeselect.models.forest import ForestModel
+from treeselect.models.forest import ForestModel, refit_forest
 from treeselect.models.outside import outside_bags
+from treeselect.models.stacked import StackedModel, outside_stack
+from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -74,11 +76,14 @@ def quantile_columns(
     fit: Fit, new: BinnedData | None, offset: FloatArray | None, shares: FloatArray
 ) -> dict[str, list[float]]:
     """A column for each share; see :func:`engine.ensembles.quantiles.leaf_quantiles`."""
-    model = fit.model
+    design, model = fit.design, fit.model
     assert new is not None
-    assert isinstance(model, ForestModel)
+    if not isinstance(model, ForestModel):
+        model = refit_forest(
+            design.problem, design.row_weights, model.groups, seed=stream_seed(fit.seed, "fit"),
+            n_threads=workers_for(fit.n_jobs).n_threads, wants_importance=False,
+        )  # fmt: skip
     assert model.trees is not None
-    design = fit.design
     known = 0.0 if design.offset is None else design.offset
     y = design.response.y - known
     data = select_groups(design.arrays.binned, model.groups)
@@ -90,8 +95,7 @@ def quantile_columns(
 
 def interval_columns(fit: Fit, mean: FloatArray, level: float) -> dict[str, list[float]]:
     """``fit``, ``low`` and ``high``: predictions plus quantiles of the out-of-bag residuals."""
-    assert isinstance(fit.model, ForestModel)
-    residual, weight = _residuals(fit, fit.model)
+    residual, weight = _residuals(fit)
     tail = (1 - level) / 2
     high, low = _bound(residual, weight, 1 - tail), -_bound(-residual, weight, 1 - tail)
     if not np.isfinite(low) or not np.isfinite(high):
@@ -104,19 +108,23 @@ def interval_columns(fit: Fit, mean: FloatArray, level: float) -> dict[str, list
     return {"fit": mean.tolist(), "low": (mean + low).tolist(), "high": (mean + high).tolist()}
 
 
-def _residuals(fit: Fit, model: ForestModel) -> tuple[FloatArray, WeightArray]:
+def _residuals(fit: Fit) -> tuple[FloatArray, WeightArray]:
     """Out-of-bag residuals of the rows that have one, and their weights."""
-    design, seed = fit.design, stream_seed(fit.seed, "fit")
-    found = outside_bags(design.problem, design.row_weights, model, seed)
+    design, seed, model = fit.design, stream_seed(fit.seed, "fit"), fit.model
+    found = None
+    if isinstance(model, StackedModel):
+        found = outside_stack(design.problem, design.row_weights, model, seed)
+    elif isinstance(model, ForestModel):
+        found = outside_bags(design.problem, design.row_weights, model, seed)
+        if found is not None and model.is_link:
+            found = found + model.constant[0]
+            found = found if design.offset is None else found + design.offset
     if found is None:
         raise OptionError(
-            'Can\'t find the bootstrap samples of the final forest for `interval="prediction"`:'
+            'Can\'t find the bootstrap samples of the final model for `interval="prediction"`:'
             f" {quoted(fit.method)} grew it with a seed of its own.\n"
             '  Use `fit.refit("forest").predict(...)`.'
         )
-    if model.is_link:
-        found = found + model.constant[0]
-        found = found if design.offset is None else found + design.offset
     known = ~np.isnan(found)
     return (design.response.y - found)[known], design.weight[known]
 
@@ -148,10 +156,11 @@ def check_forest(fit: Fit, argument: str) -> None:
             f"`{argument}` needs a numeric response (family `gaussian`).\n"
             f"  Found: family {quoted(fit.family)}."
         )
-    if not isinstance(model, ForestModel) or model.trees is None:
-        way = 'Use `fit.refit("forest").predict(...)`.'
+    is_known = isinstance(model, ForestModel | StackedModel)
+    if not fit.k or (argument != f'type="{QUANTILE}"' and not is_known):
+        way = 'Use `fit.refit("stack").predict(...)`.'
         raise OptionError(
-            f"`{argument}` needs a random forest as the final model.\n"
+            f"`{argument}` needs out-of-bag predictions of the final model.\n"
             f"  Found: {model.description}. {way if fit.k else 'No term was selected.'}"
         )
     if not fit.design.has_data:

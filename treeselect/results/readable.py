@@ -166,8 +166,9 @@ class ReadableFit(Fit):
     # --- inside ---
 
     def trees(self) -> Any:
-        """The trees of the selection: for ControlBurn the sparse forest, for other methods the
-        final random forest, and after ``refit("boosting")`` the boosted trees, each of weight 1.
+        """The trees of the selection: for ControlBurn the sparse forest, for other methods those of
+        the final model, each of weight 1 or one over their number. The effect of each column in an
+        additive model is a tree, too.
 
         Returns
         -------
@@ -352,9 +353,8 @@ class ReadableFit(Fit):
             ``low`` and ``high`` if there are effects from resamples (pointwise percentiles as in
             :meth:`effects`); for two terms ``interaction``, the part that is not a sum of an effect
             of each (least squares). For more than two classes one column each, ``mean_<class>``.
-            The scale is the mean response for random forests; the linear predictor for the sparse
-            forest, boosted trees and forests with an offset; and the log hazard ratio for times to
-            an event.
+            The scale is the linear predictor (for times to an event, the log hazard ratio), and for
+            random forests without an offset the mean response.
 
         Raises
         ------
@@ -584,8 +584,9 @@ class ReadableFit(Fit):
         interval: Literal["prediction"] | None = None,
         level: float = 0.95,
     ) -> Any:
-        """Predict with the final model: the random forest refitted to the selected terms, the
-        sparse forest (``refit=None`` of ControlBurn), or boosted trees (:meth:`refit`).
+        """Predict with the final model: an additive model plus a random forest, refitted to
+        the selected terms, the sparse forest (``refit=None`` of ControlBurn), or that of
+        :meth:`refit`.
 
         Parameters
         ----------
@@ -609,12 +610,13 @@ class ReadableFit(Fit):
         quantiles : sequence of float, optional
             For ``type="quantile"``: increasing numbers between 0 and 1, by default 0.05, 0.5 and
             0.95. Quantiles of a numeric response are those of the rows of the fit in the leaves of
-            the final forest, each leaf with total weight 1 (quantile regression forest [2]_).
+            a random forest of the selected terms, each leaf with total weight 1 (quantile
+            regression forest [2]_).
             Monotone constraints are on means and need not hold for quantiles.
         interval : {"prediction"}, optional
             A prediction interval around the mean of a numeric response: the predictions plus
-            quantiles of the out-of-bag residuals of the final forest, a split-conformal interval
-            in which out-of-bag predictions replace a calibration set [3]_ [4]_. Its width is the
+            quantiles of the out-of-bag residuals of the final model, a split-conformal interval in
+            which out-of-bag predictions replace a calibration set [3]_ [4]_. Its width is the
             same for all rows. With `fold_groups`, the bags never divide a cluster, and residuals
             are those of other clusters.
         level : float
@@ -633,7 +635,8 @@ class ReadableFit(Fit):
         OptionError
             If `type` is not allowed, or is ``"class"`` for a response without classes, or `times`
             are required and not given, or given and not allowed. For quantiles and intervals also
-            if the response is not numeric or the final model is no random forest.
+            if the response is not numeric, and for intervals if the final model has no out-of-bag
+            predictions.
         DataError
             For quantiles and intervals of a model that was loaded without its data.
         NewDataError

@@ -127,14 +127,14 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
 
 def _own_model(result: Fit) -> str | None:
     """The final model of `select()`; None is the sparse forest."""
-    own: str | None = getattr(result.chosen_method, "refit", "forest")
+    own: str | None = getattr(result.chosen_method, "refit", "stack")
     return own
 
 
 def growing(result: Fit) -> Grow | None:
     """How to fit the final model to other rows, if it is not the method's own."""
     grown = dict(zip(("stack", "forest", "boost"), _TREES.values(), strict=True))
-    own = "sub" if _own_model(result) is None else "forest"
+    own = _own_model(result) or "sub"
     return None if result.model.stored_as == own else grown.get(result.model.stored_as)
 
 
