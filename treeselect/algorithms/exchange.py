@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -148,18 +149,24 @@ class ExchangeSearch(Method):
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units, one step per size (see ``Method.path``)."""
+        return tuple(self.steps(task))
+
+    def steps(self, task: Task) -> Iterator[Step]:
+        """The steps of the path one by one."""
         search = Search(task, n_trees=self.n_trees, margin=self.margin)
         start = Found(search.first(int(task.problem.groups.keep.sum())))
         if self.left is not None:
-            return (self._step(task, search, self._enough(search, start, self.left), self.left),)
+            yield self._step(task, search, self._enough(search, start, self.left), self.left)
+            return
         most = min(task.max_size, search.n_able)
+        yield self._step(task, search, start, np.inf)
+        larger: Iterable[Found] = ()
         if task.every_size:
-            larger = list(search.growing(start, most, search.best_of_size))
-        else:
-            larger = [search.best_of_size(most, None)] if most > start.size else []
-        first = self._step(task, search, start, np.inf)
-        rest = [self._step(task, search, one, search.left(one.selected)) for one in larger]
-        return (first, *rest)
+            larger = search.growing(start, most, search.best_of_size)
+        elif most > start.size:
+            larger = (search.best_of_size(most, None),)
+        for one in larger:
+            yield self._step(task, search, one, search.left(one.selected))
 
     def _enough(self, search: Search, start: Found, left: float) -> Found:
         """The first set that leaves at most this share of the error, or the last one."""

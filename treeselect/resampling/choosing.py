@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step, empty_step, full_step
-from treeselect.algorithms.shared.method import Method, steps_of
+from treeselect.algorithms.shared.base import Step, full_step
+from treeselect.algorithms.shared.method import Method, steps_along, steps_of
 from treeselect.algorithms.shared.sizes import step_of_size, step_within
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.checks import AUTO
@@ -179,7 +179,7 @@ def _choose_sufficient(
 ) -> Left:
     """The smallest sufficient set of a path (``sufficiency.sufficient_step``), and cross-validated
     scores up to its size and a few more."""
-    keep, most = problem.groups.keep, most_units(problem.groups)
+    most = most_units(problem.groups)
     task = Task(
         problem,
         weights,
@@ -187,12 +187,8 @@ def _choose_sufficient(
         seed=stream_seed(seed, "fit"),
         n_threads=workers.n_threads,
     )
-    steps = tuple(step for step in steps_of(method, task) if step.size <= most)
-    steps = steps or (empty_step(len(keep)),)
-    sizes = range(steps[0].size, steps[-1].size + 1)
-    cuts = method.predicts_any_set
-    sets = [step_of_size(steps, size, keep) for size in sizes] if cuts else list(steps)
-    found = sufficient_step(task, steps, sets, keeps_sets=not cuts)
+    path = (step for step in steps_along(method, task) if step.size <= most)
+    found = sufficient_step(task, path, cuts=method.predicts_any_set)
     scores = score_by_size(
         problem,
         method,
@@ -203,14 +199,7 @@ def _choose_sufficient(
         workers=workers,
         progress=progress,
     )
-    steps = with_step(steps, found.step)
-    return Left(steps, found.step, dataclasses.replace(scores, p_values=found.p_values))
-
-
-def with_step(steps: Sequence[Step], own: Step) -> tuple[Step, ...]:
-    """A path with a step in the place of that of its size."""
-    others = [step for step in steps if step.size != own.size]
-    return tuple(sorted([*others, own], key=lambda step: step.size))
+    return Left(found.steps, found.step, dataclasses.replace(scores, p_values=found.p_values))
 
 
 def _all_units(task: Task, method: Method) -> Step:

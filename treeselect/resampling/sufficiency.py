@@ -3,7 +3,7 @@ search."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.exchanging import usual_trees
 from treeselect.algorithms.shared.judged_rows import rows_to_judge
 from treeselect.algorithms.shared.judging import Judge
+from treeselect.algorithms.shared.sizes import step_of_size, step_within
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.linear.additive import AdditiveColumns, fit_additive
@@ -35,7 +36,7 @@ _AHEAD = 3
 """Larger sets that a set is tested against, the next ones on the path."""
 
 _NEGLIGIBLE = 0.005
-"""Share of what the best set explains that is not worth another unit."""
+"""Share of what a set explains that is not worth another unit."""
 
 _TRIED = 3
 """Units that are tried for removal, those needed least."""
@@ -49,58 +50,64 @@ class Sufficient(NamedTuple):
     Attributes
     ----------
     step : Step
+    steps : tuple of Step
+        The path, up to a few steps beyond, with `step` in the place of that of its size.
     p_values : ndarray of float, shape (step.size + 1,)
         By size, of the hypothesis that no larger set predicts better; NaN for sizes not tested.
     """
 
     step: Step
+    steps: tuple[Step, ...]
     p_values: FloatArray
 
 
-def sufficient_step(
-    task: Task, steps: Sequence[Step], sets: Sequence[Step], *, keeps_sets: bool = False
-) -> Sufficient:
+def sufficient_step(task: Task, path: Iterator[Step], *, cuts: bool = True) -> Sufficient:
     """The first set along a path that no larger set beats, without units that it can do without.
 
-    Sets are tested in order of size. A set is also sufficient if no larger one on the path
-    explains more by a two-hundredth of what the best explains. Where none is sufficient, it is the
-    last. From the first sufficient set units are removed again as long as what is left is
+    Sets are tested in order of size against the next three sizes. A set is also sufficient if none
+    of these explains more by a two-hundredth of what it explains itself. Where none is sufficient,
+    it is the last. From the first sufficient set units are removed again as long as what is left is
     sufficient: a path may have taken up one early that another made redundant.
 
     Parameters
     ----------
     task : Task
-    steps : sequence of Step
-        The path.
-    sets : sequence of Step
-        The set of each size to consider, in order.
-    keeps_sets : bool
-        Whether only sets of the path can be predicted from, so that nothing is removed.
+    path : iterator of Step
+        Not followed further than needed.
+    cuts : bool
+        Whether sizes that the path skips are cut from the next larger step, and units may be
+        removed; otherwise only sets of the path are considered.
     """
-    tests = Sufficiency(task)
-    larger = [step.selected for step in steps]
-    p_values = np.full(sets[-1].size + 1, np.nan)
-    found = sets[-1]
-    for step in sets:
-        beyond = [other for other in larger if other.sum() > step.size][:_AHEAD]
-        p_values[step.size] = tests.p_value(step.selected, beyond)
-        if p_values[step.size] > LEVEL or tests.is_nearly_best(step.selected, larger):
-            found = step
+    tests, keep, steps = Sufficiency(task), task.problem.groups.keep, [next(path)]
+
+    def reaches(size: int) -> bool:
+        while steps[-1].size < size and (step := next(path, None)) is not None:
+            steps.append(step)
+        return steps[-1].size >= size
+
+    p_values, size = np.full(len(keep) + 1, np.nan), steps[0].size
+    while True:
+        found = step_of_size(steps, size, keep) if cuts else step_within(steps, size)
+        reaches(size + _AHEAD)
+        larger = [step.selected for step in steps if size < step.size <= size + _AHEAD]
+        if found.size == size:
+            p_values[size] = tests.p_value(found.selected, larger)
+            if p_values[size] > LEVEL or tests.is_nearly_best(found.selected, larger):
+                break
+        if not reaches(size + 1):
             break
+        size += 1
     selected, p_value = found.selected, p_values[found.size]
-    while (
-        p_value > LEVEL
-        and not keeps_sets
-        and (less := tests.reduced(selected, task.problem.groups.keep))
-    ):
+    while p_value > LEVEL and cuts and (less := tests.reduced(selected, keep)) is not None:
         selected, p_value = less
         p_values[selected.sum()] = p_value
-    p_values = p_values[: selected.sum() + 1]
-    if selected is found.selected:
-        return Sufficient(found, p_values)
-    worth = np.zeros(len(selected))
-    worth[selected] = tests.rises_without(selected)
-    return Sufficient(ranked_step(np.nan, selected, worth, np.nan), p_values)
+    if selected is not found.selected:
+        worth = np.zeros(len(selected))
+        worth[selected] = tests.rises_without(selected)
+        found = ranked_step(np.nan, selected, worth, np.nan)
+    others = [step for step in steps if step.size != found.size]
+    along = tuple(sorted([*others, found], key=lambda step: step.size))
+    return Sufficient(found, along, p_values[: found.size + 1])
 
 
 class Sufficiency:
@@ -144,11 +151,10 @@ class Sufficiency:
         return min(1.0, *found)
 
     def is_nearly_best(self, selected: BoolArray, larger: Sequence[BoolArray]) -> bool:
-        """Whether no larger set explains more by a two-hundredth of what the best explains."""
-        errors = [self._judge.error(other) for other in larger if other.sum() > selected.sum()]
+        """Whether no larger set explains more by a two-hundredth of what this one explains."""
         own, whole = self._judge.error(selected), self._judge.error(np.zeros_like(selected))
-        least = min([own, *errors])
-        return own - least <= _NEGLIGIBLE * (whole - least) and least < whole
+        least = min([own, *map(self._judge.error, larger)])
+        return own - least <= _NEGLIGIBLE * (whole - own)
 
     def reduced(self, selected: BoolArray, keep: BoolArray) -> tuple[BoolArray, float] | None:
         """The set without one unit that is not needed, with its p-value; None if all are."""

@@ -7,7 +7,7 @@ that is required of it has a default here.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -207,6 +207,10 @@ class Method:
         """
         raise _incomplete(type(self), "path")
 
+    def steps(self, task: Task) -> Iterator[Step]:
+        """The steps of :meth:`path` one by one, for a method that can stop in between."""
+        yield from self.path(task)
+
     def final_model(self, task: Task, step: Step) -> Model:
         """The final model, fitted to the units of a step with the seed of its path.
 
@@ -343,11 +347,26 @@ def steps_of(method: Method, task: Task) -> tuple[Step, ...]:
         If these are no steps, or if their sizes decrease.
     """
     found = method.path(task)
-    where = f"`path` of {type(method).__name__}"
+    where = _where(method)
     steps = tuple(found) if isinstance(found, tuple | list) else ()
     if not steps or not all(isinstance(step, Step) for step in steps):
         raise MethodError(f"{where} must return at least one step.\n  Found: {described(found)}.")
-    n = len(task.problem.groups.names)
+    return tuple(_checked(steps, method, task))
+
+
+def steps_along(method: Method, task: Task) -> Iterator[Step]:
+    """The same steps one by one; what is not asked for need not be found."""
+    if type(method).steps is Method.steps:
+        return iter(steps_of(method, task))
+    return _checked(method.steps(task), method, task)
+
+
+def _where(method: Method) -> str:
+    return f"`path` of {type(method).__name__}"
+
+
+def _checked(steps: Iterable[Step], method: Method, task: Task) -> Iterator[Step]:
+    where, n, sizes = _where(method), len(task.problem.groups.names), [0]
     for step in steps:
         _check_units(where, "selected", step.selected, "b", n)
         _check_units(where, "importance", step.importance, "f", n)
@@ -356,10 +375,12 @@ def steps_of(method: Method, task: Task) -> tuple[Step, ...]:
                 f"{where} must give an `importance` of at least 0, and 0 for terms not selected."
                 f"\n  Found: {described(step.importance)}. `self.scored_step(...)` ensures this."
             )
-    sizes = [step.size for step in steps]
-    if sizes != sorted(sizes):
-        raise MethodError(f"{where} must return steps of increasing size.\n  Found: sizes {sizes}.")
-    return tuple(_scored(step, task) for step in steps)
+        sizes.append(step.size)
+        if sizes[-1] < sizes[-2]:
+            raise MethodError(
+                f"{where} must return steps of increasing size.\n  Found: sizes {sizes[1:]}."
+            )
+        yield _scored(step, task)
 
 
 def _scored(step: Step, task: Task) -> Step:

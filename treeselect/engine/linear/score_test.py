@@ -28,6 +28,8 @@ functions to be found by chance."""
 _CELLS = 20_000_000
 """Cells that are held at a time."""
 
+_GRID = 2_000
+
 _ALIASED = 1e-6
 """Share of a column's squares that others must leave for it to count."""
 
@@ -111,6 +113,15 @@ def _p_value(evidence: FloatArray) -> float:
     return float((least <= least[0]).sum() / n)
 
 
+def evidence_of(statistic: FloatArray, freedom: float) -> FloatArray:
+    """Minus the log of the upper tail of a chi-squared distribution, interpolated between 2,000
+    values up to the largest statistic: far more values are needed than their last digits."""
+    most = max(float(statistic.max(initial=0.0)), 1.0)
+    at = most * np.linspace(0, 1, _GRID) ** 2
+    known = -scipy.stats.chi2.logsf(at, freedom)
+    return np.interp(statistic, at, known)
+
+
 class _Draws:
     """Evidence of groups under draws from the null distribution."""
 
@@ -150,15 +161,17 @@ class _Draws:
             freedom = np.zeros((len(places), 2))
             for k, part in enumerate(parts):
                 score, rank = self._scores(part, draws, k)
-                squares = np.cumsum(score**2, axis=1)
-                first = first + squares[:, n_leading - 1]
-                every = every + squares[:, -1]
+                squares = score**2
+                first += squares[:, :n_leading].sum(axis=1)
+                every += squares.sum(axis=1)
                 freedom += np.stack([rank[:, :n_leading].sum(axis=1), rank.sum(axis=1)], axis=1)
             for statistic, own, less in (
                 (first, freedom[:, :1], 0.0), (every, freedom[:, 1:], _LESS_LIKELY),
             ):  # fmt: skip
-                told = -scipy.stats.chi2.logsf(statistic, np.maximum(own, 1)) - less
-                found[places] = np.maximum(found[places], np.where(own > 0, told, 0.0))
+                for freedom_here in np.unique(own[own > 0]).tolist():
+                    here = np.flatnonzero(own[:, 0] == freedom_here)
+                    told = evidence_of(statistic[here], freedom_here) - less
+                    found[places[here]] = np.maximum(found[places[here]], told)
         return found
 
     def _residuals(self, n_draws: int) -> list[FloatArray]:
