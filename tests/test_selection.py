@@ -254,7 +254,7 @@ def test_method_object_and_published_form(mixed):
     [
         ({"k": 0}, OptionError, "`k` must be a whole number, at least 1"),
         ({"k": 1.5}, OptionError, "`k` must be a whole number"),
-        ({"k": "2se"}, OptionError, '`k` must be a whole number, "1se" or "best"'),
+        ({"k": "2se"}, OptionError, '`k` must be a whole number, "auto", "1se" or "best"'),
         ({"k": True}, OptionError, "`k` must be a whole number"),
         ({"folds": 1}, OptionError, "`folds` must be"),
         ({"resamples": -1}, OptionError, "`resamples` must be"),

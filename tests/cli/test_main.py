@@ -374,7 +374,7 @@ def test_missing_values_of_tables_are_null():
         (("select", "died ~ .", "data.csv", "-k", "99"), "`k` must be at most"),
         (
             ("select", "died ~ .", "data.csv", "-k", "lots"),
-            '`k` must be a whole number, "1se" or "best"',
+            '`k` must be a whole number, "auto", "1se" or "best"',
         ),
         (("select", "died ~ .", "data.csv", "-m", "controlbrun"), "Did you mean `controlburn`?"),
         (("select", "died ~ I(__import__('os'))", "data.csv"), "Can't call `__import__`"),

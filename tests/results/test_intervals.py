@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import treeselect
-from treeselect.engine.arrays import FloatArray
 from treeselect.errors import DataError, OptionError
 from treeselect.models.outside import outside_bags
+from treeselect.models.stacked import outside_stack
 from treeselect.results.intervals import _bound
 
 
@@ -91,12 +91,15 @@ def test_clusters_stay_out_of_their_own_residuals():
 def test_bags_are_those_of_the_forest(fit):
     from treeselect.engine.random import stream_seed
 
-    design = fit.design
+    design, forest = fit.design, fit.refit("forest")
     for name, is_own in (("fit", True), ("other", False)):
         seed = stream_seed(fit.seed, name)
-        found: FloatArray | None = outside_bags(design.problem, design.row_weights, fit.model, seed)
-        assert (found is not None) == is_own
-    again = fit.refit("forest").predict(NEW.head(3), interval="prediction")
+        for outside, own in ((outside_stack, fit), (outside_bags, forest)):
+            found = outside(design.problem, design.row_weights, own.model, seed)
+            assert (found is not None) == is_own
+            if found is not None:
+                assert 0.2 < np.corrcoef(found, design.response.y)[0, 1] < 0.95
+    again = fit.refit("stack").predict(NEW.head(3), interval="prediction")
     pd.testing.assert_frame_equal(again, fit.predict(NEW.head(3), interval="prediction"))
 
 
@@ -143,7 +146,7 @@ def test_what_is_not_allowed_is_refused(fit, asked, words):
 
 
 def test_other_models_and_responses_are_refused(fit):
-    with pytest.raises(OptionError, match=r'Use `fit.refit\("forest"\).predict'):
+    with pytest.raises(OptionError, match=r'Use `fit.refit\("stack"\).predict'):
         fit.refit("boosting").predict(NEW.head(2), interval="prediction")
     classes = treeselect.select("kind ~ a", DATA, method="mrmr", k=1, seed=1)
     with pytest.raises(OptionError, match="needs a numeric response"):

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treeselect.brief import brief
 from treeselect.designs.families import GAUSSIAN
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import BinnedData, select_groups, take_rows
+from treeselect.engine.data.binning import OTHER, BinnedData, select_groups, take_rows
 from treeselect.engine.ensembles.leaves import leaves_of, mean_curvature, with_leaf_fits
 from treeselect.engine.ensembles.prediction import predict_mean, predict_sum
 from treeselect.engine.growing.nodes import LEAF, Trees, empty_nodes, join_trees
@@ -51,6 +52,8 @@ class StackedModel(BoostedModel):
 
     n_additive: int = 0
 
+    __repr__ = brief
+
     @property
     def description(self) -> str:
         """The model in words."""
@@ -65,7 +68,7 @@ class StackedModel(BoostedModel):
         """What the importances are shares of."""
         return (
             "Share of what the final model explains: the covariance of additive effects with the"
-            " response, plus the out-of-bag decrease in impurity in its forest"
+            " response out of sample, plus the out-of-bag decrease in impurity in its forest"
         )
 
     @property
@@ -211,16 +214,13 @@ class _Additive:
         return join_trees(parts)
 
     def importance(self, left: FloatArray, loss: RowLoss, base: FloatArray) -> FloatArray:
-        """Covariance of the effects of each unit with the response, on the scale of the response,
-        at least 0; shape (n_groups,)."""
+        """Covariance of the effects of each unit, out of sample, with the response, on the scale of
+        the response, at least 0; shape (n_groups,)."""
         weight = self._columns.weight / self._columns.weight.sum()
         curvature = loss.curvature(base if base.shape[1] > 1 else base[:, 0])
         curvature = weight @ curvature.reshape(left.shape)[self.rows]
-        found = np.zeros(self._part.n_groups)
-        for j, values in self._effects():
-            effect = values[self._part.column(j)[self.rows]] * curvature
-            found[self._part.group_of[j]] += (weight @ (effect * left[self.rows])).sum()
-        return np.maximum(found, 0.0)
+        effects = self.fit.effects_outside * curvature
+        return np.maximum((weight @ (effects * left[self.rows])).sum(axis=1), 0.0)
 
 
 def effect_tree(column: int, values: FloatArray, counts: FloatArray, *, is_factor: bool) -> Trees:
@@ -251,11 +251,11 @@ def effect_tree(column: int, values: FloatArray, counts: FloatArray, *, is_facto
     every = np.arange(len(values))
     if is_factor:
         at = 0
-        levels = np.flatnonzero(counts > 0)
+        levels = np.flatnonzero(counts[:OTHER] > 0)
         levels = levels[np.argsort(-counts[levels], kind="stable")]
         rest = np.setdiff1d(every, levels)
         for i, level in enumerate(levels.tolist()):
-            left = split(at, level, False, np.concatenate([levels[i:], rest]))
+            left = split(at, level, level == 0, np.concatenate([levels[i:], rest]))
             leaf(left, values[level], float(counts[level]))
             at = left + 1
         leaf(at, values[rest[-1]] if len(rest) else values[-1], 0.0)

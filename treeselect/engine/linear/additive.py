@@ -6,6 +6,7 @@ additive model is one value per code and column.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -202,6 +203,8 @@ class AdditiveFit:
     outside : ndarray of float, shape (n_rows, n_outputs)
         The same for rows that the model was not fitted to: one Newton step without the row, or the
         fold, from the fit (approximate leave-one-out; Beirami et al. 2017).
+    effects_outside : ndarray of float, shape (n_groups, n_rows, n_outputs)
+        The part of each group in `outside`.
     error : float
         Mean loss of `outside`.
     has_constant : bool
@@ -211,6 +214,7 @@ class AdditiveFit:
     constant: FloatArray
     eta: FloatArray
     outside: FloatArray
+    effects_outside: FloatArray
     error: float
     has_constant: bool = True
 
@@ -245,13 +249,19 @@ def fit_additive(
         for ridge in sorted(ridges, reverse=True) if len(groups) else [0.0]:
             coef = _newton(columns.weight, own, ridge * own_penalty, loss, base, coef)
             eta = base + own.T @ coef
-            outside = _outside(columns, own, ridge * own_penalty, loss, eta, folds)
+            steps = _steps_outside(columns, own, ridge * own_penalty, loss, eta, folds)
+            outside = eta - (own[:, :, np.newaxis] * steps).sum(axis=0)
             error = float(np.average(loss.value(_flat(outside)), weights=columns.weight))
             if found is None or error < found.error:
                 every = np.zeros((len(x), base.shape[1]))
                 every[kept] = coef[int(has_constant) :]
                 constant = coef[0] if has_constant else np.zeros(base.shape[1])
-                found = AdditiveFit(every, constant, eta, outside, error, has_constant)
+                moved = np.zeros((len(x), *eta.shape))
+                moved[kept] = own[int(has_constant) :, :, np.newaxis] * steps[int(has_constant) :]
+                effects = x[:, :, np.newaxis] * every[:, np.newaxis] - moved
+                ends = np.cumsum([0, *(len(columns.group(g)[0]) for g in groups)])
+                by_group = np.array([effects[a:b].sum(axis=0) for a, b in itertools.pairwise(ends)])
+                found = AdditiveFit(every, constant, eta, outside, by_group, error, has_constant)
         assert found is not None
         wrong = (direction[:, np.newaxis] * found.coef < 0).any(axis=1)
         if not wrong.any():
@@ -297,7 +307,7 @@ def _newton(
     return coef
 
 
-def _outside(
+def _steps_outside(
     columns: AdditiveColumns,
     x: FloatArray,
     penalty: FloatArray,
@@ -305,31 +315,26 @@ def _outside(
     eta: FloatArray,
     folds: IntArray | None,
 ) -> FloatArray:
-    """Linear predictors without the row, or the fold; see :class:`AdditiveFit`."""
-    weight, outside = columns.weight, eta.copy()
+    """By how much each coefficient is lower without each row, or its fold, shape (n_functions,
+    n_rows, n_outputs); see :class:`AdditiveFit`."""
+    weight, steps = columns.weight, np.zeros((len(x), *eta.shape))
     down, curvature = derivatives(loss, eta)
     for k in range(eta.shape[1]) if len(x) else ():
         weighted = x * (weight * curvature[:, k])
         gram = weighted @ x.T + np.diag(penalty + 1e-12)
+        gram[np.diag_indices(len(gram))] += _SLACK * np.trace(gram) / len(gram)
         if folds is None:
-            lower = scipy.linalg.cholesky(
-                gram + _SLACK * np.eye(len(gram)) * np.trace(gram) / len(gram),
-                lower=True, check_finite=False,
-            )  # fmt: skip
-            half = scipy.linalg.solve_triangular(lower, x, lower=True, check_finite=False)
-            leverage = (half**2).sum(axis=0) * curvature[:, k]
-            if not columns.are_copies:
-                leverage = leverage * weight
-            leverage = np.minimum(leverage, MOST_LEVERAGE)
-            outside[:, k] -= leverage / (1 - leverage) * down[:, k] / curvature[:, k]
+            solved = np.linalg.solve(gram, x)
+            once = np.ones_like(weight) if columns.are_copies else weight
+            leverage = np.minimum((x * solved).sum(axis=0) * curvature[:, k] * once, MOST_LEVERAGE)
+            steps[:, :, k] = solved * (once * down[:, k] / (1 - leverage))
             continue
         for fold in np.unique(folds):
             out = folds == fold
             rest = gram - weighted[:, out] @ x[:, out].T
-            rest[np.diag_indices(len(rest))] += _SLACK * np.trace(gram) / len(gram)
             step = np.linalg.solve(rest, x[:, out] @ (weight[out] * down[out, k]))
-            outside[out, k] -= x[:, out].T @ step
-    return outside
+            steps[:, out, k] = step[:, np.newaxis]
+    return steps
 
 
 _LEAST_CURVATURE = 1e-5
