@@ -825,12 +825,12 @@ def of_numbers(tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "edit"),
     [
-        ("forest_value", at_first_split(np.nan)),
-        ("forest_value", lambda a: a[:-1]),
-        ("forest_value", lambda a: a.astype(np.int64)),
-        ("forest_value", lambda a: a + 1e300),
-        ("forest_gain", lambda a: a * np.nan),
-        ("forest_weight", lambda a: -a),
+        ("stack_value", at_first_split(np.nan)),
+        ("stack_value", lambda a: a[:-1]),
+        ("stack_value", lambda a: a.astype(np.int64)),
+        ("stack_value", lambda a: a + 1e300),
+        ("stack_gain", lambda a: a * np.nan),
+        ("stack_weight", lambda a: -a),
     ],
 )
 def test_nodes_that_no_trees_have(of_numbers, name, edit, tmp_path):

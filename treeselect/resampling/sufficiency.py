@@ -104,7 +104,8 @@ def sufficient_step(task: Task, path: Iterator[Step], *, cuts: bool = True) -> S
     if selected is not found.selected:
         worth = np.zeros(len(selected))
         worth[selected] = tests.rises_without(selected)
-        found = ranked_step(np.nan, selected, worth, np.nan)
+        tuning = next((step.tuning for step in steps if step.size == selected.sum()), np.nan)
+        found = ranked_step(tuning, selected, worth, np.nan)
     others = [step for step in steps if step.size != found.size]
     along = tuple(sorted([*others, found], key=lambda step: step.size))
     return Sufficient(found, along, p_values[: found.size + 1])

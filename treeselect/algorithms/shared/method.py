@@ -1,7 +1,7 @@
 """The base class of all methods, including those of other packages.
 
 A method answers one question: which terms are selected at each step of a path? Everything else
-that is required of it has a default here.
+that is required of it has a default here. The file is long because it documents these defaults.
 """
 
 from __future__ import annotations
