@@ -134,7 +134,7 @@ def test_kept_units_are_in_every_set_but_that_of_the_constant_model(mixed):
 def test_no_rule_leaves_out_what_is_kept(mixed, rule):
     """Nothing predicts better than what is kept; select() has it all the same, and so has this."""
     made = {"k": rule, "keep": ["noise", "flag"], "folds": 3, "seed": 1}
-    data = mixed.assign(died=np.random.default_rng(9).permutation(mixed["died"]))
+    data = mixed.assign(died=np.random.default_rng(4).permutation(mixed["died"]))
     found = treeselect.compare("died ~ noise + flag + copy", data, ["mrmr"], **made)
     fit = treeselect.select("died ~ noise + flag + copy", data, method="mrmr", **made)
     assert found.curves()["score"].idxmax() == 0

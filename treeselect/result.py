@@ -81,9 +81,9 @@ class SelectionResult(ReadableFit):
         Parameters
         ----------
         model : {"stack", "forest", "boosting", "glm"} or estimator
-            ``"stack"``, the final model of most methods: a penalised additive model of the family,
-            with a spline of each number, plus a random forest of its residuals, as far as that
-            lowers the out-of-bag error. ``"forest"``: a random forest of at most 200 trees.
+            ``"forest"``: a random forest of at most 200 trees, the final model of most methods.
+            ``"stack"``: a penalised additive model of the family, with a spline of each number,
+            plus a random forest of its residuals, as far as that lowers the out-of-bag error.
             ``"boosting"``: boosted trees of depth 2, 4 or 6 with shrinkage 0.1; depth and number
             of trees minimise the loss on held-out rows. ``"glm"``: the linear model of the family,
             fitted by statsmodels: least squares, a binomial or Poisson GLM, or a multinomial logit,

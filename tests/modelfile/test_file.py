@@ -819,7 +819,7 @@ def of_numbers(tmp_path_factory):
     """A model whose trees have no counts in place of their values."""
     data = treeselect.datasets.load("titanic_correlated")
     fit = treeselect.select("age ~ sex + pclass + sibsp", data, method="mrmr", k=2, seed=1)
-    return fit.save(tmp_path_factory.mktemp("numbers") / "fit.treeselect")
+    return fit.refit("stack").save(tmp_path_factory.mktemp("numbers") / "fit.treeselect")
 
 
 @pytest.mark.parametrize(

@@ -416,7 +416,7 @@ def test_each_class_has_a_row_of_shapes(mixed):
     assert [row.title for row in learned.shapes.rows] == [f"dose: {label}" for label in classes]
     for label, row in zip(classes, learned.shapes.rows, strict=True):
         assert [panel.title for panel in row.panels] == list(fit.selected)
-        assert {panel.scale_label for panel in row.panels} == {f"linear predictor of {label}"}
+        assert {panel.scale_label for panel in row.panels} == {f"P(dose = {label})"}
     shape = fit.shape(fit.selected[0])
     effects = [f"{effect:.3g}" for effect in shape[["effect_<low>", "effect_high"]].iloc[0]]
     assert learned.shapes.table.columns[3:] == tuple(f"Effect on {label}" for label in classes)
@@ -442,7 +442,7 @@ def test_of_more_classes_the_one_that_varies_most_is_shown(mixed):
         for label in "abcde"
     }
     most = max(spreads, key=spreads.get)
-    assert {panel.scale_label for panel in row.panels} == {f"linear predictor of {most}"}
+    assert {panel.scale_label for panel in row.panels} == {f"P(dose = {most})"}
     assert f"Of the 5 classes, only the one with the most variable effects is shown: {most}." in (
         learned.shapes.lead
     )

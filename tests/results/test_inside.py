@@ -339,9 +339,9 @@ def test_importances_on_the_path(fit):
 
 def test_other_methods_show_their_forest(data):
     fit = treeselect.select("y ~ . - two", data, k=3, seed=1, method="rrf", n_trees=20)
-    table = fit.refit("forest").trees()
+    table = fit.trees()
     assert len(table) == 200
-    assert (fit.trees()["weight"] == 1).all()
+    assert (fit.refit("stack").trees()["weight"] == 1).all()
     assert fit.subforest is None
     np.testing.assert_allclose(table["weight"], 1 / 200)
     assert set(table["terms"][0]) <= set(fit.selected)

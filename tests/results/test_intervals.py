@@ -91,15 +91,17 @@ def test_clusters_stay_out_of_their_own_residuals():
 def test_bags_are_those_of_the_forest(fit):
     from treeselect.engine.random import stream_seed
 
-    design, forest = fit.design, fit.refit("forest")
+    design, stacked = fit.design, fit.refit("stack")
     for name, is_own in (("fit", True), ("other", False)):
         seed = stream_seed(fit.seed, name)
-        for outside, own in ((outside_stack, fit), (outside_bags, forest)):
+        for outside, own in ((outside_stack, stacked), (outside_bags, fit)):
             found = outside(design.problem, design.row_weights, own.model, seed)
             assert (found is not None) == is_own
             if found is not None:
                 assert 0.2 < np.corrcoef(found, design.response.y)[0, 1] < 0.95
-    again = fit.refit("stack").predict(NEW.head(3), interval="prediction")
+    found = stacked.predict(NEW, interval="prediction")
+    assert 0.82 <= covered(found, NEW["y"]) <= 0.97
+    again = fit.refit("forest").predict(NEW.head(3), interval="prediction")
     pd.testing.assert_frame_equal(again, fit.predict(NEW.head(3), interval="prediction"))
 
 

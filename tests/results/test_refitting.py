@@ -330,7 +330,7 @@ def test_the_summary_tells_whose_the_scores_are(trial):
     said = "Scores belong to the previous"
     assert said in " ".join(str(fit.summary()).split())
     assert str(fit.refit("boosting").summary()).count("was refitted") == 1
-    assert said not in " ".join(str(fit.refit("stack").summary()).split())
+    assert said not in " ".join(str(fit.refit("forest").summary()).split())
 
 
 def test_trees_and_shapes_of_boosted_trees(trial, tmp_path):

@@ -1,4 +1,5 @@
-"""The usual final model: an additive model of the selected units, plus a forest of what it leaves.
+"""A final model with two parts: an additive model of the selected units, and a forest of what it
+leaves.
 
 Smooth effects of single units are estimated best by a penalised additive model, everything else by
 trees. Each effect of the additive model is a function of a column's code, so that it is written as

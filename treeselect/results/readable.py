@@ -584,9 +584,8 @@ class ReadableFit(Fit):
         interval: Literal["prediction"] | None = None,
         level: float = 0.95,
     ) -> Any:
-        """Predict with the final model: an additive model plus a random forest, refitted to
-        the selected terms, the sparse forest (``refit=None`` of ControlBurn), or that of
-        :meth:`refit`.
+        """Predict with the final model: the random forest refitted to the selected terms, the
+        sparse forest (``refit=None`` of ControlBurn), or that of :meth:`refit`.
 
         Parameters
         ----------

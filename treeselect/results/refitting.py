@@ -127,7 +127,7 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
 
 def _own_model(result: Fit) -> str | None:
     """The final model of `select()`; None is the sparse forest."""
-    own: str | None = getattr(result.chosen_method, "refit", "stack")
+    own: str | None = getattr(result.chosen_method, "refit", "forest")
     return own
 
 

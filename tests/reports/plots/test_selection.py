@@ -261,7 +261,7 @@ def test_the_shape_of_a_factor_and_of_classes(fitted, classes):
     assert texts(ax.texts)[:3] == [f"{share:.0%}" for share in shape["share"]]
     ax = classes.plot("shape", term="signal")
     assert {t.get_text() for t in ax.get_legend().get_texts()} == {
-        f"linear predictor of {c}" for c in ("low", "middle", "high")
+        f"P(dose = {c})" for c in ("low", "middle", "high")
     }
 
 

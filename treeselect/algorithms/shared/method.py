@@ -21,9 +21,8 @@ from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import NotGiven, described
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import MethodError, quoted
-from treeselect.models.forest import REFITTED_TREES
+from treeselect.models.forest import REFITTED_TREES, refit_forest
 from treeselect.models.model import Model
-from treeselect.models.stacked import refit_stack
 
 if TYPE_CHECKING:
     from typing import Self
@@ -214,10 +213,9 @@ class Method:
     def final_model(self, task: Task, step: Step) -> Model:
         """The final model, fitted to the units of a step with the seed of its path.
 
-        By default, an additive model plus a random forest of what it leaves
-        (``models.stacked.refit_stack``).
+        By default, a random forest of at most 200 trees: on long data, as many as its error needs.
         """
-        return refit_stack(
+        return refit_forest(
             task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads,
             n_trees=task.n_final_trees or REFITTED_TREES, wants_importance=task.wants_importance,
         )  # fmt: skip
