@@ -140,9 +140,7 @@ def test_strengths_are_those_of_the_whole_joint_shape(data):
     total = (share * (mean - (share * mean).sum()) ** 2).sum()
     expected = np.sqrt((share * shape["interaction"] ** 2).sum() / total)
     size = np.sqrt((share * shape["interaction"] ** 2).sum())
-    np.testing.assert_allclose(
-        read_strengths(fit.model, pair_points(fit)), [[expected, size]], atol=1e-12
-    )
+    np.testing.assert_allclose(read_strengths(fit.model, pair_points(fit)), [[expected, size]])
 
 
 def test_pairs_are_ranked_by_size_not_by_strength(data):
