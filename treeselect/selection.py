@@ -415,7 +415,7 @@ def _end_notes(found: Chosen, groups: FeatureGroups) -> list[str]:
         return []
     notes, many = [], noun_of(groups.terms)
     last = max(size for size in scores.sizes if size < n_units)
-    if last < min(most, n_units - 1):
+    if last < min(most, n_units - 1) and scores.p_values is None:
         one_path = scores.spared is not None
         ends = "The path ends with" if one_path else "Most paths end with at most"
         notes.append(

@@ -74,6 +74,14 @@ class ScoreBySize:
         return f"{self.spared.n_held_out:,} held-out rows in {len(self.scores)} parts"
 
     @property
+    def chooser(self) -> str:
+        """What chose the number of units: ``"the same folds"``, ``"the same parts"`` of the
+        held-out rows, ``"tests on all rows"``."""
+        if self.p_values is not None:
+            return "tests on all rows"
+        return "the same folds" if self.spared is None else "the same parts"
+
+    @property
     def kind(self) -> str:
         """``"cross-validated"`` or ``"on held-out rows"``."""
         return "cross-validated" if self.spared is None else "on held-out rows"

@@ -117,17 +117,13 @@ class Sufficiency:
     Parameters
     ----------
     task : Task
-    judge : Judge, optional
-        One that knows the sets of a search.
     """
 
-    def __init__(self, task: Task, judge: Judge | None = None) -> None:
+    def __init__(self, task: Task) -> None:
         problem = task.problem
         rows = rows_to_judge(task, _MOST_ROWS)
         own = task.weights.of(rows.places)
-        self._judge = (
-            Judge(task, usual_trees(len(rows.places)), "sure", rows) if judge is None else judge
-        )
+        self._judge = Judge(task, usual_trees(len(rows.places)), "sure", rows)
         self._family = problem.family
         self._columns = AdditiveColumns(rows.data, own.values)
         self._loss = self._family.loss.of(problem.y[rows.places], own.values)
@@ -165,8 +161,7 @@ class Sufficiency:
         for unit in units[np.argsort(rises, kind="stable")][:_TRIED].tolist():
             if keep[unit]:
                 continue
-            rest = selected.copy()
-            rest[unit] = False
+            rest = _without(selected, unit)
             p_value = self.p_value(rest, [selected])
             if p_value > LEVEL and (best is None or p_value > best[1]):
                 best = rest, p_value
@@ -174,12 +169,8 @@ class Sufficiency:
 
     def rises_without(self, selected: BoolArray) -> FloatArray:
         """How much worse the judge finds a set without each of its units, shape (n_selected,)."""
-        rises = []
-        for unit in np.flatnonzero(selected).tolist():
-            rest = selected.copy()
-            rest[unit] = False
-            rises.append(self._judge.rise(selected, rest)[0])
-        return np.array(rises)
+        units = np.flatnonzero(selected).tolist()
+        return np.array([self._judge.rise(selected, _without(selected, g))[0] for g in units])
 
     def of_units(self, selected: BoolArray) -> float:
         """P-value of the score test that no unit adds to an additive model of a set and its trees
@@ -214,6 +205,12 @@ class Sufficiency:
         log_count = log_sets[0] - log_sets[1] - log_sets[2] + (n_more - 1) * np.log(2)
         log_p = scipy.stats.norm.logsf(z / np.sqrt(_WIDER)) + log_count
         return float(np.exp(min(log_p, 0.0)))
+
+
+def _without(selected: BoolArray, unit: int) -> BoolArray:
+    rest = selected.copy()
+    rest[unit] = False
+    return rest
 
 
 def sufficient_words(p_values: FloatArray) -> str:

@@ -189,8 +189,10 @@ def _how_many(fit: Fit) -> str:
         return f"Of {k:,} {noun(fit, k)} requested, only {fit.k:,} entered the path."
     assert fit.scores is not None
     if fit.scores.p_values is not None:
+        is_sufficient = float(fit.scores.p_values[-1]) > LEVEL
+        but = "" if is_sufficient else "notably "
         return (
-            f"{what} is the smallest for which no larger set found predicted better (level"
+            f"{what} is the smallest for which no larger set found predicted {but}better (level"
             f" {LEVEL:g}): by a score test of all other terms in an additive model, with a"
             " permutation null, and by out-of-bag tests of nested models"
             f" [{NESTED_MODELS.short}]."

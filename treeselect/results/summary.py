@@ -247,7 +247,7 @@ def _optimism_notes(result: Fit) -> list[str]:
             f"To estimate the {name} on new data, use `performance()`, which repeats the selection"
             " inside each fold."
         ]
-    how = "The selection was repeated inside each fold, but the same folds"
+    how = f"The selection was repeated inside each fold, but {result.scores.chooser}"
     if result.scores.spared is not None:
         n_searched, n_others = result.scores.spared
         how = f"The search used {n_searched:,} rows; {n_others:,} others scored its models, and"

@@ -79,8 +79,9 @@ def _tuning(fit: Fit) -> Card:
         return Card(f"{family.score_name} on new rows", "Not assessed", (better,))
     error = _error(glance["cv_score"], glance["cv_se"])
     spared = None if fit.scores is None else fit.scores.spared
+    chooser = "the same folds" if fit.scores is None else fit.scores.chooser
     how = (
-        "The selection was repeated inside each fold, but the same folds"
+        f"The selection was repeated inside each fold, but {chooser}"
         if spared is None
         else f"The search used {spared.n_searched:,} rows; models fitted to these were scored on"
         f" {spared.n_held_out:,} others, which also"

@@ -96,8 +96,8 @@ def _what_score(fit: Fit) -> str:
         parts = "folds" if fit.scores.spared is None else "parts"
         first = (
             f"{score} on held-out rows: mean of {len(fit.scores.scores)} {parts} ± one standard"
-            f" error. The same {parts} chose the number of {noun(fit)}, so the score at the chosen"
-            " number is optimistic."
+            f" error. {fit.scores.chooser.capitalize()} chose the number of {noun(fit)}, so the"
+            " score at the chosen number is optimistic."
         )
     return first
 
