@@ -60,7 +60,10 @@ def test_nothing_is_a_possible_answer():
     frame = numbers(rng.standard_normal((120, 5))).assign(y=rng.standard_normal(120))
     fit = fitted(frame)
     assert fit.selected == ()
-    assert "no set predicts better than none" in str(fit.summary())
+    text = " ".join(str(fit.summary()).split())
+    assert "no set predicts better than none" in text
+    assert "No term was selected: no set that the search found predicts better than none." in text
+    assert "cross-validated score enough" not in text
 
 
 def test_kept_terms_stay(linear):
@@ -121,6 +124,16 @@ def test_units_that_became_redundant_are_removed(linear):
 
     fit = fitted(linear, method=Wrong())
     assert set(fit.selected) == {"x0", "x1"}
+
+
+def test_what_is_said_of_k_names_the_tests_and_no_folds(fit):
+    text = " ".join(str(fit.summary()).split())
+    assert "tests on all rows chose k" in text
+    assert "same folds chose" not in text
+    assert "Most paths end" not in text
+    told = " ".join(str(fit.citation()).split())
+    assert "The number of terms was chosen on all rows" in told
+    assert "In 2-fold cross-validation, R2 with this number" in told
 
 
 def test_compare_refuses_a_rule_without_scores(linear):

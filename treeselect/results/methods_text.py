@@ -235,6 +235,8 @@ def _scores(fit: Fit, performance: Performance | None) -> list[str]:
     if fit.scores is not None and np.isfinite(fit.scores.mean[fit.k]):
         mean, error = fit.scores.mean[fit.k], fit.scores.standard_error[fit.k]
         where = "In the same folds" if fit.scores.spared is None else "On the held-out rows"
+        if fit.scores.p_values is not None:
+            where = f"In {fit.scores.words(fit.choice.folds)}"
         said.append(
             f"{where}, {family.score_name} with this number of {noun(fit)} was"
             f" {score_text(mean, error, 'standard error')}."

@@ -210,6 +210,8 @@ def _notes(result: Fit) -> tuple[str, ...]:
         why = ""
         if result.scores is not None:
             why = ": no number of terms improves the cross-validated score enough"
+            if result.scores.p_values is not None:
+                why = ": no set that the search found predicts better than none"
         elif result.step.decisions is not None:
             why = ": none was found to be more important than the shuffled copies"
         elif result.chosen_method.tuning_value == OWN:
