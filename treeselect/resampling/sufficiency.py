@@ -135,7 +135,8 @@ class Sufficiency:
         self._clusters = own.blocks if own.blocks is not None else own.error_groups
 
     def p_value(self, selected: BoolArray, larger: Sequence[BoolArray]) -> float:
-        """P-value of the hypothesis that no larger set predicts better.
+        """P-value of the hypothesis that no larger set predicts better; that of the score test alone
+        if it is at most the level.
 
         Parameters
         ----------
@@ -143,9 +144,10 @@ class Sufficiency:
         larger : sequence of ndarray of bool
             Larger sets that the search found.
         """
-        found = [self.of_units(selected) / _SHARE]
-        found += [self.of_set(selected, other) / (1 - _SHARE) for other in larger]
-        return min(1.0, *found)
+        p_value = min(1.0, self.of_units(selected) / _SHARE)
+        if p_value > LEVEL:
+            p_value = min([p_value, *(self._of_larger(selected, other) for other in larger)])
+        return p_value
 
     def is_nearly_best(self, selected: BoolArray, larger: Sequence[BoolArray]) -> bool:
         """Whether no larger set explains more by a two-hundredth of what this one explains."""
@@ -162,6 +164,8 @@ class Sufficiency:
             if keep[unit]:
                 continue
             rest = _without(selected, unit)
+            if self._of_larger(rest, selected) <= LEVEL:
+                continue
             p_value = self.p_value(rest, [selected])
             if p_value > LEVEL and (best is None or p_value > best[1]):
                 best = rest, p_value
@@ -186,6 +190,9 @@ class Sufficiency:
             explained=self._judge.of_trees(selected),
             strata=self._strata, clusters=self._clusters,
         ).p_value  # fmt: skip
+
+    def _of_larger(self, selected: BoolArray, larger: BoolArray) -> float:
+        return self.of_set(selected, larger) / (1 - _SHARE)
 
     def of_set(self, selected: BoolArray, larger: BoolArray) -> float:
         """P-value of the test that a larger set predicts no better out of bag, multiplied by the

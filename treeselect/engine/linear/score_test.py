@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.linear.additive import AdditiveColumns, AdditiveFit, derivatives
@@ -15,7 +17,7 @@ from treeselect.engine.row_losses import RowLoss
 _FIRST, _ALL = 100, 1_000
 """Draws of the null distribution: the first ones, and all of them where these leave doubt."""
 
-_DOUBT = 0.3
+_DOUBT = 0.15
 """P-values of the first draws above this are not refined."""
 
 _CERTAIN, _MANY_ROWS = 1e-5, 200
@@ -28,7 +30,8 @@ functions to be found by chance."""
 _CELLS = 20_000_000
 """Cells that are held at a time."""
 
-_GRID = 2_000
+_GRID, _FAR = 2_000, 1_200.0
+"""Number of tabulated values of a tail, and the largest argument among them."""
 
 _ALIASED = 1e-6
 """Share of a column's squares that others must leave for it to count."""
@@ -114,12 +117,24 @@ def _p_value(evidence: FloatArray) -> float:
 
 
 def evidence_of(statistic: FloatArray, freedom: float) -> FloatArray:
-    """Minus the log of the upper tail of a chi-squared distribution, interpolated between 2,000
-    values up to the largest statistic: far more values are needed than their last digits."""
-    most = max(float(statistic.max(initial=0.0)), 1.0)
-    at = most * np.linspace(0, 1, _GRID) ** 2
-    known = -scipy.stats.chi2.logsf(at, freedom)
-    return np.interp(statistic, at, known)
+    """Minus the log of the upper tail of a chi-squared distribution, interpolated: far more values
+    are needed than their last digits."""
+    at, known = _tail(freedom)
+    return np.interp(statistic, at, known) + np.maximum(statistic - _FAR, 0.0) / 2
+
+
+@lru_cache(maxsize=128)
+def _tail(freedom: float) -> tuple[FloatArray, FloatArray]:
+    """Arguments, and minus the log of the upper tail there."""
+    at = _FAR * np.linspace(0, 1, _GRID) ** 2
+    return at, -scipy.stats.chi2.logsf(at, freedom)
+
+
+@lru_cache(maxsize=1)
+def _orders(n_rows: int) -> NDArray[np.int32]:
+    """Random orders of rows, the same in every call; shape (_ALL, n_rows)."""
+    rng = np.random.default_rng(0)
+    return np.array([rng.permutation(n_rows) for _ in range(_ALL)], dtype=np.int32)
 
 
 class _Draws:
@@ -150,7 +165,7 @@ class _Draws:
         if clusters is not None:
             found, self._clusters = np.unique(clusters, return_inverse=True)
             self.n_units = len(found)
-        self._strata = np.zeros(len(down), dtype=np.int64) if strata is None else strata
+        self._strata = strata
 
     def evidence(self, others: Sequence[int], n_draws: int) -> FloatArray:
         """Evidence of each group, observed and under some draws, shape (n_groups, 1 + n_draws)."""
@@ -176,12 +191,12 @@ class _Draws:
 
     def _residuals(self, n_draws: int) -> list[FloatArray]:
         """Pearson residuals of each output, as they are and permuted; (1 + n_draws, n_rows)."""
-        rng, n = np.random.default_rng(0), len(self._left)
-        order = np.argsort(self._strata, kind="stable")
-        place = np.arange(n)[np.newaxis].repeat(1 + n_draws, axis=0)
-        for draw in range(1, 1 + n_draws):
-            drawn = rng.permutation(n)
-            place[draw, order] = drawn[np.argsort(self._strata[drawn], kind="stable")]
+        n = len(self._left)
+        place = np.concatenate([np.arange(n)[np.newaxis], _orders(n)[:n_draws]])
+        if self._strata is not None:
+            order, drawn = np.argsort(self._strata, kind="stable"), place[1:]
+            within = np.argsort(self._strata[drawn], axis=1, kind="stable")
+            place[1:, order] = np.take_along_axis(drawn, within, axis=1)
         return [left[place] for left in self._left.T]
 
     def _signs(self, n_draws: int) -> list[FloatArray]:
