@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from treeselect.arguments.checks import check_digits, check_flag, read_seed
+from treeselect.arguments.checks import (
+    AUTO,
+    check_count,
+    check_digits,
+    check_flag,
+    check_rule,
+    read_seed,
+)
 from treeselect.arguments.paths import file_path
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring
@@ -20,6 +27,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import ModelFileError, OptionError
 from treeselect.resampling.asked_folds import in_own_groups, with_groups
 from treeselect.resampling.assessing import assess
+from treeselect.resampling.choosing import Choice, n_shown
 from treeselect.resampling.folds import Folds, Splitter
 from treeselect.resampling.resampled import Scheme
 from treeselect.running.checkpoint import read_checkpoint
@@ -325,8 +333,8 @@ class SelectionResult(ReadableFit):
         self,
         n: int = 100,
         *,
-        scheme: Scheme = "bootstrap",
-        k: int | None = None,
+        scheme: Scheme | None = None,
+        k: int | Literal["auto", "1se", "best"] | None = None,
         path: bool | int = False,
         seed: int | None = None,
         n_jobs: int | None = None,
@@ -346,10 +354,13 @@ class SelectionResult(ReadableFit):
             Number of resamples, 2 to 100,000.
         scheme : {"bootstrap", "subsample", "complementary"}
             Draw rows (or clusters) with replacement; half of them without; or both halves of each
-            random split.
-        k : int, optional
-            Number of terms (units, if there are groups) to select on each resample; by default
-            that of the fit, or its tuning parameter if that was fixed instead.
+            random split, with the same share of each class, or of the events. Default:
+            ``"complementary"`` if tests choose `k`, which copies of rows would mislead; otherwise
+            ``"bootstrap"``.
+        k : int, "auto", "1se", "best", optional
+            Number of terms (units, if there are groups) to select on each resample, or the rule
+            that chooses it there. Default: the number or the rule of the fit, or its tuning
+            parameter.
         path : bool or int
             Size up to which to follow the path on each resample, for ``stability.path()`` and
             ``stability.q_values()``; True for the size that q-values use, at least `k`. By default
@@ -430,17 +441,22 @@ class SelectionResult(ReadableFit):
         effects = check_flag("effects", effects) and bool(self.selected)
         here, folds = self._in_groups(fold_groups, data, weights, offset)
         method = self.chosen_method if k is None else self.chosen_method.tuned(None)
+        choice = self._choice_on_resamples(k)
+        usual: Scheme = "complementary" if choice.k == AUTO else "bootstrap"
+        scheme = usual if scheme is None else scheme
+        halves = choice.k == AUTO == self.choice.k and scheme == "complementary"
         known = dataclasses.replace(self, design=here)
         points = effect_points(known) if effects else None
-        found, readings = assess(
+        found, scores, readings = assess(
             here.problem_for(method),
             method,
             here.row_weights,
             self.step.selected,
             n_resamples=n,
-            k=self.k if k is None else k,
+            choice=choice,
             scheme=scheme,
             path=path,
+            n_scored=n_shown(self.k, here.arrays.groups) if halves else 0,
             seed=stream_seed(own_seed, "stability"),
             groups_name=folds.groups_name,
             probes=None if points is None else points.probes,
@@ -450,8 +466,22 @@ class SelectionResult(ReadableFit):
         record = None if points is None else make_record(known, points, readings)
         step = step_text(SelectionResult.resample, given | {"seed": own_seed})
         return dataclasses.replace(
-            self, resampled=found, effect_record=record, call=self.call.then(step)
+            self,
+            resampled=found,
+            scores=self.scores if scores is None else scores,
+            effect_record=record,
+            call=self.call.then(step),
         )
+
+    def _choice_on_resamples(self, k: Any) -> Choice:
+        """How resamples choose their number of units."""
+        if k is None and isinstance(self.choice.k, int):
+            k = self.k
+        if isinstance(k, str):
+            check_rule(k)
+        elif k is not None:
+            k = check_count("k", k, least=0)
+        return self.choice if k is None else dataclasses.replace(self.choice, k=k)
 
     def coefficient_stability(
         self,

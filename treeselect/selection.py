@@ -16,6 +16,7 @@ from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.shared.method import OWN, Method, deciding
 from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.arguments.checks import (
+    AUTO,
     USUAL_METHOD,
     USUAL_SIZE,
     check_resamples,
@@ -34,7 +35,7 @@ from treeselect.designs.row_sample import check_size_of_sample
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind
 from treeselect.engine.rounding import at_least
-from treeselect.errors import OptionError, TreeselectWarning, quoted
+from treeselect.errors import OptionError, StabilityError, TreeselectWarning, quoted
 from treeselect.frames.codes import Codes
 from treeselect.frames.libraries import library_of
 from treeselect.frames.tables import open_table
@@ -59,6 +60,9 @@ from treeselect.results.calls import call_text, data_text, given_arguments, once
 from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.progress import announce_compilation, read_progress
 
+_HALVES = 20
+"""Half-samples by default, where tests choose the number of units."""
+
 
 def select(
     formula: str,
@@ -73,7 +77,7 @@ def select(
     groups: Mapping[str, Sequence[str]] | None = None,
     costs: Mapping[str, float] | None = None,
     keep: Iterable[str] | str | None = None,
-    resamples: int = 0,
+    resamples: int | None = None,
     folds: int | Splitter | Sequence[int] = 5,
     repeats: int = 1,
     fold_groups: str | Sequence[Any] | None = None,
@@ -161,8 +165,10 @@ def select(
         Cost of a term, variable or group: 0, or from 1e-100 to 1e100; 1 by default.
     keep : str or list of str, optional
         Terms, variables or groups that are forced in. They count towards `k`.
-    resamples : int
-        Number of bootstrap resamples to assess stability, 2 to 100,000; 0 for none.
+    resamples : int, optional
+        Number of resamples to assess stability, 2 to 100,000; 0 for none: bootstrap resamples or,
+        with ``k="auto"``, random halves of the rows in complementary pairs, which also score sets
+        by size. Default: 20 halves with ``k="auto"``, otherwise none.
     folds : int, splitter or array of int, shape (n_rows,)
         Folds of the cross-validation behind ``"1se"`` and ``"best"``: a number of at least 2, with
         classes or events balanced over the folds; a scikit-learn splitter such as
@@ -282,7 +288,7 @@ def select(
     """
     given = dict(locals())
     n_jobs = check_n_jobs(n_jobs)
-    resamples = check_resamples(resamples)
+    resamples = None if resamples is None else check_resamples(resamples)
     seed, progress = read_seed(seed), read_progress(progress)
     keep = once(keep)
     asked_method = find_method(method, method_options).giving_way(k)
@@ -312,6 +318,8 @@ def select(
     )
     if found.step.warning is not None:
         warnings.warn(found.step.warning, TreeselectWarning, stacklevel=2)
+    usual = _HALVES if choice.k == AUTO else 0
+    n_drawn = (usual if resamples is None else resamples) if found.step.size > 0 else 0
     decides = asked_method.tuning_value is None
     rule = _rule(found, choice, chosen_method, problem, decides=decides)
     arguments = given_arguments(given) | {"seed": seed, "keep": keep}
@@ -328,6 +336,7 @@ def select(
         steps=found.steps,
         step=found.step,
         scores=found.scores,
+        p_values=found.p_values,
         model=found.model,
         seed=seed,
         n_jobs=n_jobs,
@@ -337,7 +346,7 @@ def select(
             for note in (
                 *_notes(found, choice.k, chosen_method, problem.groups),
                 *_fold_notes(choice.folds),
-                _resample_note(resamples, found.step.size, problem.groups),
+                _resample_note(resamples or 0, found.step.size, problem.groups),
                 chosen_method.note,
                 found.model.note,
             )
@@ -350,9 +359,15 @@ def select(
         asked=Asked(arguments, data),
         held_out=confirm(model_data, found.model, table, request, workers_for(n_jobs).n_threads),
     )
-    if resamples and found.step.size > 0:
-        return dataclasses.replace(result.resample(resamples), call=result.call)
-    return result
+    if not n_drawn:
+        return result
+    try:
+        return dataclasses.replace(result.resample(n_drawn), call=result.call)
+    except StabilityError as error:
+        if resamples is not None:
+            raise
+        note = f"No half-samples were searched. {error}"
+        return dataclasses.replace(result, notes=(*result.notes, note))
 
 
 # --- arguments ---------------------------------------------------------------------------------
@@ -398,9 +413,9 @@ def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, de
         return way.format(method.tuning_words)
     if isinstance(choice.k, int):
         return "k fixed" if found.step.size == choice.k else f"k = {choice.k} requested"
+    if found.p_values is not None:
+        return sufficient_words(found.p_values)
     assert found.scores is not None
-    if found.scores.p_values is not None:
-        return sufficient_words(found.scores.p_values)
     score, done = problem.family.score_name, found.scores.words(choice.folds)
     if choice.k == "best":
         return f"best {score}, {done}"
@@ -415,7 +430,7 @@ def _end_notes(found: Chosen, groups: FeatureGroups) -> list[str]:
         return []
     notes, many = [], noun_of(groups.terms)
     last = max(size for size in scores.sizes if size < n_units)
-    if last < min(most, n_units - 1) and scores.p_values is None:
+    if last < min(most, n_units - 1):
         one_path = scores.spared is not None
         ends = "The path ends with" if one_path else "Most paths end with at most"
         notes.append(

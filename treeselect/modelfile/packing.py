@@ -56,12 +56,14 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     edges = [np.empty(0) if e is None else e for e in data.arrays.edges]
     arrays["edges"] = np.concatenate(edges) if edges else np.empty(0)
     arrays["edges_start"] = np.cumsum([0, *(len(e) for e in edges)], dtype=np.int64)
+    if result.p_values is not None:
+        arrays["size_p_values"] = result.p_values
     if result.scores is not None:
         arrays["fold_scores"] = result.scores.scores
         if result.scores.full is not None:
             arrays["full_scores"] = result.scores.full
-        if result.scores.p_values is not None:
-            arrays["size_p_values"] = result.scores.p_values
+        if result.scores.of_halves:
+            arrays["scored_halves"] = np.array([1], dtype=np.int64)
         arrays["fold_repeats"] = np.array([result.scores.repeats], dtype=np.float64)
         if result.scores.spared is not None:
             arrays["spared_rows"] = np.array(result.scores.spared, dtype=np.int64)

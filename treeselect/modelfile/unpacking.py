@@ -13,9 +13,9 @@ from treeselect.algorithms.registry import method_of_record
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.decisions import WORDS, Decisions
 from treeselect.algorithms.shared.searched import MOST_RIVALS, Exchange, Rival, Trace
-from treeselect.arguments.checks import MOST_RESAMPLES, RULES
+from treeselect.arguments.checks import AUTO, MOST_RESAMPLES, RULES, SCORE_RULES
 from treeselect.designs.units import Units
-from treeselect.engine.arrays import BoolArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.modelfile.asked import asked_of
 from treeselect.modelfile.baselines import baseline_of_file
 from treeselect.modelfile.checks import are_plain, are_shares, check
@@ -70,7 +70,10 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
     check(np.array_equal(model.groups, steps[-1].selected), "the model and the path")
     scores = _scores(arrays, steps)
     choice = _choice(content["choice"], arrays, len(data.weight), n_groups)
-    check(isinstance(choice.k, str) == (scores is not None), "the scores and the choice of size")
+    p_values = _p_values(arrays, steps[-1].size)
+    told = scores is not None and not scores.of_halves
+    check(told == (choice.k in SCORE_RULES), "the scores and the choice of size")
+    check((p_values is not None) == (choice.k == AUTO), "the choice of size")
     found = Fit(
         design=data,
         call=Call(**{k: str(v) for k, v in content["call"].items()}),
@@ -90,6 +93,7 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
         baseline=baseline_of_file(arrays, data.response),
         asked=asked_of(content.get("asked")),
         held_out=_held_out(content.get("held_out")),
+        p_values=p_values,
     )
     n_resamples = 0 if found.resampled is None else found.resampled.n_resamples
     effects = effects_of(content, arrays, found.selected, n_outputs_of(family), n_resamples)
@@ -236,23 +240,22 @@ def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> Scor
     )
     repeats = arrays["fold_repeats"]
     check(repeats.shape == (1,) and 1 <= repeats[0] <= len(scores), "scores")
-    p_values = arrays.get("size_p_values")
-    check(p_values is None or _are_p_values(p_values, scores.shape[1]), "the choice of size")
     if "spared_rows" not in arrays:
-        return ScoreBySize(scores, full, float(repeats[0]), p_values=p_values)
+        halves = "scored_halves" in arrays
+        return ScoreBySize(scores, full, float(repeats[0]), of_halves=halves)
     rows = arrays["spared_rows"]
     check(rows.shape == (2,) and rows.dtype == np.int64 and bool((rows > 0).all()), "scores")
-    return ScoreBySize(scores, full, float(repeats[0]), Spared(*rows.tolist()), p_values)
+    return ScoreBySize(scores, full, float(repeats[0]), Spared(*rows.tolist()))
 
 
-def _are_p_values(values: NDArray[Any], most: int) -> bool:
-    known = values[~np.isnan(values)] if values.dtype == np.float64 else values
-    return bool(
-        values.dtype == np.float64
-        and values.ndim == 1
-        and 0 < len(values) <= most
-        and ((known >= 0) & (known <= 1)).all()
-    )
+def _p_values(arrays: Mapping[str, NDArray[Any]], size: int) -> FloatArray | None:
+    values = arrays.get("size_p_values")
+    if values is None:
+        return None
+    check(values.dtype == np.float64 and values.shape == (size + 1,), "the choice of size")
+    known = values[~np.isnan(values)]
+    check(bool(((known >= 0) & (known <= 1)).all()), "the choice of size")
+    return values
 
 
 def _stability(

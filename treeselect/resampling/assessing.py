@@ -9,32 +9,48 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.method import Method, steps_of
 from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
-from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count
+from treeselect.arguments.checks import AUTO, MOST_RESAMPLES, check_choice, check_count
 from treeselect.designs.design import check_size
 from treeselect.designs.problem import Problem
 from treeselect.designs.strata import varies
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.splitting.candidates import can_split
 from treeselect.errors import OptionError, StabilityError
 from treeselect.models.model import Model
 from treeselect.models.probing import Probes, ResampledReadings, read_resample
+from treeselect.resampling.choosing import Choice, choose, choose_sufficient, most_units
+from treeselect.resampling.cross_validation import (
+    ScoreBySize,
+    full_model,
+    held_out_score,
+    known_scores,
+    scored_step,
+)
 from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, sizes_looked_at
+from treeselect.resampling.halves import part_rows
 from treeselect.resampling.paths import StabilityPath, sets_by_size
 from treeselect.resampling.resampled import SCHEMES, Scheme
 from treeselect.resampling.saved import some, table_read, table_said, units_read
 from treeselect.resampling.stability import Stability
+from treeselect.running.parallel import Workers
 from treeselect.running.pieces import HERE, Course, Found, Kind, run_pieces
+
+_JUDGE_TREES, _SCORED_TREES, _SCORED_ROWS = 15, 50, 10_000
+"""Most trees of forests that judge sets on a resample, and of those that are scored, and rows to
+which these are fitted."""
 
 Grow = Callable[..., Model]
 """``grow(problem, weights, selected, seed=..., n_threads=...)``: a model of some units."""
 
 
 def resample_weights(
+    problem: Problem,
     weights: RowWeights,
     scheme: Scheme,
     number: int,
@@ -43,45 +59,51 @@ def resample_weights(
     """Case weights of one resample: how often each row was drawn, times its weight.
 
     Bootstrap: as many draws with replacement as there are rows. Subsample: half of the rows.
-    Complementary: resamples 2i and 2i + 1 are the two halves of one split.
+    Complementary: resamples 2i and 2i + 1 are the two halves of one split. Halves have the same
+    share of each class, or of the events (``halves.part_rows``).
 
     Clustered rows are drawn as whole clusters (the cluster bootstrap: Davison and Hinkley 1997,
     section 3.8). Rows of one patient are correlated; drawn one by one, they would overstate the
     stability of the selection.
     """
-    rows = weights.rows
     pair = number // 2 if scheme == "complementary" else number
-    rng = np.random.default_rng(stream_seed(seed, scheme, pair))
+    own_seed = stream_seed(seed, scheme, pair)
+    if scheme != "bootstrap":
+        half, others = part_rows(problem, weights, 0.5, own_seed)
+        second = scheme == "complementary" and number % 2 == 1
+        return weights.only(others if second else half)
+    rng, rows = np.random.default_rng(own_seed), weights.rows
     if weights.groups is None:
-        return weights.times(_drawn(rows, len(weights), scheme, number, rng))
+        return weights.times(_drawn(rows, len(weights), rng))
     names, place = np.unique(weights.groups[rows], return_inverse=True)
     times = np.zeros(len(weights), dtype=np.int64)
-    times[rows] = _drawn(np.arange(len(names)), len(names), scheme, number, rng)[place]
+    times[rows] = _drawn(np.arange(len(names)), len(names), rng)[place]
     return weights.times(times)
 
 
-def _drawn(
-    items: IntArray, n: int, scheme: Scheme, number: int, rng: np.random.Generator
-) -> IntArray:
-    """How often each of n items is drawn; only some can be."""
+def _drawn(items: IntArray, n: int, rng: np.random.Generator) -> IntArray:
+    """How often each of n items is drawn with replacement; only some can be."""
     count = np.zeros(n, dtype=np.int64)
-    if scheme == "bootstrap":
-        np.add.at(count, rng.choice(items, size=len(items), replace=True), 1)
-        return count
-    order = rng.permutation(items)
-    half = len(items) // 2
-    first = scheme == "subsample" or number % 2 == 0
-    count[order[:half] if first else order[half : 2 * half]] = 1
+    np.add.at(count, rng.choice(items, size=len(items), replace=True), 1)
     return count
 
 
 class Resample(NamedTuple):
     """The units that one resample selected, those in each set along its path and, if requested,
-    readings of its model."""
+    scores of its sets and of all units on rows that were not drawn, and readings of its model."""
 
     selected: BoolArray
     sets: tuple[IntArray, ...]
+    scores: FloatArray | None = None
     readings: ResampledReadings | None = None
+
+
+class Assessed(NamedTuple):
+    """The stability of a selection, scores by size if they were requested, and readings."""
+
+    stability: Stability
+    scores: ScoreBySize | None
+    readings: tuple[ResampledReadings, ...]
 
 
 def assess(
@@ -91,19 +113,21 @@ def assess(
     fitted: BoolArray,
     *,
     n_resamples: int,
-    k: int,
+    choice: Choice,
     scheme: Scheme,
     seed: int,
     path: bool | int = False,
+    n_scored: int = 0,
     groups_name: str | bool = False,
     probes: Probes | None = None,
     grow: Grow | None = None,
     course: Course = HERE,
-) -> tuple[Stability, tuple[ResampledReadings, ...]]:
+) -> Assessed:
     """Repeat the selection on resamples, of whole clusters if the rows are clustered.
 
-    If `probes` are given, the model of each resample is fitted too, by `grow` or by the method, and
-    evaluated at the probes.
+    If a rule chooses the number of units, it does so on each resample; sets of fewer than
+    `n_scored` units are then scored on rows that were not drawn. If `probes` are given, the model
+    of each resample is fitted too, by `grow` or by the method, and evaluated at the probes.
 
     If the user stops the call, the finished resamples are the result, provided that there are two
     or more; of complementary resamples, only complete pairs count.
@@ -113,30 +137,31 @@ def assess(
     OptionError
         If `n_resamples`, `scheme` or `path` is not allowed.
     StabilityError
-        If k is 0, or the response is constant on a resample.
+        If the number of units is 0, or the response is constant on a resample.
     """
     check_choice("scheme", scheme, SCHEMES)
     n_resamples = check_count("n", n_resamples, least=2, most=MOST_RESAMPLES)
-    k = check_count("k", k, least=0)
-    if k == 0:
+    if choice.k == 0 or (not isinstance(choice.k, int) and not fitted.any()):
         raise StabilityError(
             "Can't assess the stability of an empty selection.\n"
             "  Give `k`, the number to select on each resample."
         )
-    k = check_size(k, problem.groups)
+    chooses = isinstance(choice.k, str)
+    k = check_size(choice.k if isinstance(choice.k, int) else int(fitted.sum()), problem.groups)
     keep = problem.groups.keep
     able = ~keep & can_split(problem.data, weights.values)
     n_sizes = sizes_to_follow(path, k, n_resamples, method, keep, able)
     problem = dataclasses.replace(problem, wants_scores=False)
-    calls = [
-        (problem, method, weights, scheme, number, k, n_sizes, seed, probes, grow)
-        for number in range(n_resamples)
-    ]
-    most = k if method.tuning_value is None else None
     n_kept = int(keep.sum())
+    given = _Given(
+        problem, method, weights, dataclasses.replace(choice, k=choice.k if chooses else k),
+        scheme, seed, n_kept + n_sizes if n_sizes else 0, n_scored, probes, grow,
+    )  # fmt: skip
+    calls = [(given, number) for number in range(n_resamples)]
+    most = k if method.tuning_value is None and not chooses else None
     sizes = [n_kept + 1 + i for i in range(n_sizes)]
     shapes = None if probes is None else probes.shapes(problem.family)
-    kind = _kind_of(problem.groups.names, scheme, most, sizes, shapes)
+    kind = _kind_of(problem.groups.names, scheme, most, sizes, n_scored, shapes)
     found = run_pieces(_one_resample, calls, kind, course)
     counts = np.zeros((n_sizes, len(fitted)), dtype=np.int64)
     for resample in found.values():
@@ -152,12 +177,25 @@ def assess(
         k=k,
         seed=seed,
         groups_name=groups_name,
-        fixed_size=method.tuning_value is None,
+        fixed_size=method.tuning_value is None and not chooses,
         asked=n_resamples if len(found) < n_resamples else None,
         along=StabilityPath(counts, len(found), n_kept) if n_sizes else None,
     )
     readings = [resample.readings for resample in found.values()]
-    return stability, tuple(own for own in readings if own is not None)
+    scores = [resample.scores for resample in found.values()]
+    return Assessed(
+        stability,
+        _by_size(np.array(scores), problem, method) if n_scored else None,
+        tuple(own for own in readings if own is not None),
+    )
+
+
+def _by_size(scores: FloatArray, problem: Problem, method: Method) -> ScoreBySize:
+    """Scores by size from those of resamples, whose last two columns are the scores of all units
+    and the size at which the path ends."""
+    ends, full = scores[:, -1].astype(np.int64).tolist(), scores[:, -2]
+    known = known_scores(scores[:, :-2], ends, full, problem, method)
+    return ScoreBySize(known, full, repeats=len(scores) / 2, of_halves=True)
 
 
 def sizes_to_follow(
@@ -200,13 +238,15 @@ def _kind_of(
     scheme: Scheme,
     most: int | None,
     sizes: Sequence[int],
+    n_scored: int,
     shapes: Sequence[tuple[int, int]] | None,
 ) -> Kind:
     """How resamples are written to and read from files: the selected units (at most `most`), the
-    sets of the given sizes along the path, and readings of the given shapes."""
+    sets of the given sizes along the path, scores of sets, and readings of the given shapes."""
 
     def read(_: int, said: Any) -> Resample:
         chosen, own, *readings = said
+        scores = table_read(readings.pop(0), (1, n_scored + 2))[0] if n_scored else None
         if len(own) != len(sizes):
             raise ValueError("another path")
         selected = np.zeros(len(names), dtype=bool)
@@ -218,13 +258,14 @@ def _kind_of(
         found = ResampledReadings(*tables) if tables else None
         if found is not None and ((found.strengths < 0) | (found.strengths > 1)).any():
             raise ValueError("strengths that none has")
-        return Resample(selected, tuple(sets), found)
+        return Resample(selected, tuple(sets), scores, found)
 
     def write(found: Resample) -> Any:
         sets = [units.tolist() for units in found.sets]
         return [
             np.flatnonzero(found.selected).tolist(),
             sets,
+            *([] if found.scores is None else [table_said(found.scores[np.newaxis])]),
             *map(table_said, found.readings or ()),
         ]
 
@@ -244,23 +285,36 @@ def _whole_pairs(found: Found) -> Found:
     return {number: own for number, own in found.items() if number ^ 1 in found}
 
 
-def _one_resample(
-    problem: Problem,
-    method: Method,
-    weights: RowWeights,
-    scheme: Scheme,
-    number: int,
-    k: int,
-    n_sizes: int,
-    seed: int,
-    probes: Probes | None,
-    grow: Grow | None,
-    *,
-    n_threads: int = 1,
-) -> Resample:
-    drawn = resample_weights(weights, scheme, number, seed)
+class _Given(NamedTuple):
+    """What all resamples share; see :func:`assess`.
+
+    Attributes
+    ----------
+    followed : int
+        Size up to which sets along the path are wanted.
+    """
+
+    problem: Problem
+    method: Method
+    weights: RowWeights
+    choice: Choice
+    scheme: Scheme
+    seed: int
+    followed: int
+    n_scored: int
+    probes: Probes | None
+    grow: Grow | None
+
+    def drawn(self, number: int) -> RowWeights:
+        """Weights of one resample."""
+        return resample_weights(self.problem, self.weights, self.scheme, number, self.seed)
+
+
+def _one_resample(given: _Given, number: int, *, n_threads: int = 1) -> Resample:
+    problem, method, keep = given.problem, given.method, given.problem.groups.keep
+    drawn = given.drawn(number)
     if not varies(problem, drawn.rows):
-        units = "rows" if weights.groups is None else "clusters"
+        units = "rows" if given.weights.groups is None else "clusters"
         raise StabilityError(
             f"The response of resample {number + 1} has no event with other rows at risk at its"
             f" time: there are too few {units} with an event to resample."
@@ -268,23 +322,79 @@ def _one_resample(
             else f"Resample {number + 1} has a constant response: there are too few {units} with"
             " one of its values to resample."
         )
-    own_seed = stream_seed(seed, "resample", number)
-    keep = problem.groups.keep
+    own_seed = stream_seed(given.seed, "resample", number)
+    steps, step, task = _path(given, drawn, own_seed, n_threads)
+    n_sizes = max(given.followed - int(keep.sum()), 0)
+    sets, scores = sets_by_size(steps, n_sizes, keep), None
+    if given.n_scored:
+        scores = _scores(task, method, steps, given.n_scored, given.drawn(number ^ 1))
+    if given.probes is None:
+        return Resample(step.selected, sets, scores)
+    if given.grow is None:
+        model = method.final_model(task, step)
+    else:
+        model = given.grow(problem, drawn, step.selected, seed=own_seed, n_threads=n_threads)
+    readings = read_resample(model, given.probes, problem, drawn.rows)
+    return Resample(step.selected, sets, scores, readings)
+
+
+def _path(
+    given: _Given, drawn: RowWeights, seed: int, n_threads: int
+) -> tuple[tuple[Step, ...], Step, Task]:
+    """The path on a resample, the chosen step, and their task."""
+    problem, method, k = given.problem, given.method, given.choice.k
+    most = max(k, given.followed) if isinstance(k, int) else most_units(problem.groups)
     task = Task(
         problem,
         drawn,
-        max_size=max(k, int(keep.sum()) + n_sizes) if n_sizes else k,
-        seed=own_seed,
-        every_size=n_sizes > 0,
+        max_size=most,
+        seed=seed,
+        every_size=given.followed > 0 or not isinstance(k, int),
         n_threads=n_threads,
+        n_judge_trees=None if isinstance(k, int) else _JUDGE_TREES,
     )
-    path = steps_of(method, task)
-    sets, fixed = sets_by_size(path, n_sizes, keep), method.tuning_value is not None
-    step = path[-1] if fixed else step_of_size(path, k, keep)
-    if probes is None:
-        return Resample(step.selected, sets)
-    if grow is None:
-        model = method.final_model(task, step)
-    else:
-        model = grow(problem, drawn, step.selected, seed=own_seed, n_threads=n_threads)
-    return Resample(step.selected, sets, read_resample(model, probes, problem, drawn.rows))
+    if k == AUTO:
+        left = choose_sufficient(task, method, max(given.followed, given.n_scored - 1))
+        return left.steps, left.step, task
+    if isinstance(k, str):
+        workers = Workers(1, n_threads)
+        left = choose(
+            problem, method, drawn, given.choice, seed=seed, workers=workers, progress=False
+        )  # fmt: skip
+        return left.steps, left.step, task
+    steps = steps_of(method, task)
+    if k is None or method.tuning_value is not None:
+        return steps, steps[-1], task
+    return steps, step_of_size(steps, k, problem.groups.keep), task
+
+
+def _scores(
+    task: Task, method: Method, steps: Sequence[Step], n_sizes: int, others: RowWeights
+) -> FloatArray:
+    """Scores, on other rows, of the sets of 0, 1, 2, ... units of a path and of all units, and the
+    size at which it ends; shape (n_sizes + 2,).
+
+    Of long data, 10,000 rows fit the models and as many score them.
+    """
+    problem, keep = task.problem, task.problem.groups.keep
+    task = dataclasses.replace(
+        task,
+        weights=_at_most(problem, task.weights, stream_seed(task.seed, "fitted")),
+        wants_importance=False,
+        n_final_trees=_SCORED_TREES,
+    )
+    others = _at_most(problem, others, stream_seed(task.seed, "scored"))
+    of_size = [scored_step(steps, size, keep, method.predicts_any_set) for size in range(n_sizes)]
+    models = {step.size: method.final_model(task, step) for step in of_size}
+    by_size = {
+        size: held_out_score(problem, model, task.weights, others, task.n_threads)
+        for size, model in (*models.items(), (-1, full_model(method, task)))
+    }
+    return np.array([*(by_size[step.size] for step in of_size), by_size[-1], steps[-1].size])
+
+
+def _at_most(problem: Problem, weights: RowWeights, seed: int) -> RowWeights:
+    """Weights of all rows, or of 10,000 of them."""
+    if len(weights.rows) <= _SCORED_ROWS:
+        return weights
+    return weights.only(part_rows(problem, weights, _SCORED_ROWS / len(weights.rows), seed)[0])

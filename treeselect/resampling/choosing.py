@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,7 +16,7 @@ from treeselect.arguments.checks import AUTO
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, first_largest
 from treeselect.models.model import Model
@@ -34,8 +33,8 @@ from treeselect.resampling.sufficiency import sufficient_step
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import ALONE, Workers
 
-_BEYOND = 3
-"""Sizes beyond the one chosen by tests for which models are scored, too."""
+_BEYOND = 2
+"""Sizes that the path goes beyond the one chosen by tests."""
 
 MOST_UNITS = 30
 """Largest size that rules for `k` consider."""
@@ -64,6 +63,7 @@ class Chosen:
     steps: tuple[Step, ...]
     step: Step
     scores: ScoreBySize | None
+    p_values: FloatArray | None
     model: Model
 
 
@@ -85,18 +85,17 @@ def run_selection(
     OptionError
         If the rows can't be split into the folds.
     """
-    steps, step, scores = choose(
+    left = choose(
         problem, method, weights, choice, seed=seed, workers=workers, progress=progress
     )  # fmt: skip
     task = Task(
         problem,
         weights,
-        max_size=step.size,
+        max_size=left.step.size,
         seed=stream_seed(seed, "fit"),
         n_threads=workers.n_threads,
     )
-    model = method.final_model(task, step)
-    return Chosen(steps, step, scores, model)
+    return Chosen(*left, method.final_model(task, left.step))
 
 
 class Left(NamedTuple):
@@ -105,6 +104,7 @@ class Left(NamedTuple):
     steps: tuple[Step, ...]
     step: Step
     scores: ScoreBySize | None
+    p_values: FloatArray | None = None
 
 
 def choose(
@@ -124,11 +124,18 @@ def choose(
     OptionError
         If the rows can't be split into the folds.
     """
-    k, most = choice.k, most_units(problem.groups)
+    k, groups, most = choice.k, problem.groups, most_units(problem.groups)
     if k == AUTO:
-        return _choose_sufficient(
-            problem, method, weights, choice, seed=seed, workers=workers, progress=progress
+        task = Task(
+            problem,
+            weights,
+            max_size=most,
+            seed=stream_seed(seed, "fit"),
+            n_threads=workers.n_threads,
         )
+        found = choose_sufficient(task, method)
+        shown = [step for step in found.steps if step.size < n_shown(found.step.size, groups)]
+        return found._replace(steps=tuple(shown))
     scores, spared = None, None
     if isinstance(k, str):
         spared = spared_rows(problem, method, weights, choice.folds, seed)
@@ -167,39 +174,15 @@ def choose(
     return Left(steps, step, scores)
 
 
-def _choose_sufficient(
-    problem: Problem,
-    method: Method,
-    weights: RowWeights,
-    choice: Choice,
-    *,
-    seed: int,
-    workers: Workers,
-    progress: bool | None,
-) -> Left:
-    """The smallest sufficient set of a path (``sufficiency.sufficient_step``), and cross-validated
-    scores up to its size and a few more."""
-    most = most_units(problem.groups)
-    task = Task(
-        problem,
-        weights,
-        max_size=most,
-        seed=stream_seed(seed, "fit"),
-        n_threads=workers.n_threads,
-    )
-    path = (step for step in steps_along(method, task) if step.size <= most)
+def choose_sufficient(task: Task, method: Method, to: int = 0) -> Left:
+    """The smallest sufficient set of a path (``sufficiency.sufficient_step``), which is followed
+    to a size at least."""
+    path = (step for step in steps_along(method, task) if step.size <= task.max_size)
     found = sufficient_step(task, path, cuts=method.predicts_any_set)
-    scores = score_by_size(
-        problem,
-        method,
-        weights,
-        folds=choice.folds,
-        max_size=min(most, found.step.size + _BEYOND),
-        seed=stream_seed(seed, "cross-validation"),
-        workers=workers,
-        progress=progress,
-    )
-    return Left(found.steps, found.step, dataclasses.replace(scores, p_values=found.p_values))
+    steps = list(found.steps)
+    while steps[-1].size < to and (step := next(path, None)) is not None:
+        steps.append(step)
+    return Left(tuple(steps), found.step, None, found.p_values)
 
 
 def _all_units(task: Task, method: Method) -> Step:
@@ -211,6 +194,11 @@ def _all_units(task: Task, method: Method) -> Step:
 def most_units(groups: FeatureGroups) -> int:
     """The largest size that scores may choose, at least the number of units forced in."""
     return min(len(groups.names), max(MOST_UNITS, int(groups.keep.sum())))
+
+
+def n_shown(size: int, groups: FeatureGroups) -> int:
+    """Number of sizes, from 0, that are shown of a path where tests chose a size."""
+    return min(size + _BEYOND, most_units(groups)) + 1
 
 
 def choose_step(
@@ -235,12 +223,13 @@ def choose_step(
 
 
 def wanted_size(k: int | str | None, scores: ScoreBySize | None, keep: BoolArray) -> int | None:
-    """The number of units that `k` determines (see `Choice`), whether or not it is on the path."""
+    """The number of units that `k` determines (see `Choice`), whether or not it is on the path;
+    None if the method or tests determine it."""
     if not isinstance(k, str):
         return k
+    if k == AUTO:
+        return None
     assert scores is not None
-    if scores.p_values is not None:
-        return len(scores.p_values) - 1
     rule = best_size if k == "best" else one_standard_error_size
     return rule(scored_sizes(scores, keep), scores)
 

@@ -53,22 +53,24 @@ class ScoreBySize:
     spared : Spared or None
         If a single path was scored on rows that its search spared, the numbers of rows; its scores
         are those of parts of the held-out rows.
-    p_values : ndarray of float, shape (n_tested,), or None
-        By size, for ``k="auto"``: of the hypothesis that no larger set predicts better; NaN for
-        sizes not tested.
+    of_halves : bool
+        Whether the folds are random halves of the rows, each searched, and scored on the other;
+        then tests on all rows chose the number of units, not these scores.
     """
 
     scores: FloatArray
     full: FloatArray | None = None
     repeats: float = 1.0
     spared: Spared | None = None
-    p_values: FloatArray | None = None
+    of_halves: bool = False
 
     __repr__ = brief
 
     def words(self, folds: Folds) -> str:
         """How sets were scored: ``"5-fold cross-validation"``, ``"38,842 held-out rows in 5
-        parts"``."""
+        parts"``, ``"20 half-samples, each scored on other rows"``."""
+        if self.of_halves:
+            return f"{len(self.scores):,} half-samples, each scored on other rows"
         if self.spared is None:
             return folds.words(len(self.scores))
         return f"{self.spared.n_held_out:,} held-out rows in {len(self.scores)} parts"
@@ -77,13 +79,15 @@ class ScoreBySize:
     def chooser(self) -> str:
         """What chose the number of units: ``"the same folds"``, ``"the same parts"`` of the
         held-out rows, ``"tests on all rows"``."""
-        if self.p_values is not None:
+        if self.of_halves:
             return "tests on all rows"
         return "the same folds" if self.spared is None else "the same parts"
 
     @property
     def kind(self) -> str:
-        """``"cross-validated"`` or ``"on held-out rows"``."""
+        """``"cross-validated"``, ``"on held-out rows"`` or ``"on held-out halves"``."""
+        if self.of_halves:
+            return "on held-out halves"
         return "cross-validated" if self.spared is None else "on held-out rows"
 
     @property
@@ -181,10 +185,12 @@ def score_by_size(
     found = run_all(follow_fold, calls, workers, "Cross-validation", progress)
     ends, full = [fold.longest for fold in found], np.array([fold.full for fold in found])
     scores = np.array([fold.scores for fold in found])
-    return ScoreBySize(_known(scores, ends, full, problem, method), full, mean_repeats(splits))
+    return ScoreBySize(
+        known_scores(scores, ends, full, problem, method), full, mean_repeats(splits)
+    )
 
 
-def _known(
+def known_scores(
     scores: FloatArray, ends: Sequence[int], full: FloatArray, problem: Problem, method: Method
 ) -> FloatArray:
     """The scores of sizes that at least half of the paths reach, and of all units; others are
@@ -232,14 +238,14 @@ def score_steps(
         task, problem=problem, wants_importance=False, n_final_trees=_SCORED_TREES
     )
     keep, cut = problem.groups.keep, method.predicts_any_set
-    of_size = [_of_size(steps, size, keep, cut) for size in range(task.max_size + 1)]
+    of_size = [scored_step(steps, size, keep, cut) for size in range(task.max_size + 1)]
     own = {step.size: step for step in of_size}
     calls = [(task, method, step, weights, tuple(splits)) for step in (*own.values(), None)]
     *found, last = run_all(_score_step, calls, workers, "Scores by size", progress)
     scores, full = dict(zip(own, found, strict=True)), np.array(last)
     by_size = np.array([scores[step.size] for step in of_size]).T
     return ScoreBySize(
-        _known(by_size, [steps[-1].size], full, problem, method),
+        known_scores(by_size, [steps[-1].size], full, problem, method),
         full,
         spared=Spared(len(splits[0].train), sum(len(split.test) for split in splits)),
     )
@@ -303,7 +309,9 @@ def follow_fold(
     steps = steps_of(method, task)
     path_seconds = time.perf_counter() - start
     keep, cut = problem.groups.keep, method.predicts_any_set
-    chosen = [steps[-1]] if sizes is None else [_of_size(steps, size, keep, cut) for size in sizes]
+    chosen = (
+        [steps[-1]] if sizes is None else [scored_step(steps, size, keep, cut) for size in sizes]
+    )
     known: dict[int, tuple[float, IntArray, float]] = {}
     for step in chosen:
         if step.size not in known:
@@ -341,7 +349,7 @@ def full_model(method: Method, task: Task) -> Model:
     return Method.final_model(method, task, step)
 
 
-def _of_size(steps: Sequence[Step], size: int, keep: BoolArray, cut: bool) -> Step:
+def scored_step(steps: Sequence[Step], size: int, keep: BoolArray, cut: bool) -> Step:
     """The step of a size (see ``step_of_size``) or, if larger steps are not to be cut, the last one
     of no more units; the empty step for size 0 and below the number of units forced in."""
     if size == 0 or size < keep.sum():

@@ -115,7 +115,8 @@ class Fit:
     step : Step
         The chosen one.
     scores : ScoreBySize or None
-        Cross-validated scores by size, if the number of units was chosen by them.
+        Scores by size on rows that the search did not use: cross-validated ones if they chose the
+        number of units, or those of half-samples.
     model : Model
         Predicts from the selected units.
     seed : int
@@ -130,6 +131,9 @@ class Fit:
         Cumulative hazard beside the risks that the model predicts, if the response is times.
     asked : Asked or None
         What was given to ``select()``; None in files of older versions.
+    p_values : ndarray of float, shape (n_tested,), or None
+        By size, for ``k="auto"``: of the hypothesis that no larger set predicts better, up to the
+        size chosen; NaN for sizes not tested.
     held_out : HeldOutScore or None
         Score of the final model on the rows that were not drawn; None if all rows were used. See
         ``rows`` of ``select()``.
@@ -152,6 +156,7 @@ class Fit:
     baseline: Baseline | None = None
     asked: Asked | None = None
     held_out: HeldOutScore | None = None
+    p_values: FloatArray | None = None
 
     # --- the answer ---
 

@@ -128,7 +128,7 @@ def _of_one_set(
         return [Refit(terms, {}, {}, said_by(error))] * len(numbers)
     found = []
     for number in numbers.tolist():
-        weights = resample_weights(data.row_weights, scheme, number, seed)
+        weights = resample_weights(data.problem, data.row_weights, scheme, number, seed)
         found.append(_of_one_resample(data, terms, every.drawn(weights.in_groups(None))))
     return found
 

@@ -123,7 +123,8 @@ class Sufficiency:
         problem = task.problem
         rows = rows_to_judge(task, _MOST_ROWS)
         own = task.weights.of(rows.places)
-        self._judge = Judge(task, usual_trees(len(rows.places)), "sure", rows)
+        n_trees = task.n_judge_trees or usual_trees(len(rows.places))
+        self._judge = Judge(task, n_trees, "sure", rows)
         self._family = problem.family
         self._columns = AdditiveColumns(rows.data, own.values)
         self._loss = self._family.loss.of(problem.y[rows.places], own.values)
@@ -135,8 +136,8 @@ class Sufficiency:
         self._clusters = own.blocks if own.blocks is not None else own.error_groups
 
     def p_value(self, selected: BoolArray, larger: Sequence[BoolArray]) -> float:
-        """P-value of the hypothesis that no larger set predicts better; that of the score test alone
-        if it is at most the level.
+        """P-value of the hypothesis that no larger set predicts better; if the score test rejects
+        it, of that test alone.
 
         Parameters
         ----------

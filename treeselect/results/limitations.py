@@ -90,7 +90,7 @@ def _score(fit: Fit, performance: Performance | None) -> str:
             " may select other terms in each fold, not this particular set of terms."
         )
     if fit.scores is not None:
-        if fit.scores.p_values is not None:
+        if fit.scores.of_halves:
             return f"The number of {noun(fit)} was chosen on all rows, so the {name} is optimistic."
         which = "folds" if fit.scores.spared is None else "held-out rows"
         return f"The same {which} chose the number of {noun(fit)}, so their {name} is optimistic."

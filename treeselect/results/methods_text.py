@@ -187,9 +187,8 @@ def _how_many(fit: Fit) -> str:
         if fit.k == k:
             return f"{what} was fixed at {k:,}."
         return f"Of {k:,} {noun(fit, k)} requested, only {fit.k:,} entered the path."
-    assert fit.scores is not None
-    if fit.scores.p_values is not None:
-        is_sufficient = float(fit.scores.p_values[-1]) > LEVEL
+    if fit.p_values is not None:
+        is_sufficient = float(fit.p_values[-1]) > LEVEL
         but = "" if is_sufficient else "notably "
         return (
             f"{what} is the smallest for which no larger set found predicted {but}better (level"
@@ -197,6 +196,7 @@ def _how_many(fit: Fit) -> str:
             " permutation null, and by out-of-bag tests of nested models"
             f" [{NESTED_MODELS.short}]."
         )
+    assert fit.scores is not None
     family, folds = fit.design.response.family, fit.scores.words(fit.choice.folds)
     rule = (
         f"was chosen by the one-standard-error rule [{ONE_STANDARD_ERROR.short}] for"
@@ -235,7 +235,7 @@ def _scores(fit: Fit, performance: Performance | None) -> list[str]:
     if fit.scores is not None and np.isfinite(fit.scores.mean[fit.k]):
         mean, error = fit.scores.mean[fit.k], fit.scores.standard_error[fit.k]
         where = "In the same folds" if fit.scores.spared is None else "On the held-out rows"
-        if fit.scores.p_values is not None:
+        if fit.scores.of_halves:
             where = f"In {fit.scores.words(fit.choice.folds)}"
         said.append(
             f"{where}, {family.score_name} with this number of {noun(fit)} was"

@@ -208,10 +208,10 @@ def _notes(result: Fit) -> tuple[str, ...]:
     n_selected = len(result.selected)
     if n_selected == 0:
         why = ""
-        if result.scores is not None:
+        if result.p_values is not None:
+            why = ": no set that the search found predicts better than none"
+        elif result.scores is not None:
             why = ": no number of terms improves the cross-validated score enough"
-            if result.scores.p_values is not None:
-                why = ": no set that the search found predicts better than none"
         elif result.step.decisions is not None:
             why = ": none was found to be more important than the shuffled copies"
         elif result.chosen_method.tuning_value == OWN:

@@ -82,11 +82,16 @@ class Search:
         self._keep, self._costs = groups.keep, groups.costs
         self._rank = groups.ranks(task.seed)
         self._rows = rows_to_judge(task, SURE_ROWS)
-        self._n_trees = usual_trees(len(self._rows.places))
-        self._is_long = self._n_trees < _TREES
+        n_usual = usual_trees(len(self._rows.places))
+        self._n_trees = min(n_usual, task.n_judge_trees or n_usual)
+        self._is_long = n_usual < _TREES
         self._sure = Judge(task, n_trees or self._n_trees, "sure", self._rows)
         quick = _FEW_QUICK_TREES if self._is_long else _QUICK_TREES
-        self._quick = Judge(task, quick, "quick", rows_to_judge(task, _QUICK_ROWS))
+        self._quick = self._sure
+        if self._n_trees > quick or len(self._rows.places) > _QUICK_ROWS:
+            self._quick = Judge(
+                task, min(quick, self._n_trees), "quick", rows_to_judge(task, _QUICK_ROWS)
+            )  # fmt: skip
         self._alone = Alone(self._rows.data, self._sure.truth, self._rows.weights)
         n_ranking = max(_TREES, _RANKING * self._n_trees)
         gains = held_out_gains(task, self._rows, self._sure.truth, "ranking", n_trees=n_ranking)

@@ -33,6 +33,8 @@ class Task:
         Whether the importances of the final model are needed; they are not where it is only scored.
     n_final_trees : int or None
         Most trees of a final forest; None leaves them to the method.
+    n_judge_trees : int or None
+        Most trees of a forest that judges a set; None leaves them to the method.
     """
 
     problem: Problem
@@ -44,6 +46,7 @@ class Task:
     n_threads: int = 1
     wants_importance: bool = True
     n_final_trees: int | None = None
+    n_judge_trees: int | None = None
 
     __repr__ = brief
 

@@ -180,6 +180,12 @@ class AdditiveColumns:
             self._known[group] = basis.of(self._data), basis
         return self._known[group]
 
+    def shape(self, group: int) -> tuple[int, int]:
+        """Number of functions of a group that are lightly penalised (a slope, or effects of
+        levels), and of all."""
+        penalty = self.group(group)[1].penalty
+        return int((penalty < 1).sum()), len(penalty)
+
     def groups(self, groups: Sequence[int]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Values of the functions of some groups, their penalties and directions."""
         parts = [self.group(g) for g in groups]

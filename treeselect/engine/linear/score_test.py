@@ -14,11 +14,8 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.linear.additive import AdditiveColumns, AdditiveFit, derivatives
 from treeselect.engine.row_losses import RowLoss
 
-_FIRST, _ALL = 100, 1_000
-"""Draws of the null distribution: the first ones, and all of them where these leave doubt."""
-
-_DOUBT = 0.15
-"""P-values of the first draws above this are not refined."""
+_STAGES = ((100, 0.0, 0.15), (300, 0.01, 0.08), (1_000, 1.0, 1.0))
+"""Draws of the null distribution, more of them as long as the p-value is between two bounds."""
 
 _CERTAIN, _MANY_ROWS = 1e-5, 200
 """With this many rows, a Bonferroni bound below this needs no draws."""
@@ -30,7 +27,7 @@ functions to be found by chance."""
 _CELLS = 20_000_000
 """Cells that are held at a time."""
 
-_GRID, _FAR = 2_000, 1_200.0
+_GRID, _FAR = 4_000, 1_200.0
 """Number of tabulated values of a tail, and the largest argument among them."""
 
 _ALIASED = 1e-6
@@ -92,15 +89,15 @@ def score_test(
     """
     if not others:
         return ScoreTest(1.0, np.empty(0))
-    drawn = _Draws(columns, groups, fit, loss, explained, strata, clusters)
-    evidence = drawn.evidence(others, 0)
-    observed = evidence[:, 0]
+    drawn = _Draws(columns, groups, fit, loss, others, explained, strata, clusters)
+    observed = drawn.evidence(0)[:, 0]
     bound = 2 * len(others) * float(np.exp(-observed.max()))
     if strata is None and drawn.n_units >= _MANY_ROWS and bound < _CERTAIN:
         return ScoreTest(bound, observed)
-    p_value = _p_value(drawn.evidence(others, _FIRST))
-    if p_value < _DOUBT:
-        p_value = _p_value(drawn.evidence(others, _ALL))
+    for n_draws, low, high in _STAGES:
+        p_value = _p_value(drawn.evidence(n_draws))
+        if p_value <= low or p_value > high:
+            break
     return ScoreTest(p_value, observed)
 
 
@@ -119,22 +116,23 @@ def _p_value(evidence: FloatArray) -> float:
 def evidence_of(statistic: FloatArray, freedom: float) -> FloatArray:
     """Minus the log of the upper tail of a chi-squared distribution, interpolated: far more values
     are needed than their last digits."""
-    at, known = _tail(freedom)
-    return np.interp(statistic, at, known) + np.maximum(statistic - _FAR, 0.0) / 2
+    place = np.sqrt(np.minimum(statistic, _FAR) / _FAR) * (_GRID - 1)
+    below = np.minimum(place.astype(np.int32), _GRID - 2)
+    known = _tail(freedom)
+    return known[below] + (place - below) * np.diff(known)[below]
 
 
 @lru_cache(maxsize=128)
-def _tail(freedom: float) -> tuple[FloatArray, FloatArray]:
-    """Arguments, and minus the log of the upper tail there."""
-    at = _FAR * np.linspace(0, 1, _GRID) ** 2
-    return at, -scipy.stats.chi2.logsf(at, freedom)
+def _tail(freedom: float) -> FloatArray:
+    """Minus the log of the upper tail, at arguments whose roots are equidistant."""
+    return np.asarray(-scipy.stats.chi2.logsf(_FAR * np.linspace(0, 1, _GRID) ** 2, freedom))
 
 
 @lru_cache(maxsize=1)
 def _orders(n_rows: int) -> NDArray[np.int32]:
-    """Random orders of rows, the same in every call; shape (_ALL, n_rows)."""
+    """Random orders of rows, the same in every call; shape (1000, n_rows)."""
     rng = np.random.default_rng(0)
-    return np.array([rng.permutation(n_rows) for _ in range(_ALL)], dtype=np.int32)
+    return np.array([rng.permutation(n_rows) for _ in range(_STAGES[-1][0])], dtype=np.int32)
 
 
 class _Draws:
@@ -146,6 +144,7 @@ class _Draws:
         groups: Sequence[int],
         fit: AdditiveFit,
         loss: RowLoss,
+        others: Sequence[int],
         explained: FloatArray | float,
         strata: IntArray | None,
         clusters: IntArray | None,
@@ -166,12 +165,17 @@ class _Draws:
             found, self._clusters = np.unique(clusters, return_inverse=True)
             self.n_units = len(found)
         self._strata = strata
+        self._others = others
+        shapes = [columns.shape(group) for group in others]
+        small = len(self._bases) * sum(n for _, n in shapes) * len(down) <= _CELLS
+        self._added = list(self._parts(shapes)) if small else None
+        self._shapes = shapes
 
-    def evidence(self, others: Sequence[int], n_draws: int) -> FloatArray:
+    def evidence(self, n_draws: int) -> FloatArray:
         """Evidence of each group, observed and under some draws, shape (n_groups, 1 + n_draws)."""
-        found = np.zeros((len(others), 1 + n_draws))
+        found = np.zeros((len(self._others), 1 + n_draws))
         draws = self._signs(n_draws) if self._clusters is not None else self._residuals(n_draws)
-        for places, parts, n_leading in self._parts(others, n_draws):
+        for places, parts, n_leading in self._added or self._parts(self._shapes):
             first, every = np.zeros((2, len(places), 1 + n_draws))
             freedom = np.zeros((len(places), 2))
             for k, part in enumerate(parts):
@@ -225,28 +229,25 @@ class _Draws:
         return score @ draws[k].T, counts
 
     def _parts(
-        self, others: Sequence[int], n_draws: int
+        self, shapes: Sequence[tuple[int, int]]
     ) -> Iterator[tuple[IntArray, list[FloatArray], int]]:
         """Groups with equally many leading and other functions: their places, for each output what
         their functions add to the model, orthonormal or 0, shape (n_groups, n_rows, n_functions),
         and the number of leading functions."""
-        shapes = []
-        for group in others:
-            penalty = self._columns.group(group)[1].penalty
-            shapes.append((int((penalty < 1).sum()), len(penalty)))
         for shape in sorted(set(shapes) - {(0, 0)}):
             places = np.flatnonzero([own == shape for own in shapes])
-            cells = shape[1] * (len(self._left) + n_draws)
+            cells = shape[1] * (len(self._left) + _STAGES[-1][0])
             for at in np.array_split(places, max(1, -(-len(places) * cells // _CELLS))):
-                yield at, [self._added(at, others, k) for k in range(len(self._bases))], shape[0]
+                groups = [self._others[i] for i in at.tolist()]
+                values = np.stack([self._columns.group(group)[0].T for group in groups])
+                yield at, [self._beyond(values, k) for k in range(len(self._bases))], shape[0]
 
-    def _added(self, places: IntArray, others: Sequence[int], k: int) -> FloatArray:
-        values = np.stack([self._columns.group(others[i])[0].T for i in places.tolist()])
+    def _beyond(self, values: FloatArray, k: int) -> FloatArray:
+        """What functions of groups add to the model of an output."""
         values = values * self._root[:, [k]]
         whole = (values**2).sum(axis=1)
         basis = self._bases[k]
-        values = values - basis @ (basis.T @ values)
-        return _orthonormal(values, whole)
+        return _orthonormal(values - basis @ (basis.T @ values), whole)
 
 
 def _orthonormal(columns: FloatArray, whole: FloatArray | None = None) -> FloatArray:
