@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from treeselect.algorithms.shared.method import deciding
-from treeselect.arguments.checks import USUAL_SIZE, check_digits, check_flag, read_seed
+from treeselect.arguments.checks import USUAL_SCORE_RULE, check_digits, check_flag, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.comparison.record import Contest
 from treeselect.comparison.references import AllTerms, reference_sizes
@@ -65,7 +65,7 @@ def compare(
     data: Any,
     methods: Methods,
     *,
-    k: int | Sequence[int] | Literal["1se", "best"] = USUAL_SIZE,
+    k: int | Sequence[int] | Literal["1se", "best"] = USUAL_SCORE_RULE,
     folds: int | Splitter | Sequence[int] = 5,
     repeats: int = 1,
     fold_groups: str | Sequence[Any] | None = None,

@@ -49,7 +49,7 @@ class FormulaSelector(TransformerMixin, SelectorBase):
         ``method__gamma``.
     k : int, "auto", "1se", "best" or None
         Number of terms to select. As scikit-learn can't distinguish an explicit argument from a
-        default, a method that finds a set of its own (such as ``"boruta"``) does so with ``"1se"``
+        default, a method that finds a set of its own (such as ``"boruta"``) does so with ``"auto"``
         too.
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
@@ -99,7 +99,7 @@ class FormulaSelector(TransformerMixin, SelectorBase):
         self,
         formula: str,
         method: str | Method = USUAL_METHOD,
-        k: int | Literal["auto", "1se", "best"] | None = "1se",
+        k: int | Literal["auto", "1se", "best"] | None = "auto",
         *,
         method_options: Mapping[str, Any] | None = None,
         family: str = "auto",
@@ -110,8 +110,8 @@ class FormulaSelector(TransformerMixin, SelectorBase):
         costs: Mapping[str, float] | None = None,
         keep: Iterable[str] | str | None = None,
         monotone: Mapping[str, int] | None = None,
-        folds: int | Splitter | Sequence[int] = 5,
-        repeats: int = 1,
+        folds: int | Splitter | Sequence[int] | None = None,
+        repeats: int | None = None,
         fold_groups: str | None = None,
         scoring: Scoring = None,
         resamples: int = 0,

@@ -64,7 +64,7 @@ def select_imputed(
         rule S2 of [1]_, all (1) is S3, and any (``1 / len(frames)``) is S1. The paper prefers
         selection by pooled tests, which trees do not have.
     resamples : int
-        Number of bootstrap resamples of each frame to assess stability, 2 to 100,000; 0 for none.
+        Number of resamples of each frame to assess stability, 2 to 100,000; 0 for none.
         Rows are imputed first and resampled afterwards, independently in each frame.
     seed : int, optional
         Seed as in :func:`treeselect.select`, the same for each frame, so that selections differ
@@ -141,7 +141,10 @@ def select_imputed(
     fits = []
     for number, data in enumerate(frames):
         with in_frame(number, len(frames)):
-            fit = select(formula, data, method=method, k=k, seed=seed, n_jobs=n_jobs, **arguments)
+            fit = select(
+                formula, data, method=method, k=k, resamples=0, seed=seed, n_jobs=n_jobs,
+                **arguments,
+            )  # fmt: skip
             if resamples and fit.k > 0:
                 fit = fit.resample(resamples, seed=stream_seed(seed, "imputation", number))
                 if fit.stability.partial:  # stopped: the other frames have no resamples

@@ -17,6 +17,7 @@ from treeselect.algorithms.shared.method import OWN, Method, deciding
 from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.arguments.checks import (
     AUTO,
+    SCORE_RULES,
     USUAL_METHOD,
     USUAL_SIZE,
     check_resamples,
@@ -78,8 +79,8 @@ def select(
     costs: Mapping[str, float] | None = None,
     keep: Iterable[str] | str | None = None,
     resamples: int | None = None,
-    folds: int | Splitter | Sequence[int] = 5,
-    repeats: int = 1,
+    folds: int | Splitter | Sequence[int] | None = None,
+    repeats: int | None = None,
     fold_groups: str | Sequence[Any] | None = None,
     scoring: Scoring = None,
     monotone: Mapping[str, int] | None = None,
@@ -169,19 +170,20 @@ def select(
         Number of resamples to assess stability, 2 to 100,000; 0 for none: bootstrap resamples or,
         with ``k="auto"``, random halves of the rows in complementary pairs, which also score sets
         by size. Default: 20 halves with ``k="auto"``, otherwise none.
-    folds : int, splitter or array of int, shape (n_rows,)
-        Folds of the cross-validation behind ``"1se"`` and ``"best"``: a number of at least 2, with
-        classes or events balanced over the folds; a scikit-learn splitter such as
-        ``TimeSeriesSplit()``; or the fold number of each row, negative for rows that are in every
-        training set. A splitter receives the rows in use (known response, positive weight),
-        numbered from 0 in order, and draws with `seed` if its ``random_state`` is None. On more
-        than 20,000 rows, exchange search scores its sets on the rows that it spares, in parts of
-        this number, unless a splitter or fold numbers are given (see its notes).
-    repeats : int
-        Number of repeats of the cross-validation, 1 to 10,000, if `folds` is a number. Repeats are
-        not independent: the standard error is the standard deviation over all folds of all
-        repeats, divided by the square root of the number of folds in one repeat (Bengio and
-        Grandvalet 2004).
+    folds : int, splitter or array of int, shape (n_rows,), optional
+        Folds of the cross-validation behind ``"1se"`` and ``"best"``, which alone use them: a
+        number of at least 2, with classes or events balanced over the folds (5 by default); a
+        scikit-learn splitter such as ``TimeSeriesSplit()``; or the fold number of each row,
+        negative for rows that are in every training set. A splitter receives the rows in use (known
+        response, positive weight), numbered from 0 in order, and draws with `seed` if its
+        ``random_state`` is None. On more than 20,000 rows, exchange search scores its sets on the
+        rows that it spares, in parts of this number, unless a splitter or fold numbers are given
+        (see its notes).
+    repeats : int, optional
+        Number of repeats of that cross-validation, 1 (the default) to 10,000, if `folds` is a
+        number. Repeats are not independent: the standard error is the standard deviation over all
+        folds of all repeats, divided by the square root of the number of folds in one repeat
+        (Bengio and Grandvalet 2004).
     fold_groups : str or array, shape (n_rows,), optional
         Column or array that identifies clusters of rows, such as patients or sites. No cluster is
         ever divided: its rows are never in both the training and the held-out rows of a fold, and
@@ -299,13 +301,16 @@ def select(
     )  # fmt: skip
     rows = check_size_of_sample(rows)
     table = open_table(data, rows)
-    asked_folds = read_folds(folds, repeats, fold_groups, len(table))
+    asked_folds = read_folds(
+        5 if folds is None else folds, 1 if repeats is None else repeats, fold_groups, len(table)
+    )
     model_data = prepare(request, table, table.labels, rows=rows, seed=seed)
     model_data = dataclasses.replace(model_data, library=library_of(data))
     problem = model_data.problem_for(chosen_method)
     choice = Choice(
         _check_k(k, chosen_method, problem), asked_folds.for_rows(model_data.response.rows)
     )
+    _check_folds(choice.k, folds=folds, repeats=repeats)
     announce_compilation(progress)
     found = run_selection(
         problem,
@@ -376,7 +381,7 @@ def select(
 def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
     """The rule for the number of units: a number, a rule's name, or None (tuning parameter)."""
     if method.tuning_value is not None:
-        if k is None or is_one_of(k, ["1se"]):  # an explicit tuning parameter overrides the default
+        if k is None or is_one_of(k, [AUTO]):  # an explicit tuning parameter overrides the default
             return None
         if method.tuning_value == OWN and isinstance(k, str):
             raise OptionError(
@@ -399,6 +404,17 @@ def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
         check_rule(k)
         return str(k)
     return check_size(k, problem.groups)
+
+
+def _check_folds(k: int | str | None, **given: object) -> None:
+    """Raise an OptionError for folds that would choose nothing."""
+    for name, value in given.items():
+        if value is not None and k not in SCORE_RULES:
+            raise OptionError(
+                f'`{name}` needs `k="1se"` or `k="best"`, which choose the number of terms by'
+                f" cross-validated scores.\n  Found: k={described(k)}. Omit `{name}`, or give one"
+                " of these rules."
+            )
 
 
 # --- choice ------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ class TreeSelector(SelectorMixin, SelectorBase):
     k : int, "auto", "1se", "best" or None
         Number of columns to select; a group counts as one. As scikit-learn can't distinguish an
         explicit argument from a default, a method that finds a set of its own (such as
-        ``"boruta"``) does so with ``"1se"`` too.
+        ``"boruta"``) does so with ``"auto"`` too.
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
@@ -118,7 +118,7 @@ class TreeSelector(SelectorMixin, SelectorBase):
     def __init__(
         self,
         method: str | Method = USUAL_METHOD,
-        k: int | Literal["auto", "1se", "best"] | None = "1se",
+        k: int | Literal["auto", "1se", "best"] | None = "auto",
         *,
         method_options: Mapping[str, Any] | None = None,
         family: str = "auto",
@@ -126,8 +126,8 @@ class TreeSelector(SelectorMixin, SelectorBase):
         costs: Mapping[Column, float] | None = None,
         keep: Iterable[Column] | Column | None = None,
         monotone: Mapping[Column, int] | None = None,
-        folds: int | Splitter | Sequence[int] = 5,
-        repeats: int = 1,
+        folds: int | Splitter | Sequence[int] | None = None,
+        repeats: int | None = None,
         scoring: Scoring = None,
         resamples: int = 0,
         encode: bool = False,

@@ -20,11 +20,14 @@ from treeselect.errors import OptionError, did_you_mean, listing, near
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-USUAL_SIZE: Any = NotGiven("1se")
-"""The default of `k`: the one-standard-error rule, unless the method determines the number."""
-
 AUTO = "auto"
 """The rule of the smallest sufficient set."""
+
+USUAL_SIZE: Any = NotGiven(AUTO)
+"""The default of `k`: the smallest sufficient set, unless the method determines the number."""
+
+USUAL_SCORE_RULE: Any = NotGiven("1se")
+"""The default of `k` where methods are compared: by held-out scores."""
 
 SCORE_RULES = ("1se", "best")
 """Rules by which held-out scores choose `k`."""

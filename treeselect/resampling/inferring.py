@@ -169,8 +169,8 @@ def _rule_text(size: int | str | None, result: Fit) -> str:
         return f"{count_text(size)} {noun(result, size)}"
     rule = {"best": "best score", AUTO: "smallest sufficient set"}.get(size, "1 s.e. rule")
     spared = result.scores is not None and result.scores.spared is not None
-    done = "by held-out rows" if spared else "cross-validated"
-    return f"{rule}, {done} within the rows for selection"
+    done = ", by held-out rows" if spared else ", cross-validated"
+    return f"{rule}{'' if size == AUTO else done} within the rows for selection"
 
 
 def _select(

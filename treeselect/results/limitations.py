@@ -91,7 +91,10 @@ def _score(fit: Fit, performance: Performance | None) -> str:
         )
     if fit.scores is not None:
         if fit.scores.of_halves:
-            return f"The number of {noun(fit)} was chosen on all rows, so the {name} is optimistic."
+            return (
+                f"The {name} on held-out halves is that of models fitted to half of the rows; the"
+                f" number of {noun(fit)} was chosen on all rows."
+            )
         which = "folds" if fit.scores.spared is None else "held-out rows"
         return f"The same {which} chose the number of {noun(fit)}, so their {name} is optimistic."
     return (

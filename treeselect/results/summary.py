@@ -249,6 +249,12 @@ def _optimism_notes(result: Fit) -> list[str]:
             f"To estimate the {name} on new data, use `performance()`, which repeats the selection"
             " inside each fold."
         ]
+    if result.scores.of_halves:
+        return [
+            f"{name}: each half of the rows was searched, and the models fitted to it were scored"
+            " on the other half; tests on all rows chose k. `performance()` repeats the whole"
+            " selection inside each fold."
+        ]
     how = f"The selection was repeated inside each fold, but {result.scores.chooser}"
     if result.scores.spared is not None:
         n_searched, n_others = result.scores.spared

@@ -78,21 +78,29 @@ def _tuning(fit: Fit) -> Card:
     if not np.isfinite(glance["cv_score"]):
         return Card(f"{family.score_name} on new rows", "Not assessed", (better,))
     error = _error(glance["cv_score"], glance["cv_se"])
-    spared = None if fit.scores is None else fit.scores.spared
-    chooser = "the same folds" if fit.scores is None else fit.scores.chooser
+    assert fit.scores is not None
+    spared, chose = fit.scores.spared, f"chose the number of {noun(fit)}"
     how = (
-        f"The selection was repeated inside each fold, but {chooser}"
-        if spared is None
-        else f"The search used {spared.n_searched:,} rows; models fitted to these were scored on"
-        f" {spared.n_held_out:,} others, which also"
+        f"The selection was repeated inside each fold, but {fit.scores.chooser} {chose}, so the"
+        " score is optimistic."
     )
+    if fit.scores.of_halves:
+        how = (
+            "Each half of the rows was searched, and the models fitted to it were scored on the"
+            f" other half; {fit.scores.chooser} {chose}."
+        )
+    elif spared is not None:
+        how = (
+            f"The search used {spared.n_searched:,} rows; models fitted to these were scored on"
+            f" {spared.n_held_out:,} others, which also {chose}, so the score is optimistic."
+        )
     details = [
-        f"{error}. {how} chose the number of {noun(fit)}, so the score is optimistic.",
+        f"{error}. {how}",
         *(f"On the same rows: {said}." for _, said in reference_facts(fit)),
         better,
         family.score_words,
     ]
-    head = f"{family.score_name}, {'cross-validated' if spared is None else 'held-out rows'}"
+    head = f"{family.score_name}, {fit.scores.kind.removeprefix('on ')}"
     return Card(head, plain_score(glance["cv_score"]), tuple(text for text in details if text))
 
 

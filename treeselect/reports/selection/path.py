@@ -94,10 +94,11 @@ def _what_score(fit: Fit) -> str:
                 )
     else:
         parts = "folds" if fit.scores.spared is None else "parts"
+        parts = "halves" if fit.scores.of_halves else parts
+        so = "" if fit.scores.of_halves else ", so the score at the chosen number is optimistic"
         first = (
             f"{score} on held-out rows: mean of {len(fit.scores.scores)} {parts} ± one standard"
-            f" error. {fit.scores.chooser.capitalize()} chose the number of {noun(fit)}, so the"
-            " score at the chosen number is optimistic."
+            f" error. {fit.scores.chooser.capitalize()} chose the number of {noun(fit)}{so}."
         )
     return first
 
