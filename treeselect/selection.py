@@ -19,13 +19,13 @@ from treeselect.arguments.checks import (
     AUTO,
     SCORE_RULES,
     USUAL_METHOD,
+    USUAL_SCORE_RULE,
     USUAL_SIZE,
     check_resamples,
     check_rule,
-    is_one_of,
     read_seed,
 )
-from treeselect.arguments.scalars import described
+from treeselect.arguments.scalars import NotGiven, described
 from treeselect.designs.design import FeatureGroups, check_size
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.nouns import noun_of
@@ -122,14 +122,15 @@ def select(
         ``ControlBurn(forests=1)``; or a scikit-learn selector such as ``SelectKBest()``
         (:class:`treeselect.ForeignSelector` has the options).
     k : int, "auto", "1se", "best" or None
-        Number of terms to select; a group of `groups` counts as one. ``"auto"`` is the fewest terms
-        such that no larger set predicts better, by tests that count the search
-        (``resampling.sufficiency``); it may be 0. ``"1se"`` is the smallest number whose
-        cross-validated score is within one standard error of the best score, ``"best"`` the number
-        with the best score. All consider at most 30. None leaves the number to the tuning parameter
-        of the method, and is implied if that is given. If no set on the path has the size, the next
-        larger one is cut to it. Methods that determine the set themselves (``"boruta"`` and some
-        scikit-learn selectors) do so by default; an integer `k` cuts it.
+        Number of terms to select; a group of `groups` counts as one. ``"auto"``, the default, is
+        the fewest terms such that no larger set predicts better, by tests that count the search
+        (``resampling.sufficiency``); it may be 0. ``"1se"``, the default if `folds` or `repeats`
+        are given, is the smallest number whose cross-validated score is within one standard error
+        of the best score, ``"best"`` the number with the best score. All consider at most 30. None
+        leaves the number to the tuning parameter of the method, and is implied if that is given. If
+        no set on the path has the size, the next larger one is cut to it. Methods that determine
+        the set themselves (``"boruta"`` and some scikit-learn selectors) do so by default; an
+        integer `k` cuts it.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
         ``"auto"`` treats text, logical values, categories and numbers that are all 0 or 1 as
         classes, two (binomial) or more (multinomial), and other numbers as gaussian; counts need
@@ -289,6 +290,8 @@ def select(
     True
     """
     given = dict(locals())
+    if isinstance(k, NotGiven) and not (folds is None and repeats is None):
+        k = USUAL_SCORE_RULE
     n_jobs = check_n_jobs(n_jobs)
     resamples = None if resamples is None else check_resamples(resamples)
     seed, progress = read_seed(seed), read_progress(progress)
@@ -381,7 +384,9 @@ def select(
 def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
     """The rule for the number of units: a number, a rule's name, or None (tuning parameter)."""
     if method.tuning_value is not None:
-        if k is None or is_one_of(k, [AUTO]):  # an explicit tuning parameter overrides the default
+        if k is None or isinstance(
+            k, NotGiven
+        ):  # an explicit tuning parameter overrides the default
             return None
         if method.tuning_value == OWN and isinstance(k, str):
             raise OptionError(

@@ -97,7 +97,9 @@ def same_sets(fit, data):
     """How many resamples select what a plain loop selects on the same rows."""
     stability, same = fit.stability, 0
     for number, chosen in enumerate(stability.selected):
-        drawn = resample_weights(fit.design.row_weights, "bootstrap", number, stability.seed)
+        drawn = resample_weights(
+            fit.design.problem, fit.design.row_weights, "bootstrap", number, stability.seed
+        )
         rows = data.iloc[np.repeat(np.arange(len(data)), drawn.values)]
         x = {name: rows[name].to_numpy(dtype=np.float64) for name in stability.units}
         expected = backward(x, rows["siri"].to_numpy(), stability.units)

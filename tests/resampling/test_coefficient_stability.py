@@ -54,7 +54,7 @@ def test_the_table_is_that_of_a_plain_loop(fit, small):
     estimate = []
     for number, chosen in enumerate(stability.selected):
         weights = resample_weights(
-            fit.design.row_weights, "bootstrap", number, stability.seed
+            fit.design.problem, fit.design.row_weights, "bootstrap", number, stability.seed
         ).values
         rows = np.repeat(np.arange(len(small)), weights)
         terms = [unit for unit, is_in in zip(stability.units, chosen, strict=True) if is_in]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -83,10 +84,11 @@ def test_wilson_interval_against_statsmodels():
 
 
 WEIGHT = np.array([1, 0, 3, 1, 2, 1, 1, 0, 1, 1])
+NUMBERS = SimpleNamespace(family=SimpleNamespace(has_times=False, has_classes=False))
 
 
 def test_bootstrap_draws_distinct_rows_and_takes_all_copies():
-    drawn = resample_weights(row_weights(WEIGHT), "bootstrap", 0, seed=1).values
+    drawn = resample_weights(NUMBERS, row_weights(WEIGHT), "bootstrap", 0, seed=1).values
     assert (drawn[WEIGHT == 0] == 0).all()
     count = drawn[WEIGHT > 0] / WEIGHT[WEIGHT > 0]
     assert (count == count.astype(int)).all()
@@ -94,24 +96,28 @@ def test_bootstrap_draws_distinct_rows_and_takes_all_copies():
 
 
 def test_subsample_is_half_of_the_rows():
-    drawn = resample_weights(row_weights(WEIGHT), "subsample", 3, seed=1).values
+    drawn = resample_weights(NUMBERS, row_weights(WEIGHT), "subsample", 3, seed=1).values
     assert (drawn > 0).sum() == 4
     assert set(drawn[drawn > 0] == WEIGHT[drawn > 0]) == {True}
 
 
 def test_complementary_pairs_do_not_overlap():
     first, second = (
-        resample_weights(row_weights(WEIGHT), "complementary", i, seed=1).values for i in (4, 5)
+        resample_weights(NUMBERS, row_weights(WEIGHT), "complementary", i, seed=1).values
+        for i in (4, 5)
     )
     assert not ((first > 0) & (second > 0)).any()
     assert ((first + second) > 0).sum() == 8
 
 
 def test_resamples_differ_and_repeat():
-    draws = [resample_weights(row_weights(WEIGHT), "bootstrap", i, seed=1).values for i in range(5)]
+    draws = [
+        resample_weights(NUMBERS, row_weights(WEIGHT), "bootstrap", i, seed=1).values
+        for i in range(5)
+    ]
     assert len({tuple(d) for d in draws}) > 1
     np.testing.assert_array_equal(
-        draws[3], resample_weights(row_weights(WEIGHT), "bootstrap", 3, seed=1).values
+        draws[3], resample_weights(NUMBERS, row_weights(WEIGHT), "bootstrap", 3, seed=1).values
     )
 
 
@@ -228,7 +234,10 @@ OF_ROWS = np.array([1, 0, 3, 1, 2, 1, 1, 1, 1, 0])
 
 @pytest.mark.parametrize("scheme", ["bootstrap", "subsample", "complementary"])
 def test_groups_are_drawn_with_all_their_rows(scheme):
-    drawn = [resample_weights(row_weights(OF_ROWS, GROUPS), scheme, i, 3).values for i in range(40)]
+    drawn = [
+        resample_weights(NUMBERS, row_weights(OF_ROWS, GROUPS), scheme, i, 3).values
+        for i in range(40)
+    ]
     seen = set()
     for weights in drawn:
         assert (weights[OF_ROWS == 0] == 0).all()
@@ -251,8 +260,8 @@ def rows_of(group):
 def test_a_group_for_each_row_is_no_grouping(scheme):
     for number in range(4):
         np.testing.assert_array_equal(
-            resample_weights(row_weights(WEIGHT, np.arange(10)), scheme, number, 1).values,
-            resample_weights(row_weights(WEIGHT), scheme, number, 1).values,
+            resample_weights(NUMBERS, row_weights(WEIGHT, np.arange(10)), scheme, number, 1).values,
+            resample_weights(NUMBERS, row_weights(WEIGHT), scheme, number, 1).values,
         )
 
 
