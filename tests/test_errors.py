@@ -132,9 +132,9 @@ CASES = {
     "unfinished formula": ("survived ~ (age + fare", plain, {}),
     "response on the right": ("survived ~ age + survived", plain, {}),
     "too many folds": ("survived ~ .", lambda d: plain(d).head(6), {"folds": 6}),
-    "fewer rows than folds": ("age ~ fare", lambda d: d.head(4), {}),
+    "fewer rows than folds": ("age ~ fare", lambda d: d.head(4), {"k": "1se"}),
     "fewer groups than folds": (
-        "age ~ fare", plain, {"fold_groups": ["a", "b", "c", "d"] * (N // 4)},
+        "age ~ fare", plain, {"fold_groups": ["a", "b", "c", "d"] * (N // 4), "k": "1se"},
     ),
     "a fold with one class": (
         "survived ~ age", lambda d: d.sort_values("survived"), {"folds": np.arange(N) // 10},

@@ -125,10 +125,11 @@ SHARED = {
 """Arguments of `select` and `compare`."""
 
 DOORS = {
-    (name, call): SHARED for name, call in (("select", select), ("compare", compare))
-} | {
+    ("select", select): SHARED | {"folds": NO, "repeats": {"None", "true"}},
+    ("compare", compare): SHARED,
     ("select ", select): {
-        "data": PATHS, "formula": {"long text"}, "method": set(), "k": set(), "resamples": {"zero"},
+        "data": PATHS, "formula": {"long text"}, "method": set(), "k": set(),
+        "resamples": {"None", "zero"},
     },
     ("select_imputed", select_imputed): {
         "frames": set(), "least_share": set(), "resamples": {"zero"}, "k": set(),
@@ -137,7 +138,7 @@ DOORS = {
     ("selector", selector): {
         "method": set(), "k": set(), "method_options": EMPTY, "family": set(), "groups": EMPTY,
         "costs": EMPTY, "keep": {"None", "zero", *MANY},
-        "folds": set(), "repeats": set(), "scoring": SHARED["scoring"], "resamples": {"zero"},
+        "folds": NO, "repeats": NO, "scoring": SHARED["scoring"], "resamples": {"None", "zero"},
         "random_state": {"None", "zero"}, "n_jobs": NO,
     },
     ("selector.fit", fit_selector): {"sample_weight": NO, "fold_groups": NO},
@@ -156,7 +157,7 @@ DOORS = {
         "fold_groups": NO, "weights": NO, "offset": NO, "seed": {"None", "zero"},
     },
     ("resample", lambda at, **given: at.fit.resample(**{"n": 2} | given)): {
-        "n": set(), "scheme": set(), "k": NO, "fold_groups": NO, "n_jobs": NO, "checkpoint": NO,
+        "n": set(), "scheme": NO, "k": NO, "fold_groups": NO, "n_jobs": NO, "checkpoint": NO,
         "weights": NO, "offset": NO, "seed": {"None", "zero"},
     },
     ("resample ", with_data("resample")): {"weights": NO, "offset": NO, "fold_groups": NO},

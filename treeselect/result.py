@@ -359,8 +359,8 @@ class SelectionResult(ReadableFit):
             ``"bootstrap"``.
         k : int, "auto", "1se", "best", optional
             Number of terms (units, if there are groups) to select on each resample, or the rule
-            that chooses it there. Default: the number or the rule of the fit, or its tuning
-            parameter.
+            that chooses it there. Default: ``"auto"`` if it chose the number of the fit, otherwise
+            that number, or the tuning parameter of the fit.
         path : bool or int
             Size up to which to follow the path on each resample, for ``stability.path()`` and
             ``stability.q_values()``; True for the size that q-values use, at least `k`. By default
@@ -475,7 +475,7 @@ class SelectionResult(ReadableFit):
 
     def _choice_on_resamples(self, k: Any) -> Choice:
         """How resamples choose their number of units."""
-        if k is None and isinstance(self.choice.k, int):
+        if k is None and self.choice.k not in (None, AUTO):
             k = self.k
         if isinstance(k, str):
             check_rule(k)

@@ -17,7 +17,6 @@ from treeselect.algorithms.shared.method import OWN, Method, deciding
 from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.arguments.checks import (
     AUTO,
-    SCORE_RULES,
     USUAL_METHOD,
     USUAL_SCORE_RULE,
     USUAL_SIZE,
@@ -414,11 +413,10 @@ def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
 def _check_folds(k: int | str | None, **given: object) -> None:
     """Raise an OptionError for folds that would choose nothing."""
     for name, value in given.items():
-        if value is not None and k not in SCORE_RULES:
+        if value is not None and k == AUTO:
             raise OptionError(
                 f'`{name}` needs `k="1se"` or `k="best"`, which choose the number of terms by'
-                f" cross-validated scores.\n  Found: k={described(k)}. Omit `{name}`, or give one"
-                " of these rules."
+                f' cross-validated scores.\n  Found: k="auto". Omit `{name}`, or `k`.'
             )
 
 

@@ -195,8 +195,8 @@ def test_every_door_has_the_same_default(families, tmp_path, capsys):
 
     from treeselect.cli import main as cli
 
-    for function in (treeselect.select, treeselect.compare, treeselect.TreeSelector):
-        assert inspect.signature(function).parameters["k"].default == "1se"
+    for function in (treeselect.select, treeselect.TreeSelector):
+        assert inspect.signature(function).parameters["k"].default == "auto"
     selector = treeselect.TreeSelector(method="boruta", method_options=FEW, random_state=1)
     assert repr(selector) == repr(clone(selector))
     x, y = families.drop(columns="y"), families["y"]

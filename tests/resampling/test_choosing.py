@@ -146,13 +146,13 @@ def test_folds_spread_the_classes_and_leave_out_rows_without_weight(fitted):
 def test_more_folds_than_rows_of_a_class(mixed):
     data = mixed.groupby("died").head(3)
     with pytest.raises(OptionError, match=r"`folds` must be at most .* rarer class, 3"):
-        treeselect.select("died ~ signal + noise", data, seed=1)
+        treeselect.select("died ~ signal + noise", data, k="1se", seed=1)
 
 
 def test_a_fold_in_which_the_response_is_constant(mixed):
     rare = mixed.assign(visits=np.arange(len(mixed)) < 3).astype({"visits": int})
     with pytest.raises(OptionError, match="varies in every fold"):
-        treeselect.select("visits ~ signal", rare, family="poisson", method="rrf", seed=1)
+        treeselect.select("visits ~ signal", rare, family="poisson", method="rrf", k="1se", seed=1)
 
 
 def test_held_out_rows_have_no_part_in_their_folds_fit(mixed):

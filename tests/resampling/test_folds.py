@@ -239,7 +239,10 @@ MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
         ({"repeats": 0}, "`repeats` must be a whole number, at least 1"),
         ({"folds": KFold(3), "repeats": 2}, "`repeats` needs a number of folds"),
         ({"fold_groups": np.zeros(N)}, "`fold_groups` must have at least two groups"),
-        ({"fold_groups": CLUSTERS // 20}, "at least as many clusters as there are folds, 5"),
+        (
+            {"fold_groups": CLUSTERS // 20, "folds": 5},
+            "at least as many clusters as there are folds, 5",
+        ),
         ({"fold_groups": CLUSTERS[:9]}, "one value per row, 400.\n  Found: 9 values"),
         ({"fold_groups": 3}, "`fold_groups` must be the name of a column"),
         ({"fold_groups": MISSING}, "1 row in which it is missing"),

@@ -194,7 +194,9 @@ def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
         return path(self, task)
 
     data = mixed.assign(ward=CLUSTERS)
-    fit = treeselect.select("died ~ signal + noise", data, fold_groups="ward", seed=1, **QUICK)
+    fit = treeselect.select(
+        "died ~ signal + noise", data, fold_groups="ward", folds=5, seed=1, **QUICK
+    )
     monkeypatch.setattr(MRMR, "path", recorded)
     found = fit.performance(folds=2)
     assert "of whole ward clusters" in found.scheme

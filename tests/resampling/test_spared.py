@@ -88,7 +88,7 @@ def test_otherwise_sets_are_cross_validated(problem, monkeypatch, case):
 
 @pytest.mark.usefixtures("short")
 def test_a_fit_says_so_and_its_file_keeps_it(data, tmp_path):
-    fit = treeselect.select("y ~ .", data, seed=1, n_jobs=1)
+    fit = treeselect.select("y ~ .", data, k="1se", seed=1, n_jobs=1)
     assert fit.scores.spared == (300, 900)
     assert fit.scores.scores.shape == (5, 5)
     assert set(fit.selected) >= {"a", "b"}

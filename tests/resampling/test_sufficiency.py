@@ -16,7 +16,7 @@ from treeselect.resampling.sufficiency import LEVEL, Sufficiency, sufficient_wor
 
 
 def fitted(frame, formula="y ~ .", **options):
-    options = {"k": "auto", "seed": 1, "n_jobs": 1, "progress": False, "folds": 2} | options
+    options = {"k": "auto", "seed": 1, "n_jobs": 1, "progress": False, "resamples": 0} | options
     return treeselect.select(formula, frame, **options)
 
 

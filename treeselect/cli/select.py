@@ -66,14 +66,16 @@ K = Flag(
     "k",
     ("-k",),
     "number of terms: a whole number, auto (the fewest that no larger set beats, by tests), or"
-    " chosen by cross-validation: 1se or best (default: 1se, unless the method determines it)",
+    " chosen by cross-validation: 1se or best (default: auto, unless the method determines it;"
+    " with --folds or --repeats 1se)",
     "K",
     read_whole,
 )
 RESAMPLES = Flag(
     "resamples",
     ("--resamples",),
-    "number of bootstrap resamples for assessing stability (default: 0)",
+    "number of resamples for assessing stability (default: 20 half-samples if tests choose k,"
+    " otherwise 0)",
     "B",
     read_whole,
 )
