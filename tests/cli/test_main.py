@@ -96,8 +96,8 @@ def test_another_encoding_and_labels_that_spreadsheets_would_run(tmp_path, capsy
 
 def test_groups_of_rows_and_another_score(run):
     done = run(
-        "select", "died ~ signal", "data.csv", "-k", "1se", "--seed", "3", "--fold-groups", "colour",
-        "--scoring", "neg_brier_score",
+        "select", "died ~ signal", "data.csv", "-k", "1se", "--seed", "3",
+        "--fold-groups", "colour", "--scoring", "neg_brier_score",
     )  # fmt: skip
     assert done.returncode == 2
     assert "`fold_groups` must have at least as many clusters as there are folds" in done.stderr

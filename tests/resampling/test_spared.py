@@ -102,6 +102,6 @@ def test_a_fit_says_so_and_its_file_keeps_it(data, tmp_path):
     loaded = treeselect.load(tmp_path / "fit.tsel")
     assert loaded.scores.spared == fit.scores.spared
     assert "900 others" in " ".join(str(loaded.summary()).split())
-    again = treeselect.select("y ~ .", data[["d", "b", "y", "c", "a"]], seed=1, n_jobs=2)
+    again = treeselect.select("y ~ .", data[["d", "b", "y", "c", "a"]], k="1se", seed=1, n_jobs=2)
     assert set(again.selected) == set(fit.selected)
     assert np.array_equal(again.scores.scores, fit.scores.scores)

@@ -313,7 +313,8 @@ class _Given(NamedTuple):
 def _one_resample(given: _Given, number: int, *, n_threads: int = 1) -> Resample:
     problem, method, keep = given.problem, given.method, given.problem.groups.keep
     drawn = given.drawn(number)
-    if not varies(problem, drawn.rows):
+    scored = [given.drawn(number ^ 1)] if given.n_scored else []
+    if not all(varies(problem, part.rows) for part in (drawn, *scored)):
         units = "rows" if given.weights.groups is None else "clusters"
         raise StabilityError(
             f"The response of resample {number + 1} has no event with other rows at risk at its"
@@ -326,8 +327,8 @@ def _one_resample(given: _Given, number: int, *, n_threads: int = 1) -> Resample
     steps, step, task = _path(given, drawn, own_seed, n_threads)
     n_sizes = max(given.followed - int(keep.sum()), 0)
     sets, scores = sets_by_size(steps, n_sizes, keep), None
-    if given.n_scored:
-        scores = _scores(task, method, steps, given.n_scored, given.drawn(number ^ 1))
+    if scored:
+        scores = _scores(task, method, steps, given.n_scored, *scored)
     if given.probes is None:
         return Resample(step.selected, sets, scores)
     if given.grow is None:
