@@ -168,6 +168,14 @@ class ExchangeSearch(Method):
         for one in larger:
             yield self._step(task, search, one, search.left(one.selected))
 
+    def step_of_set(self, task: Task, step: Step) -> Step:
+        """A step with the score, and the near-equivalent sets, of a set that is not on the path."""
+        if not task.problem.wants_scores:
+            return step
+        search = Search(task, n_trees=self.n_trees, margin=self.margin)
+        search.better_by_exchange(step.selected)  # judges its neighbours
+        return self._step(task, search, Found(step.selected), search.left(step.selected))
+
     def _enough(self, search: Search, start: Found, left: float) -> Found:
         """The first set that leaves at most this share of the error, or the last one."""
         found = start

@@ -178,7 +178,7 @@ def choose_sufficient(task: Task, method: Method, to: int = 0) -> Left:
     """The smallest sufficient set of a path (``sufficiency.sufficient_step``), which is followed
     to a size at least."""
     path = (step for step in steps_along(method, task) if step.size <= task.max_size)
-    found = sufficient_step(task, path, cuts=method.predicts_any_set)
+    found = sufficient_step(task, method, path)
     steps = list(found.steps)
     while steps[-1].size < to and (step := next(path, None)) is not None:
         steps.append(step)

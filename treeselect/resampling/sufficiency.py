@@ -13,6 +13,7 @@ from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.exchanging import usual_trees
 from treeselect.algorithms.shared.judged_rows import rows_to_judge
 from treeselect.algorithms.shared.judging import Judge
+from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.sizes import step_of_size, step_within
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray
@@ -61,7 +62,7 @@ class Sufficient(NamedTuple):
     p_values: FloatArray
 
 
-def sufficient_step(task: Task, path: Iterator[Step], *, cuts: bool = True) -> Sufficient:
+def sufficient_step(task: Task, method: Method, path: Iterator[Step]) -> Sufficient:
     """The first set along a path that no larger set beats, without units that it can do without.
 
     Sets are tested in order of size against the next three sizes. A set is also sufficient if none
@@ -72,13 +73,14 @@ def sufficient_step(task: Task, path: Iterator[Step], *, cuts: bool = True) -> S
     Parameters
     ----------
     task : Task
+    method : Method
+        If it can predict from any set, sizes that the path skips are cut from the next larger step,
+        and units may be removed; otherwise only sets of the path are considered.
     path : iterator of Step
-        Not followed further than needed.
-    cuts : bool
-        Whether sizes that the path skips are cut from the next larger step, and units may be
-        removed; otherwise only sets of the path are considered.
+        That of the method; not followed further than needed.
     """
     tests, keep, steps = Sufficiency(task), task.problem.groups.keep, [next(path)]
+    cuts = method.predicts_any_set
 
     def reaches(size: int) -> bool:
         while steps[-1].size < size and (step := next(path, None)) is not None:
@@ -105,7 +107,7 @@ def sufficient_step(task: Task, path: Iterator[Step], *, cuts: bool = True) -> S
         worth = np.zeros(len(selected))
         worth[selected] = tests.rises_without(selected)
         tuning = next((step.tuning for step in steps if step.size == selected.sum()), np.nan)
-        found = ranked_step(tuning, selected, worth, np.nan)
+        found = method.step_of_set(task, ranked_step(tuning, selected, worth, np.nan))
     others = [step for step in steps if step.size != found.size]
     along = tuple(sorted([*others, found], key=lambda step: step.size))
     return Sufficient(found, along, p_values[: found.size + 1])

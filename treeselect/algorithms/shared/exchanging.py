@@ -188,7 +188,7 @@ class Search:
         """A set after exchanges, until no exchange helps."""
         found = Found(selected)
         for _ in range(_MOST_ROUNDS):
-            better = self._exchange(found.selected)
+            better = self.better_by_exchange(found.selected)
             if better is None:
                 break
             (out,) = np.flatnonzero(found.selected & ~better).tolist()
@@ -252,7 +252,7 @@ class Search:
         share = paid / (paid + to_pay)
         return judge.rise(before, after, before & after, share)
 
-    def _exchange(self, selected: BoolArray) -> BoolArray | None:
+    def better_by_exchange(self, selected: BoolArray) -> BoolArray | None:
         """The set after the best exchange; None if no exchange helps."""
         into, out = self._additions(selected)[:_BEST], self._removals(selected)[:_BEST]
         tried = [

@@ -220,6 +220,10 @@ class Method:
             n_trees=task.n_final_trees or REFITTED_TREES, wants_importance=task.wants_importance,
         )  # fmt: skip
 
+    def step_of_set(self, task: Task, step: Step) -> Step:
+        """A step whose set is not on the path, with what a step of the path tells of its set."""
+        return step
+
     def scored_step(
         self, task: Task, tuning: float, selected: BoolArray, worth: FloatArray
     ) -> Step:
