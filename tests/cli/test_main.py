@@ -503,7 +503,6 @@ def test_methods_and_their_table(tmp_path, monkeypatch, capsys):
 
 def test_demo_prints_the_summary_and_writes_titanic_html(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("treeselect.cli.demo._FOLDS", 2)
     assert main(["demo", "--resamples", "2", "--jobs", "1"]) == 0
     printed = capsys.readouterr().out
     assert DEMO_FORMULA in " ".join(printed.split())

@@ -15,16 +15,13 @@ from treeselect.cli.select import RESAMPLES
 DEMO_FORMULA = "survived ~ . - name - ticket - cabin - boat - body - home_dest"
 """The raw passenger list without identifiers and without columns recorded afterwards."""
 
-_FOLDS = 10
-"""With 1,309 rows, five folds give too noisy a standard error for the choice of k."""
-
-_USUAL = {"resamples": 100, "seed": 1912, "n_jobs": -1, "report": "titanic.html"}
+_USUAL = {"seed": 1912, "n_jobs": -1, "report": "titanic.html"}
 
 FLAGS = {
     "options": tuple(
         dataclasses.replace(flag, help=text)
         for flag, text in (
-            (RESAMPLES, "number of bootstrap resamples (default: 100)"),
+            (RESAMPLES, "number of half-samples (default: 20)"),
             (SEED, "random seed (default: 1912)"),
             (JOBS, "number of processes (default: -1, all processors)"),
             (REPORT, "file for the HTML report (default: titanic.html)"),
@@ -34,7 +31,7 @@ FLAGS = {
 
 EXAMPLES = """\
 treeselect demo
-treeselect demo --resamples 20 --report passengers.html"""
+treeselect demo --resamples 50 --report passengers.html"""
 
 
 def add_demo(commands: Any) -> None:
@@ -59,6 +56,6 @@ def _demo(options: argparse.Namespace) -> None:
     asked = {**_USUAL, **given(options, flags_in(FLAGS))}
     check_places(asked)
     page = asked.pop("report")
-    result = select(DEMO_FORMULA, datasets.load("titanic"), folds=_FOLDS, **asked)
+    result = select(DEMO_FORMULA, datasets.load("titanic"), **asked)
     put(str(result.summary()))
     print_written([f"Report: {result.report(page)}"])
