@@ -59,7 +59,7 @@ def test_the_sentence_of_the_readme():
     ("scheme", "words"),
     [
         ("subsample", "In 100 subsamples, sex"),
-        ("complementary", "In 100 halves of complementary pairs, sex"),
+        ("complementary", "In 100 half-samples, sex"),
     ],
 )
 def test_other_schemes_have_other_nouns(scheme, words):
@@ -94,7 +94,7 @@ def test_one_resample():
     )
     half = stability_of([[True, False, True]], ["sex"], scheme="complementary")
     assert recurrence_sentence(["sex"], half) == (
-        "In 1 half of a complementary pair, sex was selected."
+        "In 1 half-sample, sex was selected."
     )
 
 

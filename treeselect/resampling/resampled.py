@@ -17,7 +17,7 @@ SCHEMES = ("bootstrap", "subsample", "complementary")
 _NOUNS = {
     "bootstrap": ("bootstrap resample", "bootstrap resamples"),
     "subsample": ("subsample", "subsamples"),
-    "complementary": ("half of a complementary pair", "halves of complementary pairs"),
+    "complementary": ("half-sample", "half-samples"),
 }
 """One resample of each scheme, and several."""
 
