@@ -136,7 +136,7 @@ def test_pipelines_select_in_the_training_rows_only(data):
 def test_searches(data):
     step = clone(QUICK).set_params(method=treeselect.GRRF(n_trees=3), method_options=None)
     model = make_pipeline(step.set_params(encode=True), SimpleImputer(), TREE)
-    model.set_params(formulaselector__k="1se")  # `gamma` decides
+    model.set_params(formulaselector__k="auto")  # `gamma` decides
     grid = {"formulaselector__method__gamma": [0.0, 0.9]}
     search = GridSearchCV(model, grid, cv=2).fit(data, data["died"])
     assert set(search.best_params_) == set(grid)

@@ -373,10 +373,7 @@ def _scores(
     task: Task, method: Method, steps: Sequence[Step], n_sizes: int, others: RowWeights
 ) -> FloatArray:
     """Scores, on other rows, of the sets of 0, 1, 2, ... units of a path and of all units, and the
-    size at which it ends; shape (n_sizes + 2,).
-
-    Of long data, 10,000 rows fit the models and as many score them.
-    """
+    size at which it ends; shape (n_sizes + 2,). At most 10,000 rows fit and score the models."""
     problem, keep = task.problem, task.problem.groups.keep
     task = dataclasses.replace(
         task,
