@@ -183,7 +183,7 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
         )
         cells += [number_text(row["n_missing"], ",.0f", "")] if has_gaps else []
         cells += [row["decision"]] if decided else []
-        of_unit = (decimal_text(row["importance"], 3), _entry(row["step"]))
+        of_unit = (decimal_text(row["importance"], 3), number_text(row["step"], ".0f", ""))
         cells += ("", "") if repeated else of_unit
         if resampled and repeated:
             cells += ["", ""]
@@ -197,10 +197,6 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
         cells += [f"{row['cost']:g}"] if priced else []
         rows.append(tuple(cells))
     return tuple(columns), tuple(rows)
-
-
-def _entry(step: float) -> str:
-    return f"{step:.0f}" if np.isfinite(step) else ""
 
 
 def _notes(result: Fit) -> tuple[str, ...]:
@@ -226,8 +222,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
             "Importance, entry and frequency are those of the whole group, shown at its first term."
         )
     notes += _purpose_notes(result)
-    words = result.design.response.family.score_words
-    notes += [words] if words else []
+    notes += filter(None, [result.design.response.family.score_words])
     notes += _optimism_notes(result)
     notes.append(rows_note(result))
     notes.extend(stability_notes(result))
@@ -251,9 +246,8 @@ def _optimism_notes(result: Fit) -> list[str]:
         ]
     if result.scores.of_halves:
         return [
-            f"{name}: each half of the rows was searched, and the models fitted to it were scored"
-            " on the other half; tests on all rows chose k. `performance()` repeats the whole"
-            " selection inside each fold."
+            f"{name}: each half of the rows was searched, and its models were scored on the other"
+            " half; tests on all rows chose k. `performance()` repeats all this inside each fold."
         ]
     how = f"The selection was repeated inside each fold, but {result.scores.chooser}"
     if result.scores.spared is not None:
