@@ -151,9 +151,11 @@ def _select(options: argparse.Namespace) -> None:
 
 
 def passed_on(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of the call; without resamples if these are drawn later."""
-    names = CALLED if _in_parts(asked) else {*CALLED, "resamples"}
+    """The arguments of the call, which draws no resamples if these are drawn later."""
     settings = without_none(asked.get("set", {}))
+    if _in_parts(asked) and asked.get("resamples"):
+        settings["resamples"] = 0
+    names = {*CALLED, "resamples"}
     return {name: value for name, value in asked.items() if name in names} | settings
 
 
