@@ -93,9 +93,7 @@ def test_one_resample():
         "In 1 bootstrap resample, age was selected; height was not selected."
     )
     half = stability_of([[True, False, True]], ["sex"], scheme="complementary")
-    assert recurrence_sentence(["sex"], half) == (
-        "In 1 half-sample, sex was selected."
-    )
+    assert recurrence_sentence(["sex"], half) == ("In 1 half-sample, sex was selected.")
 
 
 def test_many_terms_stay_short():
