@@ -383,9 +383,7 @@ def select(
 def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
     """The rule for the number of units: a number, a rule's name, or None (tuning parameter)."""
     if method.tuning_value is not None:
-        if k is None or isinstance(
-            k, NotGiven
-        ):  # an explicit tuning parameter overrides the default
+        if k is None or isinstance(k, NotGiven):  # a tuning parameter overrides the default
             return None
         if method.tuning_value == OWN and isinstance(k, str):
             raise OptionError(

@@ -13,7 +13,7 @@ from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.method import Method, steps_of
 from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
-from treeselect.arguments.checks import AUTO, MOST_RESAMPLES, check_choice, check_count
+from treeselect.arguments.checks import AUTO, MOST_RESAMPLES, SCORE_RULES, check_choice, check_count
 from treeselect.designs.design import check_size
 from treeselect.designs.problem import Problem
 from treeselect.designs.strata import varies
@@ -26,6 +26,7 @@ from treeselect.models.model import Model
 from treeselect.models.probing import Probes, ResampledReadings, read_resample
 from treeselect.resampling.choosing import Choice, choose, choose_sufficient, most_units
 from treeselect.resampling.cross_validation import (
+    SCORED_TREES,
     ScoreBySize,
     full_model,
     held_out_score,
@@ -41,9 +42,8 @@ from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import HERE, Course, Found, Kind, run_pieces
 
-_JUDGE_TREES, _SCORED_TREES, _SCORED_ROWS = 15, 50, 10_000
-"""Most trees of forests that judge sets on a resample, and of those that are scored, and rows to
-which these are fitted."""
+_JUDGE_TREES, _SCORED_ROWS = 15, 10_000
+"""Most trees of forests that judge sets on a resample, and rows that fit and score its models."""
 
 Grow = Callable[..., Model]
 """``grow(problem, weights, selected, seed=..., n_threads=...)``: a model of some units."""
@@ -154,7 +154,7 @@ def assess(
     problem = dataclasses.replace(problem, wants_scores=False)
     n_kept = int(keep.sum())
     given = _Given(
-        problem, method, weights, dataclasses.replace(choice, k=choice.k if chooses else k),
+        problem, method, weights, choice if choice.k in SCORE_RULES else Choice(choice.k or k),
         scheme, seed, n_kept + n_sizes if n_sizes else 0, n_scored, probes, grow,
     )  # fmt: skip
     calls = [(given, number) for number in range(n_resamples)]
@@ -379,7 +379,7 @@ def _scores(
         task,
         weights=_at_most(problem, task.weights, stream_seed(task.seed, "fitted")),
         wants_importance=False,
-        n_final_trees=_SCORED_TREES,
+        n_final_trees=SCORED_TREES,
     )
     others = _at_most(problem, others, stream_seed(task.seed, "scored"))
     of_size = [scored_step(steps, size, keep, method.predicts_any_set) for size in range(n_sizes)]

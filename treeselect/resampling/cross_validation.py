@@ -203,8 +203,8 @@ def known_scores(
     return known
 
 
-_SCORED_TREES = 50
-"""Trees of a final forest that only chooses the number of units on long data."""
+SCORED_TREES = 50
+"""Trees of a final forest that is only scored: on long data, and on half-samples."""
 
 
 def score_steps(
@@ -235,7 +235,7 @@ def score_steps(
     """
     problem = dataclasses.replace(task.problem, wants_scores=False)
     task = dataclasses.replace(
-        task, problem=problem, wants_importance=False, n_final_trees=_SCORED_TREES
+        task, problem=problem, wants_importance=False, n_final_trees=SCORED_TREES
     )
     keep, cut = problem.groups.keep, method.predicts_any_set
     of_size = [scored_step(steps, size, keep, cut) for size in range(task.max_size + 1)]
