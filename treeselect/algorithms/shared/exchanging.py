@@ -34,6 +34,9 @@ _ELIMINATED, _ELIMINATED_OF_FEW, _STEP = 60, 1_000, 1 / 3
 """Units of the ranking from which elimination starts, those on few rows, and the share removed at a
 time."""
 
+_CELLS = 1_000_000
+"""Values of the units that an additive model may start from."""
+
 _PATIENCE = 3
 """Sizes without improvement after which a path ends."""
 
@@ -99,6 +102,10 @@ class Search:
         self._added: dict[bytes, IntArray] = {}
         self._left: IntArray | None = None
         self._is_short = len(self._rows.places) < _FEW_ROWS
+        self._additive = None
+        if np.ptp(self._costs) == 0:
+            most = max(_ELIMINATED, _CELLS // len(self._rows.places))
+            self._additive = self._sure.additive_search(self._keep, self._order[:most])
 
     @property
     def n_able(self) -> int:
@@ -128,10 +135,12 @@ class Search:
         """The best set found, starting from the first units of the ranking or, if they are better,
         from those that elimination leaves (on few rows the other way round), or from a smaller set
         plus one unit."""
-        starts = [self.first(size), first_units(self._eliminated(), size, len(self._keep))]
-        start, other = reversed(starts) if self._is_short else starts
+        others = [self.first(size), first_units(self._eliminated(), size, len(self._keep))]
+        start = None if self._additive is None else self._additive.best_of_size(size)
+        if start is None:
+            start = others.pop(1 if self._is_short else 0)
         grown = [] if smaller is None else self.grown(smaller)
-        return self.improved(self.better_of(start, [other, *grown]))
+        return self.improved(self.better_of(start, [*others, *grown]))
 
     def _eliminated(self) -> IntArray:
         """The units of the ranking, those first that remain when a third of its first ones is

@@ -19,6 +19,7 @@ from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import Growth
 from treeselect.engine.linear.additive import AdditiveColumns
+from treeselect.engine.linear.additive_search import AdditiveSearch
 from treeselect.engine.linear.ridge import folds_of_clusters, ridge_outside, rises_without
 from treeselect.engine.splitting.candidates import can_split, n_able
 from treeselect.models.capacity import MIN_LEAF, Grower, cut_forest, truth_of
@@ -90,6 +91,10 @@ class Judge:
         """How much worse the additive model of a set is without each of its units, shape
         (n_selected,)."""
         return rises_without(self._columns, np.flatnonzero(selected).tolist(), self.truth)
+
+    def additive_search(self, keep: BoolArray, candidates: IntArray) -> AdditiveSearch:
+        """A search for sets that the additive model alone fits best, among some candidates."""
+        return AdditiveSearch(self._columns, self.truth, keep, candidates, self._folds)
 
     def of_trees(self, selected: BoolArray) -> FloatArray:
         """What trees add to the additive model of a set, out of bag, shape (n_own_rows,

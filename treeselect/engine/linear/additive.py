@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -92,7 +93,8 @@ def basis_of(data: BinnedData, group: int, weight: FloatArray) -> Basis:
         n_codes = int(max(data.n_codes[j], OTHER + 1 if data.is_factor[j] else 0))
         share = np.bincount(data.column(j), weight, n_codes) / weight.sum()
         sign = float(data.monotone[j]) if len(data.monotone) else 0.0
-        table, penalty = (_of_factor if data.is_factor[j] else _of_number)(share)
+        is_factor = data.is_factor[j]
+        table, penalty = _of_factor(share) if is_factor else _of_number(share.tobytes())
         if sign:
             table, penalty = table[:, penalty < 1], penalty[penalty < 1]
         if table.shape[1]:
@@ -124,8 +126,11 @@ def _of_factor(share: FloatArray) -> tuple[FloatArray, FloatArray]:
     return table / np.sqrt(variance), np.full(len(levels), _LIGHT)
 
 
-def _of_number(share: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Normal scores, missing indicator and hinges by code; see :func:`basis_of`."""
+@lru_cache(maxsize=64)
+def _of_number(shares: bytes) -> tuple[FloatArray, FloatArray]:
+    """Normal scores, missing indicator and hinges by code, from the shares of codes as bytes; see
+    :func:`basis_of`. They are kept, since columns of distinct values share them."""
+    share = np.frombuffer(shares)
     parts, penalty = [np.empty((len(share), 0))], []
     known = share.copy()
     known[0] = 0.0

@@ -59,6 +59,19 @@ def rises_without(columns: AdditiveColumns, groups: Sequence[int], truth: FloatA
     return rises
 
 
+def counted_error(
+    columns: AdditiveColumns, groups: Sequence[int], truth: FloatArray, counted: float
+) -> float:
+    """Generalised cross-validation error of an additive ridge regression, with each effective
+    parameter counted so many times."""
+    x, penalty, direction = columns.groups(groups)
+    found = _Ridge(columns, x, penalty, truth, None, counted)
+    wrong = (direction[:, np.newaxis] * found.coef < 0).any(axis=1)
+    if wrong.any():
+        found = _Ridge(columns, x[~wrong], penalty[~wrong], truth, None, counted)
+    return found.error
+
+
 class _Ridge:
     """A ridge regression; see :func:`ridge_outside`."""
 
@@ -69,6 +82,7 @@ class _Ridge:
         penalty: FloatArray,
         truth: FloatArray,
         folds: IntArray | None,
+        counted: float = 1.0,
     ) -> None:
         self._weight, self._are_copies = columns.weight, columns.are_copies
         self._x, self._truth, self._folds = x, truth, folds
@@ -79,16 +93,18 @@ class _Ridge:
         gram, self._cross = weighted @ x.T, weighted @ self._above
         squares = float(self._weight @ (self._above**2).sum(axis=1))
         self.coef: FloatArray = np.zeros((0, truth.shape[1]))
-        best, self.shrunk = np.inf, gram
+        self.error, self.shrunk = squares / max(self._total - counted, 1.0) ** 2, gram
+        least = np.inf
         for ridge in RIDGES if len(penalty) else ():
             shrunk = gram + np.diag(ridge * penalty)
             solved = np.linalg.solve(shrunk, np.hstack([self._cross, gram]))
             coef = solved[:, : truth.shape[1]]
             left = squares - 2 * (coef * self._cross).sum() + (coef * (gram @ coef)).sum()
             freedom = 1 + np.trace(solved[:, truth.shape[1] :])
-            error = float(left) / max(self._total - freedom, 1.0) ** 2
-            if error < best:
-                best, self.shrunk, self.coef = error, shrunk, np.asarray(coef)
+            error = float(left) / max(self._total - counted * freedom, 1.0) ** 2
+            if error < least:
+                least = self.error = error
+                self.shrunk, self.coef = shrunk, np.asarray(coef)
 
     def outside(self) -> FloatArray:
         """Predictions for rows left out."""
