@@ -83,7 +83,7 @@ class Search:
         groups = task.problem.groups
         self._task, self._margin = task, margin
         self._keep, self._costs = groups.keep, groups.costs
-        self._rank = groups.ranks(task.seed)
+        self._rank = groups.ranks(0)
         self._rows = rows_to_judge(task, SURE_ROWS)
         n_usual = usual_trees(len(self._rows.places))
         self._n_trees = min(n_usual, task.n_judge_trees or n_usual)
@@ -132,9 +132,9 @@ class Search:
         return mean < -self._margin * spread
 
     def best_of_size(self, size: int, smaller: BoolArray | None) -> Found:
-        """The best set found, starting from the first units of the ranking or, if they are better,
-        from those that elimination leaves (on few rows the other way round), or from a smaller set
-        plus one unit."""
+        """The best set found, starting from that of the additive model or, if they are better, from
+        the first units of the ranking, those that elimination leaves, or a smaller set plus one
+        unit."""
         others = [self.first(size), first_units(self._eliminated(), size, len(self._keep))]
         start = None if self._additive is None else self._additive.best_of_size(size)
         if start is None:

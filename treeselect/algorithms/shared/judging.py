@@ -67,7 +67,7 @@ class Judge:
         self._weight, self._groups = self._weights.values, self._weights.blocks
         self._n_trees, self._n_threads = n_trees, task.n_threads
         self._seed = task.seeded(name).seed
-        self._rank = problem.groups.ranks(task.seed)
+        self._rank = problem.groups.ranks(0)
         self.truth = truth_of(problem, task.weight)[self._rows.places]
         self._columns = AdditiveColumns(self._data, self._weight)
         self._folds = None if self._groups is None else folds_of_clusters(self._groups)
@@ -213,7 +213,7 @@ def held_out_gains(
     n_trees : int
     """
     data, (target, counts) = rows.data, _known(rows, truth)
-    ranks, able = task.problem.groups.ranks(task.seed), can_split(data, counts)
+    ranks, able = task.problem.groups.ranks(0), can_split(data, counts)
     if passing(int((counts > 0).sum()), data.n_groups) == data.n_groups:
         gains = _forest_gains(task, rows, (data, target, counts), ranks, name, n_trees)
         return np.where(able, gains, -np.inf)
@@ -233,7 +233,7 @@ def gains_among(
     for the others and for units that can't split. See :func:`held_out_gains`."""
     target, counts = _known(rows, truth)
     few = select_groups(rows.data, units)
-    ranks = task.problem.groups.ranks(task.seed)[units]
+    ranks = task.problem.groups.ranks(0)[units]
     gains = np.full(len(units), -np.inf)
     found = _forest_gains(task, rows, (few, target, counts), ranks, name, n_trees)
     gains[units] = np.where(can_split(few, counts), found, -np.inf)
