@@ -25,8 +25,9 @@ class ExchangeSearch(Method):
     Methods that follow a path seldom drop a term once it has entered. At each size, exchange search
     starts from the terms that an additive model fits best or, if one of them is better, from the
     terms with the largest held-out gain in a forest of all terms, from those that recursive
-    elimination leaves, or from the set of the next smaller size with one more term. It then exchanges selected for unselected terms as long as the
-    out-of-bag error falls by more than a margin.
+    elimination leaves, or from the set of the next smaller size with one more term. It then
+    exchanges selected for unselected terms as long as the out-of-bag error falls by more than a
+    margin.
 
     Parameters
     ----------
@@ -74,12 +75,13 @@ class ExchangeSearch(Method):
     interactions with terms of S, and from the ranking by the forest of all terms. It also considers
     the selected terms whose removal raises the error least. Each of the best three entries may
     replace two of these, or the term that an additive model needs least beside it, and the best
-    three of these are judged by `n_trees` trees. The best exchange is made if it lowers the error
-    by more than `margin` standard errors. Among sets within one standard error of the best, the
-    cheapest comes first, then the one whose terms are most informative individually: the largest
-    sum of epsilon squared [3]_, which involves no random numbers. First judgements use 25 trees and
-    at most 2,000 rows, final ones at most 10,000 rows. The path ends when three further terms do
-    not lower the error by more than the margin.
+    three of these are judged by `n_trees` trees. With equal `costs`, an entry must help beside all
+    selected terms, by at least half the margin: otherwise it doesn't help without one of them. The
+    best exchange is made if it lowers the error by more than `margin` standard errors. Among sets
+    within one standard error of the best, the cheapest comes first, then the one whose terms are
+    most informative individually: the largest sum of epsilon squared [3]_, which involves no random
+    numbers. First judgements use 25 trees and at most 2,000 rows, final ones at most 10,000 rows.
+    The path ends when three further terms do not lower the error by more than the margin.
 
     On more than 3,000 rows, first judgements use 12 trees, and an exchange that they find worse by
     more than one standard error is not judged again. Final judgements then have fewer trees
@@ -177,7 +179,6 @@ class ExchangeSearch(Method):
         if not task.problem.wants_scores:
             return step
         search = Search(task, n_trees=self.n_trees, margin=self.margin)
-        search.better_by_exchange(step.selected)  # judges its neighbours
         return self._step(task, search, Found(step.selected), search.left(step.selected))
 
     def _enough(self, search: Search, start: Found, left: float) -> Found:

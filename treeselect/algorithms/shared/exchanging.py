@@ -211,6 +211,7 @@ class Search:
 
         Sets that the quick judge found near-equivalent are judged with all trees.
         """
+        self._neighbours(found.selected, self._additions(found.selected)[:_BEST])
         quick = self._others(self._quick, found)
         close = self._not_hopeless(
             self._best_first(self._quick, quick)[:_NEIGHBOURS], found.selected
@@ -262,16 +263,26 @@ class Search:
         return judge.rise(before, after, before & after, share)
 
     def better_by_exchange(self, selected: BoolArray) -> BoolArray | None:
-        """The set after the best exchange; None if no exchange helps."""
-        into, out = self._additions(selected)[:_BEST], self._removals(selected)[:_BEST]
+        """The set after the best exchange; None if no exchange helps: for instance, if no unit
+        helps even without one that leaves."""
+        into = self._additions(selected)[:_BEST]
+        if np.ptp(self._costs) == 0:
+            grown = [_exchanged(selected, None, g) for g in into.tolist()]
+            rises = np.array([self._quick.rise(selected, one) for one in grown]).reshape(-1, 2)
+            into = into[rises[:, 0] < -self._margin * rises[:, 1] / 2]
+        near = self._neighbours(selected, into) if len(into) else []
+        better = self.better_of(selected, near)
+        return None if better is selected else better
+
+    def _neighbours(self, selected: BoolArray, into: IntArray) -> list[BoolArray]:
+        """The best sets with one of some units in the place of one of those needed least."""
+        out = self._removals(selected)[:_BEST].tolist()
         tried = [
             _exchanged(selected, a, b)
             for b in into.tolist()
-            for a in self._replaced(selected, b, out.tolist())
+            for a in self._replaced(selected, b, out)
         ]
-        near = self._not_hopeless(self._best_first(self._quick, tried)[:_BEST], selected)
-        better = self.better_of(selected, near)
-        return None if better is selected else better
+        return self._not_hopeless(self._best_first(self._quick, tried)[:_BEST], selected)
 
     def _replaced(self, selected: BoolArray, into: int, out: list[int]) -> list[int]:
         """Units that another unit may replace: that which an additive model needs least beside it,
