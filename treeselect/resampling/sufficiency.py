@@ -17,7 +17,8 @@ from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.sizes import step_of_size, step_within
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.engine.linear.additive import AdditiveColumns, fit_additive
+from treeselect.engine.linear.additive import fit_additive
+from treeselect.engine.linear.additive_search import exchanged
 from treeselect.engine.linear.score_test import score_test
 from treeselect.engine.splitting.candidates import can_split
 from treeselect.engine.survival.times import STRATUM
@@ -128,7 +129,6 @@ class Sufficiency:
         n_trees = task.n_judge_trees or usual_trees(len(rows.places))
         self._judge = Judge(task, n_trees, "sure", rows)
         self._family = problem.family
-        self._columns = AdditiveColumns(rows.data, own.values)
         self._loss = self._family.loss.of(problem.y[rows.places], own.values)
         base = problem.constant(task.weight)[rows.places]
         self._base = base.reshape(len(rows.places), -1)
@@ -166,7 +166,7 @@ class Sufficiency:
         for unit in units[np.argsort(rises, kind="stable")][:_TRIED].tolist():
             if keep[unit]:
                 continue
-            rest = _without(selected, unit)
+            rest = exchanged(selected, unit, None)
             if self._of_larger(rest, selected) <= LEVEL:
                 continue
             p_value = self.p_value(rest, [selected])
@@ -177,7 +177,9 @@ class Sufficiency:
     def rises_without(self, selected: BoolArray) -> FloatArray:
         """How much worse the judge finds a set without each of its units, shape (n_selected,)."""
         units = np.flatnonzero(selected).tolist()
-        return np.array([self._judge.rise(selected, _without(selected, g))[0] for g in units])
+        return np.array(
+            [self._judge.rise(selected, exchanged(selected, g, None))[0] for g in units]
+        )
 
     def of_units(self, selected: BoolArray) -> float:
         """P-value of the score test that no unit adds to an additive model of a set and its trees
@@ -185,11 +187,11 @@ class Sufficiency:
         inside = np.flatnonzero(selected).tolist()
         others = np.flatnonzero(~selected & self._able).tolist()
         fit = fit_additive(
-            self._columns, inside, self._loss, self._base,
+            self._judge.columns, inside, self._loss, self._base,
             has_constant=self._family.loss.has_constant, ridges=[1.0],
         )  # fmt: skip
         return score_test(
-            self._columns, inside, fit, self._loss, others,
+            self._judge.columns, inside, fit, self._loss, others,
             explained=self._judge.of_trees(selected),
             strata=self._strata, clusters=self._clusters,
         ).p_value  # fmt: skip
@@ -215,12 +217,6 @@ class Sufficiency:
         log_count = log_sets[0] - log_sets[1] - log_sets[2] + (n_more - 1) * np.log(2)
         log_p = scipy.stats.norm.logsf(z / np.sqrt(_WIDER)) + log_count
         return float(np.exp(min(log_p, 0.0)))
-
-
-def _without(selected: BoolArray, unit: int) -> BoolArray:
-    rest = selected.copy()
-    rest[unit] = False
-    return rest
 
 
 def sufficient_words(p_values: FloatArray) -> str:

@@ -15,6 +15,7 @@ from treeselect.algorithms.shared.searched import Exchange, Rival, Trace, trace_
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import FREE
+from treeselect.engine.linear.additive_search import exchanged
 from treeselect.engine.rounding import falling, levels
 
 _TREES, _LEAST_TREES, _ROWS_TIMES_TREES = 100, 30, 300_000
@@ -185,7 +186,7 @@ class Search:
 
     def grown(self, selected: BoolArray) -> list[BoolArray]:
         """The set plus the unit that lowers the error most; none if there is no other unit."""
-        return [_exchanged(selected, None, g) for g in self._additions(selected)[:1].tolist()]
+        return [exchanged(selected, None, g) for g in self._additions(selected)[:1].tolist()]
 
     def better_of(self, incumbent: BoolArray, challengers: Sequence[BoolArray]) -> BoolArray:
         """The best challenger that beats a set by the margin, or else the set itself."""
@@ -241,9 +242,9 @@ class Search:
         """Increase of the error without each unit of a set, at least 0; shape (n_groups,)."""
         worth = np.zeros(len(selected))
         units = np.flatnonzero(selected).tolist()
-        self._quick.learn([_exchanged(selected, unit, None) for unit in units])
+        self._quick.learn([exchanged(selected, unit, None) for unit in units])
         for unit in units:
-            rise, _ = self._quick.rise(selected, _exchanged(selected, unit, None))
+            rise, _ = self._quick.rise(selected, exchanged(selected, unit, None))
             worth[unit] = max(rise, 0.0)
         return worth
 
@@ -267,7 +268,7 @@ class Search:
         helps even without one that leaves."""
         into = self._additions(selected)[:_BEST]
         if np.ptp(self._costs) == 0:
-            grown = [_exchanged(selected, None, g) for g in into.tolist()]
+            grown = [exchanged(selected, None, g) for g in into.tolist()]
             rises = np.array([self._quick.rise(selected, one) for one in grown]).reshape(-1, 2)
             into = into[rises[:, 0] < -self._margin * rises[:, 1] / 2]
         near = self._neighbours(selected, into) if len(into) else []
@@ -278,7 +279,7 @@ class Search:
         """The best sets with one of some units in the place of one of those needed least."""
         out = self._removals(selected)[:_BEST].tolist()
         tried = [
-            _exchanged(selected, a, b)
+            exchanged(selected, a, b)
             for b in into.tolist()
             for a in self._replaced(selected, b, out)
         ]
@@ -287,7 +288,7 @@ class Search:
     def _replaced(self, selected: BoolArray, into: int, out: list[int]) -> list[int]:
         """Units that another unit may replace: that which an additive model needs least beside it,
         as if it were a copy, and the first of those that are needed least anyway."""
-        larger = _exchanged(selected, None, into)
+        larger = exchanged(selected, None, into)
         units = np.flatnonzero(larger)
         rises = np.full(len(selected), np.inf)
         rises[units] = per_price(self._quick.rises_without(larger), self._costs[units])
@@ -335,7 +336,7 @@ class Search:
         key = selected.tobytes()
         if key not in self._added:
             units = self._candidates(selected).tolist()
-            found = self._best_first(self._quick, [_exchanged(selected, None, g) for g in units])
+            found = self._best_first(self._quick, [exchanged(selected, None, g) for g in units])
             best = [np.flatnonzero(one & ~selected)[0] for one in found]
             self._added[key] = np.array(best, dtype=np.int64)
         return self._added[key]
@@ -343,7 +344,7 @@ class Search:
     def _removals(self, selected: BoolArray) -> IntArray:
         """Candidates for removal, by increasing rise of the error."""
         units = np.flatnonzero(selected & ~self._keep)
-        sets = [_exchanged(selected, g, None) for g in units.tolist()]
+        sets = [exchanged(selected, g, None) for g in units.tolist()]
         self._quick.learn(sets)
         missed = [self._quick.rise(selected, found)[0] for found in sets]
         return units[falling(-per_price(np.array(missed), self._costs[units]), self._rank[units])]
@@ -379,11 +380,3 @@ def per_price(gains: FloatArray, costs: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         lost = np.where(np.isneginf(gains), -np.inf, gains * costs)
         return np.where(gains > 0, gains / costs, lost)
-
-
-def _exchanged(selected: BoolArray, out: int | None, into: int | None) -> BoolArray:
-    """A set without one unit, with another, or both."""
-    found = selected.copy()
-    found[[g for g in (out,) if g is not None]] = False
-    found[[g for g in (into,) if g is not None]] = True
-    return found

@@ -69,7 +69,7 @@ class Judge:
         self._seed = task.seeded(name).seed
         self._rank = problem.groups.ranks(0)
         self.truth = truth_of(problem, task.weight)[self._rows.places]
-        self._columns = AdditiveColumns(self._data, self._weight)
+        self.columns = AdditiveColumns(self._data, self._weight)
         self._folds = None if self._groups is None else folds_of_clusters(self._groups)
         self._known: dict[bytes, _Judged] = {}
 
@@ -90,11 +90,11 @@ class Judge:
     def rises_without(self, selected: BoolArray) -> FloatArray:
         """How much worse the additive model of a set is without each of its units, shape
         (n_selected,)."""
-        return rises_without(self._columns, np.flatnonzero(selected).tolist(), self.truth)
+        return rises_without(self.columns, np.flatnonzero(selected).tolist(), self.truth)
 
     def additive_search(self, keep: BoolArray, candidates: IntArray) -> AdditiveSearch:
         """A search for sets that the additive model alone fits best, among some candidates."""
-        return AdditiveSearch(self._columns, self.truth, keep, candidates, self._folds)
+        return AdditiveSearch(self.columns, self.truth, keep, candidates, self._folds)
 
     def of_trees(self, selected: BoolArray) -> FloatArray:
         """What trees add to the additive model of a set, out of bag, shape (n_own_rows,
@@ -172,7 +172,7 @@ class Judge:
     def _judge(self, selected: BoolArray, n_threads: int) -> _Judged:
         """Fit the additive model of a set and grow the forest of its residuals."""
         truth, weight = self.truth, self._weight
-        known = ridge_outside(self._columns, np.flatnonzero(selected).tolist(), truth, self._folds)
+        known = ridge_outside(self.columns, np.flatnonzero(selected).tolist(), truth, self._folds)
         known = np.clip(known, truth.min(axis=0), truth.max(axis=0))
         left = truth - known
         if not selected.any():

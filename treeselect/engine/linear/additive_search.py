@@ -70,7 +70,7 @@ class AdditiveSearch:
             into = self._additions(self._best[-1])
             if not into:
                 break
-            grown = self._least([_exchanged(self._best[-1], None, g) for g in into])
+            grown = self._least([exchanged(self._best[-1], None, g) for g in into])
             self._best.append(self._improved(grown))
         if size - n_fixed >= len(self._best):
             return None
@@ -92,10 +92,11 @@ class AdditiveSearch:
 
     def _improved(self, selected: BoolArray) -> BoolArray:
         for _ in range(_MOST_ROUNDS):
+            removals = self._removals(selected)
             tried = [
-                _exchanged(selected, out, into)
+                exchanged(selected, out, into)
                 for into in self._additions(selected)
-                for out in self._removals(selected)
+                for out in removals
             ]
             if not tried:
                 break
@@ -140,9 +141,11 @@ class AdditiveSearch:
         return inverse @ values, float(((inverse @ gram) * inverse).sum())
 
 
-def _exchanged(selected: BoolArray, out: int | None, into: int) -> BoolArray:
+def exchanged(selected: BoolArray, out: int | None, into: int | None) -> BoolArray:
+    """A set without one group, with another, or both."""
     found = selected.copy()
     if out is not None:
         found[out] = False
-    found[into] = True
+    if into is not None:
+        found[into] = True
     return found

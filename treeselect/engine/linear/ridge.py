@@ -37,12 +37,7 @@ def ridge_outside(
     -------
     ndarray of float, shape (n_rows, n_outputs)
     """
-    x, penalty, direction = columns.groups(groups)
-    found = _Ridge(columns, x, penalty, truth, folds)
-    wrong = (direction[:, np.newaxis] * found.coef < 0).any(axis=1)
-    if wrong.any():  # what must not fall, and would, stays level
-        found = _Ridge(columns, x[~wrong], penalty[~wrong], truth, folds)
-    return found.outside()
+    return _fit(columns, groups, truth, folds).outside()
 
 
 def rises_without(columns: AdditiveColumns, groups: Sequence[int], truth: FloatArray) -> FloatArray:
@@ -64,12 +59,22 @@ def counted_error(
 ) -> float:
     """Generalised cross-validation error of an additive ridge regression, with each effective
     parameter counted so many times."""
+    return _fit(columns, groups, truth, None, counted).error
+
+
+def _fit(
+    columns: AdditiveColumns,
+    groups: Sequence[int],
+    truth: FloatArray,
+    folds: IntArray | None,
+    counted: float = 1.0,
+) -> _Ridge:
     x, penalty, direction = columns.groups(groups)
-    found = _Ridge(columns, x, penalty, truth, None, counted)
+    found = _Ridge(columns, x, penalty, truth, folds, counted)
     wrong = (direction[:, np.newaxis] * found.coef < 0).any(axis=1)
-    if wrong.any():
-        found = _Ridge(columns, x[~wrong], penalty[~wrong], truth, None, counted)
-    return found.error
+    if wrong.any():  # what must not fall, and would, stays level
+        found = _Ridge(columns, x[~wrong], penalty[~wrong], truth, folds, counted)
+    return found
 
 
 class _Ridge:
