@@ -60,9 +60,10 @@ class ExchangeSearch(Method):
     of the null model, within strata.
 
     The additive model of each size is found by exchanges, too, at the least error of generalised
-    cross-validation with each effective parameter counted three times; of long data, the first
-    million values of the ranking take part. It involves no random numbers, so that another seed
-    starts from the same set. It isn't used with unequal `costs`, or where it explains nothing.
+    cross-validation with each effective parameter counted three times [4]_. It involves no random
+    numbers, so that another seed starts from the same set, unless rows are sampled (beyond 10,000)
+    or terms left out (only the first terms of the ranking enter, a million values in all, but at
+    least 60 terms). It isn't used with unequal `costs`, or where it explains nothing.
 
     Three times as many trees as judge a set, at least 100, rank all terms, since terms that matter
     only together stand out late. Elimination begins with the first 60 terms of this ranking and
@@ -114,6 +115,8 @@ class ExchangeSearch(Method):
     .. [2] P. Pudil, J. Novovicova, J. Kittler (1994). Floating search methods in feature selection.
        Pattern Recognition Letters 15(11), 1119-1125.
     .. [3] T. L. Kelley (1935). An unbiased correlation ratio measure. PNAS 21(9), 554-559.
+    .. [4] Y.-J. Kim, C. Gu (2004). Smoothing spline Gaussian regression: more scalable computation
+       via efficient approximation. JRSS B 66(2), 337-356.
 
     Examples
     --------

@@ -79,6 +79,14 @@ def test_fixed_groups_stay_and_only_candidates_enter():
     assert search.best_of_size(5) is None  # there are four
 
 
+def test_constant_groups_never_enter():
+    rng = np.random.default_rng(6)
+    x = np.column_stack([np.ones(100), rng.standard_normal(100)])
+    search = search_of(x, x[:, 1] + rng.standard_normal(100), fixed=[0])
+    assert members(search.best_of_size(2)) == [0, 1]
+    assert search_of(x, x[:, 1], candidates=[0]).best_of_size(1) is None
+
+
 def test_what_explains_nothing_is_no_set():
     rng = np.random.default_rng(3)
     x = rng.standard_normal((400, 5))
