@@ -13,7 +13,7 @@ from treeselect.engine.rounding import PRECISION, levels
 
 _COUNTED = 3.0
 """Each effective parameter counts so many times, since a search over sets finds those that chance
-favours. Kim and Gu (2004, section 3) count it 1.4 times without a search."""
+favours (Kim and Gu 2004 count 1.4 times without a search)."""
 
 _INTO, _OUT = 6, 3
 """Groups that are tried for entry, of those that explain most of what is left, and for removal, of
