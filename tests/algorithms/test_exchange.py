@@ -84,6 +84,12 @@ def found():
     return select(near_copies(apart=0.02), 3)
 
 
+def test_of_exact_copies_every_seed_takes_the_same():
+    data = near_copies().assign(copy=lambda frame: frame["x0"])
+    sets = {frozenset(select(data, 2, seed=seed).selected) for seed in range(8)}
+    assert len(sets) == 1
+
+
 def test_no_copy_takes_the_place_of_a_weak_column(found):
     one, other = ({f"x{j}", f"near{j}"} & set(found.selected) for j in (0, 1))
     assert (len(one), len(other)) == (1, 1)

@@ -106,7 +106,9 @@ class Search:
         self._additive = None
         if np.ptp(self._costs) == 0:
             most = max(_ELIMINATED, _CELLS // len(self._rows.places))
-            self._additive = self._sure.additive_search(self._keep, self._order[:most])
+            first = self._order[:most]
+            first = first[np.argsort(self._rank[first])]  # which decides ties, whatever the seed
+            self._additive = self._sure.additive_search(self._keep, first)
 
     @property
     def n_able(self) -> int:

@@ -21,6 +21,7 @@ from treeselect.engine.growing.growth import Growth
 from treeselect.engine.linear.additive import AdditiveColumns
 from treeselect.engine.linear.additive_search import AdditiveSearch
 from treeselect.engine.linear.ridge import folds_of_clusters, ridge_outside, rises_without
+from treeselect.engine.rounding import slack
 from treeselect.engine.splitting.candidates import can_split, n_able
 from treeselect.models.capacity import MIN_LEAF, Grower, cut_forest, truth_of
 
@@ -148,7 +149,8 @@ class Judge:
             known = self.errors(base)
             added, lost = self.errors(after) - known, self.errors(before) - known
             difference = 2 * (share * added - (1 - share) * lost)
-        return self.mean(difference)
+        is_rounding = np.abs(difference) <= slack(self.errors(before))
+        return self.mean(np.where(is_rounding, 0.0, difference))
 
     def mean(self, values: FloatArray) -> tuple[float, float]:
         """Mean of values of the judge's rows, with its standard error, as in :meth:`rise`; missing
