@@ -237,3 +237,40 @@ def test_sets_that_could_have_been_found_are_counted(linear):
     assert tests.of_set(two, three) > LEVEL
     assert tests.of_units(one) < LEVEL
     assert tests.of_units(np.ones(len(names), dtype=bool)) == 1
+
+
+def responses(family, effect, seed):
+    """A response of a family, and the formula and options of its model."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((150, 4))
+    frame, eta = numbers(x), effect * x[:, 0]
+    if family == "cox":
+        time, until = rng.exponential(np.exp(-eta)), rng.exponential(1.0, 150)
+        frame = frame.assign(
+            time=np.minimum(time, until), event=time <= until, site=rng.choice(3, 150)
+        )
+        return frame, "Surv(time, event) ~ . - site + strata(site)"
+    y = {
+        "gaussian": lambda: eta + rng.standard_t(3, 150),
+        "binomial": lambda: (rng.logistic(size=150) < eta - 1).astype(int),
+        "multinomial": lambda: np.array(["a", "b", "c"])[
+            np.digitize(eta + rng.logistic(size=150), [-1, 1])
+        ],
+        "poisson": lambda: rng.poisson(np.exp(eta)),
+    }[family]()
+    return frame.assign(y=y), "y ~ ."
+
+
+@pytest.mark.parametrize("family", ["gaussian", "binomial", "multinomial", "poisson", "cox"])
+def test_p_values_of_nothing_are_uniform_on_noise_and_small_where_there_is_an_effect(family):
+    def p_values(effect):
+        for seed in range(20):
+            frame, formula = responses(family, effect, seed)
+            own = treeselect.select(
+                formula, frame, family=family, method="mrmr", k=1, seed=1, progress=False
+            ).design
+            task = Task(own.problem_for(ExchangeSearch()), own.row_weights, max_size=1, seed=1)
+            yield Sufficiency(task).of_units(np.zeros(4, dtype=bool))
+
+    assert np.mean(list(p_values(0.0))) == pytest.approx(0.5, abs=0.2)
+    assert np.median(list(p_values(0.8))) < LEVEL

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from treeselect.algorithms.shared.base import Step, ranked_step
-from treeselect.algorithms.shared.exchanging import usual_trees
+from treeselect.algorithms.shared.exchanging import SURE_ROWS, usual_trees
 from treeselect.algorithms.shared.judged_rows import rows_to_judge
 from treeselect.algorithms.shared.judging import Judge
 from treeselect.algorithms.shared.method import Method
@@ -23,12 +23,11 @@ from treeselect.engine.linear.score_test import score_test
 from treeselect.engine.splitting.candidates import can_split
 from treeselect.engine.survival.times import STRATUM
 
-LEVEL = 0.04
-"""Level of the test that a set is sufficient."""
+LEVEL = 0.032
+"""Level of the test of single effects that a set is sufficient."""
 
-_SHARE = 0.8
-"""Share of the level that the test of single effects spends; the test of sets found by the search
-has the rest."""
+_TIMES = 4
+"""Times as small is the level of the test of sets that the search found."""
 
 _WIDER = 1.5
 """Variance of the statistic of Clark and West if nothing is added, at most: it is then degenerate,
@@ -42,8 +41,6 @@ _NEGLIGIBLE = 0.005
 
 _TRIED = 3
 """Units that are tried for removal, those needed least."""
-
-_MOST_ROWS = 10_000
 
 
 class Sufficient(NamedTuple):
@@ -124,10 +121,10 @@ class Sufficiency:
 
     def __init__(self, task: Task) -> None:
         problem = task.problem
-        rows = rows_to_judge(task, _MOST_ROWS)
-        own = task.weights.of(rows.places)
+        rows = task.once(rows_to_judge, SURE_ROWS)
+        own = rows.weights
         n_trees = task.n_judge_trees or usual_trees(len(rows.places))
-        self._judge = Judge(task, n_trees, "sure", rows)
+        self._judge = task.once(Judge, n_trees, "sure", SURE_ROWS)
         self._family = problem.family
         self._loss = self._family.loss.of(problem.y[rows.places], own.values)
         base = problem.constant(task.weight)[rows.places]
@@ -138,8 +135,9 @@ class Sufficiency:
         self._clusters = own.blocks if own.blocks is not None else own.error_groups
 
     def p_value(self, selected: BoolArray, larger: Sequence[BoolArray]) -> float:
-        """P-value of the hypothesis that no larger set predicts better; if the score test rejects
-        it, of that test alone.
+        """P-value of the hypothesis that no larger set predicts better: that of the score test,
+        unless this is above the level, and the search found a set that rejects it. On noise it is
+        thus nearly uniform.
 
         Parameters
         ----------
@@ -147,9 +145,10 @@ class Sufficiency:
         larger : sequence of ndarray of bool
             Larger sets that the search found.
         """
-        p_value = min(1.0, self.of_units(selected) / _SHARE)
+        p_value = self.of_units(selected)
         if p_value > LEVEL:
-            p_value = min([p_value, *(self._of_larger(selected, other) for other in larger)])
+            found = min((self._of_larger(selected, other) for other in larger), default=1.0)
+            p_value = found if found <= LEVEL else p_value
         return p_value
 
     def is_nearly_best(self, selected: BoolArray, larger: Sequence[BoolArray]) -> bool:
@@ -197,7 +196,7 @@ class Sufficiency:
         ).p_value  # fmt: skip
 
     def _of_larger(self, selected: BoolArray, larger: BoolArray) -> float:
-        return self.of_set(selected, larger) / (1 - _SHARE)
+        return self.of_set(selected, larger) * _TIMES
 
     def of_set(self, selected: BoolArray, larger: BoolArray) -> float:
         """P-value of the test that a larger set predicts no better out of bag, multiplied by the

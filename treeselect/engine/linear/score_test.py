@@ -66,10 +66,11 @@ def score_test(
     levels) and of all its functions are computed, and the smaller of their two p-values, minus its
     log, is the evidence of the group. The test uses the sums of the 1, 2, 4, ... largest evidences,
     so that it sees a single strong group as well as many weak ones. Their null distribution is
-    that of permuted Pearson residuals (Freedman and Lane 1983), within strata; with clusters, that
-    of score contributions of clusters with random signs. The smallest p-value over the sums is
-    compared with its own distribution over the same draws (Westfall and Young 1993), so that the
-    number of groups, their correlations and the sums looked at are all counted.
+    that of permuted Pearson residuals (of times, martingale residuals; Freedman and Lane 1983),
+    within strata; with clusters, that of score contributions of clusters with random signs. The
+    smallest p-value over the sums is compared with its own distribution over the same draws
+    (Westfall and Young 1993), so that the number of groups, their correlations and the sums looked
+    at are all counted.
 
     The draws are the same in every call, so that the test has no seed.
 
@@ -150,12 +151,12 @@ class _Draws:
         clusters: IntArray | None,
     ) -> None:
         down, curvature = derivatives(loss, fit.eta)
+        if not fit.has_constant:  # of a time, curvature is known no sooner than the time itself
+            curvature = np.full_like(curvature, curvature.mean())
         self._columns = columns
         self._root = np.sqrt(columns.weight[:, np.newaxis] * curvature)
         self._left = (down - explained) / curvature * self._root
-        x = columns.groups(groups)[0]
-        if fit.has_constant:
-            x = np.concatenate([np.ones((1, x.shape[1])), x])
+        x = np.concatenate([np.ones((1, len(down))), columns.groups(groups)[0]])
         self._bases = [_orthonormal((x * root).T) for root in self._root.T]
         freedom = len(x) / max(len(down), len(x) + 1)
         self._variance = (self._left**2).mean(axis=0) / (1 - freedom)
