@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -89,6 +89,9 @@ class ExchangeSearch(Method):
     (`n_trees`): over streams of random numbers, differences of sets vary as much with 100 trees as
     with 30, because they vary with the capacity that the first trees choose.
 
+    On resamples where tests choose the number of terms, sets are judged by 15 trees, three terms
+    are considered for entry, and no exchanges follow (with unequal `costs`, all is as above).
+
     On more than 20,000 rows, the number of terms (``k="1se"``, ``"best"``) is chosen on rows that
     the search spares. The path is searched for on at most 10,000 rows, stratified by class; for
     each of its sets, a forest of 50 trees fitted to the same rows predicts the others (at most
@@ -162,7 +165,7 @@ class ExchangeSearch(Method):
 
     def steps(self, task: Task) -> Iterator[Step]:
         """The steps of the path one by one."""
-        search = Search(task, n_trees=self.n_trees, margin=self.margin)
+        search = self._search(task)
         start = Found(search.first(int(task.problem.groups.keep.sum())))
         if self.left is not None:
             yield self._step(task, search, self._enough(search, start, self.left), self.left)
@@ -181,8 +184,11 @@ class ExchangeSearch(Method):
         """A step with the score, and the near-equivalent sets, of a set that is not on the path."""
         if not task.problem.wants_scores:
             return step
-        search = Search(task, n_trees=self.n_trees, margin=self.margin)
+        search = self._search(task)
         return self._step(task, search, Found(step.selected), search.left(step.selected))
+
+    def _search(self, task: Task) -> Search:
+        return cast(Search, task.once(Search, self.n_trees, self.margin))
 
     def _enough(self, search: Search, start: Found, left: float) -> Found:
         """The first set that leaves at most this share of the error, or the last one."""
@@ -195,7 +201,10 @@ class ExchangeSearch(Method):
     def _step(self, task: Task, search: Search, found: Found, tuning: float) -> Step:
         selected, predict = found.selected, search.judge.prediction
         score = score_outside(task, selected, lambda: predict(selected))
-        step = ranked_step(tuning, selected, search.worth(selected), score)
+        worth = np.ones(len(selected))
+        if task.n_judge_trees is None:
+            worth = search.worth(selected)
+        step = ranked_step(tuning, selected, worth, score)
         if not task.problem.wants_scores:  # not used in folds
             return step
         return dataclasses.replace(step, trace=search.trace(found))

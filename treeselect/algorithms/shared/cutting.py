@@ -51,8 +51,8 @@ def with_cuts(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
     most = min(task.max_size, own[-1].size)
     wanted = range(int(keep.sum()) + 1, most + 1)
     sizes = wanted if task.every_size else [n for n in wanted if n in of_size or n == most]
-    rows = rows_to_judge(task, _ROWS)
-    judge = Judge(task, usual_trees(len(rows.places)), "cut", rows)
+    n_rows = len(task.once(rows_to_judge, _ROWS).places)
+    judge = Judge(task, usual_trees(n_rows), "cut", _ROWS)
     for size in sizes:
         start = step_of_size(own, size, keep)
         cuts = [(step_of_size([step], size, keep), step) for step in steps if step.size >= size]

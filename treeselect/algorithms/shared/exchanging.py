@@ -80,22 +80,20 @@ class Search:
         Standard errors by which a set must be better than another to replace it.
     """
 
-    def __init__(self, task: Task, *, n_trees: int | None = None, margin: float = MARGIN) -> None:
+    def __init__(self, task: Task, n_trees: int | None = None, margin: float = MARGIN) -> None:
         groups = task.problem.groups
         self._task, self._margin = task, margin
         self._keep, self._costs = groups.keep, groups.costs
         self._rank = groups.ranks(0)
-        self._rows = rows_to_judge(task, SURE_ROWS)
+        self._rows = task.once(rows_to_judge, SURE_ROWS)
         n_usual = usual_trees(len(self._rows.places))
         self._n_trees = min(n_usual, task.n_judge_trees or n_usual)
         self._is_long = n_usual < _TREES
-        self._sure = Judge(task, n_trees or self._n_trees, "sure", self._rows)
+        self._sure = task.once(Judge, n_trees or self._n_trees, "sure", SURE_ROWS)
         quick = _FEW_QUICK_TREES if self._is_long else _QUICK_TREES
         self._quick = self._sure
         if self._n_trees > quick or len(self._rows.places) > _QUICK_ROWS:
-            self._quick = Judge(
-                task, min(quick, self._n_trees), "quick", rows_to_judge(task, _QUICK_ROWS)
-            )  # fmt: skip
+            self._quick = Judge(task, min(quick, self._n_trees), "quick", _QUICK_ROWS)
         self._alone = Alone(self._rows.data, self._sure.truth, self._rows.weights)
         n_ranking = max(_TREES, _RANKING * self._n_trees)
         gains = held_out_gains(task, self._rows, self._sure.truth, "ranking", n_trees=n_ranking)
@@ -109,6 +107,8 @@ class Search:
             first = self._order[:most]
             first = first[np.argsort(self._rank[first])]  # which decides ties, whatever the seed
             self._additive = self._sure.additive_search(self._keep, first)
+        self._is_rough = task.n_judge_trees is not None and self._additive is not None
+        self._n_entries = _BEST if self._is_rough else _CANDIDATES
 
     @property
     def n_able(self) -> int:
@@ -143,7 +143,8 @@ class Search:
         if start is None:
             start = others.pop(1 if self._is_short else 0)
         grown = [] if smaller is None else self.grown(smaller)
-        return self.improved(self.better_of(start, [*others, *grown]))
+        best = self.better_of(start, [*others, *grown])
+        return Found(best) if self._is_rough else self.improved(best)
 
     def _eliminated(self) -> IntArray:
         """The units of the ranking, those first that remain when a third of its first ones is
@@ -360,9 +361,10 @@ class Search:
             np.flatnonzero(selected).tolist(), self._n_trees,
         )  # fmt: skip
         orders = [self._ranked(left, np.zeros_like(self._keep)), self._order]
-        outside = [order[~selected[order]][:_CANDIDATES] for order in orders]
-        by_turns = [order[i] for i in range(_CANDIDATES) for order in outside if i < len(order)]
-        return np.array(list(dict.fromkeys(by_turns))[:_CANDIDATES], dtype=np.int64)
+        n = self._n_entries
+        outside = [order[~selected[order]][:n] for order in orders]
+        by_turns = [order[i] for i in range(n) for order in outside if i < len(order)]
+        return np.array(list(dict.fromkeys(by_turns))[:n], dtype=np.int64)
 
     def _ranked(self, gains: FloatArray, keep: BoolArray) -> IntArray:
         """Units by gain per cost."""

@@ -56,20 +56,20 @@ class Judge:
     n_trees : int
     name : str
         Name of the random stream.
-    rows : Rows, optional
-        Rows to judge on; by default, all with positive weight.
+    most : int, optional
+        Most rows to judge on (``judged_rows.rows_to_judge``); by default, all with positive weight.
     """
 
-    def __init__(self, task: Task, n_trees: int, name: str, rows: Rows | None = None) -> None:
+    def __init__(self, task: Task, n_trees: int, name: str, most: int | None = None) -> None:
         problem = task.problem
-        self._rows = rows_to_judge(task) if rows is None else rows
-        self._data = self._rows.data
-        self._weights = self._rows.weights
+        self.rows: Rows = task.once(rows_to_judge, most)
+        self._data = self.rows.data
+        self._weights = self.rows.weights
         self._weight, self._groups = self._weights.values, self._weights.blocks
         self._n_trees, self._n_threads = n_trees, task.n_threads
         self._seed = task.seeded(name).seed
         self._rank = problem.groups.ranks(0)
-        self.truth = truth_of(problem, task.weight)[self._rows.places]
+        self.truth = truth_of(problem, task.weight)[self.rows.places]
         self.columns = AdditiveColumns(self._data, self._weight)
         self._folds = None if self._groups is None else folds_of_clusters(self._groups)
         self._known: dict[bytes, _Judged] = {}
@@ -105,7 +105,7 @@ class Judge:
     def prediction(self, selected: BoolArray) -> FloatArray:
         """Out-of-bag predictions of a set's model, shape (n_rows, n_outputs); NaN where there is
         none."""
-        return self._rows.among_all(self._judged(selected).prediction)
+        return self.rows.among_all(self._judged(selected).prediction)
 
     def learn(self, sets: Sequence[BoolArray]) -> None:
         """Judge some sets that are needed next, each in its own thread."""

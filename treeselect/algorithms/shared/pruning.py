@@ -104,9 +104,9 @@ class BackwardPass:
 
 
 def _judge(task: Task) -> Judge:
-    rows = rows_to_judge(task, _ROWS)
-    affordable = _ROWS_TIMES_TREES // max(len(rows.places), 1)
-    return Judge(task, min(_TREES, max(_LEAST_TREES, affordable)), "prune", rows)
+    n_rows = len(task.once(rows_to_judge, _ROWS).places)
+    affordable = _ROWS_TIMES_TREES // max(n_rows, 1)
+    return Judge(task, min(_TREES, max(_LEAST_TREES, affordable)), "prune", _ROWS)
 
 
 def prune_path(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:

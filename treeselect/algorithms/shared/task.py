@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 from treeselect.brief import brief
 from treeselect.designs.problem import Problem
@@ -34,7 +36,8 @@ class Task:
     n_final_trees : int or None
         Most trees of a final forest; None leaves them to the method.
     n_judge_trees : int or None
-        Most trees of a forest that judges a set; None leaves them to the method.
+        Most trees of a forest that judges a set, where nothing but the sets is needed; None leaves
+        them to the method.
     """
 
     problem: Problem
@@ -47,8 +50,16 @@ class Task:
     wants_importance: bool = True
     n_final_trees: int | None = None
     n_judge_trees: int | None = None
+    _made: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     __repr__ = brief
+
+    def once(self, make: Callable[..., Any], *given: Hashable) -> Any:
+        """``make(self, *given)``, made at the first call and then kept with this task."""
+        key = (make, *given)
+        if key not in self._made:
+            self._made[key] = make(self, *given)
+        return self._made[key]
 
     @property
     def weight(self) -> WeightArray:
