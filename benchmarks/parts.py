@@ -140,7 +140,6 @@ PARTS = (
             "comparison.py --jobs 1 2",
             "spreading.py --rounds 1",
             "model_files.py",
-            "export.py",
         ),
         ("lightgbm",),
     ),

@@ -1072,66 +1072,6 @@ class SelectionResult(ReadableFit):
         target = file_path(path, error=ModelFileError)
         return save_result(self, target, include_data=include_data)
 
-    def export(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        table: str | Sequence[str] | None = None,
-        columns: str | Sequence[str] | None = None,
-    ) -> Path:
-        """Write the final model in a language that predicts without treeselect.
-
-        Parameters
-        ----------
-        path : path
-            The suffix chooses the language: ``.py``, a module of Python's standard library with
-            ``predict(row)`` and ``predict_rows(rows)``; ``.sql``, one SELECT for DuckDB, SQLite
-            (3.35 or newer) and PostgreSQL (12 or newer); ``.onnx``, ONNX with operators of
-            version 17, which needs the extra ``onnx``. An existing file is replaced atomically.
-        table : str or sequence of str, optional
-            For ``.sql``, and required there: the table to predict for, or the names of schema and
-            table.
-        columns : str or sequence of str, optional
-            For ``.sql``: columns of the table that the answer repeats before the prediction. The
-            columns behind the selected terms by default.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-
-        Raises
-        ------
-        OptionError
-            If the suffix is unknown, `table` or `columns` do not suit it, a package is missing, a
-            selected term has no translation (splines, polynomials, products of a factor and a
-            number), the offset was given as an array, or the file can't be written.
-
-        Notes
-        -----
-        The export predicts what :meth:`predict` gives for ``type="response"``, from the same
-        columns: the mean, the probability of the positive class or of each of more than two
-        classes, or the relative risk. Missing values go where they go in the fit. Unknown levels
-        follow ``new_levels``; with ``"error"`` the prediction is missing where a language can't
-        raise an error.
-
-        Examples
-        --------
-        >>> import runpy, tempfile, treeselect
-        >>> from pathlib import Path
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select(
-        ...     "survived ~ sex + age", data, method="rrf", k=2, n_trees=10, seed=1
-        ... )
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model = runpy.run_path(str(fit.export(Path(folder) / "model.py")))
-        >>> 0 < model["predict"]({"sex": 1, "age": 30}) < 1
-        True
-        """
-        from treeselect.exporting.writing import export_model
-
-        return export_model(self, file_path(path), table, columns)
-
     # --- figures and report ---
 
     def plot(

@@ -695,30 +695,10 @@ def test_a_loaded_model_says_the_same_of_its_weights(kind, values, tmp_path):
     assert ("weights were used" in fit.citation().methods) != no_effect
 
 
-def test_names_with_nul_are_told_to_have_no_place_in_sql(tmp_path):
-    fit = treeselect.select("y ~ x", DATA, **QUICK)
-    with pytest.raises(OptionError, match="NUL") as found:
-        fit.export(tmp_path / "m.sql", table="\0")
-    check_said(found)
-
-
 def test_resamples_without_events_say_whose_fault_it_is():
     data = pd.DataFrame({"t": [259.0, 66.0, 261.0], "d": [0, 1, 0], "x": [1.0, 2.0, 3.0]})
     with pytest.raises(StabilityError, match="The response of resample"):
         treeselect.select("Surv(t, d) ~ x", data, **QUICK).resample(20)
-
-
-@pytest.mark.parametrize("suffix", [".py", ".sql"])
-@pytest.mark.parametrize("level", [datetime.date(2020, 1, 1), decimal.Decimal(2), b"a"], ids=type)
-def test_levels_that_no_language_can_write_are_not_exported(level, suffix, tmp_path):
-    data = DATA.assign(
-        g=pd.Categorical.from_codes([0, 1] * 12, pd.Index([level, "b"], dtype=object))
-    )
-    fit = treeselect.select("y ~ g", data, **QUICK)
-    with pytest.raises(OptionError, match="Can't export the term `g`") as found:
-        fit.export(tmp_path / f"m{suffix}", **({"table": "t"} if suffix == ".sql" else {}))
-    check_said(found)
-    assert not (tmp_path / f"m{suffix}").exists()
 
 
 def test_what_is_no_encoding_is_refused(tmp_path):
