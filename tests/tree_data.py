@@ -5,6 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 from hypothesis import strategies as st
+from naive import Rows, Stream, mean_rows
 
 from treeselect.engine.data.binning import OTHER, BinnedData, bin_columns
 from treeselect.engine.data.targets import (
@@ -19,7 +20,6 @@ from treeselect.engine.data.targets import (
 )
 from treeselect.engine.ensembles.forests import ALL_ROWS, bagged_forest
 from treeselect.engine.growing.nodes import Nodes
-from treeselect.engine.naive import Rows, Stream, mean_rows
 
 EVERYTHING = 1_000
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn_times import survival_rows
+from naive_survival import cox
 from scipy.stats import spearmanr
 from sklearn.feature_selection import SelectKBest, f_regression
 
@@ -25,7 +26,6 @@ from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.losses import GradientOnly, SquaredLoss
-from treeselect.engine.naive_survival import cox
 from treeselect.engine.random import stream_seed
 from treeselect.engine.sparse.tree_columns import TreeColumns
 from treeselect.engine.sparse.tree_weights import SparseForest

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree_data import EVERYTHING, both_targets, grow_fast, grow_target, make_data, problems
 
-from treeselect.engine import naive
 from treeselect.engine.data.binning import bin_columns, bin_edges, select_groups
 from treeselect.engine.data.targets import (
     GINI,

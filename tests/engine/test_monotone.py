@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from unittest import mock
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive_bounds import in_order
 from tree_data import EVERYTHING, both_targets, grow_target, problems
 
-from treeselect.engine import naive
 from treeselect.engine.data.binning import pack_blocks, select_groups
 from treeselect.engine.data.targets import GINI, MEAN, NEWTON, class_target
 from treeselect.engine.ensembles.ordering import in_order_of
@@ -18,7 +19,6 @@ from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing import leaf_table
 from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, DEPTH_FIRST, Growth
 from treeselect.engine.growing.nodes import Trees
-from treeselect.engine.naive_bounds import in_order
 from treeselect.engine.splitting.penalty import SplitPenalty
 from treeselect.errors import DataError
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import Stream
 from tree_data import bag_of, from_python
 
 from treeselect.engine import random
 from treeselect.engine.ensembles.forests import Sampling, bags_of
-from treeselect.engine.naive import Stream
 
 next_random = from_python(random.next_random)
 random_below = from_python(random.random_below)

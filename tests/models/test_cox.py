@@ -10,9 +10,9 @@ import pytest
 from coxph_models import COEFFICIENTS, every_model, needs_sets, rows_of
 from drawn_times import SEEDS, survival_rows
 from hypothesis import given
+from naive_survival import score_residuals
 
 from treeselect.designs.weights import RowWeights, row_weights
-from treeselect.engine.naive_survival import score_residuals
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.times import EVENT, as_times
 from treeselect.errors import DataError, OptionError

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from naive_survival import breslow_hazard
 from survival_data import small_fit, small_times
 
 import treeselect
-from treeselect.engine.naive_survival import breslow_hazard
 from treeselect.engine.survival.times import STOP, STRATUM
 from treeselect.errors import OptionError
 

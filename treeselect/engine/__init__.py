@@ -13,5 +13,5 @@ Rooms, each of which imports from those above it only:
 
 Beside them stand ``arrays`` (names of types), ``cache`` (how kernels are compiled), ``random``,
 ``rounding`` (what counts as equal), ``intrinsics``, ``blas`` and ``losses``. Fast kernels have a
-twin of a few lines in ``naive``, which defines them.
+twin of a few lines in the tests, which defines them.
 """

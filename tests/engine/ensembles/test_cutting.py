@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import left_side
 from tree_data import problems
 
 from treeselect.engine.data.targets import mean_target
@@ -18,7 +19,6 @@ from treeselect.engine.ensembles.forests import BOOTSTRAP, Sampling, bagged_fore
 from treeselect.engine.ensembles.out_of_bag import out_of_bag
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.growth import Growth
-from treeselect.engine.naive import left_side
 
 COMMON = settings(deadline=None, derandomize=True, max_examples=40)
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from naive import Stream, left_side
 from tree_data import bag_of, make_data
 
 from treeselect.engine.data.binning import bin_columns, bin_edges
@@ -20,7 +21,6 @@ from treeselect.engine.ensembles.forests import BOOTSTRAP, Sampling, bagged_fore
 from treeselect.engine.ensembles.permutation import out_of_bag_gains, permutation_importance
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import group_gains
-from treeselect.engine.naive import Stream, left_side
 from treeselect.engine.random import stream_seed, tree_seeds
 
 

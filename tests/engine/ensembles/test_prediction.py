@@ -7,6 +7,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
+from naive import left_side
 from tree_data import problems
 
 from treeselect.engine.data.targets import mean_target
@@ -15,7 +16,6 @@ from treeselect.engine.ensembles.forests import bagged_forest
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.growth import Growth
 from treeselect.engine.growing.nodes import Trees
-from treeselect.engine.naive import left_side
 
 
 def one_by_one(trees: Trees, data, row: int):

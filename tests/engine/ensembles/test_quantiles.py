@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import naive
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree_data import EVERYTHING, problems
 
-from treeselect.engine import naive
 from treeselect.engine.data.targets import mean_target
 from treeselect.engine.ensembles.forests import bagged_forest
 from treeselect.engine.ensembles.leaves import leaves_of

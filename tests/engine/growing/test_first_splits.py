@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import naive
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree_data import both_targets, problems
 
-from treeselect.engine import naive
 from treeselect.engine.data.targets import GINI, MEAN, NEWTON
 from treeselect.engine.growing.first_splits import first_gains
 from treeselect.engine.growing.growth import Growth

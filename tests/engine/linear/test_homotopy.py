@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 
+import naive
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from treeselect.engine import naive
 from treeselect.engine.linear.homotopy import Homotopy, without_dependent
 
 

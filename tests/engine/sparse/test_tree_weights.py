@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 
 import cvxpy as cp
+import naive
 import numpy as np
 import pytest
 
-from treeselect.engine import naive
 from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
 from treeselect.engine.sparse.gram_forest import GramForest
 from treeselect.engine.sparse.tree_columns import TreeColumns

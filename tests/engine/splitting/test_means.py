@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree_data import both_targets, from_python, problems
 
-from treeselect.engine import naive
 from treeselect.engine.data import moments
 from treeselect.engine.data.binning import OTHER
 from treeselect.engine.data.moments import unit_for

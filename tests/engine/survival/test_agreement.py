@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from naive_survival import log_rank
 
-from treeselect.engine.naive_survival import log_rank
 from treeselect.engine.survival.brier import brier_scores, integrated_brier_score
 from treeselect.engine.survival.concordance import concordance, uno_concordance
 from treeselect.engine.survival.cox import CoxRows

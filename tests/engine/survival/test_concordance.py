@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import naive_survival
 import numpy as np
 import pytest
 from drawn_times import SEEDS, survival_rows
 from hypothesis import given
 
-from treeselect.engine import naive_survival
 from treeselect.engine.survival.concordance import concordance, uno_concordance
 from treeselect.engine.survival.curves import censoring_curve
 from treeselect.engine.survival.times import STOP, as_times

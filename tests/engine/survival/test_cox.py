@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from drawn_times import SEEDS, survival_rows
 from hypothesis import given
+from naive_survival import cox, expected_events
 
-from treeselect.engine.naive_survival import cox, expected_events
 from treeselect.engine.survival.cox import CoxLoss, CoxRows
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM, as_times
 from treeselect.errors import MethodError

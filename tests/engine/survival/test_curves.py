@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from drawn_times import SEEDS, survival_rows
 from hypothesis import given
+from naive_survival import breslow_hazard, product_limit
 
-from treeselect.engine.naive_survival import breslow_hazard, product_limit
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.curves import breslow, censoring_curve, kaplan_meier
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM, as_times

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from drawn_times import SEEDS, survival_rows
 from hypothesis import given
+from naive_survival import log_rank
 
-from treeselect.engine.naive_survival import log_rank
 from treeselect.engine.survival.cox import CoxRows
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from drawn_times import SEEDS, survival_rows
 from hypothesis import given
+from naive_survival import at_risk
 
-from treeselect.engine.naive_survival import at_risk
 from treeselect.engine.survival.spans import spans
 from treeselect.engine.survival.times import (
     EVENT,

@@ -12,12 +12,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from naive_bounds import FREE, Bounds, bounded_gain
 
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import OTHER, BinnedData
 from treeselect.engine.data.targets import ENTROPY, GINI, MEAN, NEWTON, VECTOR
 from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, Growth
-from treeselect.engine.naive_bounds import FREE, Bounds, bounded_gain
 from treeselect.engine.splitting.penalty import SplitPenalty
 
 
