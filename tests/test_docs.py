@@ -224,10 +224,9 @@ FOR_PAGES = {
 
 
 def members(cls):
-    """Public methods and properties of a class, without old names; fields are in its docstring."""
+    """Public methods and properties of a class; fields are in its docstring."""
     fields = {field.name for field in dataclasses.fields(cls)}
-    old = {n for n in dir(cls) if (getattr(cls, n).__doc__ or "").startswith("Deprecated")}
-    return {n for n in dir(cls) if not n.startswith("_")} - fields - old
+    return {n for n in dir(cls) if not n.startswith("_")} - fields
 
 
 def test_each_public_name_is_in_the_reference_once():

@@ -70,10 +70,6 @@ class TreeselectWarning(UserWarning):
         super().__init__(*_said(arguments))
 
 
-class TreeselectDeprecationWarning(TreeselectWarning, FutureWarning):
-    """A name still works, but a later version will remove it."""
-
-
 class MissingPackageError(TreeselectError, ImportError):
     """A package that only some calls need is not installed."""
 

@@ -119,8 +119,7 @@ def _space(frame: Any, n: int, folder: Path) -> dict[str, Any]:
         "TimeSeriesSplit": TimeSeriesSplit, "GroupKFold": GroupKFold,
         "ShuffleSplit": ShuffleSplit, "PredefinedSplit": PredefinedSplit,
         "LinearRegression": LinearRegression, "LogisticRegression": LogisticRegression,
-        "html": str(folder / "page.html"), "module": str(folder / "model.py"),
-        "query": str(folder / "model.sql"), "folder": str(folder),
+        "html": str(folder / "page.html"), "folder": str(folder),
     }  # fmt: skip
 
 

@@ -40,8 +40,7 @@ _USES = (
     "inference(data=data, seed=1)", "performance(2, data=data)",
     "conditional_importance(2, repeats=1, data=data)", "__repr__()",
     "stability", "formula", "selected", "augment(data)", "alternatives()", "effects()",
-    "exchanges()", "history()", "notes", "scores", "plot()", "export(module)",
-    "export(query, table='t')", "citation(data=data)", "learning_curve((1.0,), 2, data=data)",
+    "exchanges()", "history()", "notes", "scores", "plot()", "citation(data=data)", "learning_curve((1.0,), 2, data=data)",
     "coefficient_stability(data=data)", "predict(data, interval='prediction')",
     "predict(data, 'quantile', quantiles=[0.5])", "variables", "importance", "steps",
     "resample(2, data=data).alternatives()", "performance(2, data=data).calibration(3)",
@@ -196,8 +195,6 @@ def _use(plan: Plan, path: Path, folder: Path) -> str:
             "data": data(),
             "page": page,
             "copy": again,
-            "module": folder / "model.py",
-            "query": folder / "model.sql",
             "TERM": fit.selected[0] if fit.selected else "x",
         }
         try:

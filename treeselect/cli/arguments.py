@@ -243,7 +243,6 @@ def checkpoint(pieces: str) -> Flag:
         f"save each finished {pieces} in FOLDER, so that repeating the command resumes where it was"
         " stopped; needs --seed",
         "FOLDER",
-        file="folder",
     )
 
 
@@ -279,22 +278,17 @@ CONFIG = Flag(
     ("--config",),
     "read arguments from FILE, written by --save-config or by hand; flags replace them",
     "FILE.toml",
-    file="in",
 )
 SAVE_CONFIG = Flag(
     "save_config",
     ("--save-config",),
     "write all arguments, FORMULA, DATA and the seed to FILE, to repeat the study",
     "FILE.toml",
-    file="out",
 )
-REPORT = Flag(
-    "report", ("--report",), "write a report: HTML, or Markdown for FILE.md", "FILE", file="out"
-)
+REPORT = Flag("report", ("--report",), "write a report: HTML, or Markdown for FILE.md", "FILE")
 JSON = Flag(
     "json",
     ("--json",),
-    "write the tables as JSON, as described by `treeselect schema`",
+    "write the tables as JSON",
     "FILE",
-    file="out",
 )

@@ -32,8 +32,6 @@ class Flag:
         Whether it may be given several times.
     alone : str or None
         The text it stands for without a value; None if it needs one.
-    file : {"", "in", "out", "folder"}
-        What its value names, for completion.
     """
 
     argument: str
@@ -43,7 +41,6 @@ class Flag:
     read: Callable[[Any], Any] = lambda text: text
     repeated: bool = False
     alone: str | None = None
-    file: str = ""
 
 
 def add_flags(parser: argparse.ArgumentParser, groups: Mapping[str, Iterable[Flag]]) -> None:

@@ -10,14 +10,12 @@ from collections.abc import Iterator, Sequence
 
 from treeselect._version import __version__
 from treeselect.cli.compare import add_compare
-from treeselect.cli.completion import add_completion
 from treeselect.cli.demo import add_demo
 from treeselect.cli.methods import add_methods
 from treeselect.cli.output import end_output
 from treeselect.cli.parser import CommandParser, Parser, fill
 from treeselect.cli.predict import add_predict
 from treeselect.cli.report import add_report
-from treeselect.cli.schema import add_schema
 from treeselect.cli.select import add_select
 from treeselect.cli.update import add_update
 from treeselect.errors import TreeselectError, TreeselectWarning
@@ -29,8 +27,7 @@ STOPPED = 130
 """Exit code of a stopped command: 128 and the number of the signal, as shells have it."""
 
 COMMANDS = (
-    add_select, add_compare, add_update, add_predict, add_report, add_methods, add_schema,
-    add_completion, add_demo,
+    add_select, add_compare, add_update, add_predict, add_report, add_methods, add_demo,
 )  # fmt: skip
 
 _CODES = """\

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 FLAGS = {
     "output": (
-        Flag("json", ("--json",), "write the full table as JSON", "FILE", file="out"),
-        Flag("csv", ("--csv",), "write the full table as CSV", "FILE", file="out"),
+        Flag("json", ("--json",), "write the full table as JSON", "FILE"),
+        Flag("csv", ("--csv",), "write the full table as CSV", "FILE"),
     )
 }
 

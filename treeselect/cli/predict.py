@@ -73,7 +73,6 @@ FLAGS = {
             ("--output", "-o"),
             "file for the predictions (default: standard output)",
             "FILE.csv",
-            file="out",
         ),
         Flag(
             "guard_formulas",

@@ -18,7 +18,6 @@ FLAGS = {
             ("--output", "-o"),
             "file to write: HTML, or Markdown for FILE.md (default: report.html)",
             "FILE",
-            file="out",
         ),
         Flag(
             "sections",

@@ -100,7 +100,7 @@ COEFFICIENTS = Flag(
     "also fit a linear model of the terms that each resample selected, and print how selection"
     " affects the coefficients; needs --resamples",
 )
-SAVE = Flag("save", ("--save",), "save the model for `treeselect predict`", "FILE", file="out")
+SAVE = Flag("save", ("--save",), "save the model for `treeselect predict`", "FILE")
 
 FLAGS = {
     "method and number of terms": (METHOD, SET, K),

@@ -13,7 +13,6 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice
 from treeselect.arguments.scalars import described, finite
-from treeselect.deprecating import renamed_attribute
 from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.tails import ROUNDING, largest_tail, twice
 
@@ -77,8 +76,6 @@ class ErrorBound:
         """Whether the bound says anything: it is smaller than the number of units that reached the
         threshold or, if none did, than p."""
         return self.bound < (len(self.units) or self.p)
-
-    tells = renamed_attribute("ErrorBound", "tells", "informative", since="0.1.0", until="0.2.0")
 
     def __str__(self) -> str:
         n = len(self.units)
