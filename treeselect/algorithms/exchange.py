@@ -62,8 +62,8 @@ class ExchangeSearch(Method):
     The additive model of each size is found by exchanges, too, at the least error of generalised
     cross-validation with each effective parameter counted three times [4]_. It involves no random
     numbers, so that another seed starts from the same set, unless rows are sampled (beyond 10,000)
-    or terms left out (only the first terms of the ranking enter, a million values in all, but at
-    least 60 terms). It isn't used with unequal `costs`, or where it explains nothing.
+    or terms left out (the first terms of the ranking enter, at most 2,000, and a million values in
+    all, but at least 60 terms). It isn't used with unequal `costs`, or where it explains nothing.
 
     Three times as many trees as judge a set, at least 100, rank all terms, since terms that matter
     only together stand out late. Elimination begins with the first 60 terms of this ranking and
@@ -89,7 +89,8 @@ class ExchangeSearch(Method):
     (`n_trees`): over streams of random numbers, differences of sets vary as much with 100 trees as
     with 30, because they vary with the capacity that the first trees choose.
 
-    On resamples where tests choose the number of terms, sets are judged by 15 trees, three terms
+    On resamples where tests choose the number of terms, sets are judged by 15 trees on at most
+    5,000 rows, three terms
     are considered for entry, and no exchanges follow (with unequal `costs`, all is as above).
 
     On more than 20,000 rows, the number of terms (``k="1se"``, ``"best"``) is chosen on rows that

@@ -26,7 +26,6 @@ from treeselect.models.model import Model
 from treeselect.models.probing import Probes, ResampledReadings, read_resample
 from treeselect.resampling.choosing import Choice, choose, choose_sufficient, most_units
 from treeselect.resampling.cross_validation import (
-    SCORED_TREES,
     ScoreBySize,
     full_model,
     held_out_score,
@@ -42,8 +41,9 @@ from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import HERE, Course, Found, Kind, run_pieces
 
-_JUDGE_TREES, _SCORED_ROWS = 15, 10_000
-"""Most trees of forests that judge sets on a resample, and rows that fit and score its models."""
+_JUDGE_TREES, _SCORED_TREES, _SCORED_ROWS = 15, 25, 5_000
+"""Most trees of forests that judge sets on a resample and of those that are scored, and rows that
+fit and score them."""
 
 Grow = Callable[..., Model]
 """``grow(problem, weights, selected, seed=..., n_threads=...)``: a model of some units."""
@@ -373,13 +373,13 @@ def _scores(
     task: Task, method: Method, steps: Sequence[Step], n_sizes: int, others: RowWeights
 ) -> FloatArray:
     """Scores, on other rows, of the sets of 0, 1, 2, ... units of a path and of all units, and the
-    size at which it ends; shape (n_sizes + 2,). At most 10,000 rows fit and score the models."""
+    size at which it ends; shape (n_sizes + 2,). At most 5,000 rows fit and score the models."""
     problem, keep = task.problem, task.problem.groups.keep
     task = dataclasses.replace(
         task,
         weights=_at_most(problem, task.weights, stream_seed(task.seed, "fitted")),
         wants_importance=False,
-        n_final_trees=SCORED_TREES,
+        n_final_trees=_SCORED_TREES,
     )
     others = _at_most(problem, others, stream_seed(task.seed, "scored"))
     of_size = [scored_step(steps, size, keep, method.predicts_any_set) for size in range(n_sizes)]
@@ -392,7 +392,7 @@ def _scores(
 
 
 def _at_most(problem: Problem, weights: RowWeights, seed: int) -> RowWeights:
-    """Weights of all rows, or of 10,000 of them."""
+    """Weights of all rows, or of 5,000 of them."""
     if len(weights.rows) <= _SCORED_ROWS:
         return weights
     return weights.only(part_rows(problem, weights, _SCORED_ROWS / len(weights.rows), seed)[0])

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from treeselect.algorithms.shared.base import Step, ranked_step
-from treeselect.algorithms.shared.exchanging import SURE_ROWS, usual_trees
+from treeselect.algorithms.shared.exchanging import sure_rows, usual_trees
 from treeselect.algorithms.shared.judged_rows import rows_to_judge
 from treeselect.algorithms.shared.judging import Judge
 from treeselect.algorithms.shared.method import Method
@@ -121,10 +121,10 @@ class Sufficiency:
 
     def __init__(self, task: Task) -> None:
         problem = task.problem
-        rows = task.once(rows_to_judge, SURE_ROWS)
+        rows = task.once(rows_to_judge, sure_rows(task))
         own = rows.weights
         n_trees = task.n_judge_trees or usual_trees(len(rows.places))
-        self._judge = task.once(Judge, n_trees, "sure", SURE_ROWS)
+        self._judge = task.once(Judge, n_trees, "sure", sure_rows(task))
         self._family = problem.family
         self._loss = self._family.loss.of(problem.y[rows.places], own.values)
         base = problem.constant(task.weight)[rows.places]

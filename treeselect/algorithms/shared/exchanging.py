@@ -35,8 +35,8 @@ _ELIMINATED, _ELIMINATED_OF_FEW, _STEP = 60, 1_000, 1 / 3
 """Units of the ranking from which elimination starts, those on few rows, and the share removed at a
 time."""
 
-_CELLS = 1_000_000
-"""Values of the units that an additive model may start from."""
+_CELLS, _MOST_ADDITIVE = 1_000_000, 2_000
+"""Values of the units that an additive model may start from, and their largest number."""
 
 _PATIENCE = 3
 """Sizes without improvement after which a path ends."""
@@ -85,11 +85,11 @@ class Search:
         self._task, self._margin = task, margin
         self._keep, self._costs = groups.keep, groups.costs
         self._rank = groups.ranks(0)
-        self._rows = task.once(rows_to_judge, SURE_ROWS)
+        self._rows = task.once(rows_to_judge, sure_rows(task))
         n_usual = usual_trees(len(self._rows.places))
         self._n_trees = min(n_usual, task.n_judge_trees or n_usual)
         self._is_long = n_usual < _TREES
-        self._sure = task.once(Judge, n_trees or self._n_trees, "sure", SURE_ROWS)
+        self._sure = task.once(Judge, n_trees or self._n_trees, "sure", sure_rows(task))
         quick = _FEW_QUICK_TREES if self._is_long else _QUICK_TREES
         self._quick = self._sure
         if self._n_trees > quick or len(self._rows.places) > _QUICK_ROWS:
@@ -103,7 +103,8 @@ class Search:
         self._is_short = len(self._rows.places) < _FEW_ROWS
         self._additive = None
         if np.ptp(self._costs) == 0:
-            most = max(_ELIMINATED, _CELLS // len(self._rows.places))
+            affordable = _CELLS // len(self._rows.places)
+            most = min(max(_ELIMINATED, affordable), _MOST_ADDITIVE)
             first = self._order[:most]
             first = first[np.argsort(self._rank[first])]  # which decides ties, whatever the seed
             self._additive = self._sure.additive_search(self._keep, first)
@@ -369,6 +370,11 @@ class Search:
     def _ranked(self, gains: FloatArray, keep: BoolArray) -> IntArray:
         """Units by gain per cost."""
         return ranking(per_price(gains, self._costs), keep, self._rank)
+
+
+def sure_rows(task: Task) -> int:
+    """Most rows of the sure judge, half as many for half-samples."""
+    return SURE_ROWS if task.n_judge_trees is None else SURE_ROWS // 2
 
 
 def usual_trees(n_rows: int) -> int:
