@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from treeselect.comparison.pareto import pareto_front
+from treeselect.comparison.record import pareto_front
 
 # Few values, so that there are ties, and some that are not known.
 POINTS = arrays(float, st.tuples(st.integers(1, 8), st.just(3)),

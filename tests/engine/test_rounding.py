@@ -15,7 +15,7 @@ from treeselect.algorithms.shared.information import coarsened
 from treeselect.algorithms.shared.orders import ranking
 from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.standardised import of_number
-from treeselect.comparison.pareto import pareto_front
+from treeselect.comparison.record import pareto_front
 from treeselect.designs.families import BINOMIAL, area_under_curve
 from treeselect.designs.scoring import with_scoring
 from treeselect.engine.rounding import (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import treeselect
 from treeselect.engine.growing.nodes import LEAF
-from treeselect.modelfile.counted import counts_of, with_counts
+from treeselect.modelfile.models import counts_of, with_counts
 
 
 def grown(response, seed, weights=None):

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import treeselect
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace
 from treeselect.errors import DataError, FormulaError, ModelFileError, NewDataError, OptionError
-from treeselect.modelfile import archive, widths
+from treeselect.modelfile import archive, models
 
 QUICK = {"method": "controlburn", "forests": 1, "n_trees": 12, "seed": 3}
 
@@ -443,13 +443,13 @@ def test_what_would_expand_too_far_is_stored(tmp_path, monkeypatch):
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
 def test_narrow_numbers_are_the_same_numbers(numbers):
     array = np.array(numbers, dtype=np.int64)
-    narrow = widths.narrowed(array)
-    again = widths.widened(narrow, np.int64)
+    narrow = models.narrowed(array)
+    again = models.widened(narrow, np.int64)
     assert again.dtype == np.int64
     np.testing.assert_array_equal(again, array)
     if len(array) and abs(array).max() > 2**40:
         with pytest.raises(ValueError, match="whole numbers"):
-            widths.widened(array, np.int32)
+            models.widened(array, np.int32)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treeselect.resampling.coefficients import coefficient_spread
+from treeselect.resampling.coefficient_stability import coefficient_spread
 
 
 def test_measures_by_hand():

@@ -11,9 +11,9 @@ import treeselect
 from treeselect.algorithms.exchange import ExchangeSearch
 from treeselect.algorithms.rrf import RRF
 from treeselect.designs.weights import row_weights
-from treeselect.resampling import spared
+from treeselect.resampling import choosing
+from treeselect.resampling.choosing import spared_rows
 from treeselect.resampling.folds import Folds
-from treeselect.resampling.spared import spared_rows
 
 SEARCHED = 300
 
@@ -22,7 +22,7 @@ SEARCHED = 300
 def short(monkeypatch):
     """Searches on 300 rows, so that 1,309 are long data."""
     monkeypatch.setattr(ExchangeSearch, "searches_on", SEARCHED)
-    monkeypatch.setattr(spared, "_LEAST_RARE", 20)
+    monkeypatch.setattr(choosing, "_LEAST_RARE", 20)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_rows_are_searched_or_held_out_and_classes_balanced(problem):
 
 @pytest.mark.usefixtures("short")
 def test_at_most_so_many_rows_are_held_out(problem, monkeypatch):
-    monkeypatch.setattr(spared, "_MOST_HELD_OUT", 500)
+    monkeypatch.setattr(choosing, "_MOST_HELD_OUT", 500)
     found = spared_rows(problem, ExchangeSearch(), all_rows(problem), Folds(5), seed=1)
     held_out = np.concatenate([split.test for split in found.splits])
     assert len(np.unique(held_out)) == len(held_out)
@@ -80,7 +80,7 @@ def test_otherwise_sets_are_cross_validated(problem, monkeypatch, case):
     elif case == "method":
         method = RRF()
     elif case == "rare":
-        monkeypatch.setattr(spared, "_LEAST_RARE", 500)
+        monkeypatch.setattr(choosing, "_LEAST_RARE", 500)
     else:
         weights = weights.only(np.arange(2 * SEARCHED))
     assert spared_rows(problem, method, weights, folds, seed=1) is None

@@ -9,8 +9,7 @@ from survival_data import small_times
 
 import treeselect
 from treeselect.errors import DataError, OptionError
-from treeselect.results.describing import describe_table, rare_levels
-from treeselect.results.response_groups import quantiles, response_groups
+from treeselect.results.describing import describe_table, quantiles, rare_levels, response_groups
 
 ODD = "<b>x</b>\x1b"
 

@@ -12,10 +12,9 @@ import numpy as np
 
 from treeselect.arguments.checks import SCORE_RULES, check_choice, check_rule
 from treeselect.arguments.scalars import described, whole
-from treeselect.comparison.pareto import pareto_front
 from treeselect.designs.follow_up import FollowUp
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.rounding import falling, first_largest
+from treeselect.engine.rounding import falling, first_largest, levels
 from treeselect.errors import OptionError, listing
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.choosing import best_size, one_standard_error_size
@@ -25,6 +24,41 @@ from treeselect.resampling.paired import differences, paired_difference, test_sh
 if TYPE_CHECKING:
     import pandas as pd
 
+
+# --- the Pareto front of a set of points -------------------------------------------------------
+
+
+def pareto_front(points: FloatArray) -> BoolArray:
+    """Points that no other point dominates.
+
+    A point dominates another if it is at least as good in every respect and better in one. A
+    respect in which either point is missing (NaN) is ignored.
+
+    Parameters
+    ----------
+    points : ndarray of float, shape (n_points, n_respects)
+        Greater is better.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_points,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.comparison.record import pareto_front
+    >>> pareto_front(np.array([[0.9, -5.0], [0.8, -2.0], [0.8, -3.0]]))
+    array([ True,  True, False])
+    """
+    told = np.array([levels(respect) for respect in points.T], dtype=np.float64).T
+    points = np.where(np.isnan(points), np.nan, told)
+    ours, others = points[:, np.newaxis], points[np.newaxis]
+    no_worse = ~(others < ours)
+    dominated = np.all(no_worse, axis=2) & np.any(others > ours, axis=2)
+    return np.asarray(~np.any(dominated, axis=1))
+
+
+# --- the record of a comparison of methods -----------------------------------------------------
 
 REFERENCES = ("null", "full")
 """Names of the reference models, by increasing size."""

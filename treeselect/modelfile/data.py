@@ -17,6 +17,7 @@ from treeselect.designs.families import Family, family_of
 from treeselect.designs.follow_up import (
     FollowUp,
     are_times,
+    described_follow_up,
     has_times,
 )
 from treeselect.designs.labels import read_labels
@@ -35,12 +36,83 @@ from treeselect.frames.codes import codes_from
 from treeselect.frames.labels import one_line
 from treeselect.frames.values import Labels, Numbers, to_series
 from treeselect.modelfile.checks import are_plain, check, directions
-from treeselect.modelfile.outcomes import read_counts, read_follow_up, read_level_names
 from treeselect.modelfile.plain import unplain
-from treeselect.modelfile.term_checks import check_term
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# --- from a model file's records to classes, their rows, and facts about times to an event -----
+
+
+def read_level_names(levels: list[Any]) -> tuple[Any, ...]:
+    """Levels of a factor."""
+    check(all(isinstance(v, str | int | float | bool) for v in levels), "levels")
+    return tuple(levels)
+
+
+def read_counts(record: Any, classes: tuple[Any, ...]) -> tuple[int, ...]:
+    """Rows of the classes; files of older versions have none."""
+    counts = tuple(map(int, record))
+    check(not counts or not classes or len(counts) == len(classes), "classes and their rows")
+    check(len(counts) <= 2 or bool(classes), "the rows of the response")
+    return counts
+
+
+def read_follow_up(record: Mapping[str, Any], formula: ParsedFormula) -> FollowUp:
+    """Facts about times to an event."""
+    n_rows, n_events, median = (record[part] for part in ("n_rows", "n_events", "median"))
+    first, last = record["span"]
+    levels = tuple(read_level_names(own) for own in record["levels"])
+    check(
+        type(n_rows) is int
+        and type(n_events) is int
+        and 0 < n_events <= n_rows
+        and (median is None or (type(median) is float and 0 <= median < math.inf)),
+        "times to an event",
+    )
+    check(
+        type(first) is type(last) is float and 0 <= first <= last < math.inf, "span of the events"
+    )
+    check(
+        all(len(own) == len(formula.strata) for own in levels)
+        and len(set(levels)) == len(levels) > 0,
+        "strata and their levels",
+    )
+    return described_follow_up(formula, n_rows, n_events, median, (first, last), levels)
+
+
+# --- what a model file says of a term must fit together ----------------------------------------
+
+
+def check_term(spec: TermSpec) -> None:
+    """Raise a ModelFileError unless levels, combinations and counts of a term fit together."""
+    _check_combinations(spec)
+    _check_counts(spec)
+
+
+def _check_combinations(spec: TermSpec) -> None:
+    labelled = [n for i in spec.order if (n := spec.factors[i].levels) is not None]
+    check((spec.combinations is None) == (len(labelled) < 2), "levels and combinations")
+    for combination in spec.combinations or ():
+        check(
+            len(combination) == len(labelled)
+            and all(0 <= c < len(n) for c, n in zip(combination, labelled, strict=True)),
+            "levels and combinations",
+        )
+    combinations = list(spec.combinations or ())
+    check(combinations == sorted(set(combinations)), "combinations")
+
+
+def _check_counts(spec: TermSpec) -> None:
+    n, most = spec.n_occurring, spec.n_levels
+    check((n is None) == (most is None), "levels that occur")
+    check(n is None or (type(n) is int and 0 <= n <= (most or 0)), "levels that occur")
+    gaps = spec.n_missing
+    check(gaps is None or (type(gaps) is int and gaps >= 0), "missing values")
+
+
+# --- from a model file's records to the encoded data -------------------------------------------
 
 
 def data_of(

@@ -16,7 +16,6 @@ from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing
 from treeselect.models.cox import fit_cox
-from treeselect.models.dispersion import dispersion, overdispersed
 from treeselect.models.linear_data import LinearData
 from treeselect.models.separation import separation_problems
 from treeselect.quiet import own_filters
@@ -24,6 +23,33 @@ from treeselect.quiet import own_filters
 if TYPE_CHECKING:
     import pandas as pd
 
+
+# --- whether counts vary more than a Poisson response does -------------------------------------
+
+_TAIL = 1.6449
+"""Upper 5% point of the normal distribution."""
+
+
+def dispersion(result: Any) -> float:
+    """Pearson's dispersion of counts, 1 on average for a Poisson response; NaN without residual
+    degrees of freedom, or where a mean is 0."""
+    with np.errstate(all="ignore"):
+        return float(np.divide(result.pearson_chi2, result.df_resid))
+
+
+def overdispersed(result: Any) -> bool:
+    """Whether counts vary more than chance allows a Poisson response (one-sided test at 5%).
+
+    A squared Pearson residual of a Poisson variable with mean m and weight v has the variance
+    ``2 + 1 / (v m)``; the normal approximation is to the sum over rows.
+    """
+    own = result.model
+    with np.errstate(all="ignore"):
+        variance = own.freq_weights @ (2 + 1 / (own.var_weights * result.mu))
+        return bool(result.pearson_chi2 - result.df_resid > _TAIL * np.sqrt(variance))
+
+
+# --- linear models of the selected terms, by statsmodels ---------------------------------------
 
 _SINGULAR = 1e-7
 """A cluster-robust covariance is rank-deficient if some combination of coefficients has less than

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeselect.arguments.checks import check_digits
+from treeselect.frames.libraries import in_library
 from treeselect.printing import (
     MOST_ROWS,
     Summary,
@@ -21,10 +23,62 @@ from treeselect.printing import (
     percent_text,
 )
 from treeselect.printing.summary import Summarised
+from treeselect.resampling.agreement import stability_index, wilson_interval
 from treeselect.resampling.error_bounds import no_bound
-from treeselect.resampling.frequencies import Frequencies
+from treeselect.resampling.selected_sets import SelectedSets
 from treeselect.running.pieces import stopped_note
 from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# --- selection frequencies with their intervals, and the stability index -----------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies(SelectedSets):
+    """Selections on resamples, summarised by frequencies and one index."""
+
+    @property
+    def index(self) -> float:
+        """Nogueira's stability index over the units not forced in (see `stability_index`)."""
+        return stability_index(self.selected[:, self.assessed])[0]
+
+    @property
+    def index_ci(self) -> tuple[float, float]:
+        """Its 95% Monte Carlo interval."""
+        return stability_index(self.selected[:, self.assessed])[1]
+
+    def tidy(self) -> Any:
+        """One row per unit, in decreasing order of selection frequency.
+
+        Returns
+        -------
+        frame, in the library of the data
+            Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95% Wilson interval) and
+            ``selected`` (by the fit).
+        """
+        return in_library(self.table(), self.library)
+
+    def table(self) -> pd.DataFrame:
+        """:meth:`tidy` as a pandas frame."""
+        import pandas as pd
+
+        low, high = wilson_interval(self.selected.sum(axis=0), self.n_resamples)
+        frame = pd.DataFrame(
+            {
+                "term": self.units,
+                "frequency": self.frequency,
+                "ci_low": low,
+                "ci_high": high,
+                "selected": self.fitted,
+            }
+        )
+        return frame.sort_values(["frequency", "term"], ascending=[False, True], ignore_index=True)
+
+
+# --- how stability prints ----------------------------------------------------------------------
 
 _MOST_NAMES = 6
 

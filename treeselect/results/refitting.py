@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from treeselect.algorithms.gbfs import GBFS, Ensembles
+from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.checks import check_flag, found_near
 from treeselect.designs.data_fingerprint import data_fingerprint
-from treeselect.designs.gaps import warn_of_gaps
-from treeselect.designs.labels import in_labels
-from treeselect.designs.linear_coding import LinearCoding, read_coding
+from treeselect.designs.design import FeatureGroups
+from treeselect.designs.gaps import WAYS_OUT, gaps_of, warn_of_gaps
+from treeselect.designs.labels import in_labels, shown_names
+from treeselect.designs.linear_coding import LinearCoding, coded_words, read_coding
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray
+from treeselect.engine.data.binning import select_groups
+from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, TreeselectWarning, listing
 from treeselect.frames.libraries import in_library
 from treeselect.models.baseline import baseline_of
+from treeselect.models.boosted import BoostedModel
 from treeselect.models.coefficients import (
     coefficient_table,
     error_words,
@@ -29,6 +41,7 @@ from treeselect.models.coefficients import (
 )
 from treeselect.models.fit_statistics import fit_facts, fit_statistics
 from treeselect.models.forest import refit_forest
+from treeselect.models.linear_data import LinearData
 from treeselect.models.maketables import (
     SAME_ROWS,
     ModelColumn,
@@ -42,8 +55,6 @@ from treeselect.models.stacked import refit_stack
 from treeselect.printing import Summary, SummaryContent
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
-from treeselect.results.boosting import fit_boosted
-from treeselect.results.coding_notes import coding_notes
 from treeselect.results.distributed import is_distributed, refit_on_partitions
 from treeselect.results.estimators import MODELS, refit_estimator
 from treeselect.results.linear_notes import group_notes, left_out_note, weight_notes
@@ -57,6 +68,79 @@ if TYPE_CHECKING:
 
     from treeselect.resampling.fit import Fit
 
+
+# --- boosted trees fitted to the selected units ------------------------------------------------
+
+
+def fit_boosted(
+    problem: Problem, weights: RowWeights, groups: BoolArray, *, seed: int, n_threads: int = 1
+) -> BoostedModel:
+    """Boost trees on some groups.
+
+    Newton steps with shrinkage 0.1 on trees of depth 2, 4 or 6, as many as give the lowest loss on
+    a fifth of the rows (or groups of rows) that is held out
+    (:class:`~treeselect.algorithms.gbfs.GBFS`), with the leaves of a refitted forest.
+    """
+    family = problem.family
+    constant = np.atleast_1d(family.loss.constant(problem.y, weights.values, problem.offset))
+    constant, importance = constant.astype(np.float64), np.zeros(len(groups))
+    if not groups.any():
+        return BoostedModel(groups, None, constant, importance, family)
+    part = dataclasses.replace(
+        problem,
+        data=select_groups(problem.data, groups),
+        groups=_free_groups(problem.groups, groups),
+        exact=None,
+        columns=None,
+    )
+    rules = GBFS(n_trees=None, max_depth=None, min_leaf=family.min_leaf, newton=True)
+    task = Task(
+        part,
+        weights,
+        max_size=len(groups),
+        seed=stream_seed(seed, "boosting"),
+        n_threads=n_threads,
+    )
+    trees = Ensembles(rules, task).grow(0.0).trees
+    importance[groups] = group_gains(trees, part.data).sum(axis=0)
+    return BoostedModel(groups, trees, constant, importance, family)
+
+
+def _free_groups(groups: FeatureGroups, chosen: BoolArray) -> FeatureGroups:
+    """Some of the groups, renumbered; each costs 1, which is not charged."""
+    at = np.flatnonzero(chosen)
+    used = chosen[groups.ids]
+    return FeatureGroups(
+        names=tuple(groups.names[g] for g in at),
+        terms=tuple(groups.terms[g] for g in at),
+        ids=(np.cumsum(chosen) - 1)[groups.ids[used]],
+        items=tuple(np.array([g]) for g in range(len(at))),
+        item_costs=np.ones(len(at)),
+        keep=groups.keep[at],
+        keys=tuple(groups.keys[g] for g in at),
+    )
+
+
+# --- what a linear model does with missing values and ordered factors, in sentences ------------
+
+
+def coding_notes(
+    data: ModelData, full: LinearData, terms: Sequence[str], coding: LinearCoding
+) -> tuple[str, ...]:
+    """Notes on missing values and ordered factors, if there are any."""
+    gaps, notes = gaps_of(data, terms), []
+    if gaps.counts:
+        labels = shown_names(data)
+        counts = ", ".join(f"{labels.get(name, name)} {n:,}" for name, n in gaps.counts)
+        how = WAYS_OUT
+        if coding.missing == "indicator":
+            assert full.columns is not None
+            how = full.columns.words
+        notes.append(f"Missing values: {counts}. {how}".strip())
+    return (*notes, *coded_words(data.sources, data.spec.terms, terms, coding))
+
+
+# --- other models of the selected terms --------------------------------------------------------
 
 _TREES: dict[str, Grow] = {"stack": refit_stack, "forest": refit_forest, "boosting": fit_boosted}
 """Models made of trees."""

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.algorithms.shared.alone import Alone
+from treeselect.algorithms.shared.exchanging import Alone
 from treeselect.models.capacity import truth_of
 
 

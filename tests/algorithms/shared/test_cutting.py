@@ -9,8 +9,7 @@ import pytest
 import treeselect
 from treeselect import RRF
 from treeselect.algorithms.shared.base import ranked_step
-from treeselect.algorithms.shared.cutting import with_cuts
-from treeselect.algorithms.shared.ending import DrawnMethod
+from treeselect.algorithms.shared.ending import DrawnMethod, with_cuts
 from treeselect.algorithms.shared.task import Task
 
 

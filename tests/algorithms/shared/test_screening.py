@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from treeselect import select
-from treeselect.algorithms.shared import screening
-from treeselect.algorithms.shared.screening import passing, screen
+from treeselect.algorithms.shared import judging
+from treeselect.algorithms.shared.judging import passing, screen
 from treeselect.engine.data.binning import bin_columns, bin_edges
 from treeselect.engine.data.targets import mean_target
 from treeselect.engine.growing.growth import Growth
@@ -25,8 +25,8 @@ def binned(x):
 @pytest.fixture
 def ten_pass(monkeypatch):
     """A screen that only ten units pass."""
-    monkeypatch.setattr(screening, "_CELLS", 1)
-    monkeypatch.setattr(screening, "_LEAST", 10)
+    monkeypatch.setattr(judging, "_CELLS", 1)
+    monkeypatch.setattr(judging, "_LEAST", 10)
 
 
 def test_few_units_all_pass():
