@@ -12,8 +12,7 @@ from treeselect.engine.losses import (
     PoissonLoss,
     SquaredLoss,
 )
-from treeselect.engine.sparse.gram_forest import GramForest, sparse_forest
-from treeselect.engine.sparse.hinge_forest import HingeForest
+from treeselect.engine.sparse.gram_forest import GramForest, HingeForest, sparse_forest
 from treeselect.engine.sparse.modelled_forest import ModelledForest
 from treeselect.engine.sparse.tree_columns import TreeColumns
 from treeselect.engine.sparse.weight_path import solution_path, support

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 import treeselect
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace
 from treeselect.errors import DataError, FormulaError, ModelFileError, NewDataError, OptionError
-from treeselect.modelfile import archive, models
+from treeselect.modelfile import file as archive
+from treeselect.modelfile import models
 
 QUICK = {"method": "controlburn", "forests": 1, "n_trees": 12, "seed": 3}
 

@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 from markupsafe import Markup
 
-from treeselect.reports.downloads import csv_link, csv_text, file_name, with_svg_link
 from treeselect.reports.parts import Mark, Table
+from treeselect.reports.render import csv_link, csv_text, file_name, with_svg_link
 
 TABLE = Table(
     ("Term", "Frequency", "=Change"),

@@ -12,7 +12,7 @@ import statsmodels.formula.api as smf
 import treeselect
 from treeselect.errors import DataError, OptionError, StabilityError
 from treeselect.resampling.assessing import resample_weights
-from treeselect.resampling.refits import Refit, estimates_of, fit_terms
+from treeselect.resampling.coefficient_stability import Refit, estimates_of, fit_terms
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"

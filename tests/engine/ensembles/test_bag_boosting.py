@@ -14,9 +14,10 @@ from treeselect.engine.ensembles.bag_boosting import (
     SCHEMES,
     SINGLE,
     BagBoosting,
+    add_tree,
     bag_boost,
+    no_sums,
 )
-from treeselect.engine.ensembles.bagged_tree import add_tree, no_sums
 from treeselect.engine.ensembles.forests import Sampling
 from treeselect.engine.ensembles.prediction import predict_sum
 from treeselect.engine.losses import (

@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 
 from treeselect.engine.survival import explained
-from treeselect.engine.survival.brier import brier_scores, integrated_brier_score
 from treeselect.engine.survival.curves import breslow, censoring_curve
-from treeselect.engine.survival.explained import brier_explained, deviance_explained
+from treeselect.engine.survival.explained import (
+    brier_explained,
+    brier_scores,
+    deviance_explained,
+    integrated_brier_score,
+)
 from treeselect.engine.survival.times import as_times
 
 RNG = np.random.default_rng(3)
