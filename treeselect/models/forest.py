@@ -228,7 +228,7 @@ def refit_forest(
     model and add to the linear predictor. For numeric responses, leaf values are mean residuals.
     For classes and counts they are Newton steps given the offset (Friedman 2001, Algorithm 5), with
     one more row of mean curvature so that pure leaves stay finite. For survival times, see
-    ``hazard_forest.with_hazards``.
+    ``with_hazards``.
     """
     family, on_link, weight = problem.family, problem.on_link, weights.values
     constant, importance = _constant(problem, weight), np.zeros(len(selected))

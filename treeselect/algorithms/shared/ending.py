@@ -195,7 +195,7 @@ class PrunedMethod(Method):
         Parameters
         ----------
         try_at : callable
-            See ``tracing.trace``.
+            See ``trace``.
         fixed : Step or None
             The step at the tuning parameter, if that is fixed.
         task : Task
@@ -267,7 +267,7 @@ class RefinedMethod(PrunedMethod):
 class DrawnMethod(RefinedMethod):
     """A method whose first units are the best of a few drawn at random.
 
-    Small sets of its path give way to larger ones, cut to their size (``cutting.with_cuts``).
+    Small sets of its path give way to larger ones, cut to their size (``with_cuts``).
     """
 
     def _ended(self, task: Task, steps: Sequence[Step]) -> Sequence[Step]:

@@ -277,7 +277,7 @@ def held_out_gains(
     """Out-of-bag gains of all units in a forest for `truth`, shape (n_groups,); minus infinity for
     units that can't split.
 
-    Of very many units the forest is grown on those that pass a screen (``screening.screen``). The
+    Of very many units the forest is grown on those that pass a screen (``screen``). The
     others follow by the gain of their first split.
 
     Parameters
