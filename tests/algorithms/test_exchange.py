@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import treeselect
+from treeselect.algorithms.exchange import ExchangeSearch
 from treeselect.algorithms.shared import exchanging
 from treeselect.algorithms.shared.exchanging import per_price
 from treeselect.algorithms.shared.pruning import BackwardPass
@@ -194,3 +197,35 @@ def test_what_was_seen_of_a_set_is_not_said_of_what_is_left_of_it(found):
     first, *others = chain.chain(step)
     assert first.trace is step.trace
     assert all(other.trace is None for other in others)
+
+
+def test_judges_and_searches_are_made_once_for_each_task(task_of_noise):
+    once = task_of_noise.once(exchanging.Search, None, 1.0)
+    assert task_of_noise.once(exchanging.Search, None, 1.0) is once
+    assert task_of_noise.once(exchanging.Search, None, 2.0) is not once
+    other = dataclasses.replace(task_of_noise, seed=2)
+    assert other.once(exchanging.Search, None, 1.0) is not once
+
+
+def test_half_samples_are_searched_on_half_the_rows_without_exchanges(task_of_noise, monkeypatch):
+    monkeypatch.setattr(exchanging, "SURE_ROWS", 100)
+    half = dataclasses.replace(task_of_noise, n_judge_trees=15)
+    assert len(exchanging.Search(task_of_noise).judge.rows.places) == 100
+    search = exchanging.Search(half)
+    assert len(search.judge.rows.places) == 50
+
+    def improved(self, selected):
+        raise AssertionError("an exchange")
+
+    monkeypatch.setattr(exchanging.Search, "improved", improved)
+    found = list(search.growing(exchanging.Found(search.first(0)), 2, search.best_of_size))
+    assert [one.size for one in found] == [1, 2]
+
+
+@pytest.fixture
+def task_of_noise():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.standard_normal((150, 4)), columns=list("abcd"))
+    frame["y"] = frame["a"] + rng.standard_normal(150)
+    design = treeselect.select("y ~ .", frame, method="mrmr", k=1, seed=1).design
+    return Task(design.problem_for(ExchangeSearch()), design.row_weights, max_size=2, seed=1)

@@ -90,8 +90,8 @@ class ExchangeSearch(Method):
     with 30, because they vary with the capacity that the first trees choose.
 
     On resamples where tests choose the number of terms, sets are judged by 15 trees on at most
-    5,000 rows, three terms
-    are considered for entry, and no exchanges follow (with unequal `costs`, all is as above).
+    5,000 rows, three terms are considered for entry, and no exchanges follow (with unequal `costs`,
+    six and exchanges as above).
 
     On more than 20,000 rows, the number of terms (``k="1se"``, ``"best"``) is chosen on rows that
     the search spares. The path is searched for on at most 10,000 rows, stratified by class; for
@@ -189,6 +189,7 @@ class ExchangeSearch(Method):
         return self._step(task, search, Found(step.selected), search.left(step.selected))
 
     def _search(self, task: Task) -> Search:
+        """The search of a task, with what it has judged."""
         return cast(Search, task.once(Search, self.n_trees, self.margin))
 
     def _enough(self, search: Search, start: Found, left: float) -> Found:
@@ -203,7 +204,7 @@ class ExchangeSearch(Method):
         selected, predict = found.selected, search.judge.prediction
         score = score_outside(task, selected, lambda: predict(selected))
         worth = np.ones(len(selected))
-        if task.n_judge_trees is None:
+        if task.n_judge_trees is None:  # where only sets are needed, nobody asks
             worth = search.worth(selected)
         step = ranked_step(tuning, selected, worth, score)
         if not task.problem.wants_scores:  # not used in folds

@@ -1,6 +1,6 @@
 """Model files: one documented, versioned zip of JSON and arrays; nothing in it is code.
 
-Layout, version 3, in the container that ``archive`` describes:
+Layout, version 3, in a zip with one JSON document and arrays only:
 
 ``model.json``
     ``{"format": "treeselect model", "version": 3, "treeselect": ..., "content": {...}}``: the
@@ -17,9 +17,9 @@ Layout, version 3, in the container that ``archive`` describes:
     ``rows``, ``weight``, ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``).
     Of splitters, scikit-learn selectors and scores that are functions, only the names are stored.
 
-Nodes of trees are whole numbers in the narrowest type that holds them (``widths``), and float64. Of
+Nodes of trees are whole numbers in the narrowest type that holds them, and float64. Of
 trees of zeros and ones with whole weights the file has counts of leaves, ``*_leaf_weight`` and
-``*_leaf_ones``, in place of weights, values and gains, which follow from them (``counted``).
+``*_leaf_ones``, in place of weights, values and gains, which follow from them.
 Version 2, which is still read, had all members uncompressed and one type for each array.
 
 The formula is parsed again when the file is loaded, with the same security checks.
@@ -51,6 +51,11 @@ from treeselect.resampling.fit import Fit
 from treeselect.writing import write_file
 
 # --- the container of a model file -------------------------------------------------------------
+
+# Members are deflated. Those of a hostile file could expand without end, so that sizes are checked
+# before anything is expanded, and no member expands beyond the size that was checked: in all, a
+# file holds at most 64 MiB more than 64 times its compressed bytes. What would expand further is
+# stored as it is. Nothing is unpacked to disk. Arrays contain only booleans and numbers.
 
 _JSON = "model.json"
 _DTYPES = frozenset(["bool", "int8", "uint8", "int16", "uint16", "int32", "int64", "float64"])

@@ -12,6 +12,9 @@ from treeselect.printing.latex_text import escaped, fallbacks, prose, typed
 
 # --- tables as LaTeX, no wider than the text ---------------------------------------------------
 
+# What is too wide is smaller, with words on more lines. Widths are estimated, since only TeX knows
+# them: in digits, half an em each, with the usual widths of letters and signs.
+
 
 @dataclass(frozen=True, slots=True)
 class Size:

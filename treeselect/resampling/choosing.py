@@ -37,6 +37,9 @@ from treeselect.running.parallel import ALONE, Workers
 
 # --- rows that a search spares: on long data, they score its sets ------------------------------
 
+# A method that judges sets on a sample of the rows leaves the others untouched. They are held-out
+# rows of the very path that is reported, so the path need not be repeated in folds.
+
 LONG = 2
 """Data are long if they have more than so many times the rows that the search uses."""
 

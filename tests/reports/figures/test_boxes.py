@@ -16,14 +16,14 @@ import pytest
 from jinja2 import Environment, FileSystemLoader
 
 from treeselect.printing.folder import template_folder
-from treeselect.reports.comparison.differences import difference_figure
 from treeselect.reports.figures.bars import bar_figure
+from treeselect.reports.figures.differences import difference_figure
 from treeselect.reports.figures.dots import dot_figure, range_figure
 from treeselect.reports.figures.lines import line_figure
 from treeselect.reports.figures.panels import panels
+from treeselect.reports.figures.path import path_figure
 from treeselect.reports.figures.series import Series, series_figure
 from treeselect.reports.figures.survival import Steps, survival_figure
-from treeselect.reports.selection.path import path_figure
 from treeselect.results.curves import Curve, CurvePoint
 
 NAMES = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treeselect.reports.comparison.differences import difference_figure
+from treeselect.reports.figures.differences import difference_figure
 
 
 def test_differences_are_drawn_about_zero():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from treeselect.reports.selection.path import path_figure
+from treeselect.reports.figures.path import path_figure
 
 
 def test_path_geometry():

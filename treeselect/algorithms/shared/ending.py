@@ -27,6 +27,9 @@ from treeselect.engine.rounding import at_least, falling
 
 # --- sets of a path that give way to larger ones, cut to their size ----------------------------
 
+# The first units of a path over a rising coefficient are the best of a few drawn at random: as long
+# as none is in use, none competes. The most important units of a larger set are often better.
+
 _ROWS = 10_000
 """Most rows on which sets are compared."""
 
@@ -100,6 +103,10 @@ def _replaced(task: Task, cut: Step, whole: Step, before: Step) -> Step:
 
 
 # --- a path over the tuning parameter, for methods that grow an ensemble at each value ---------
+
+# The number of units in an ensemble increases with the parameter only roughly, since each ensemble
+# is grown greedily, so sizes are found by search. Of several values with the same size, the most
+# regularised is used.
 
 _FIRST = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Positions that are always tried."""

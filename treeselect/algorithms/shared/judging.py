@@ -134,6 +134,13 @@ class Judge:
         Name of the random stream.
     most : int, optional
         Most rows to judge on (``judged_rows.rows_to_judge``); by default, all with positive weight.
+
+    Attributes
+    ----------
+    rows : Rows
+    truth : ndarray of float, shape (n_own_rows, n_outputs)
+        The response, or what stands for it (``capacity.truth_of``).
+    columns : AdditiveColumns
     """
 
     def __init__(self, task: Task, n_trees: int, name: str, most: int | None = None) -> None:

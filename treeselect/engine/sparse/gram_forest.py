@@ -16,6 +16,15 @@ from treeselect.errors import MethodError
 
 # --- the sparse forest of the hinge loss: a linear program in its dual form --------------------
 
+# A linear program in its dual form: with s = 2 y - 1 the dual of problem (2) is
+#
+#     maximise sum_i alpha_i (1 - s_i F0_i)  over  0 <= alpha_i <= share_i,  sum_i s_i alpha_i = 0,
+#         sum_i alpha_i s_i A_it <= lam u_t  for every tree t
+#
+# It has a row for each tree and a bounded variable for each row of the data; the weights are the
+# multipliers of its rows, the intercept that of the equation. Trees whose row is violated are added
+# until there are none.
+
 _AT_ONCE = 10
 """Violated trees that are added before the program is solved again."""
 

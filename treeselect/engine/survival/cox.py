@@ -27,6 +27,8 @@ from treeselect.errors import MethodError
 
 # --- several independent copies of some rows ---------------------------------------------------
 
+# Each copy has linear predictors of its own; risk sets are those of the rows, sorted once.
+
 
 class Copies:
     """The loss of several copies of some rows, one after the other: each has linear predictors of
