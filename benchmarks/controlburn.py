@@ -19,8 +19,8 @@ import pandas as pd
 
 import treeselect
 from treeselect import ControlBurn
-from treeselect.algorithms.burning.pools import TreePool
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.controlburn.trees import TreePool
+from treeselect.algorithms.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import row_weights
 from treeselect.engine.arrays import FloatArray

@@ -30,7 +30,7 @@ from tables import (
 )
 
 import treeselect
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Task
 from treeselect.engine.blas import one_thread
 from treeselect.engine.random import stream_seed
 from treeselect.resampling.choosing import Choice, run_selection

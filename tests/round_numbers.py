@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from treeselect.algorithms.shared.searched import Exchange, Rival, Trace
+from treeselect.algorithms.task import Exchange, Rival, Trace
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
 

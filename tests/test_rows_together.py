@@ -14,11 +14,11 @@ import pytest
 from sklearn.model_selection import TimeSeriesSplit
 
 import treeselect
-from treeselect.algorithms.boruta import with_shadows
-from treeselect.algorithms.shared.judging import Judge
-from treeselect.algorithms.shared.task import Task
-from treeselect.algorithms.shared.validation import hold_rows_out
-from treeselect.algorithms.varselrf import out_of_bag_error
+from treeselect.algorithms.forests.boruta import with_shadows
+from treeselect.algorithms.forests.elimination import out_of_bag_error
+from treeselect.algorithms.forests.gbfs import hold_rows_out
+from treeselect.algorithms.search.judging import Judge
+from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError
 from treeselect.resampling.splitting import split_rows

@@ -13,31 +13,27 @@ from treeselect._version import __version__
 
 if TYPE_CHECKING:
     from treeselect import datasets, errors
-    from treeselect.algorithms.boruta import Boruta
     from treeselect.algorithms.burning.forests import Forest, SingleFeature
     from treeselect.algorithms.burning.penalties import Constraints, Hinge, Penalty
     from treeselect.algorithms.burning.sketch import Sketch
     from treeselect.algorithms.burning.subsets import BestSubset
-    from treeselect.algorithms.cfs import CFS
-    from treeselect.algorithms.controlburn import ControlBurn
-    from treeselect.algorithms.exchange import ExchangeSearch
-    from treeselect.algorithms.fcbf import FCBF
+    from treeselect.algorithms.controlburn.controlburn import ControlBurn
+    from treeselect.algorithms.filters import CFS, FCBF, MRMR
     from treeselect.algorithms.foreign import ForeignSelector
-    from treeselect.algorithms.gbfs import GBFS
-    from treeselect.algorithms.hsic_lasso import HSICLasso
-    from treeselect.algorithms.importance import ForestImportance
-    from treeselect.algorithms.lasso import Lasso
-    from treeselect.algorithms.mrmr import MRMR
-    from treeselect.algorithms.rboost import RBoost
+    from treeselect.algorithms.forests.boruta import Boruta
+    from treeselect.algorithms.forests.elimination import RecursiveElimination, VarSelRF
+    from treeselect.algorithms.forests.gbfs import GBFS
+    from treeselect.algorithms.forests.importance import ForestImportance
+    from treeselect.algorithms.forests.rboost import RBoost
+    from treeselect.algorithms.forests.rrf import GRRF, RRF
+    from treeselect.algorithms.linear.hsic import HSICLasso
+    from treeselect.algorithms.linear.lasso import Lasso
+    from treeselect.algorithms.linear.stepwise import Stepwise
+    from treeselect.algorithms.linear.svm import SVMRFE
+    from treeselect.algorithms.method import Method
     from treeselect.algorithms.registry import methods, register_method
-    from treeselect.algorithms.rfe import RecursiveElimination
-    from treeselect.algorithms.rrf import GRRF, RRF
-    from treeselect.algorithms.shared.base import Step
-    from treeselect.algorithms.shared.method import Method
-    from treeselect.algorithms.shared.task import Task
-    from treeselect.algorithms.stepwise import Stepwise
-    from treeselect.algorithms.svm import SVMRFE
-    from treeselect.algorithms.varselrf import VarSelRF
+    from treeselect.algorithms.search.exchange import ExchangeSearch
+    from treeselect.algorithms.task import Step, Task
     from treeselect.comparing import Comparison, compare
     from treeselect.comparing_fits import compare_fits
     from treeselect.comparison.fits import FitComparison
@@ -109,41 +105,41 @@ __all__ = [
 # Names are imported on first use, so that `import treeselect` alone is fast.
 _HOME = {
     "BestSubset": "treeselect.algorithms.burning.subsets",
-    "Boruta": "treeselect.algorithms.boruta",
-    "CFS": "treeselect.algorithms.cfs",
+    "Boruta": "treeselect.algorithms.forests.boruta",
+    "CFS": "treeselect.algorithms.filters",
     "Comparison": "treeselect.comparing",
     "Constraints": "treeselect.algorithms.burning.penalties",
-    "ControlBurn": "treeselect.algorithms.controlburn",
-    "ExchangeSearch": "treeselect.algorithms.exchange",
-    "FCBF": "treeselect.algorithms.fcbf",
+    "ControlBurn": "treeselect.algorithms.controlburn.controlburn",
+    "ExchangeSearch": "treeselect.algorithms.search.exchange",
+    "FCBF": "treeselect.algorithms.filters",
     "FitComparison": "treeselect.comparison.fits",
     "ForeignSelector": "treeselect.algorithms.foreign",
     "Forest": "treeselect.algorithms.burning.forests",
-    "ForestImportance": "treeselect.algorithms.importance",
+    "ForestImportance": "treeselect.algorithms.forests.importance",
     "FormulaSelector": "treeselect.formula_selector",
-    "GBFS": "treeselect.algorithms.gbfs",
-    "GRRF": "treeselect.algorithms.rrf",
-    "HSICLasso": "treeselect.algorithms.hsic_lasso",
+    "GBFS": "treeselect.algorithms.forests.gbfs",
+    "GRRF": "treeselect.algorithms.forests.rrf",
+    "HSICLasso": "treeselect.algorithms.linear.hsic",
     "Hinge": "treeselect.algorithms.burning.penalties",
     "ImputedSelection": "treeselect.imputing",
-    "Lasso": "treeselect.algorithms.lasso",
-    "MRMR": "treeselect.algorithms.mrmr",
-    "Method": "treeselect.algorithms.shared.method",
+    "Lasso": "treeselect.algorithms.linear.lasso",
+    "MRMR": "treeselect.algorithms.filters",
+    "Method": "treeselect.algorithms.method",
     "Penalty": "treeselect.algorithms.burning.penalties",
     "Performance": "treeselect.resampling.performance",
     "Problem": "treeselect.designs.problem",
-    "RBoost": "treeselect.algorithms.rboost",
-    "RRF": "treeselect.algorithms.rrf",
-    "RecursiveElimination": "treeselect.algorithms.rfe",
-    "SVMRFE": "treeselect.algorithms.svm",
+    "RBoost": "treeselect.algorithms.forests.rboost",
+    "RRF": "treeselect.algorithms.forests.rrf",
+    "RecursiveElimination": "treeselect.algorithms.forests.elimination",
+    "SVMRFE": "treeselect.algorithms.linear.svm",
     "SelectionResult": "treeselect.result",
     "SingleFeature": "treeselect.algorithms.burning.forests",
     "Sketch": "treeselect.algorithms.burning.sketch",
-    "Step": "treeselect.algorithms.shared.base",
-    "Stepwise": "treeselect.algorithms.stepwise",
-    "Task": "treeselect.algorithms.shared.task",
+    "Step": "treeselect.algorithms.task",
+    "Stepwise": "treeselect.algorithms.linear.stepwise",
+    "Task": "treeselect.algorithms.task",
     "TreeSelector": "treeselect.selector",
-    "VarSelRF": "treeselect.algorithms.varselrf",
+    "VarSelRF": "treeselect.algorithms.forests.elimination",
     "Versions": "treeselect.results.versions",
     "compare": "treeselect.comparing",
     "compare_fits": "treeselect.comparing_fits",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.method import deciding
+from treeselect.algorithms.method import deciding
 from treeselect.arguments.checks import USUAL_SCORE_RULE, check_digits, check_flag, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.comparison.record import Contest

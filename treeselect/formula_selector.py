@@ -30,7 +30,7 @@ from treeselect.selector_base import SelectorBase, columns_at, encoded
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.algorithms.shared.method import Method
+    from treeselect.algorithms.method import Method
     from treeselect.result import SelectionResult
 
 

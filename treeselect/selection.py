@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from treeselect.algorithms.method import OWN, Method, deciding
 from treeselect.algorithms.registry import find_method
-from treeselect.algorithms.shared.method import OWN, Method, deciding
-from treeselect.algorithms.shared.sizes import skipped_sizes
+from treeselect.algorithms.task import skipped_sizes
 from treeselect.arguments.checks import (
     AUTO,
     USUAL_METHOD,

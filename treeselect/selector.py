@@ -35,7 +35,7 @@ from treeselect.selector_base import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.algorithms.shared.method import Method
+    from treeselect.algorithms.method import Method
     from treeselect.result import SelectionResult
 
 Column = str | int

@@ -20,9 +20,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from treeselect import ExchangeSearch
-from treeselect.algorithms.shared.method import Method
-from treeselect.algorithms.shared.sizes import step_of_size
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.method import Method
+from treeselect.algorithms.task import Task, step_of_size
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.encoding import build_design
 from treeselect.designs.families import BINOMIAL, multinomial

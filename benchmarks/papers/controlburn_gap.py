@@ -35,7 +35,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import SGDClassifier
 
 from treeselect import ControlBurn, datasets
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.engine.blas import one_thread
 from treeselect.engine.sparse.gram_forest import sparse_forest

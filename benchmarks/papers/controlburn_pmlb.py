@@ -37,8 +37,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from treeselect import ControlBurn
-from treeselect.algorithms.shared.sizes import step_of_size
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Task, step_of_size
 from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import select_groups, take_rows
 from treeselect.engine.data.targets import mean_target

@@ -33,8 +33,7 @@ from matplotlib.ticker import MaxNLocator
 from sklearn.ensemble import RandomForestClassifier
 
 from treeselect import ControlBurn, datasets
-from treeselect.algorithms.shared.sizes import step_of_size
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Task, step_of_size
 from treeselect.designs.weights import row_weights
 
 METHODS = {"default": ControlBurn(), "paper": ControlBurn.published()}

@@ -27,8 +27,8 @@ from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegressionCV
 
 from treeselect import GBFS
-from treeselect.algorithms.gbfs import Ensembles
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.forests.gbfs import Ensembles
+from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import take_rows
 from treeselect.engine.ensembles.prediction import predict_sum

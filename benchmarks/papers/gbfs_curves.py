@@ -28,8 +28,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from treeselect import GBFS
-from treeselect.algorithms.gbfs import Ensembles
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.forests.gbfs import Ensembles
+from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import take_rows
 from treeselect.engine.data.targets import mean_target

@@ -35,7 +35,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from sklearn.tree import DecisionTreeClassifier
 
 from treeselect import GRRF, RRF
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 
 SETS = {

@@ -26,7 +26,7 @@ from common import (
 )
 
 from treeselect import GRRF, RRF
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 
 LAMBDAS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)

@@ -29,7 +29,7 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
 from treeselect import RRF, RBoost
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.data.targets import class_target

@@ -12,8 +12,8 @@ from scipy.stats import binom
 
 import treeselect
 from treeselect import Boruta
-from treeselect.algorithms.boruta import adjusted, with_shadows
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.forests.boruta import adjusted, with_shadows
+from treeselect.algorithms.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError

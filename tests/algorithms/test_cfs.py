@@ -11,9 +11,9 @@ import pytest
 
 import treeselect
 from treeselect import CFS
-from treeselect.algorithms.cfs import MeritSearch
-from treeselect.algorithms.shared.information import Uncertainties, uncertainties
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.filters import MeritSearch
+from treeselect.algorithms.information import Uncertainties, uncertainties
+from treeselect.algorithms.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError

@@ -11,7 +11,7 @@ import pytest
 
 import treeselect
 from treeselect import ControlBurn
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError, TreeselectWarning
 

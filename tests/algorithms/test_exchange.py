@@ -7,14 +7,13 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from treeselect.algorithms.search import exchanging
 
 import treeselect
-from treeselect.algorithms.exchange import ExchangeSearch
-from treeselect.algorithms.shared import exchanging
-from treeselect.algorithms.shared.exchanging import per_price
-from treeselect.algorithms.shared.pruning import BackwardPass
-from treeselect.algorithms.shared.sizes import step_of_size
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.search.exchange import ExchangeSearch
+from treeselect.algorithms.search.exchanging import per_price
+from treeselect.algorithms.search.revision import BackwardPass
+from treeselect.algorithms.task import Task, step_of_size
 from treeselect.errors import MethodError, OptionError
 
 

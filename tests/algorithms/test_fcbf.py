@@ -10,9 +10,9 @@ import pytest
 
 import treeselect
 from treeselect import FCBF
-from treeselect.algorithms.fcbf import predominant
-from treeselect.algorithms.shared.information import Uncertainties, uncertainties
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.filters import predominant
+from treeselect.algorithms.information import Uncertainties, uncertainties
+from treeselect.algorithms.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError

@@ -34,11 +34,11 @@ from sklearn.preprocessing import StandardScaler
 
 import treeselect
 from treeselect import ForeignSelector
+from treeselect.algorithms.linear.lasso import linear_columns
+from treeselect.algorithms.method import OWN, Method
 from treeselect.algorithms.registry import find_method
-from treeselect.algorithms.shared.method import OWN, Method
-from treeselect.algorithms.shared.selectors import seeded, text_of
-from treeselect.algorithms.shared.standardised import linear_columns
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.selectors import seeded, text_of
+from treeselect.algorithms.task import Task
 from treeselect.errors import MethodError, OptionError
 
 pytestmark = pytest.mark.filterwarnings(

@@ -8,8 +8,8 @@ import pytest
 
 import treeselect
 from treeselect import GBFS
-from treeselect.algorithms.gbfs import _Judge
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.forests.gbfs import _Judge
+from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.engine.ensembles.boosting import Boosting, boost
 from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
@@ -138,7 +138,7 @@ def test_validation_stops_before_all_trees_are_grown():
     problem, weight = problem_of(data, "y ~ .")
     from unittest import mock
 
-    from treeselect.algorithms import gbfs
+    from treeselect.algorithms.forests import gbfs
 
     def counting(*args, **kwargs):
         seen.append(args[5].n_trees)

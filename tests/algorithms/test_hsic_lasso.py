@@ -11,9 +11,9 @@ from scipy.optimize import nnls
 
 import treeselect
 from treeselect import HSICLasso
-from treeselect.algorithms import hsic_lasso
-from treeselect.algorithms.hsic_lasso import KernelFits, response_kernel, unit_kernel
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.linear import hsic as hsic_lasso
+from treeselect.algorithms.linear.hsic import KernelFits, response_kernel, unit_kernel
+from treeselect.algorithms.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
 from treeselect.engine.linear.hsic import all_rows

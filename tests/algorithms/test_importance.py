@@ -11,8 +11,8 @@ import pytest
 
 import treeselect
 from treeselect import ForestImportance
-from treeselect.algorithms.shared.ranking import KINDS, _usual_trees
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.forests.importance import KINDS, _usual_trees
+from treeselect.algorithms.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
@@ -160,7 +160,7 @@ def test_a_price_is_refused(linear):
 def test_scores_of_long_data_are_those_of_a_sample(linear, monkeypatch):
     method = ForestImportance(n_trees=30)
     every = treeselect.select("y ~ .", linear, method=method, k=3, seed=1).path
-    monkeypatch.setattr("treeselect.algorithms.shared.scoring._SCORED_ROWS", len(linear) // 2)
+    monkeypatch.setattr("treeselect.algorithms.forests.scoring._SCORED_ROWS", len(linear) // 2)
     found = [
         treeselect.select("y ~ .", linear, method=method, k=3, seed=1, n_jobs=n).path
         for n in (1, 2)

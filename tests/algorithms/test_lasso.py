@@ -11,9 +11,8 @@ import pytest
 
 import treeselect
 from treeselect import Lasso
-from treeselect.algorithms.lasso import LassoFits
-from treeselect.algorithms.shared.standardised import lazy_columns, linear_columns
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.linear.lasso import LassoFits, lazy_columns, linear_columns
+from treeselect.algorithms.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
@@ -135,7 +134,7 @@ def test_columns_made_block_by_block_are_the_same(left_out):
 def test_the_path_does_not_depend_on_how_columns_are_held(linear, monkeypatch):
     steps = []
     for cells in (2**22, 0):
-        monkeypatch.setattr("treeselect.algorithms.lasso._DENSE_CELLS", cells)
+        monkeypatch.setattr("treeselect.algorithms.linear.lasso._DENSE_CELLS", cells)
         problem, weight = problem_of(linear)
         steps.append(Lasso().path(Task(problem, row_weights(weight), max_size=4, seed=2)))
     assert len(steps[0]) == len(steps[1])

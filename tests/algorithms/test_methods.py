@@ -12,8 +12,7 @@ from scipy.special import expit
 
 import treeselect
 from treeselect.algorithms.registry import METHODS
-from treeselect.algorithms.shared.sizes import step_of_size
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Task, step_of_size
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.modeldata import RowCounts
 from treeselect.designs.weights import row_weights

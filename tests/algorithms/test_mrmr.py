@@ -10,8 +10,8 @@ import pytest
 
 import treeselect
 from treeselect import MRMR
-from treeselect.algorithms.shared.information import coarsened, mutual_information, unit_cells
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.information import coarsened, mutual_information, unit_cells
+from treeselect.algorithms.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import treeselect
-from treeselect.algorithms import plugins
+from treeselect.algorithms import registry
 from treeselect.errors import MethodError, ModelFileError, TreeselectWarning
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,7 +62,7 @@ def code_of_the_page() -> str:
 
 @pytest.fixture(autouse=True)
 def _nothing_registered(monkeypatch):
-    monkeypatch.setattr(plugins, "_REGISTERED", {})
+    monkeypatch.setattr(registry, "_REGISTERED", {})
 
 
 def test_the_method_of_the_page_does_everything(tmp_path, data):
@@ -254,10 +254,10 @@ def test_a_broken_package_is_named(tmp_path, monkeypatch, code, points, said):
     install(tmp_path, "odd_methods", code, points)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "odd_methods", raising=False)
-    for call in (treeselect.methods, lambda: plugins.find("mine")):
+    for call in (treeselect.methods, lambda: registry.find_kind("mine")):
         with pytest.raises(MethodError, match=said):
             call()
-    assert plugins.find("yours") is None
+    assert registry.find_kind("yours") is None
 
 
 def test_a_package_may_not_take_a_name(tmp_path, monkeypatch):
@@ -274,7 +274,7 @@ def test_two_packages_may_not_share_one(tmp_path, monkeypatch):
     with pytest.raises(
         MethodError, match="`firsts` and `seconds` both provide a method named `mine`"
     ):
-        plugins.find("mine")
+        registry.find_kind("mine")
 
 
 def test_a_method_of_a_script_is_found_by_its_name(tmp_path, data, monkeypatch):

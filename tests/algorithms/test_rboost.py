@@ -7,8 +7,8 @@ import pytest
 
 import treeselect
 from treeselect import RBoost
-from treeselect.algorithms import rboost
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.forests import rboost
+from treeselect.algorithms.task import Task
 from treeselect.errors import MethodError
 
 

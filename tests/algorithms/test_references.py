@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from treeselect.algorithms.references import Reference, texts
 from treeselect.algorithms.registry import METHODS, find_method
-from treeselect.algorithms.shared.references import Reference, texts
 
 BOOK = Reference(("A. Author", "B. de Writer"), 1999, "Trees", book="Press", is_book=True)
 

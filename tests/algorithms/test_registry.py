@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import treeselect
-from treeselect.algorithms import plugins
+from treeselect.algorithms import registry
+from treeselect.algorithms.method import Method
 from treeselect.algorithms.registry import METHODS, find_method
-from treeselect.algorithms.shared.method import Method
 from treeselect.errors import MethodError
 
 
@@ -22,7 +22,7 @@ def test_every_method_keeps_the_interface(name):
 
 
 def test_table_has_a_row_per_method(monkeypatch):
-    monkeypatch.setattr(plugins, "_REGISTERED", {})  # an example in a docstring has left one there
+    monkeypatch.setattr(registry, "_REGISTERED", {})  # an example in a docstring has left one there
     table = treeselect.methods()
     assert list(table.columns) == ["method", "title", "options", "paper"]
     assert table["method"].tolist() == list(METHODS)

@@ -10,7 +10,7 @@ import pytest
 
 import treeselect
 from treeselect import ForestImportance, RecursiveElimination
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 

@@ -10,8 +10,8 @@ import pytest
 
 import treeselect
 from treeselect import GRRF, RRF
-from treeselect.algorithms.shared.regularised import grow_shared
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.forests.scoring import grow_shared
+from treeselect.algorithms.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights, row_weights
 from treeselect.engine.data.targets import class_target

@@ -13,8 +13,8 @@ import statsmodels.api as sm
 
 import treeselect
 from treeselect import Stepwise
-from treeselect.algorithms.shared.task import Task
-from treeselect.algorithms.stepwise import Search
+from treeselect.algorithms.linear.stepwise import Search
+from treeselect.algorithms.task import Task
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, multinomial
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError

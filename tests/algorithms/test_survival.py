@@ -16,9 +16,9 @@ from sklearn.feature_selection import SelectKBest, f_regression
 import treeselect
 from treeselect import GBFS, GRRF, RRF
 from treeselect.algorithms.foreign import ForeignSelector
+from treeselect.algorithms.linear.stepwise import Search, Stepwise
 from treeselect.algorithms.registry import METHODS
-from treeselect.algorithms.shared.task import Task
-from treeselect.algorithms.stepwise import Search, Stepwise
+from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.engine.data.targets import mean_target
 from treeselect.engine.ensembles.boosting import Boosting, boost

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 
 import treeselect
 from treeselect import SVMRFE
-from treeselect.algorithms.shared.task import Task
-from treeselect.algorithms.svm import LinearMachine
+from treeselect.algorithms.linear.svm import LinearMachine
+from treeselect.algorithms.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError

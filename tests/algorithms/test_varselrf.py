@@ -11,9 +11,9 @@ import pytest
 
 import treeselect
 from treeselect import ForestImportance, VarSelRF
-from treeselect.algorithms.shared.regularised import forest_target
-from treeselect.algorithms.shared.task import Task
-from treeselect.algorithms.varselrf import out_of_bag_error
+from treeselect.algorithms.forests.elimination import out_of_bag_error
+from treeselect.algorithms.forests.scoring import forest_target
+from treeselect.algorithms.task import Task
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, multinomial
 from treeselect.designs.weights import no_weights, row_weights
 from treeselect.engine.data.binning import select_groups

@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import log_loss
 
 import treeselect
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Task
 from treeselect.cli.main import main
 from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, family_of, multinomial
 from treeselect.designs.scoring import with_scoring

@@ -10,11 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from treeselect.algorithms.shared.base import Step, best_of_each_size
-from treeselect.algorithms.shared.information import coarsened
-from treeselect.algorithms.shared.orders import ranking
-from treeselect.algorithms.shared.sizes import step_of_size
-from treeselect.algorithms.shared.standardised import of_number
+from treeselect.algorithms.information import coarsened
+from treeselect.algorithms.linear.lasso import of_number
+from treeselect.algorithms.task import Step, best_of_each_size, ranking, step_of_size
 from treeselect.comparison.record import pareto_front
 from treeselect.designs.families import BINOMIAL, area_under_curve
 from treeselect.designs.scoring import with_scoring

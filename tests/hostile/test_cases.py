@@ -23,7 +23,7 @@ import pytest
 from sklearn.model_selection import KFold
 
 import treeselect
-from treeselect.algorithms.varselrf import out_of_bag_error
+from treeselect.algorithms.forests.elimination import out_of_bag_error
 from treeselect.designs.weights import RowWeights
 from treeselect.errors import (
     DataError,

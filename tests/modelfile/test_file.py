@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treeselect
-from treeselect.algorithms.shared.searched import Exchange, Rival, Trace
+from treeselect.algorithms.task import Exchange, Rival, Trace
 from treeselect.errors import DataError, FormulaError, ModelFileError, NewDataError, OptionError
 from treeselect.modelfile import file as archive
 from treeselect.modelfile import models

@@ -10,8 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import treeselect
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.sizes import step_of_size
+from treeselect.algorithms.task import Step, step_of_size
 from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError
 from treeselect.resampling import choosing

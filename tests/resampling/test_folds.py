@@ -148,7 +148,7 @@ def test_a_time_series_trains_on_the_past_only(problem):
 
 def test_every_fit_of_a_time_series_sees_the_past_only(mixed, monkeypatch):
     """Rows that have weight when a path is made: up to the start of each fold, then all."""
-    from treeselect.algorithms.controlburn import ControlBurn
+    from treeselect.algorithms.controlburn.controlburn import ControlBurn
 
     seen, path = [], ControlBurn.path
 

@@ -185,7 +185,7 @@ def test_a_fold_is_a_selection_on_its_training_rows(mixed):
 
 
 def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
-    from treeselect.algorithms.mrmr import MRMR
+    from treeselect.algorithms.filters import MRMR
 
     seen, path = [], MRMR.path
 

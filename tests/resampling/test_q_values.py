@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.algorithms.shared.base import ranked_step
+from treeselect.algorithms.task import ranked_step
 from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.paths import StabilityPath, path_lines, sets_by_size
 from treeselect.resampling.stability import Stability

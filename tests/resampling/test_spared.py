@@ -8,8 +8,8 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 import treeselect
-from treeselect.algorithms.exchange import ExchangeSearch
-from treeselect.algorithms.rrf import RRF
+from treeselect.algorithms.forests.rrf import RRF
+from treeselect.algorithms.search.exchange import ExchangeSearch
 from treeselect.designs.weights import row_weights
 from treeselect.resampling import choosing
 from treeselect.resampling.choosing import spared_rows

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.algorithms.exchange import ExchangeSearch
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.search.exchange import ExchangeSearch
+from treeselect.algorithms.task import Task
 from treeselect.arguments.checks import USUAL_SIZE
 from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.assessing import resample_weights

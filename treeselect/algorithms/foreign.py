@@ -11,16 +11,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.algorithms.shared.base import Step, ranked_step
-from treeselect.algorithms.shared.column_search import ColumnSearch, Support, check_taken
-from treeselect.algorithms.shared.ending import RefinedMethod
-from treeselect.algorithms.shared.method import OWN
-from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, refuse_costs
-from treeselect.algorithms.shared.references import Reference
-from treeselect.algorithms.shared.scoring import score_of
-from treeselect.algorithms.shared.selectors import (
+from treeselect.algorithms.forests.scoring import score_of
+from treeselect.algorithms.linear.lasso import LinearColumns, linear_columns
+from treeselect.algorithms.method import OWN
+from treeselect.algorithms.options import MOST_UNITS, check_flag, refuse_costs
+from treeselect.algorithms.references import Reference
+from treeselect.algorithms.search.revision import RefinedMethod
+from treeselect.algorithms.selectors import (
     SIZES,
+    ColumnSearch,
+    Support,
     Words,
+    check_taken,
     copy_of,
     looks_like_selector,
     not_a_method,
@@ -28,8 +30,7 @@ from treeselect.algorithms.shared.selectors import (
     warning_note,
     words_of,
 )
-from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.arguments.callables import parameters_of
 from treeselect.arguments.scalars import described, plain, whole
 from treeselect.designs.problem import Problem

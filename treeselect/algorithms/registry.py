@@ -1,42 +1,39 @@
-"""Methods by name."""
+"""Methods by name: those of this package, registered ones, and those of other packages."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from treeselect.algorithms import plugins
-from treeselect.algorithms.boruta import Boruta
-from treeselect.algorithms.cfs import CFS
-from treeselect.algorithms.controlburn import ControlBurn
-from treeselect.algorithms.exchange import ExchangeSearch
-from treeselect.algorithms.fcbf import FCBF
+from treeselect.algorithms.controlburn.controlburn import ControlBurn
+from treeselect.algorithms.filters import CFS, FCBF, MRMR
 from treeselect.algorithms.foreign import IN_FILES, ForeignSelector, foreign_selector
-from treeselect.algorithms.gbfs import GBFS
-from treeselect.algorithms.hsic_lasso import HSICLasso
-from treeselect.algorithms.importance import ForestImportance
-from treeselect.algorithms.lasso import Lasso
-from treeselect.algorithms.missing_method import MissingMethod, check_told, plain_options, told
-from treeselect.algorithms.mrmr import MRMR
-from treeselect.algorithms.rboost import RBoost
-from treeselect.algorithms.rfe import RecursiveElimination
-from treeselect.algorithms.rrf import GRRF, RRF
-from treeselect.algorithms.shared.method import Method, check_kind, is_method
-from treeselect.algorithms.shared.selectors import text_of
-from treeselect.algorithms.stepwise import Stepwise
-from treeselect.algorithms.svm import SVMRFE
-from treeselect.algorithms.varselrf import VarSelRF
+from treeselect.algorithms.forests.boruta import Boruta
+from treeselect.algorithms.forests.elimination import RecursiveElimination, VarSelRF
+from treeselect.algorithms.forests.gbfs import GBFS
+from treeselect.algorithms.forests.importance import ForestImportance
+from treeselect.algorithms.forests.rboost import RBoost
+from treeselect.algorithms.forests.rrf import GRRF, RRF
+from treeselect.algorithms.linear.hsic import HSICLasso
+from treeselect.algorithms.linear.lasso import Lasso
+from treeselect.algorithms.linear.stepwise import Stepwise
+from treeselect.algorithms.linear.svm import SVMRFE
+from treeselect.algorithms.method import (
+    Method,
+    MissingMethod,
+    check_kind,
+    check_told,
+    is_method,
+    plain_options,
+    told,
+)
+from treeselect.algorithms.search.exchange import ExchangeSearch
+from treeselect.algorithms.selectors import text_of
 from treeselect.arguments.checks import is_one_of
 from treeselect.arguments.scalars import described
-from treeselect.errors import (
-    MethodError,
-    did_you_mean,
-    listing,
-    near,
-    quoted,
-    said_by,
-)
+from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +49,12 @@ METHODS: dict[str, type[Method]] = {
 """Methods of this package, by name."""
 
 _OWN = {*METHODS.values(), ForeignSelector}
+
+GROUP = "treeselect.methods"
+"""Entry points that declare methods of other packages: loaded when their name is requested, or the
+table of all methods."""
+
+_REGISTERED: dict[str, type[Method]] = {}
 
 
 def register_method(name: str, kind: type[Method]) -> None:
@@ -86,12 +89,29 @@ def register_method(name: str, kind: type[Method]) -> None:
     >>> treeselect.select("survived ~ .", data, method="quick", k=2, seed=1).k
     2
     """
-    plugins.add(name, kind, METHODS)
+    if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
+        raise MethodError(
+            "`name` must be a word of lower-case letters, digits and underscores.\n"
+            f"  Found: {described(name)}."
+        )
+    if not isinstance(kind, type):
+        raise MethodError(
+            f"`kind` must be a subclass of `treeselect.Method`.\n  Found: {described(kind)}."
+        )
+    check_kind(kind)
+    known = _REGISTERED.get(name)
+    if name in METHODS or (known is not None and known is not kind):
+        raise MethodError(
+            f"The name {quoted(name)} is already used by another method.\n"
+            "  Choose a different name."
+        )
+    _try_defaults(kind)
+    _REGISTERED[name] = kind
 
 
 def find_kind(name: str) -> type[Method] | None:
     """The class of methods with that name, in any case; None if there is none."""
-    return METHODS.get(name.lower()) or plugins.find(name.lower())
+    return METHODS.get(name.lower()) or _declared(name.lower())
 
 
 def find_method(method: Any, options: Mapping[str, Any]) -> Method:
@@ -145,7 +165,7 @@ def method_record(method: Method) -> list[Any]:
     name, options = method.record()
     if type(method) in _OWN:
         return [name, options]
-    name = plugins.name_of(type(method)) or name
+    name = _name_of(type(method)) or name
     return [name, plain_options(options), told(method, name)]
 
 
@@ -195,7 +215,7 @@ def methods() -> pd.DataFrame:
     """
     import pandas as pd
 
-    known = METHODS | plugins.found(METHODS)
+    known = METHODS | _all_declared()
     rows = [
         {
             "method": name,
@@ -213,7 +233,7 @@ def _tuning_first(method: Method) -> list[tuple[str, Any]]:
 
 
 def _unknown(name: str) -> Exception:
-    known = [*METHODS, *plugins.names()]
+    known = [*METHODS, *_names()]
     close = near(name, known)
     advice = did_you_mean(close) if close else f"Methods: {listing(known, len(known))}."
     selector = _selector_named(name)
@@ -249,3 +269,83 @@ def _advice(option: str, known: list[str]) -> str:
         return f"Methods with this option: {listing(having, len(having))}."
     close = near(option, known)
     return did_you_mean(close) if close else f"Options: {listing(known)}."
+
+
+# --- methods of other packages --------------------------------------------------------------------
+
+
+def _try_defaults(kind: type[Any]) -> None:
+    """Raise a MethodError unless every option has a default."""
+    needed = [
+        field.name
+        for field in dataclasses.fields(kind)
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    ]
+    if needed:
+        raise MethodError(
+            f"{kind.__name__} must have a default for every option.\n"
+            f"  Found: no default for {quoted(needed[0])}."
+        )
+
+
+def _declared(name: str) -> type[Method] | None:
+    """The class registered or declared under a name; None if there is none."""
+    if name not in _REGISTERED:
+        announced = [point for point in _announced() if point.name == name]
+        if announced:
+            _REGISTERED[name] = _loaded(announced)
+    return _REGISTERED.get(name)
+
+
+def _all_declared() -> dict[str, type[Method]]:
+    """All of them by name, including declared ones."""
+    for point in _announced():
+        if point.name in METHODS:
+            raise MethodError(
+                f"{_package(point)} provides a method named {quoted(point.name)}, but that name is"
+                " already used.\n  Uninstall the package, or ask its authors to rename the method."
+            )
+        _declared(point.name)
+    return dict(_REGISTERED)
+
+
+def _names() -> list[str]:
+    """Names of all of them, without loading any."""
+    return list(dict.fromkeys([*_REGISTERED, *(point.name for point in _announced())]))
+
+
+def _name_of(kind: type[Any]) -> str | None:
+    """The name under which a class is registered; None if it is not."""
+    return next((name for name, known in _REGISTERED.items() if known is kind), None)
+
+
+def _announced() -> list[metadata.EntryPoint]:
+    return sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+
+
+def _package(point: metadata.EntryPoint) -> str:
+    name = "(name unknown)" if point.dist is None else quoted(point.dist.name)
+    return f"The package {name}"
+
+
+def _loaded(points: list[metadata.EntryPoint]) -> type[Method]:
+    """The class that an entry point names."""
+    first = points[0]
+    if len({point.value for point in points}) > 1:
+        packages = " and ".join(_package(point).removeprefix("The package ") for point in points)
+        raise MethodError(
+            f"The packages {packages} both provide a method named {quoted(first.name)}.\n"
+            "  Uninstall one of them."
+        )
+    try:
+        kind: Any = first.load()
+        if not isinstance(kind, type):
+            raise MethodError(f"Found: {described(kind)}, which isn't a class.")
+        check_kind(kind)
+        _try_defaults(kind)
+    except Exception as error:  # third-party code can fail in any way
+        raise MethodError(
+            f"{_package(first)} provides the method {quoted(first.name)}, which can't be loaded.\n"
+            f"  {said_by(error)}"
+        ) from None
+    return kind

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.method import Method
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.method import Method
+from treeselect.algorithms.task import Step, Task
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from treeselect.algorithms.method import Method, is_method
 from treeselect.algorithms.registry import find_method
-from treeselect.algorithms.shared.method import Method, is_method
 from treeselect.arguments.checks import SCORE_RULES, check_rule, members
 from treeselect.arguments.scalars import described
 from treeselect.comparison.record import Run

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from treeselect.algorithms.method import is_method
 from treeselect.algorithms.registry import method_of_record, method_record
-from treeselect.algorithms.shared.method import is_method
 from treeselect.arguments.scalars import NotGiven
 from treeselect.modelfile.checks import check
 from treeselect.modelfile.plain import plain, unplain

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.registry import method_record
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.searched import Trace
+from treeselect.algorithms.task import Step, Trace
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.follow_up import FollowUp
 from treeselect.designs.modeldata import ModelData

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.registry import method_of_record
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.decisions import WORDS, Decisions
-from treeselect.algorithms.shared.searched import MOST_RIVALS, Exchange, Rival, Trace
+from treeselect.algorithms.task import MOST_RIVALS, WORDS, Decisions, Exchange, Rival, Step, Trace
 from treeselect.arguments.checks import AUTO, MOST_RESAMPLES, RULES, SCORE_RULES
 from treeselect.designs.units import Units
 from treeselect.engine.arrays import BoolArray, FloatArray

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.method import Method, steps_of
-from treeselect.algorithms.shared.sizes import step_of_size
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.method import Method, steps_of
+from treeselect.algorithms.task import Step, Task, step_of_size
 from treeselect.arguments.checks import AUTO, MOST_RESAMPLES, SCORE_RULES, check_choice, check_count
 from treeselect.designs.design import check_size
 from treeselect.designs.problem import Problem

@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step, full_step
-from treeselect.algorithms.shared.method import Method, steps_along, steps_of
-from treeselect.algorithms.shared.sizes import step_of_size, step_within
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.method import Method, steps_along, steps_of
+from treeselect.algorithms.task import Step, Task, full_step, step_of_size, step_within
 from treeselect.arguments.checks import AUTO
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem

@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step, empty_step, full_step
-from treeselect.algorithms.shared.method import Method, steps_of
-from treeselect.algorithms.shared.sizes import step_of_size, step_within
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.method import Method, steps_of
+from treeselect.algorithms.task import Step, Task, empty_step, full_step, step_of_size, step_within
 from treeselect.brief import brief
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights

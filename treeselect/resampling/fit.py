@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step, shares
-from treeselect.algorithms.shared.method import Method
-from treeselect.algorithms.shared.sizes import skipped_sizes
+from treeselect.algorithms.method import Method
+from treeselect.algorithms.task import Step, shares, skipped_sizes
 from treeselect.brief import brief
 from treeselect.designs.association import Associations
 from treeselect.designs.labels import shown_names

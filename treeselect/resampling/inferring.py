@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.method import Method
+from treeselect.algorithms.method import Method
 from treeselect.arguments.checks import AUTO, MOST_REPEATS, check_count, check_share
 from treeselect.designs.gaps import WAYS_OUT, warn_of_gaps
 from treeselect.designs.labels import shown_names

@@ -9,13 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from treeselect.algorithms.shared.base import Step, ranked_step
-from treeselect.algorithms.shared.exchanging import sure_rows, usual_trees
-from treeselect.algorithms.shared.judged_rows import rows_to_judge
-from treeselect.algorithms.shared.judging import Judge
-from treeselect.algorithms.shared.method import Method
-from treeselect.algorithms.shared.sizes import step_of_size, step_within
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.method import Method
+from treeselect.algorithms.search.exchanging import sure_rows, usual_trees
+from treeselect.algorithms.search.judging import Judge, rows_to_judge
+from treeselect.algorithms.task import Step, Task, ranked_step, step_of_size, step_within
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.linear.additive import fit_additive
 from treeselect.engine.linear.additive_search import exchanged

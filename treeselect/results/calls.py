@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from treeselect.algorithms.burning.strategies import Strategy
+from treeselect.algorithms.method import is_method
 from treeselect.algorithms.registry import method_text
-from treeselect.algorithms.shared.method import is_method
-from treeselect.algorithms.shared.strategies import Strategy
 from treeselect.arguments.checks import members
 from treeselect.arguments.scalars import NotGiven
 from treeselect.frames.csv_files import EncodedFile

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect._version import __version__
-from treeselect.algorithms.shared.references import Reference, entry
+from treeselect.algorithms.references import Reference, entry
 from treeselect.designs.data_fingerprint import COVERED, data_fingerprint
 from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.nouns import noun

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.algorithms.shared.method import OWN
-from treeselect.algorithms.shared.references import Reference, texts
+from treeselect.algorithms.method import OWN
+from treeselect.algorithms.references import Reference, texts
 from treeselect.printing import (
     decimal_form,
     decimal_text,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.gbfs import GBFS, Ensembles
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.forests.gbfs import GBFS, Ensembles
+from treeselect.algorithms.task import Task
 from treeselect.arguments.checks import check_flag, found_near
 from treeselect.designs.data_fingerprint import data_fingerprint
 from treeselect.designs.design import FeatureGroups
@@ -79,7 +79,7 @@ def fit_boosted(
 
     Newton steps with shrinkage 0.1 on trees of depth 2, 4 or 6, as many as give the lowest loss on
     a fifth of the rows (or groups of rows) that is held out
-    (:class:`~treeselect.algorithms.gbfs.GBFS`), with the leaves of a refitted forest.
+    (:class:`~treeselect.algorithms.forests.gbfs.GBFS`), with the leaves of a refitted forest.
     """
     family = problem.family
     constant = np.atleast_1d(family.loss.constant(problem.y, weights.values, problem.offset))

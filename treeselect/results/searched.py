@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from treeselect.algorithms.shared.searched import Trace
+from treeselect.algorithms.task import Trace
 from treeselect.errors import OptionError, quoted
 from treeselect.printing import SmallTable, count_text, signed
 from treeselect.resampling.nouns import noun

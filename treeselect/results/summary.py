@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.algorithms.shared.decisions import WORDS
-from treeselect.algorithms.shared.method import OWN, Method
+from treeselect.algorithms.method import OWN, Method
+from treeselect.algorithms.task import WORDS
 from treeselect.designs.follow_up import follow_up_facts
 from treeselect.designs.labels import labelled_names
 from treeselect.errors import quoted

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import treeselect
 from treeselect import ControlBurn
-from treeselect.algorithms.burning.pools import imported_pool
+from treeselect.algorithms.controlburn.trees import imported_pool
 from treeselect.errors import MethodError
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import treeselect
 from treeselect import ControlBurn
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.task import Task
 from treeselect.errors import MethodError
 
 SINGLE = "single-feature"

@@ -8,9 +8,8 @@ import pytest
 
 import treeselect
 from treeselect import RRF
-from treeselect.algorithms.shared.base import ranked_step
-from treeselect.algorithms.shared.ending import DrawnMethod, with_cuts
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.search.revision import DrawnMethod, with_cuts
+from treeselect.algorithms.task import Task, ranked_step
 
 
 def task_of(*, max_size=2, every_size=True, **arguments):

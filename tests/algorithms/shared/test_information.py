@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_mutual_info_score
 
-from treeselect.algorithms.shared.information import Uncertainties, mutual_information, row_mass
+from treeselect.algorithms.information import Uncertainties, mutual_information, row_mass
 from treeselect.designs.weights import row_weights
 
 

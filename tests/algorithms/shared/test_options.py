@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import treeselect
+from treeselect.algorithms.options import MOST_DEPTH, MOST_LEAF, MOST_TREES, MOST_UNITS
 from treeselect.algorithms.registry import METHODS
-from treeselect.algorithms.shared.options import MOST_DEPTH, MOST_LEAF, MOST_TREES, MOST_UNITS
 from treeselect.errors import MethodError
 
 OPTIONS = [(name, option) for name, kind in METHODS.items() for option in kind.defaults()]

@@ -8,9 +8,8 @@ import pytest
 
 import treeselect
 from treeselect.algorithms.registry import METHODS
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.pruning import BackwardPass
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.search.revision import BackwardPass
+from treeselect.algorithms.task import Step, Task
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
@@ -117,7 +116,7 @@ def test_every_other_method_can_end_with_it(simulated, method):
 
 
 def test_a_sample_of_the_rows_tells_the_same(simulated, monkeypatch):
-    monkeypatch.setattr("treeselect.algorithms.shared.pruning._ROWS", 300)
+    monkeypatch.setattr("treeselect.algorithms.search.revision._PRUNE_ROWS", 300)
     fit = treeselect.select(
         "sum ~ x + y + noise", simulated, method="controlburn", k=1, seed=1, forests=1, n_trees=1
     )

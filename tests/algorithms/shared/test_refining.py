@@ -11,11 +11,9 @@ from sklearn.feature_selection import SelectKBest
 
 import treeselect
 from treeselect.algorithms.registry import METHODS, find_method
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.exchanging import Search
-from treeselect.algorithms.shared.refining import Refinement
-from treeselect.algorithms.shared.sizes import step_of_size
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.search.exchanging import Search
+from treeselect.algorithms.search.revision import Refinement
+from treeselect.algorithms.task import Step, Task, step_of_size
 from treeselect.errors import MethodError
 
 FORESTS = ("gbfs", "grrf", "importance", "rboost", "rfe", "rrf", "varselrf")

@@ -8,8 +8,8 @@ import pytest
 
 import treeselect
 from treeselect import RRF
-from treeselect.algorithms.shared.reliability import held_shares, screened
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.forests.scoring import held_shares, screened
+from treeselect.algorithms.task import Task
 
 QUICK = {
     "importance": {"n_trees": 100},

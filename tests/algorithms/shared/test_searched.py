@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treeselect.algorithms.shared.searched import MOST_RIVALS, Rival, trace_of
+from treeselect.algorithms.task import MOST_RIVALS, Rival, trace_of
 
 
 def test_of_many_rivals_the_best_are_kept_and_all_counted():

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.burning.pools import TreePool, check_kind, grown_pool, imported_pool
 from treeselect.algorithms.burning.ranges import KINDS, MAX_DEPTH, check_ranges
-from treeselect.algorithms.burning.sparsify import FIRST_PATH
-from treeselect.algorithms.shared.options import check_choice, check_integer
-from treeselect.algorithms.shared.strategies import Strategy
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.burning.strategies import Strategy
+from treeselect.algorithms.controlburn.solve import FIRST_PATH
+from treeselect.algorithms.controlburn.trees import TreePool, check_kind, grown_pool, imported_pool
+from treeselect.algorithms.options import check_choice, check_integer
+from treeselect.algorithms.task import Task
 from treeselect.arguments.scalars import answer
 from treeselect.engine.ensembles.bag_boosting import (
     BAG_BOOSTING,

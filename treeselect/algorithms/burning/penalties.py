@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.burning.ranges import MARGINS, ROWS, check_function, check_ranges
 from treeselect.algorithms.burning.sketch import Sketch
 from treeselect.algorithms.burning.solver import Solver
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.controlburn.trees import TreePool
+from treeselect.algorithms.search.revision import BackwardPass, prune_path
+from treeselect.algorithms.task import Step, Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.losses import HingeLoss, Loss
 from treeselect.errors import MethodError

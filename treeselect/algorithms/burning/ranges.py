@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from treeselect.algorithms.shared.options import (
+from treeselect.algorithms.options import (
     check_choice,
     check_flag,
     check_integer,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeselect.algorithms.burning.ranges import GAUSSIAN, ROWS
-from treeselect.algorithms.shared.options import check_choice, check_integer
-from treeselect.algorithms.shared.strategies import Strategy
+from treeselect.algorithms.burning.strategies import Strategy
+from treeselect.algorithms.options import check_choice, check_integer
 from treeselect.engine.arrays import IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 

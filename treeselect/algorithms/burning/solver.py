@@ -12,16 +12,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.burning.ranges import FUNCTION, ROWS, check_ranges
 from treeselect.algorithms.burning.sketch import Sketch
-from treeselect.algorithms.burning.sparsify import Sparsifier, SparsityRules
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.options import check_integer
-from treeselect.algorithms.shared.refining import Refinement
-from treeselect.algorithms.shared.reliability import held_shares
-from treeselect.algorithms.shared.strategies import Strategy
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.burning.strategies import Strategy
+from treeselect.algorithms.controlburn.solve import Sparsifier, SparsityRules
+from treeselect.algorithms.controlburn.trees import TreePool
+from treeselect.algorithms.forests.scoring import held_shares
+from treeselect.algorithms.options import check_integer
+from treeselect.algorithms.search.revision import Refinement
+from treeselect.algorithms.task import Step, Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.losses import Loss
 from treeselect.errors import MethodError

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.burning.ranges import PROVED, TOO_WELL, check_ranges
 from treeselect.algorithms.burning.solver import Solver
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.options import check_number
-from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.controlburn.trees import TreePool
+from treeselect.algorithms.options import check_number
+from treeselect.algorithms.task import Step, Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.row_losses import explicable
 from treeselect.errors import MethodError

@@ -1,0 +1,240 @@
+"""The trees from which ControlBurn chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from treeselect.algorithms.task import Task
+from treeselect.designs.design import CodedColumns
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
+from treeselect.engine.ensembles.bag_boosting import BagBoosting, BoostedBag, bag_boost
+from treeselect.engine.ensembles.forests import Sampling
+from treeselect.engine.ensembles.prediction import mark_leaves
+from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, group_gains
+from treeselect.engine.random import stream_seed
+from treeselect.engine.sparse.tree_columns import TreeColumns
+from treeselect.engine.splitting.penalty import SplitPenalty
+from treeselect.errors import MethodError, quoted
+from treeselect.models.importing import ImportedBins, import_forest
+
+_SMALLEST = 1e-300
+"""Gain recorded for a split without gain, so that its group counts as used."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreePool:
+    """Trees, and the leaf of each row.
+
+    Attributes
+    ----------
+    leaves : list of ndarray of uint8, uint16 or int32, each of shape (n_rows,)
+        Leaf of each row in each tree.
+    values : list of ndarray of float, each of shape (n_leaves, n_outputs)
+    gains : ndarray of float, shape (n_trees, n_groups)
+        Gain of each group in each tree, above 0 where the tree uses it.
+    trees : list of Trees
+        On the columns of the problem, or of ``bins``.
+    group_of : ndarray of int64
+        Group of each of these columns.
+    bins : ImportedBins or None
+        Bins of the trees of another library; its features are its columns.
+    """
+
+    leaves: list[LeafArray]
+    values: list[FloatArray]
+    gains: FloatArray
+    trees: list[Trees]
+    group_of: IntArray
+    bins: ImportedBins | None = None
+
+    @property
+    def uses(self) -> BoolArray:
+        """Which groups each tree uses, shape (n_trees, n_groups)."""
+        return np.asarray(self.gains > 0)
+
+    def columns(self, rows: IntArray, n_outputs: int) -> TreeColumns:
+        """Predictions of the trees for some rows."""
+        return TreeColumns(self.leaves, self.values, rows, n_outputs)
+
+    def within(self, groups: BoolArray) -> TreePool:
+        """The trees that use some groups only."""
+        inside = np.flatnonzero(~self.uses[:, ~groups].any(axis=1))
+        return TreePool(
+            [self.leaves[t] for t in inside],
+            [self.values[t] for t in inside],
+            self.gains[inside],
+            [self.trees[t] for t in inside],
+            self.group_of,
+            self.bins,
+        )
+
+
+def grown_pool(
+    task: Task, rules: BagBoosting, *, forests: int, tree_cost: float
+) -> tuple[TreePool, bool]:
+    """The trees of several independent forests, and whether all of them converged.
+
+    Parameters
+    ----------
+    task : Task
+    rules : BagBoosting
+    forests : int
+    tree_cost : float
+        Cost of the first split of a tree on a unit of cost 1, in units of the mean squared
+        gradient at the null model.
+    """
+    problem, weight, seed = task.problem, task.weight, task.seed
+    base, rank = problem.constant(weight), problem.groups.ranks(seed)
+    penalty = _tree_penalty(problem, weight, tree_cost) if tree_cost > 0 else None
+
+    def grow(number: int) -> BoostedBag:
+        return bag_boost(
+            problem.data, problem.family.loss, problem.y, weight, base, rules,
+            seed=stream_seed(seed, "forest", number), rank=rank, penalty=penalty,
+            sampling=Sampling(groups=task.weights.groups),
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(task.n_threads) as threads:
+        bags = list(threads.map(grow, range(forests)))
+    pool = TreePool(
+        [leaf for bag in bags for leaf in bag.leaves],
+        [value for bag in bags for value in bag.values],
+        np.concatenate([bag.gains for bag in bags]),
+        [tree for bag in bags for tree in bag.trees],
+        problem.data.group_of.astype(np.int64),
+    )
+    return pool, all(bag.converged for bag in bags)
+
+
+def _tree_penalty(problem: Problem, weight: WeightArray, tree_cost: float) -> SplitPenalty:
+    """Costs of first splits within each tree."""
+    gradient = problem.gradient(weight)
+    square = (gradient.reshape(len(weight), -1) ** 2).sum(axis=1)
+    unit = float(np.average(square, weights=weight))
+    prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)
+    ids = problem.groups.ids
+    return SplitPenalty(np.ones(len(ids)), tree_cost * unit * prices[ids])
+
+
+def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
+    """The trees of a model fitted by another library, unchanged.
+
+    Raises
+    ------
+    MethodError
+        If the model was fitted to unnamed columns, or to columns other than those of the formula,
+        or if its trees predict something else.
+    """
+    forest = import_forest(model)
+    forest = forest.with_features(_column_of_each(_feature_names(model), coded))
+    data = forest.bins.bin(coded.columns, np.arange(len(coded.columns)).tolist())
+    group_of, n_groups = coded.groups.ids[data.group_of], len(coded.groups.names)
+    pool = TreePool([], [], np.zeros((0, n_groups)), [], group_of, forest.bins)
+    gains: list[FloatArray] = []
+    for first, end in zip(forest.trees.start[:-1], forest.trees.start[1:], strict=True):
+        nodes = Nodes._make(array[first:end] for array in forest.trees.nodes)
+        nodes = nodes._replace(value=_wanted_outputs(nodes.value, n_outputs))
+        tree = Trees(nodes, np.array([0, end - first]))
+        n_leaves = int(np.count_nonzero(nodes.column == LEAF))
+        leaf: LeafArray = np.empty(data.n_rows, dtype=np.uint16)
+        if n_leaves > 2**16:
+            leaf = np.empty(data.n_rows, dtype=np.int32)
+        value = mark_leaves(tree, data, leaf)
+        if len(value) < 2:
+            continue
+        pool.leaves.append(leaf)
+        pool.values.append(value)
+        pool.trees.append(tree)
+        used = np.unique(data.group_of[nodes.column[nodes.column != LEAF]])
+        gain = np.zeros(len(coded.columns))
+        gain[used] = np.maximum(group_gains(tree, data)[0, used], _SMALLEST)
+        of_groups = np.bincount(coded.groups.ids, gain, n_groups)
+        gains.append(of_groups.astype(np.float64))
+    every = np.array(gains, dtype=np.float64).reshape(len(gains), n_groups)
+    return replace(pool, gains=every)
+
+
+def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
+    """Raise a MethodError if a fitted model does not predict the response."""
+    from sklearn.base import is_classifier, is_regressor
+
+    family, kind = problem.family, type(model).__name__
+    if family.has_times:
+        raise MethodError(
+            "`forest` of ControlBurn can't be a fitted forest for a survival response.\n"
+            f"  Found: a {kind}, whose trees don't predict hazards. Leave `forest` out."
+        )
+    is_of_scikit_learn = hasattr(model, "get_params")
+    wanted = is_classifier if family.has_classes else is_regressor
+    if is_of_scikit_learn and not wanted(model):
+        needed = "classifier" if family.has_classes else "regressor"
+        raise MethodError(
+            f"`forest` of ControlBurn must be a {needed} for this response.\n"
+            f"  Found: a {kind}; the family is {family.name}."
+        )
+    if family.n_classes != 2 or not pool.leaves:
+        return
+    fitted = np.mean(
+        [value[leaf, 0] for value, leaf in zip(pool.values, pool.leaves, strict=True)], axis=0
+    )
+    if float((fitted - fitted.mean()) @ (problem.y - problem.y.mean())) < 0:
+        raise MethodError(
+            "`forest` of ControlBurn must have been fitted to the same classes in the same order.\n"
+            f"  Found: a {kind} that predicts the positive class where it is less frequent."
+        )
+
+
+def _feature_names(model: Any) -> list[str]:
+    """Names of the columns that a forest was fitted on, in its order."""
+    booster = getattr(model, "booster_", model)
+    if hasattr(booster, "feature_name"):
+        return list(booster.feature_name())
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise MethodError(
+            "`forest` of ControlBurn must have been fitted to named columns.\n"
+            f"  Found: a {type(model).__name__} fitted to an array. Fit it to a data frame."
+        )
+    return [str(name) for name in names]
+
+
+def _column_of_each(names: Sequence[str], coded: CodedColumns) -> IntArray:
+    """Coded column for each feature of a forest."""
+    numbers = {
+        name: j
+        for j, name in enumerate(coded.column_names)
+        if coded.n_levels[j] is None and coded.column_names.count(name) == 1
+    }
+    foreign = [name for name in names if name not in numbers]
+    unknown = [name for name in dict.fromkeys(coded.column_names) if name not in names]
+    if foreign or unknown:
+        found = [
+            f"{quoted(name)} of the forest isn't a numeric term of the formula"
+            for name in foreign[:1]
+        ]
+        found += [f"the forest lacks {quoted(name)}" for name in unknown[:1]]
+        raise MethodError(
+            "`forest` of ControlBurn must have been fitted to the terms of the formula, all"
+            f" numeric.\n  Found: {'; '.join(found)}. Fit it to these columns of the data frame, or"
+            " change the formula."
+        )
+    return np.array([numbers[name] for name in names], dtype=np.int64)
+
+
+def _wanted_outputs(value: FloatArray, n_outputs: int) -> FloatArray:
+    """Values with as many outputs as the loss has: of two classes the share of the second."""
+    found = value.shape[1]
+    if found == n_outputs:
+        return value
+    if n_outputs == 1 and found == 2:
+        return np.ascontiguousarray(value[:, 1:])
+    raise MethodError(
+        f"`forest` of ControlBurn must predict {n_outputs} value{'s' * (n_outputs > 1)} per row for"
+        f" this response.\n  Found: {found}. Fit it to this response."
+    )

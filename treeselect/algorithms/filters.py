@@ -1,0 +1,566 @@
+"""mRMR: maximum relevance to the response, minimum redundancy among selected terms."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from itertools import count
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from treeselect.algorithms.forests.scoring import score_of
+from treeselect.algorithms.information import (
+    Uncertainties,
+    mutual_information,
+    response_cells,
+    row_mass,
+    uncertainties,
+    unit_cells,
+)
+from treeselect.algorithms.options import check_choice, check_integer, check_number, refuse_costs
+from treeselect.algorithms.references import Reference
+from treeselect.algorithms.search.revision import RefinedMethod
+from treeselect.algorithms.task import Step, Task, first_units, ranked_step
+from treeselect.designs.design import FeatureGroups
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.rounding import at_least, falling
+
+Scheme = Literal["difference", "quotient"]
+
+_LEAST = 1e-3
+"""Lower bound of the redundancy by which a relevance is divided."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MRMR(RefinedMethod):
+    """Minimum redundancy, maximum relevance (mRMR).
+
+    Terms enter one at a time. The next term maximises its mutual information with the response
+    relative to its mean mutual information with the terms already selected. Only single terms and
+    pairs of terms are evaluated, so terms that are informative only jointly are missed.
+
+    Parameters
+    ----------
+    threshold : float, optional
+        Least value of the criterion, in nats (for the quotient, a ratio): the path ends before the
+        first term below it. If None, `k` decides.
+    scheme : {"difference", "quotient"}
+        Whether the redundancy is subtracted from the relevance or divides it (MID and MIQ of
+        [1]_).
+    n_bins : int
+        Maximum number of bins of a numeric column, 2 to 100, of about equal weight; missing values
+        have their own bin.
+    prune, refine : bool
+        As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if `costs` are given.
+
+    Notes
+    -----
+    The columns of a term, or of a group (``groups=``), are used jointly. Each mutual information is
+    reduced by its expectation under independence, ``(cells_x - 1) (cells_y - 1) / (2 n)``;
+    otherwise terms with many cells would be favoured. Classes are used as they are; numeric and
+    count responses are binned like the terms. With an offset, and for right-censored times, the
+    negative gradient at the null model replaces the response; for times, these are the martingale
+    residuals, within strata. The tuning parameter of a step is the least value of the criterion so
+    far, and the importance of a term is its relevance. Terms forced in enter first. The training
+    score is the out-of-bag score of a forest of 100 trees on the terms of the step, grown like the
+    final model. Constant terms never enter.
+
+    References
+    ----------
+    .. [1] H. Peng, F. Long, C. Ding (2005). Feature selection based on mutual information criteria
+       of max-dependency, max-relevance, and min-redundancy. IEEE Transactions on Pattern Analysis
+       and Machine Intelligence 27, 1226-1238.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=3, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    threshold: float | None = None
+    scheme: Scheme = "difference"
+    n_bins: int = 10
+
+    name: ClassVar[str] = "mrmr"
+    title: ClassVar[str] = "Minimum redundancy, maximum relevance (mRMR)"
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("H. Peng", "F. Long", "C. Ding"),
+            2005,
+            "Feature selection based on mutual information criteria of max-dependency,"
+            " max-relevance, and min-redundancy",
+            journal="IEEE TPAMI",
+            volume="27",
+            pages="1226-1238",
+        ),
+    )
+    tuning_name: ClassVar[str] = "threshold"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = True
+    left_out: ClassVar[str] = "the others are constant"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "threshold", optional=True)
+        check_choice(self, "scheme", ("difference", "quotient"))
+        check_integer(self, "n_bins", least=2, most=100)
+
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units, one more at a time (see ``Method.path``)."""
+        groups = task.problem.groups
+        refuse_costs(self, groups)
+        n, n_kept = len(groups.names), int(groups.keep.sum())
+        longest = n if self.threshold is not None else self.longest(task)
+        relevance, order, values = self._order(task, longest)
+
+        def step_of_first(size: int, tuning: float) -> Step:
+            selected = np.isin(np.arange(n), order[:size])
+            score = score_of(task, selected)
+            return ranked_step(tuning, selected, relevance, score)
+
+        least = np.minimum.accumulate(np.array([np.inf, *values]))
+        if self.threshold is not None:
+            passed = int((least[1:] >= self.threshold).sum())
+            step = step_of_first(n_kept + passed, self.threshold)
+            return self.path_at(step, task)
+        steps = [step_of_first(n_kept + i, float(tuning)) for i, tuning in enumerate(least)]
+        return self.path_along(steps, task)
+
+    def _order(self, task: Task, longest: int) -> tuple[FloatArray, list[int], list[float]]:
+        """Relevance of each unit, the units in order of entry, and the criterion at each entry."""
+        problem, groups = task.problem, task.problem.groups
+        rows, mass = row_mass(task.weights)
+        cells = [
+            unit_cells(problem.data, g, rows, mass, self.n_bins) for g in range(len(groups.names))
+        ]
+        response = response_cells(problem, task.weight, rows, mass, self.n_bins)
+        relevance = np.array([mutual_information(c, response, mass) for c in cells])
+        can_enter = np.array([c.max() > 0 for c in cells]) & ~groups.keep
+        ranks, order = groups.ranks(task.seed), np.flatnonzero(groups.keep).tolist()
+        redundancy = np.zeros(len(cells))
+        for g in order:
+            redundancy += [mutual_information(c, cells[g], mass) for c in cells]
+        values: list[float] = []
+        while can_enter.any() and len(order) < longest:
+            criterion = self._criterion(relevance, redundancy / max(len(order), 1), bool(order))
+            criterion[~can_enter] = -np.inf
+            g = int(falling(criterion, ranks)[0])
+            order.append(g)
+            values.append(float(criterion[g]))
+            can_enter[g] = False
+            for i in np.flatnonzero(can_enter):
+                redundancy[i] += mutual_information(cells[i], cells[g], mass)
+        return relevance, order, values
+
+    def _criterion(self, relevance: FloatArray, redundancy: FloatArray, some: bool) -> FloatArray:
+        if self.scheme == "difference" or not some:
+            return relevance - redundancy
+        return np.asarray(relevance / np.maximum(redundancy, _LEAST))
+
+
+# --- Fast correlation-based filter: terms that are not redundant with a more relevant one --------
+
+
+@dataclass(frozen=True, kw_only=True)
+class FCBF(RefinedMethod):
+    """Fast correlation-based filter (FCBF): predominant terms, for very many columns.
+
+    Terms are visited in order of decreasing symmetrical uncertainty with the response. Each visited
+    term is selected, and every weaker term is removed as redundant if its symmetrical uncertainty
+    with the selected term is at least that with the response. Terms are evaluated individually, so
+    terms that are informative only jointly are missed.
+
+    Parameters
+    ----------
+    delta : float, optional
+        Least symmetrical uncertainty with the response, 0 to 1: all predominant terms that reach it
+        are selected. If None, `k` decides.
+    n_bins : int
+        Maximum number of bins of a numeric column, 2 to 100, of about equal weight; missing values
+        have their own bin.
+    prune, refine : bool
+        As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if `costs` are given.
+
+    Notes
+    -----
+    Symmetrical uncertainties are those of :class:`CFS`; for right-censored times, with the
+    martingale residuals of the null model. They are corrected for the value expected by chance, so
+    that about half of the terms without signal have none and never enter, whatever `delta`. The
+    path adds predominant terms in order of relevance, after those forced in. It ends when there are
+    no more, which may be early; the summary then says so. The tuning parameter of a step is the
+    least symmetrical uncertainty with the response among its terms, except those forced in. The
+    importance of a term is its own symmetrical uncertainty. Terms forced in are never removed, and
+    remove only weaker ones. Training scores are those of :class:`MRMR`. Pairs of terms are computed
+    only as needed. A group (``groups=``) counts as one term.
+
+    References
+    ----------
+    .. [1] L. Yu, H. Liu (2003). Feature selection for high-dimensional data: a fast
+       correlation-based filter solution. Proceedings of the 20th International Conference on
+       Machine Learning, 856-863.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="fcbf", delta=0.01, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    delta: float | None = None
+    n_bins: int = 10
+
+    name: ClassVar[str] = "fcbf"
+    title: ClassVar[str] = "Fast correlation-based filter (FCBF)"
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("L. Yu", "H. Liu"),
+            2003,
+            "Feature selection for high-dimensional data: a fast correlation-based filter solution",
+            book="Proceedings of ICML 20",
+            pages="856-863",
+        ),
+    )
+    tuning_name: ClassVar[str] = "delta"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = True
+    left_out: ClassVar[str] = (
+        "by symmetrical uncertainty, the others are irrelevant to the response or redundant"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "delta", least=0.0, most=1.0, optional=True)
+        check_integer(self, "n_bins", least=2, most=100)
+
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of predominant units (see ``Method.path``)."""
+        problem, seed = task.problem, task.seed
+        groups = problem.groups
+        refuse_costs(self, groups)
+        n, n_kept = len(groups.names), int(groups.keep.sum())
+        units = uncertainties(problem, task.weights, self.n_bins)
+        relevance = units.relevance()
+        ranking = falling(relevance, groups.ranks(seed))
+        passed = (relevance > 0) & (relevance >= (self.delta or 0.0)) | groups.keep
+        most = n if self.delta is not None else self.longest(task) - n_kept
+        order = predominant(units, relevance, ranking[passed[ranking]], groups.keep, most)
+
+        def step_of_first(size: int, tuning: float) -> Step:
+            selected = first_units(order, size, n)
+            score = score_of(task, selected)
+            return ranked_step(tuning, selected, relevance, score)
+
+        if self.delta is not None:
+            step = step_of_first(len(order), self.delta)
+            return self.path_at(step, task)
+        tunings = [np.inf, *relevance[order[n_kept:]]]
+        steps = [step_of_first(n_kept + i, float(tuning)) for i, tuning in enumerate(tunings)]
+        return self.path_along(steps, task)
+
+
+def predominant(
+    units: Uncertainties, relevance: FloatArray, ranking: IntArray, keep: BoolArray, most: int
+) -> IntArray:
+    """The units forced in, then the first predominant units, up to the number wanted.
+
+    This is the listing of the paper, except that pairs are evaluated only as needed.
+
+    Parameters
+    ----------
+    units : Uncertainties
+    relevance : ndarray of float, shape (n_groups,)
+        Symmetrical uncertainty with the response.
+    ranking : ndarray of int64
+        Relevant units and those forced in, by decreasing relevance.
+    keep : ndarray of bool, shape (n_groups,)
+    most : int
+        Number of units wanted besides those forced in.
+    """
+    found: list[int] = []
+    left = ranking
+    while len(left) and len(found) < most:
+        first, left = int(left[0]), left[1:]
+        if not keep[first]:
+            found.append(first)
+        repeated = at_least(units.between(first, left), relevance[left])
+        left = left[~repeated | keep[left]]
+    return np.array([*np.flatnonzero(keep), *found], dtype=np.int64)
+
+
+# --- Correlation-based feature selection: sets relevant to the response and low in redundancy ----
+
+_PATIENCE = 5
+"""Expansions without improvement after which the search ends, as in the thesis."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CFS(RefinedMethod):
+    """Correlation-based feature selection (CFS): a merit of whole sets, and a search for the best.
+
+    A set has high merit if its terms are strongly associated with the response and weakly with each
+    other. Terms are evaluated individually and in pairs, so terms that are informative only jointly
+    have no merit.
+
+    Parameters
+    ----------
+    gain : float, optional
+        What each term must add to the merit: the selected set maximises the merit minus `gain`
+        times the number of its terms. 0.0 gives the set of highest merit, as in [1]_; negative
+        values give larger sets. If None, `k` decides.
+    n_bins : int
+        Maximum number of bins of a numeric column, 2 to 100, of about equal weight; missing values
+        have their own bin.
+    prune, refine : bool
+        As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if `costs` are given.
+
+    Notes
+    -----
+    The merit of k terms is ``k r_cf / sqrt(k + k (k - 1) r_ff)`` (eq. 1 of [2]_), where r_cf is the
+    mean symmetrical uncertainty of the terms with the response and r_ff that of pairs of terms.
+    Mutual information and entropy are corrected for the value expected by chance; otherwise terms
+    with many cells would be favoured. The columns of a term, or of a group (``groups=``), are used
+    jointly. Classes are used as they are; numeric and count responses are binned like the terms.
+    With an offset, and for right-censored times, the negative gradient at the null model replaces
+    the response; for times, these are the martingale residuals, within strata.
+
+    The search is best-first and starts from the terms forced in. The best set not yet expanded is
+    expanded by each term outside it. The search ends after five expansions in a row without
+    improvement. For each size, the path has the set of highest merit that was evaluated, where the
+    best set of each size was expanded as well; sets need not be nested. The tuning parameter of a
+    step is the smallest mean increase in merit per added term from any smaller set of the path to
+    its own, or that of an earlier step if smaller. The
+    importance of a term is its symmetrical uncertainty with the response. Training scores are those
+    of :class:`MRMR`. Constant terms never enter.
+
+    References
+    ----------
+    .. [1] M. A. Hall (1999). Correlation-based feature selection for machine learning. Thesis,
+       University of Waikato.
+    .. [2] M. A. Hall (2000). Correlation-based feature selection for discrete and numeric class
+       machine learning. Proceedings of the 17th International Conference on Machine Learning,
+       359-366.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="cfs", gain=0.0, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    gain: float | None = None
+    n_bins: int = 10
+
+    name: ClassVar[str] = "cfs"
+    title: ClassVar[str] = "Correlation-based feature selection (CFS)"
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("M. A. Hall",),
+            2000,
+            "Correlation-based feature selection for discrete and numeric class machine learning",
+            book="Proceedings of ICML 17",
+            pages="359-366",
+        ),
+    )
+    tuning_name: ClassVar[str] = "gain"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = True
+    left_out: ClassVar[str] = "the others are constant"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "gain", optional=True)
+        check_integer(self, "n_bins", least=2, most=100)
+
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of the best sets by size (see ``Method.path``)."""
+        problem, seed = task.problem, task.seed
+        refuse_costs(self, problem.groups)
+        n = len(problem.groups.names)
+        units = uncertainties(problem, task.weights, self.n_bins)
+        search = MeritSearch(units, problem.groups, seed, self.gain or 0.0)
+
+        def step_of(found: UnitSet, tuning: float) -> Step:
+            selected = np.isin(np.arange(n), found.units)
+            score = score_of(task, selected)
+            return ranked_step(tuning, selected, search.relevance, score)
+
+        if self.gain is not None:
+            step = step_of(search.best(), self.gain)
+            return self.path_at(step, task)
+        sets = search.of_each_size(self.longest(task))
+        gains = _least_rises(np.array([found.merit for found in sets]))
+        steps = [step_of(found, float(g)) for found, g in zip(sets, gains, strict=True)]
+        return self.path_along(steps, task)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSet:
+    """A set of units, in increasing order, and its merit."""
+
+    units: tuple[int, ...]
+    merit: float
+
+
+class MeritSearch:
+    """Best-first search for sets of high merit.
+
+    Parameters
+    ----------
+    units : Uncertainties
+    groups : FeatureGroups
+    seed : int
+        Seed of the order of ties.
+    gain : float
+        What each unit must add to the merit.
+
+    Attributes
+    ----------
+    relevance : ndarray of float, shape (n_groups,)
+        Symmetrical uncertainty of each unit with the response.
+    """
+
+    def __init__(self, units: Uncertainties, groups: FeatureGroups, seed: int, gain: float) -> None:
+        self._units, self._gain = units, gain
+        self.relevance = units.relevance()
+        self._ranks: IntArray = groups.ranks(seed)
+        self._can_enter: BoolArray = (units.n_cells > 1) & ~groups.keep
+        self._redundancy: dict[int, FloatArray] = {}
+        kept = tuple(np.flatnonzero(groups.keep).tolist())
+        self._start = UnitSet(kept, self._merit(kept))
+        self._best = {len(kept): self._start}
+        self._search()
+
+    def best(self) -> UnitSet:
+        """The best set found, by merit minus `gain` for each unit; the smallest of equal ones."""
+        return max((self._best[size] for size in sorted(self._best)), key=self._value)
+
+    def of_each_size(self, most: int) -> list[UnitSet]:
+        """The best set found of each size, where each of these was expanded as well."""
+        for size in range(len(self._start.units), most):
+            if size in self._best:
+                self._expand(self._best[size])
+        return [self._best[size] for size in sorted(self._best) if size <= most]
+
+    def _search(self) -> None:
+        numbers, seen = count(), set()
+        left: list[tuple[float, int, Children, int]] = []
+        found: UnitSet | None = self._start
+        top, stale = self._value(self._start), 0
+        while found is not None and stale < _PATIENCE:
+            seen.add(found.units)
+            children = self._expand(found)
+            if len(children):
+                value = self._value(children[0])
+                heapq.heappush(left, (-value, next(numbers), children, 0))
+                top, stale = max(top, value), 0 if value > top else stale + 1
+            found = None
+            while left and found is None:
+                _, _, siblings, i = heapq.heappop(left)
+                if i + 1 < len(siblings):
+                    value = self._value(siblings[i + 1])
+                    heapq.heappush(left, (-value, next(numbers), siblings, i + 1))
+                found = None if siblings[i].units in seen else siblings[i]
+
+    def _expand(self, found: UnitSet) -> Children:
+        """The sets with one more unit; the best of them is recorded."""
+        merits = self._merits(found.units)
+        order = falling(merits, self._ranks)
+        children = Children(found.units, order[merits[order] > -np.inf], merits)
+        if len(children):
+            child = children[0]
+            known = self._best.setdefault(len(child.units), child)
+            if child.merit > known.merit:
+                self._best[len(child.units)] = child
+        return children
+
+    def _merits(self, units: tuple[int, ...]) -> FloatArray:
+        """Merit of the set plus each further unit, minus infinity for units that can't enter."""
+        inside, size = list(units), len(units) + 1
+        redundancy = np.zeros(len(self.relevance))
+        for g in inside:
+            redundancy += self._redundancy_of(g)
+        pairs = redundancy[inside].sum() + 2 * redundancy
+        merits = (self.relevance[inside].sum() + self.relevance) / np.sqrt(size + pairs)
+        can_enter = self._can_enter.copy()
+        can_enter[inside] = False
+        # Rounding must not break ties: they are broken by rank.
+        return np.where(can_enter, np.round(merits, 12), -np.inf)
+
+    def _merit(self, units: tuple[int, ...]) -> float:
+        if not units:
+            return 0.0
+        inside = list(units)
+        pairs = sum(self._redundancy_of(g)[inside].sum() for g in inside)
+        return float(np.round(self.relevance[inside].sum() / np.sqrt(len(units) + pairs), 12))
+
+    def _redundancy_of(self, unit: int) -> FloatArray:
+        """Symmetrical uncertainty with each other unit, 0 with itself."""
+        if unit not in self._redundancy:
+            found = self._units.between(unit, np.arange(len(self.relevance)))
+            found[unit] = 0.0
+            self._redundancy[unit] = found
+        return self._redundancy[unit]
+
+    def _value(self, found: UnitSet) -> float:
+        return found.merit - self._gain * len(found.units)
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """The sets with one unit more than another set, best first.
+
+    Attributes
+    ----------
+    parent : tuple of int
+        Units of the other set.
+    order : ndarray of int64, shape (n_children,)
+        Units that enter.
+    merits : ndarray of float, shape (n_groups,)
+        Merit of the set with each unit.
+    """
+
+    parent: tuple[int, ...]
+    order: IntArray
+    merits: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __getitem__(self, number: int) -> UnitSet:
+        unit = int(self.order[number])
+        return UnitSet(tuple(sorted((*self.parent, unit))), float(self.merits[unit]))
+
+
+def _least_rises(merits: FloatArray) -> FloatArray:
+    """For sets of increasing size, the smallest mean increase in merit per unit from a smaller set.
+
+    It is the minimum over all sizes so far; infinite for the first.
+    """
+    rises = [np.inf]
+    for size in range(1, len(merits)):
+        from_each = (merits[size] - merits[:size]) / np.arange(size, 0, -1)
+        rises.append(min(rises[-1], float(from_each.min())))
+    return np.array(rises)

@@ -1,0 +1,341 @@
+"""Boruta: terms that are more important than the best of their shuffled copies."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from treeselect.algorithms.forests.importance import Kind, RankingForest
+from treeselect.algorithms.options import (
+    check_choice,
+    check_integer,
+    check_number,
+    refuse_costs,
+)
+from treeselect.algorithms.references import Reference
+from treeselect.algorithms.task import (
+    CONFIRMED,
+    REJECTED,
+    TENTATIVE,
+    Decisions,
+    Step,
+    Task,
+    first_units,
+    ranked_step,
+)
+from treeselect.designs.design import FeatureGroups
+from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.data.binning import BinnedData, pack_blocks
+from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import levels
+from treeselect.engine.splitting.candidates import can_split
+
+_LEAST_SHADOWS = 5
+"""Least number of shadows, as in the authors' package, if there are as many units."""
+
+_LEVEL = 0.01
+"""Level of the tests, unless one is given."""
+
+_LEAST_SPREAD = 1e-12
+
+Correction = Literal["bonferroni", "bh"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boruta(RankingForest):
+    """Boruta: which terms are more important than the best shuffled copy.
+
+    Boruta selects all relevant terms, not a minimal set: exact copies of a relevant term are all
+    confirmed. In each round, a forest is grown on the terms and on a shadow of each, a copy whose
+    rows are shuffled (all columns of a term together). A term has a hit if it is more important
+    than the best shadow. Tests on the number of hits confirm or reject terms, and rejected terms
+    are left out of later rounds. Terms undecided when the rounds end are tentative. The confirmed
+    terms are selected, unless `k` is given; then terms are selected in order of their p-values.
+    ``fit.tidy()`` shows the decisions, ``fit.history()`` and ``fit.plot("history")`` the
+    importances by round.
+
+    Parameters
+    ----------
+    level : float, optional
+        Level of the tests, above 0, at most 0.99; the confirmed terms are selected. If None: 0.01,
+        as in the authors' package, unless `k` is given.
+    max_rounds : int
+        Maximum number of rounds, 1 to 100,000; rounds end earlier once all terms are confirmed or
+        rejected.
+    correction : {"bonferroni", "bh"}
+        Adjustment of p-values for the number of terms: Bonferroni [1]_ or Benjamini-Hochberg.
+    kind : {"permutation", "unbiased", "mdi"}
+        Importance, as for :class:`ForestImportance`. The first two are divided by their standard
+        errors over the trees (the Z scores of [1]_).
+    n_trees, mtry, max_depth, min_leaf, prune, refine
+        As for :class:`ForestImportance`, for each forest.
+
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if `costs` are given.
+
+    Notes
+    -----
+    For a term without signal, a hit is at most as likely as heads of a fair coin. The p-value of a
+    term is the probability of at least as many heads, adjusted for the number of terms. It is the
+    tuning parameter of the step at which the term enters; terms with equal p-values enter in order
+    of their mean importance. During the rounds, terms are decided once and for all, as in the
+    authors' package: at `level`, or 0.01 if it is None, with Bonferroni's correction. With
+    Benjamini-Hochberg, terms whose adjusted p-value is at most the level when the rounds end are
+    confirmed as well. Terms on which no tree splits never enter. Training scores and forests for
+    right-censored times are those of :class:`ForestImportance`. A group (``groups=``) counts as one
+    term.
+
+    References
+    ----------
+    .. [1] M. B. Kursa, W. R. Rudnicki (2010). Feature selection with the Boruta package. Journal
+       of Statistical Software 36(11).
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select(
+    ...     "survived ~ sex + age + femur", data, method="boruta", n_trees=50, seed=1
+    ... )
+    >>> sorted(fit.selected)
+    ['age', 'femur', 'sex']
+    >>> set(fit.tidy()["decision"])
+    {'confirmed'}
+    """
+
+    level: float | None = None
+    max_rounds: int = 100
+    correction: Correction = "bonferroni"
+    kind: Kind = "permutation"
+    n_trees: int = 100
+
+    name: ClassVar[str] = "boruta"
+    title: ClassVar[str] = "Boruta (shadow features)"
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("M. B. Kursa", "W. R. Rudnicki"),
+            2010,
+            "Feature selection with the Boruta package",
+            journal="Journal of Statistical Software",
+            volume="36",
+            number="11",
+        ),
+    )
+    tuning_name: ClassVar[str] = "level"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = True
+    own_value: ClassVar[float | None] = _LEVEL
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "level", above=0.0, most=0.99, optional=True)
+        check_integer(self, "max_rounds", least=1, limit=100_000)
+        check_choice(self, "correction", ("bonferroni", "bh"))
+
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units by increasing p-value (see ``Method.path``)."""
+        groups = task.problem.groups
+        refuse_costs(self, groups)
+        n = len(groups.names)
+        found = self._rounds(task)
+        able = can_split(task.problem.data, task.weight)
+        p_values = np.ones(n)
+        p_values[able] = adjusted(found.p_values[able], self.correction)
+        can_enter = groups.keep | found.is_used
+        order = np.lexsort(
+            (groups.ranks(task.seed), -levels(found.importance), p_values, ~groups.keep)
+        )
+        order = order[can_enter[order]]
+
+        def step_of_first(size: int, tuning: float) -> Step:
+            selected = first_units(order, size, n)
+            score = self.scored(task, selected)
+            return ranked_step(tuning, selected, found.importance, score)
+
+        decisions = found.decisions(p_values, self.level or _LEVEL)
+        if self.level is not None:
+            selected = groups.keep | (found.is_used & decisions.are(CONFIRMED))
+            score = self.scored(task, selected)
+            step = ranked_step(self.level, selected, found.importance, score)
+            return _with(decisions, self.path_at(step, task))
+        n_kept = int(groups.keep.sum())
+        longest = min(self.longest(task), len(order))
+        steps = [
+            step_of_first(size, float(p_values[order[size - 1]]) if size > n_kept else np.inf)
+            for size in range(n_kept, longest + 1)
+        ]
+        path = self.path_along(steps, task)
+        return _with(decisions, path)
+
+    def _rounds(self, task: Task) -> Contest:
+        n, able = len(task.problem.groups.names), can_split(task.problem.data, task.weight)
+        level = self.level or _LEVEL
+        hits, total, seen = np.zeros((3, n))
+        is_used = np.zeros(n, dtype=bool)
+        # Units that can't split are not tested and do not count in the correction.
+        decision = np.where(able, TENTATIVE, REJECTED)
+        n_able = int(able.sum())
+        history: list[FloatArray] = []
+        shadows: list[tuple[float, float, float]] = []
+        while len(history) < self.max_rounds and (decision == TENTATIVE).any():
+            left = decision != REJECTED
+            score, cast = self._round(task.seeded("round", len(history)), able, left)
+            # A unit on which no tree splits has importance 0.
+            real, shadow = np.nan_to_num(score[:n]), np.nan_to_num(score[n:])[cast]
+            best_shadow = max(float(shadow.max()), 0.0)
+            history.append(np.where(left, real, np.nan))
+            shadows.append((float(shadow.min()), float(shadow.mean()), best_shadow))
+            number = len(history)
+            is_used |= ~np.isnan(score[:n])
+            hits += real > best_shadow
+            total += real
+            seen += left
+            open_to_both = decision == TENTATIVE
+            decision[open_to_both & (_tail(hits, number) * n_able <= level)] = CONFIRMED
+            decision[open_to_both & (_tail(number - hits, number) * n_able <= level)] = REJECTED
+        return Contest(
+            hits, total / np.maximum(seen, 1), is_used, decision,
+            np.array(history).reshape(-1, n), np.array(shadows).reshape(-1, 3),
+        )  # fmt: skip
+
+    def _round(self, task: Task, able: BoolArray, left: BoolArray) -> tuple[FloatArray, BoolArray]:
+        """Importance of the remaining units and of the shadows, and which units have a shadow.
+
+        The importances have shape (2 * n_groups,), and are NaN for units that no tree splits on.
+        """
+        shadows = left.copy()
+        shadows[np.flatnonzero(able & ~left)[: max(_LEAST_SHADOWS - int(left.sum()), 0)]] = True
+        both = with_shadows(task.problem, task.weights, task.seed)
+        own = dataclasses.replace(task.seeded("forest"), problem=both)
+        found = self.measure(own, np.concatenate([left, shadows]))
+        importance = np.where(np.isfinite(found.importance), found.importance, np.nan)
+        if self.kind == "mdi":
+            return importance, shadows
+        # If all trees agree, for example on a unit that is hardly used, the spread is almost 0.
+        return importance / np.maximum(found.standard_error, _LEAST_SPREAD), shadows
+
+
+def _with(decisions: Decisions, path: Sequence[Step]) -> tuple[Step, ...]:
+    """Steps with the decisions."""
+    return tuple(dataclasses.replace(step, decisions=decisions) for step in path)
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Results of the rounds for each unit.
+
+    Attributes
+    ----------
+    hits : ndarray of float, shape (n_groups,)
+        Rounds in which the unit exceeded all shadows.
+    importance : ndarray of float, shape (n_groups,)
+        Mean over the rounds before rejection.
+    is_used : ndarray of bool, shape (n_groups,)
+        Whether any tree splits on the unit.
+    decision, history, shadows : ndarray
+        As in :class:`Decisions`, by Bonferroni's correction alone.
+    """
+
+    hits: FloatArray
+    importance: FloatArray
+    is_used: BoolArray
+    decision: IntArray
+    history: FloatArray
+    shadows: FloatArray
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds."""
+        return len(self.history)
+
+    def decisions(self, p_values: FloatArray, level: float) -> Decisions:
+        """The decisions, including units confirmed by their adjusted p-values at the end."""
+        passed = np.where(p_values <= level, CONFIRMED, self.decision).astype(np.int64)
+        return Decisions(passed, self.history, self.shadows)
+
+    @property
+    def p_values(self) -> FloatArray:
+        """Unadjusted probability of at least as many heads of a fair coin."""
+        return _tail(self.hits, self.n_rounds)
+
+
+def _tail(hits: FloatArray, n_rounds: int) -> FloatArray:
+    """Probability of at least so many heads of a fair coin."""
+    # Imported here: all methods are loaded together, and most do not need scipy.stats.
+    from scipy.stats import binom
+
+    return np.asarray(binom.sf(hits - 1, n_rounds, 0.5))
+
+
+def adjusted(p_values: FloatArray, correction: Correction) -> FloatArray:
+    """P-values adjusted for their number."""
+    n = len(p_values)
+    if correction == "bonferroni" or n == 0:
+        return np.minimum(p_values * n, 1.0)
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(p_values))
+
+
+def with_shadows(problem: Problem, weights: RowWeights, seed: int) -> Problem:
+    """The problem with a shuffled copy of each unit after all units.
+
+    Rows with positive weight are shuffled, all columns of a unit together. The shuffling of a unit
+    depends only on the seed and the unit's key. Clusters are shuffled, and rows within them,
+    because a copy that stayed constant within clusters would identify them as well as the unit
+    does.
+    """
+    groups, n = problem.groups, len(problem.groups.names)
+    both = FeatureGroups(
+        names=groups.names * 2,
+        terms=groups.terms * 2,
+        ids=np.concatenate([groups.ids, groups.ids + n]),
+        items=(),
+        item_costs=np.zeros(0),
+        keep=np.zeros(2 * n, dtype=bool),
+        keys=(*groups.keys, *(f"shadow of {key}" for key in groups.keys)),
+    )
+    orders = [_shuffled(weights, stream_seed(seed, "shadow", key)) for key in groups.keys]
+    return dataclasses.replace(problem, data=_shadowed(problem.data, orders), groups=both)
+
+
+def _shuffled(weights: RowWeights, seed: int) -> IntArray:
+    """All rows, with the weighted ones shuffled so that rows of a cluster stay adjacent."""
+    rows, groups, rng = weights.rows, weights.blocks, np.random.default_rng(seed)
+    order, there, here = np.arange(len(weights)), rows, rng.permutation(rows)
+    if groups is not None:
+        there = rows[np.argsort(groups[rows], kind="stable")]
+        place = rng.permutation(int(groups.max()) + 1)
+        here = here[np.argsort(place[groups[here]], kind="stable")]
+    order[there] = here
+    return order
+
+
+def _shadowed(data: BinnedData, orders: Sequence[IntArray]) -> BinnedData:
+    """The columns, followed by the same columns with the rows of each group in the given order."""
+    shadow = np.array([c[orders[g]] for c, g in zip(data.codes, data.group_of, strict=True)])
+    codes = np.concatenate([data.codes, shadow.astype(np.uint8)])
+    of_wide = data.group_of[data.wide_at >= 0]
+    wide = [c[orders[g]] for c, g in zip(data.wide, of_wide, strict=True)]
+    last = data.group_start[-1]
+    return BinnedData(
+        codes=codes,
+        blocks=pack_blocks(codes),
+        n_codes=np.tile(data.n_codes, 2),
+        is_factor=np.tile(data.is_factor, 2),
+        group_start=np.concatenate([data.group_start, last + data.group_start[1:]]),
+        group_of=np.concatenate([data.group_of, data.group_of + np.int32(data.n_groups)]),
+        wide=np.array([*data.wide, *wide], dtype=np.uint16).reshape(-1, data.n_rows),
+        wide_at=np.concatenate(
+            [data.wide_at, np.where(data.wide_at >= 0, data.wide_at + np.int32(len(data.wide)), -1)]
+        ).astype(np.int32),
+        monotone=np.concatenate([data.monotone, np.zeros_like(data.monotone)]),
+    )

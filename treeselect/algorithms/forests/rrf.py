@@ -1,0 +1,316 @@
+"""RRF and GRRF: regularised and guided regularised random forests."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from treeselect.algorithms.forests.scoring import (
+    Criterion,
+    ForestRules,
+    Gain,
+    Ties,
+    grow_shared,
+    held_shares,
+    screened,
+)
+from treeselect.algorithms.options import (
+    MOST_DEPTH,
+    MOST_LEAF,
+    MOST_UNITS,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+    refuse_together,
+)
+from treeselect.algorithms.references import Reference
+from treeselect.algorithms.search.revision import DrawnMethod
+from treeselect.algorithms.task import Step, Task, step_of_gains
+from treeselect.engine.arrays import FloatArray
+
+_SHARE, _MOST_ROWS = 0.632, 10_000
+"""Rows of a tree by default: this share, and at most so many."""
+
+_TREES, _LEAST_TREES, _MOST_TREE_ROWS = 1_000, 200, 2_000_000
+"""Trees by default, where few; fewer, but at least so many, where all together have more rows than
+this. Each tree of long data sees what takes many trees of short data."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RegularisedForest(DrawnMethod):
+    """Options shared by RRF and GRRF."""
+
+    n_trees: int | None = None
+    mtry: int | None = None
+    sample_fraction: float | None = None
+    replace: bool = False
+    max_depth: int | None = None
+    min_leaf: int = 1
+    criterion: Criterion = "gini"
+    gain: Gain = "uncentred"
+    ties: Ties = "used"
+    screen: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_integer(self, "n_trees", least=1, optional=True)
+        check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
+        check_number(self, "sample_fraction", above=0.0, most=1.0, optional=True)
+        check_flag(self, "replace")
+        check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
+        check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
+        check_choice(self, "criterion", ("gini", "entropy"))
+        check_choice(self, "gain", ("uncentred", "decrease"))
+        check_choice(self, "ties", ("used", "random"))
+        check_flag(self, "screen")
+        refuse_together(self, criterion="entropy", gain="uncentred", way='Use `gain="decrease"`.')
+
+    def _rules(self, task: Task) -> ForestRules:
+        n_rows = int((task.weight > 0).sum())
+        share = self.sample_fraction
+        if share is None:
+            most = _MOST_ROWS / n_rows if task.weights.groups is None else 1.0
+            share = min(_SHARE, most)
+        affordable = int(_MOST_TREE_ROWS / (share * n_rows))
+        return ForestRules(
+            n_trees=self.n_trees or max(_LEAST_TREES, min(_TREES, affordable)),
+            mtry=self.mtry,
+            sample_fraction=share,
+            replace=self.replace,
+            max_depth=self.max_depth,
+            min_leaf=self.min_leaf,
+            criterion=self.criterion,
+            gain=self.gain,
+            ties=self.ties,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RRF(_RegularisedForest):
+    """Regularised random forest (RRF).
+
+    Trees are grown one after the other. At each node, the candidates are all terms already in use
+    and `mtry` of the others, whose gain is multiplied by `lam`. A new term is thus used only if it
+    is clearly better than those in use. The terms in use at the end are selected.
+
+    Parameters
+    ----------
+    lam : float, optional
+        Coefficient lambda of equation 2 of [1]_, from 0 (only terms forced in) to 1 (a new term
+        must still be better than those in use). If None, `k` decides.
+    n_trees : int, optional
+        Trees, 1 to 1,000,000. More trees use more terms. By default 1,000, and fewer on more than
+        3,000 rows: with all their rows the trees have two million, but they are 200 at least.
+    mtry : int, optional
+        Number of terms not yet in use that are tried at a node. The default is the square root of
+        the number of terms, rounded up.
+    sample_fraction : float, optional
+        Share of the distinct rows on which each tree is grown, above 0, at most 1. By default 0.632
+        of them, and at most 10,000 rows; with `fold_groups`, 0.632 of the clusters.
+    replace : bool
+        Whether these rows are drawn with replacement.
+    max_depth : int, optional
+        Maximum depth. By default, trees are fully grown.
+    min_leaf : int
+        Minimum number of rows in a leaf, at least 1. Where the terms in use cannot split a node any
+        further, any other term enters, however small its (positive) coefficient. On data with many
+        ties, larger leaves or fewer trees therefore give smaller selections. For the same reason,
+        numeric columns are split at all their distinct values.
+    criterion : {"gini", "entropy"}
+        Impurity of classes. For numeric responses it is the sum of squares, and ``"entropy"`` is an
+        error.
+    gain : {"uncentred", "decrease"}
+        What `lam` multiplies. ``"uncentred"``: the criterion of the children themselves,
+        ``sum_k n_k**2 / n`` over both, as in the authors' package. Only this form reproduces the
+        tables of [1]_; no new term enters a node whose purity is `lam` or more. Numeric responses
+        are centred first. ``"decrease"``: the decrease in impurity, as described in the papers.
+    ties : {"used", "random"}
+        Which of equal splits is made. ``"used"``: the split on a term in use, then on a term forced
+        in, then on the cheapest, then the first in an order drawn from the seed. ``"random"``: one
+        at random, as in the authors' package, so that exact copies enter.
+    screen : bool
+        Whether a new term must also be credible. A term with coefficient c may then enter only if
+        the share of its gain that holds out of bag is at least ``1 - c`` of the largest such share,
+        both measured in an ordinary forest of small trees. Without screening, as in the papers, a
+        term enters at any positive coefficient where no term in use competes with it: at the first
+        node, the best of `mtry` random terms; in small nodes, noise terms with many values.
+    prune : bool
+        Whether a backward pass is applied to each selection of at most 30 terms. It drops terms
+        whose removal does not raise the out-of-bag error of a forest by more than its standard
+        error.
+    refine : bool
+        Whether each set is refined, as in :class:`ExchangeSearch`. It may be replaced by the first
+        terms of a held-out ranking, by a set from a backward pass that starts from more of these or
+        from a larger set of the path, or by the refined set of the next smaller size with one more
+        term; then terms are exchanged. Every change must lower the out-of-bag error of forests on
+        the sets by more than the standard error of the difference. At a fixed tuning parameter,
+        the backward pass and exchanges alternate until nothing changes. Refinement includes
+        `prune`, and a path over all sizes ends when three further terms do not lower the error.
+
+    Raises
+    ------
+    MethodError
+        If an option is out of range, if entropy is combined with the un-centred gain, or if entropy
+        is used for a response without classes or with an offset.
+
+    Notes
+    -----
+    Algorithm 1 of [1]_ and Algorithm 2 of [2]_, for classes and numeric responses.
+    With ``lam=None``, a set of the path gives way to a larger one, cut to its most important terms,
+    if forests on these have a lower out-of-bag error by more than the standard error of the
+    difference, and if these cost no more: nothing competes with the first terms of a path, the best
+    of `mtry` random ones.
+    Costs are powers: a term of cost c has the coefficient ``lam ** c``, so cost 1 gives the rule of
+    the papers and cost 0 no penalty. A cost shared by several terms is charged to each of them. A
+    group (``groups=``) counts as one term. With an offset, trees are grown on the negative gradient
+    at the null model. For right-censored times, this gradient is the martingale residual of the
+    null model, within strata: the log-rank score of [3]_; nodes are split by its sum of squares.
+
+    References
+    ----------
+    .. [1] H. Deng, G. Runger (2013). Gene selection with guided regularized random forest.
+       Pattern Recognition 46, 3483-3489.
+    .. [2] H. Deng, G. Runger (2012). Feature selection via regularized trees. IJCNN 2012.
+    .. [3] T. Hothorn, B. Lausen (2003). On the exact distribution of maximally selected rank
+       statistics. Computational Statistics & Data Analysis 43, 121-137.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="rrf", k=3, n_trees=50, seed=1)
+    >>> fit.k
+    3
+    """
+
+    lam: float | None = None
+
+    name: ClassVar[str] = "rrf"
+    title: ClassVar[str] = "Regularised random forest (RRF)"
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("H. Deng", "G. Runger"),
+            2013,
+            "Gene selection with guided regularized random forest",
+            journal="Pattern Recognition",
+            volume="46",
+            pages="3483-3489",
+        ),
+    )
+    tuning_name: ClassVar[str] = "lam"
+    splits_exactly: ClassVar[bool] = True
+    scores_out_of_bag: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "lam", least=0.0, most=1.0, optional=True)
+
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units along an increasing coefficient (see ``Method.path``)."""
+        rules, groups = self._rules(task), task.problem.groups
+        held = held_shares(task) if self.screen else None
+
+        def try_at(lam: float) -> Step:
+            forest = grow_shared(task, rules, screened(lam**groups.costs, held))
+            return step_of_gains(lam, forest.gains, groups.keep, forest.train_score, held)
+
+        fixed = None if self.lam is None else try_at(self.lam)
+        return self.path_of(try_at, fixed, task)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GRRF(_RegularisedForest):
+    """Guided regularised random forest (GRRF).
+
+    As :class:`RRF`, but each term has its own coefficient. An ordinary forest is grown first, and
+    the more important a term is in it, the less the term is penalised.
+
+    Parameters
+    ----------
+    gamma : float, optional
+        Weight of the importance in equation 6 of [1]_, from 0 (all terms have the coefficient
+        `lam`) to 1. If None, `k` decides.
+    lam : float
+        Base coefficient lambda_0, from 0 to 1.
+    n_trees, mtry, sample_fraction, replace, max_depth, min_leaf, criterion, gain, ties
+        As for :class:`RRF`, for both forests. The first forest tries `mtry` of all terms at each
+        node, and always uses the decrease in impurity and random ties.
+    screen, prune, refine
+        As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is out of range, if entropy is combined with the un-centred gain, or if entropy
+        is used for a response without classes or with an offset.
+
+    Notes
+    -----
+    The importance of a term is its decrease in impurity, weighted by the in-bag rows of each node,
+    summed over its columns and divided by the largest (equations 1, 4 and 5 of [1]_, with the
+    weights of the authors' package). With `costs`, importances are divided by costs before they are
+    compared with the largest, and the base coefficient of a term of cost c is ``lam ** c``, as in
+    :class:`RRF`. A group (``groups=``) counts as one term. With ``gamma=None``, sets of the path
+    give way to larger ones as in :class:`RRF`.
+
+    References
+    ----------
+    .. [1] H. Deng, G. Runger (2013). Gene selection with guided regularized random forest.
+       Pattern Recognition 46, 3483-3489.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="grrf", gamma=0.5, n_trees=50, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    gamma: float | None = None
+    lam: float = 1.0
+
+    name: ClassVar[str] = "grrf"
+    title: ClassVar[str] = "Guided regularised random forest (GRRF)"
+    references: ClassVar[tuple[Reference, ...]] = RRF.references
+    tuning_name: ClassVar[str] = "gamma"
+    splits_exactly: ClassVar[bool] = True
+    scores_out_of_bag: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "gamma", least=0.0, most=1.0, optional=True)
+        check_number(self, "lam", least=0.0, most=1.0)
+
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units along a decreasing `gamma` (see ``Method.path``)."""
+        rules, groups = self._rules(task), task.problem.groups
+        relative = self._relative_importance(task)
+        held = held_shares(task) if self.screen else None
+
+        def try_with(gamma: float) -> Step:
+            coefficient = (1 - gamma) * self.lam**groups.costs + gamma * relative
+            forest = grow_shared(task, rules, screened(coefficient, held))
+            return step_of_gains(gamma, forest.gains, groups.keep, forest.train_score, held)
+
+        fixed = None if self.gamma is None else try_with(self.gamma)
+        return self.path_of(lambda at: try_with(1.0 - at), fixed, task)
+
+    def _relative_importance(self, task: Task) -> FloatArray:
+        """Importance per cost in an ordinary forest, relative to the largest (equations 4 and 5).
+
+        It is 1 for units without cost.
+        """
+        rules = dataclasses.replace(
+            self._rules(task), all_open=False, gain="decrease", ties="random"
+        )
+        costs = task.problem.groups.costs
+        gains = grow_shared(task.seeded("guide"), rules, np.ones(len(costs))).gains
+        is_free = costs == 0
+        worth = np.where(is_free, 0.0, gains / np.where(is_free, 1.0, costs))
+        largest = worth.max(initial=0.0)
+        return np.where(is_free, 1.0, worth / largest if largest > 0 else 0.0)

@@ -1,0 +1,381 @@
+"""Forests on some units, and their out-of-bag scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from treeselect.algorithms.search.judging import rows_to_judge
+from treeselect.algorithms.task import Task
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.data.binning import BinnedData, select_groups
+from treeselect.engine.data.targets import Target, copies, target_of_classes, target_of_mean
+from treeselect.engine.ensembles.forests import Sampling, bagged_forest
+from treeselect.engine.ensembles.out_of_bag import out_of_bag
+from treeselect.engine.ensembles.permutation import out_of_bag_gains
+from treeselect.engine.growing.growth import BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import Trees, group_gains
+from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import slack
+from treeselect.engine.splitting.candidates import n_able
+from treeselect.engine.splitting.penalty import SplitPenalty
+from treeselect.errors import MethodError
+from treeselect.models.capacity import Grower, best_forest, truth_of
+
+SCORED_TREES = 100
+"""Trees of the forests that score a set."""
+
+_SCORED_ROWS = 50_000
+"""Most rows to score on: the standard error of an area under the curve is then about 0.002."""
+
+
+class OutOfBagFit(NamedTuple):
+    """Out-of-bag predictions of a forest.
+
+    Attributes
+    ----------
+    score : float
+    fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
+        Mean response of each row; NaN for rows that are in every bag.
+    """
+
+    score: float
+    fitted: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class GrownForest:
+    """A forest, and the data it was grown from."""
+
+    trees: Trees
+    data: BinnedData
+    target: Target
+    counts: IntArray
+    sampling: Sampling
+    seed: int
+
+
+def grown_forest(
+    task: Task, groups: BoolArray, n_trees: int, rules: Callable[[int], Growth]
+) -> GrownForest | None:
+    """A forest on some units, on bootstrap samples of rows or of whole clusters; None without
+    units.
+
+    `rules` gives the growth for the number of units that can split.
+    """
+    problem, weight, seed = task.problem, task.weight, task.seed
+    if not groups.any():
+        return None
+    part = select_groups(problem.data, groups)
+    target, _ = forest_target(problem, weight, "gini")
+    counts, sampling = copies(weight), Sampling(groups=task.weights.groups)
+    trees = bagged_forest(
+        part, target, counts, n_trees=n_trees,
+        growth=rules(n_able(part, weight)), seed=seed,
+        rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
+        sampling=sampling, n_threads=task.n_threads,
+    )  # fmt: skip
+    return GrownForest(trees, part, target, counts, sampling, seed)
+
+
+def out_of_bag_fit(grown: GrownForest | None, problem: Problem, weight: WeightArray) -> OutOfBagFit:
+    """Its out-of-bag predictions; without a forest, the null model."""
+    if grown is None:
+        mean = problem.family.mean(problem.constant(weight))
+        return OutOfBagFit(null_score(problem, weight), mean)
+    outside = out_of_bag(grown.trees, grown.data, grown.counts, grown.sampling, grown.seed)
+    total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
+    seen = outside.n_trees.astype(np.float64)
+    return OutOfBagFit(
+        out_of_bag_score(problem, weight, total, seen),
+        out_of_bag_mean(problem, weight, total, seen),
+    )
+
+
+def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> float:
+    """Out-of-bag score of a forest on some units, grown on at most 50,000 rows; NaN if the problem
+    wants no scores.
+
+    Its capacity is chosen like that of the final model.
+    """
+
+    def predict() -> FloatArray:
+        problem, seed = task.problem, task.seeded("score").seed
+        rows = rows_to_judge(task, _SCORED_ROWS)
+        grower = Grower(
+            select_groups(rows.data, groups), truth_of(problem, task.weight)[rows.places],
+            rows.weights, problem.family, seed, problem.groups.ranks(seed)[groups], task.n_threads,
+        )  # fmt: skip
+        return rows.among_all(best_forest(grower, n_trees=n_trees).prediction)
+
+    return score_outside(task, groups, predict)
+
+
+def score_outside(task: Task, groups: BoolArray, predict: Callable[[], FloatArray]) -> float:
+    """Score of some units by their out-of-bag predictions.
+
+    Parameters
+    ----------
+    task : Task
+    groups : ndarray of bool, shape (n_groups,)
+    predict : callable
+        Out-of-bag predictions of ``truth_of``, shape (n_rows, n_outputs), NaN where there are none;
+        called only if the problem wants scores and there are units.
+
+    Returns
+    -------
+    float
+        NaN if the problem wants no scores, or if no row has a prediction.
+    """
+    problem = task.problem
+    if not problem.wants_scores:
+        return float("nan")
+    if not groups.any():
+        return null_score(problem, task.weight)
+    found = predict()
+    known = ~np.isnan(found[:, 0])
+    if not known.any():
+        return float("nan")
+    mean = found if problem.family.n_classes > 2 else found[:, 0]
+    if problem.on_link:
+        mean = problem.mean_beside(task.weight, mean)
+    return problem.family.score(problem.y[known], mean[known], task.weight[known])
+
+
+# --- How far gains can be trusted: the share that holds out of bag -------------------------------
+# The in-bag gain of a unit says little about its information: the more values it has, the more
+# its splits can fit. A noise factor with many levels gains more in the bag than a true binary
+# term. The share of the gain that holds out of bag makes units of all kinds comparable.
+
+_HELD_TREES, _HELD_DEPTH, _HELD_LEAF = 100, 6, 5
+
+
+def held_shares(task: Task) -> FloatArray:
+    """Share of each unit's gain that holds out of bag, relative to the largest share.
+
+    A forest of small trees is grown on all units, a third of which are tried at each node. The
+    share is the out-of-bag gain of a unit divided by its in-bag gain; 0 if the former is negative,
+    or if no tree splits on the unit.
+
+    Returns
+    -------
+    ndarray of float, shape (n_groups,)
+        In [0, 1]; all 1 if no gain holds.
+    """
+    every = np.ones(len(task.problem.groups.names), dtype=np.bool_)
+    grown = grown_forest(task.seeded("reliability"), every, _HELD_TREES, _held_growth)
+    if grown is None:
+        return every.astype(np.float64)
+    inside = group_gains(grown.trees, grown.data).mean(axis=0)
+    outside = out_of_bag_gains(
+        grown.trees, grown.data, grown.target, grown.counts, grown.sampling, grown.seed,
+        task.n_threads,
+    ).mean  # fmt: skip
+    used = inside > 0
+    share = np.where(used, np.maximum(outside, 0.0) / np.where(used, inside, 1.0), 0.0)
+    largest = share.max()
+    return np.asarray(share / largest if largest > 0 else np.ones_like(share))
+
+
+def screened(scale: FloatArray, shares: FloatArray | None) -> FloatArray:
+    """Coefficients of units that are not in use, set to 0 for those that may not enter.
+
+    The smaller its coefficient, the more of a unit's gain must hold: a unit with coefficient c may
+    enter if its share is at least ``1 - c``; at 1, any unit may.
+
+    Parameters
+    ----------
+    scale : ndarray of float, shape (n_groups,)
+        In [0, 1].
+    shares : ndarray of float, shape (n_groups,), or None
+        See :func:`held_shares`; if None, all may enter.
+    """
+    if shares is None:
+        return scale
+    return np.where(scale + shares >= 1.0 - slack(1.0), scale, 0.0)
+
+
+def _held_growth(n: int) -> Growth:
+    return Growth(_HELD_DEPTH, _HELD_LEAF, max(1, -(-n // 3)), 0.0)
+
+
+# --- Ensembles whose trees share one set of used units, as in regularised forests ----------------
+
+Criterion = Literal["gini", "entropy"]
+Gain = Literal["uncentred", "decrease"]
+Ties = Literal["used", "random"]
+
+_HALF = 0.5
+"""Subtracted from the indicator of two classes (see ``engine.penalty``)."""
+
+_TREES_AT_ONCE = 100
+"""Trees that are grown before their gains are summed and the trees discarded."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedForest:
+    """Result of a forest whose trees share one set of used units, without its trees.
+
+    Attributes
+    ----------
+    gains : ndarray of float, shape (n_groups,)
+        Unpenalised gain of each unit, mean over the trees; 0 for units that no tree splits on.
+    train_score : float
+        Score of the out-of-bag predictions.
+    """
+
+    gains: FloatArray
+    train_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRules:
+    """How the trees of a regularised forest grow; see ``RRF`` for the options."""
+
+    n_trees: int
+    mtry: int | None
+    sample_fraction: float
+    replace: bool
+    max_depth: int | None
+    min_leaf: int
+    criterion: Criterion
+    gain: Gain
+    ties: Ties
+    all_open: bool = True
+
+    def growth(self, n_groups: int) -> Growth:
+        """The engine's rules on data with so many units that can split."""
+        return Growth(
+            max_depth=self.max_depth or UNBOUNDED,
+            min_weight=self.min_leaf,
+            n_candidates=self.mtry or int(np.ceil(np.sqrt(n_groups))),
+            min_gain=0.0,
+            all_open=self.all_open,
+            order=BREADTH_FIRST,
+            random_ties=self.ties == "random",
+        )
+
+
+def forest_target(
+    problem: Problem, weight: WeightArray, criterion: Criterion
+) -> tuple[Target, bool]:
+    """Target of the trees, and whether they predict classes.
+
+    Classes are split by the Gini index or the entropy. Two classes with the Gini index use the mean
+    of their indicator minus one half, of which the index is twice the decrease. Numbers are split
+    by the sum of squares, centred so that the un-centred criterion does not depend on their mean.
+    With an offset, and for survival times, the negative gradient at the null model replaces the
+    response; for times, these are the log-rank scores of Hothorn and Lausen (2003).
+
+    Raises
+    ------
+    MethodError
+        If entropy is used for a response without classes, or with an offset.
+    """
+    family, y = problem.family, problem.y
+    if not problem.splits_classes:
+        if criterion == "entropy":
+            raise MethodError(
+                '`criterion="entropy"` needs a response with classes and no offset.\n'
+                f"  Found: family {family.name!r}"
+                f'{"" if problem.offset is None else " and an offset"}. Use "gini", which is the'
+                " sum of squares here."
+            )
+        residual = problem.gradient(weight)
+        centred = residual - np.average(residual, weights=weight)
+        return target_of_mean(centred, weight), False
+    if family.n_classes > 2 or criterion == "entropy":
+        entropy = criterion == "entropy"
+        return target_of_classes(y, family.n_classes, weight, entropy=entropy), True
+    return target_of_mean(y - _HALF, weight), False
+
+
+def grow_shared(
+    task: Task,
+    rules: ForestRules,
+    scale: FloatArray,
+) -> SharedForest:
+    """Grow trees one after the other; a unit that one tree uses is open to all later trees.
+
+    Parameters
+    ----------
+    scale : ndarray of float, shape (n_groups,)
+        Factor on the gain of each unit that is not in use, in [0, 1].
+    """
+    problem, weight, seed = task.problem, task.weight, task.seed
+    data, groups = problem.exact or problem.data, problem.groups
+    target, has_classes = forest_target(problem, weight, rules.criterion)
+    counts, rank = copies(weight), groups.ranks(seed)
+    sampling = Sampling(rules.replace, rules.sample_fraction, task.weights.groups)
+    penalty = SplitPenalty(
+        scale[groups.ids], np.zeros(len(groups.ids)), uncentred=rules.gain == "uncentred",
+        level=_HALF**2 if problem.splits_classes else 0.0,
+    )  # fmt: skip
+    is_open = groups.keep.copy()
+    gains = np.zeros(data.n_groups)
+    outside = np.zeros((len(problem.y), problem.family.n_classes if has_classes else 1))
+    seen = np.zeros(len(problem.y))
+    for first in range(0, rules.n_trees, _TREES_AT_ONCE):
+        own_seed = stream_seed(seed, "trees", first)
+        trees = bagged_forest(
+            data, target, counts, n_trees=min(_TREES_AT_ONCE, rules.n_trees - first),
+            growth=rules.growth(n_able(data, weight)), seed=own_seed, rank=rank, sampling=sampling,
+            penalty=penalty, is_open=is_open, shared=True,
+        )  # fmt: skip
+        gains += group_gains(trees, data).sum(axis=0)
+        if problem.wants_scores:
+            found = out_of_bag(trees, data, counts, sampling, own_seed)
+            seen += found.n_trees
+            outside += np.nan_to_num(found.prediction) * found.n_trees[:, np.newaxis]
+    if not gains.any():
+        # A root alone predicts the mean of its bag, which falls as the out-of-bag response rises.
+        return SharedForest(gains, null_score(problem, weight))
+    score = out_of_bag_score(problem, weight, outside, seen)
+    return SharedForest(gains / rules.n_trees, score)
+
+
+def null_score(problem: Problem, weight: WeightArray) -> float:
+    """Score of the null model; computed if the score is user-defined."""
+    if not np.isnan(problem.family.null_score) or not problem.wants_scores:
+        return problem.family.null_score
+    return problem.family.score(problem.y, problem.family.mean(problem.constant(weight)), weight)
+
+
+def out_of_bag_score(
+    problem: Problem, weight: WeightArray, total: FloatArray, seen: FloatArray
+) -> float:
+    """Score of the rows with out-of-bag predictions; NaN if there is none."""
+    rows = (seen > 0) & (weight > 0)
+    if not rows.any():
+        return float("nan")
+    fitted = out_of_bag_mean(problem, weight, total, seen)
+    return problem.family.score(problem.y[rows], fitted[rows], weight[rows])
+
+
+def out_of_bag_mean(
+    problem: Problem, weight: WeightArray, total: FloatArray, seen: FloatArray
+) -> FloatArray:
+    """Mean of the out-of-bag predictions, shape (n_rows,), or (n_rows, n_classes) for more than two
+    classes; NaN without predictions or weight.
+    """
+    family = problem.family
+    rows = (seen > 0) & (weight > 0)
+    if not problem.splits_classes:
+        outside = total[:, 0] / np.maximum(seen, 1)
+        return np.where(rows, problem.mean_beside(weight, outside), np.nan)
+    fitted = total[rows] / seen[rows, np.newaxis]
+    if family.n_classes > 2:
+        # Few trees with pure leaves would predict 0 or 1: class shares count as one more vote.
+        shares = np.bincount(problem.y.astype(np.int64), weight, family.n_classes) / weight.sum()
+        fitted = (total[rows] + shares) / (seen[rows, np.newaxis] + 1)
+    else:
+        fitted = fitted[:, -1]
+        if total.shape[1] == 1:
+            fitted = fitted + _HALF
+    mean = np.full((len(rows), *fitted.shape[1:]), np.nan)
+    mean[rows] = fitted
+    return mean

@@ -1,0 +1,309 @@
+"""HSIC lasso: a sparse non-negative sum of kernels that approximates the response's kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from treeselect.algorithms.forests.scoring import score_of
+from treeselect.algorithms.information import joint_cells, row_mass
+from treeselect.algorithms.linear.lasso import of_number, standardised
+from treeselect.algorithms.options import MOST_UNITS, check_integer, check_number
+from treeselect.algorithms.references import Reference
+from treeselect.algorithms.search.revision import RefinedMethod
+from treeselect.algorithms.task import Step, Task, ranked_step
+from treeselect.designs.design import CodedColumns
+from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.engine.blas import one_thread
+from treeselect.engine.linear.homotopy import Homotopy
+from treeselect.engine.linear.hsic import Blocks, Kernel, all_rows, inner_products, shuffled_blocks
+from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import falling
+
+_MOST_ROWS = 1000
+"""Most rows that are all compared with each other, unless `block_size` is given."""
+
+_USUAL_BLOCK = 100
+"""Rows of a block, where there are more."""
+
+_AT_ONCE = 64
+"""Units whose kernels are compared with the response's at a time."""
+
+_FIRST_UNITS = 512
+"""Units whose inner products are computed first; most others never matter."""
+
+_NEAR_END = 0.1
+"""Position of a step within its segment of the path, from the end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HSICLasso(RefinedMethod):
+    """HSIC lasso: a lasso on kernels, for data with few rows.
+
+    Based on the Hilbert-Schmidt independence criterion, it captures any form of marginal
+    association, including terms without a mean effect, and avoids redundant terms. Terms that are
+    informative only jointly, as in ``a * b > 0``, are missed unless they form one group.
+
+    Parameters
+    ----------
+    lam : float, optional
+        Penalty, above 0; at 1 and above, nothing enters. If None, `k` decides.
+    block_size : int, optional
+        Rows that are compared with each other, at least 5. If None: all rows up to 1,000; beyond,
+        blocks of 100, with which time and memory are linear in the number of rows, not quadratic.
+    n_shuffles : int
+        Number of times the rows are shuffled into blocks, 1 to 10,000.
+    prune, refine : bool
+        As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is out of range.
+
+    Notes
+    -----
+    Minimises ``|L - sum_g a_g K_g|^2 / 2 + lam * sum_g cost_g * a_g`` over ``a >= 0``, exactly,
+    where K_g and L are the centred kernel matrices of the terms and of the response, each with
+    Frobenius norm 1 [1]_. A term of d numeric columns has one Gaussian kernel,
+    ``exp(-|x - x'|^2 / (2 d))``, on columns with mean 0 and variance 1. A factor has ``1 / n_c``
+    for two rows of the same level c, which n_c rows have, and 0 for others. With several columns,
+    these kernels are multiplied, and levels are combined. A missing level is a level. A missing
+    number is set to the median, and the kernel of two rows with different missing numbers is 0.
+    Classes have the kernel of a factor, numeric and count responses that of a number. With an
+    offset, and for right-censored times, the negative gradient at the null model replaces the
+    response; for times, these are the martingale residuals, within strata.
+
+    In blocks [2]_, inner products are sums over random blocks of rows. A group (``groups=``) counts
+    as one term. A cost shared by several terms is charged to each of them; terms that are free or
+    forced in are not penalised. The importance of a term is its a_g. For each size, the path has a
+    solution near the end of the first interval of penalties with that size. It ends when no other
+    term adds to those selected. Training scores are those of :class:`MRMR`.
+
+    References
+    ----------
+    .. [1] M. Yamada, W. Jitkrittum, L. Sigal, E. P. Xing, M. Sugiyama (2014). High-dimensional
+       feature selection by feature-wise kernelized lasso. Neural Computation 26, 185-207.
+    .. [2] H. Climente-Gonzalez, C.-A. Azencott, S. Kaski, M. Yamada (2019). Block HSIC lasso:
+       model-free biomarker detection for ultra-high dimensional data. Bioinformatics 35, i427-i435.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="hsic_lasso", k=3, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    lam: float | None = None
+    block_size: int | None = None
+    n_shuffles: int = 1
+
+    name: ClassVar[str] = "hsic_lasso"
+    title: ClassVar[str] = "HSIC lasso"
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("M. Yamada", "W. Jitkrittum", "L. Sigal", "E. P. Xing", "M. Sugiyama"),
+            2014,
+            "High-dimensional feature selection by feature-wise kernelized lasso",
+            journal="Neural Computation",
+            volume="26",
+            pages="185-207",
+        ),
+    )
+    tuning_name: ClassVar[str] = "lam"
+    splits_exactly: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = True
+    scores_out_of_bag: ClassVar[bool] = True
+    left_out: ClassVar[str] = "the others do not improve the fit"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "lam", above=0.0, optional=True)
+        check_integer(self, "block_size", least=5, limit=MOST_UNITS, optional=True)
+        check_integer(self, "n_shuffles", least=1, limit=10_000)
+
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units along a decreasing penalty (see ``Method.path``)."""
+        keep = task.problem.groups.keep
+
+        def step_at(lam: float, weights: FloatArray) -> Step:
+            selected = (weights > 0) | keep
+            score = score_of(task, selected)
+            return ranked_step(lam, selected, weights, score)
+
+        with one_thread():
+            fits = KernelFits(task, self._blocks(task.weights, task.seed))
+            if self.lam is not None:
+                found = [(self.lam, fits.at(self.lam))]
+            else:
+                found = fits.path(self.longest(task))
+        if self.lam is not None:
+            return self.path_at(step_at(*found[0]), task)
+        steps = [step_at(lam, weights) for lam, weights in found]
+        return self.path_along(steps, task)
+
+    def _blocks(self, weights: RowWeights, seed: int) -> Blocks:
+        _, mass = row_mass(weights)
+        size = self.block_size or (len(mass) if len(mass) <= _MOST_ROWS else _USUAL_BLOCK)
+        if size >= len(mass):
+            return all_rows(mass)
+        seeds = [stream_seed(seed, "blocks", number) for number in range(self.n_shuffles)]
+        return shuffled_blocks(mass, size, seeds)
+
+
+class KernelFits:
+    """HSIC lasso of one problem at any penalty.
+
+    Parameters
+    ----------
+    task : Task
+        Its seed breaks ties.
+    blocks : Blocks
+        Blocks of the rows with positive weight.
+
+    Attributes
+    ----------
+    relevance : ndarray of float, shape (n_groups,)
+        Inner product of the kernel matrices of each unit and the response, centred and of norm 1.
+    """
+
+    def __init__(self, task: Task, blocks: Blocks) -> None:
+        problem, weight = task.problem, task.weight
+        assert problem.columns is not None
+        rows, mass = row_mass(task.weights)
+        groups = problem.groups
+        self._blocks, self._keep = blocks, groups.keep
+        self._kernels = [
+            unit_kernel(problem.columns, g, rows, mass) for g in range(len(groups.names))
+        ]
+        self._prices = np.where(groups.keep, 0.0, groups.costs)
+        response = response_kernel(problem, weight, rows, mass)
+        self.relevance, self._norms = self._against(response)
+        # Inner products are non-negative: no unit enters at a higher penalty than it would alone.
+        free = self._prices == 0
+        alone = np.where(free, np.inf, self.relevance / np.where(free, 1.0, self._prices))
+        self._alone = np.where(self.relevance > 0, alone, 0.0)
+        order = falling(self._alone, groups.ranks(task.seed))
+        self._order: IntArray = order[self._alone[order] > 0]
+
+    def gram(self, units: IntArray) -> FloatArray:
+        """Inner products of the units' centred matrices of norm 1, shape (n_units, n_units)."""
+        found = inner_products([self._kernels[g] for g in units], self._blocks)
+        found /= np.outer(self._norms[units], self._norms[units])
+        return np.asarray(np.round(found, 12))
+
+    def at(self, lam: float) -> FloatArray:
+        """The solution at a penalty, shape (n_groups,)."""
+        able = int((self._alone > lam).sum())
+        return self._spread(self._homotopy(able).at(lam))
+
+    def path(self, most: int) -> list[tuple[float, FloatArray]]:
+        """Penalties and solutions until more than `most` units are selected: the first of each
+        size."""
+        n_units = min(_FIRST_UNITS, len(self._order))
+        while True:
+            found = self._path(self._homotopy(n_units), most)
+            if n_units == len(self._order):
+                break
+            lam, weights = found[-1]
+            if self._size(weights) > most and lam >= self._alone[self._order[n_units]]:
+                break
+            n_units = min(4 * n_units, len(self._order))
+        first: dict[int, tuple[float, FloatArray]] = {}
+        for lam, weights in found:
+            first.setdefault(self._size(weights), (lam, weights))
+        return list(first.values())
+
+    def _path(self, homotopy: Homotopy, most: int) -> list[tuple[float, FloatArray]]:
+        found = [(np.inf, self._spread(homotopy.at(np.inf)))]
+        number = 1
+        while (segment := homotopy.segment(number)) is not None:
+            number += 1
+            if segment.high - segment.low <= 1e-12 * segment.high:
+                continue
+            lam = segment.low + _NEAR_END * (segment.high - segment.low)
+            weights = self._spread(homotopy.at(lam))
+            found.append((lam, weights))
+            if self._size(weights) > most:
+                break
+        return found
+
+    def _size(self, weights: FloatArray) -> int:
+        return int(((weights > 0) | self._keep).sum())
+
+    def _homotopy(self, n_units: int) -> Homotopy:
+        """The exact path of the units that could enter first."""
+        units = self._order[:n_units]
+        return Homotopy(self.gram(units), self.relevance[units], self._prices[units])
+
+    def _spread(self, weights: FloatArray) -> FloatArray:
+        """Weights of all units from those of the first ones in order."""
+        found = np.zeros(len(self._kernels))
+        found[self._order[: len(weights)]] = weights
+        return found
+
+    def _against(self, response: Kernel) -> tuple[FloatArray, FloatArray]:
+        """Relevance of each unit, and the norm of its centred matrix, 1 for constants."""
+        relevance, norms = np.zeros(len(self._kernels)), np.ones(len(self._kernels))
+        varying = [g for g, kernel in enumerate(self._kernels) if not kernel.is_constant]
+        for first in range(0, 0 if response.is_constant else len(varying), _AT_ONCE):
+            units = varying[first : first + _AT_ONCE]
+            kernels = [*(self._kernels[g] for g in units), response]
+            found = inner_products(kernels, self._blocks)
+            norm = np.sqrt(np.diag(found))
+            norms[units] = norm[:-1]
+            relevance[units] = np.round(found[:-1, -1] / (norm[:-1] * norm[-1]), 12)
+        return relevance, norms
+
+
+def unit_kernel(coded: CodedColumns, group: int, rows: IntArray, mass: FloatArray) -> Kernel:
+    """The kernel of a unit, from its columns jointly.
+
+    Parameters
+    ----------
+    coded : CodedColumns
+    group : int
+    rows : ndarray of int64
+        The rows with positive weight.
+    mass : ndarray of float, shape (n_used_rows,)
+        Mass of each row.
+    """
+    share = mass / mass.sum()
+    numbers, missing, codes = [], [], []
+    for j in np.flatnonzero(coded.groups.ids == group):
+        values = coded.columns[j][rows]
+        if coded.n_levels[j] is not None:
+            codes.append(values.astype(np.int64))
+            continue
+        filled, *indicator = of_number(values, share) or [np.zeros(len(rows))]
+        missing += [column.astype(np.int64) for column in indicator]
+        numbers.append(standardised(filled, share))
+    varying = [column for column in numbers if column is not None]
+    x = np.array(varying).reshape(-1, len(rows)) / np.sqrt(max(len(varying), 1))
+    n = len(rows)
+    if not codes:
+        return Kernel(x, joint_cells(missing, n) if missing else None)
+    return Kernel(x, joint_cells([*codes, *missing], n), _scale(joint_cells(codes, n), mass))
+
+
+def response_kernel(
+    problem: Problem, weight: WeightArray, rows: IntArray, mass: FloatArray
+) -> Kernel:
+    """The kernel of the response, or of the negative gradient at the null model."""
+    if problem.splits_classes:
+        labels = joint_cells([problem.y[rows].astype(np.int64)], len(rows))
+        return Kernel(np.empty((0, len(rows))), labels, _scale(labels, mass))
+    left = problem.gradient(weight)[rows]
+    made = standardised(left, mass / mass.sum())
+    return Kernel(np.zeros((1, len(rows))) if made is None else made[np.newaxis])
+
+
+def _scale(labels: IntArray, mass: FloatArray) -> FloatArray:
+    """One over the square root of the number of rows with each row's level."""
+    return np.asarray(1 / np.sqrt(np.bincount(labels, mass)[labels]))

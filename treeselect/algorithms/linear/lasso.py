@@ -1,0 +1,408 @@
+"""The group lasso over terms: the linear baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.algorithms.options import check_number
+from treeselect.algorithms.references import Reference
+from treeselect.algorithms.search.revision import RefinedMethod
+from treeselect.algorithms.task import Step, Task, ranked_step
+from treeselect.designs.design import CodedColumns
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.blas import one_thread
+from treeselect.engine.data.binning import OTHER
+from treeselect.engine.linear.columns import CodedColumns as LazyColumns
+from treeselect.engine.linear.columns import Columns, Indicator, Number, blocks_of
+from treeselect.engine.linear.group_lasso import GroupLasso, LinearFit
+from treeselect.engine.rounding import weighted_median
+from treeselect.engine.row_losses import explicable
+
+_GRID = 10.0 ** -np.linspace(0, 4, 101)
+"""Penalties of the path, relative to that at which nothing enters."""
+
+_HALVINGS = 6
+"""Bisections between two penalties to find sizes between theirs."""
+
+_FITTED = 1e-3
+"""Share of the null model's loss at which the path ends, as nothing is left to explain."""
+
+_DENSE_CELLS = 2**22
+"""Rows times columns up to which all columns are held as a matrix (of 32 MB)."""
+
+
+class _Solved(NamedTuple):
+    """A fit at a penalty, and its set.
+
+    Scores and contributions take a pass over the rows: only those of steps that are kept are
+    computed.
+    """
+
+    lam: float
+    fit: LinearFit
+    selected: BoolArray
+
+    @property
+    def size(self) -> int:
+        return int(self.selected.sum())
+
+    def without_rows(self) -> _Solved:
+        """The same without its linear predictor, which coefficients tell again."""
+        return self._replace(fit=replace(self.fit, eta=np.empty(0)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lasso(RefinedMethod):
+    """Group lasso: all columns of a term enter a linear predictor together.
+
+    This is the linear baseline: it includes no interactions and no curves except those in the
+    formula. Of exact copies, one is selected.
+
+    Parameters
+    ----------
+    lam : float, optional
+        Penalty, positive, in units of the mean loss (log loss, Poisson loss, half the squared
+        error, or minus the log partial likelihood divided by the sum of the weights). It equals
+        ``alpha`` of scikit-learn's ``Lasso`` and ``1 / (C * n)`` of its ``LogisticRegression``. If
+        None, `k` decides.
+    prune, refine : bool
+        As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is out of range.
+
+    Notes
+    -----
+    Minimises ``mean loss + lam * sum_g cost_g * sqrt(columns_g) * |b_g|`` over the coefficients b_g
+    of the terms g [1]_ (for two classes, as in [2]_). For right-censored times, the loss is Cox's
+    partial likelihood with Efron ties, without an intercept (glmnet uses Breslow ties). With more
+    than two classes, there is a coefficient vector per class, and all vectors of a term enter
+    together. Columns are standardised to mean 0 and variance 1. A factor has an indicator for each
+    level, missing included. Missing numbers are set to the median, with an indicator in the same
+    term. All of this is estimated on the rows with positive weight. A group (``groups=``) counts as
+    one term. A cost shared by several terms is charged to each of them; terms that are free or
+    forced in are not penalised. The importance of a term is the standard deviation of its
+    contribution to the linear predictor. For each size, the path has the last solution before the
+    set changes. The final model is a random forest on the selected terms, as for the other methods.
+
+    References
+    ----------
+    .. [1] M. Yuan, Y. Lin (2006). Model selection and estimation in regression with grouped
+       variables. Journal of the Royal Statistical Society B 68, 49-67.
+    .. [2] L. Meier, S. van de Geer, P. Buhlmann (2008). The group lasso for logistic regression.
+       Journal of the Royal Statistical Society B 70, 53-71.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="lasso", k=3, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    lam: float | None = None
+
+    name: ClassVar[str] = "lasso"
+    title: ClassVar[str] = "Group lasso"
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("M. Yuan", "Y. Lin"),
+            2006,
+            "Model selection and estimation in regression with grouped variables",
+            journal="Journal of the Royal Statistical Society B",
+            volume="68",
+            pages="49-67",
+        ),
+    )
+    tuning_name: ClassVar[str] = "lam"
+    splits_exactly: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = True
+    scores_out_of_bag: ClassVar[bool] = False
+    left_out: ClassVar[str] = "the others do not improve the fit"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "lam", above=0.0, optional=True)
+
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units along a decreasing penalty (see ``Method.path``)."""
+        with one_thread():
+            fits = LassoFits(task)
+            if self.lam is not None:
+                return self.path_at(fits.at(self.lam), task)
+            longest = self.longest(task)
+            steps = fits.path(
+                longest, least=0 if task.every_size or self.begins_above else task.max_size
+            )
+        return self.path_along(steps, task)
+
+
+class LassoFits:
+    """Group-lasso fits of one problem at any penalty."""
+
+    def __init__(self, task: Task) -> None:
+        problem, weight = task.problem, task.weight
+        assert problem.columns is not None
+        self._problem = problem
+        rows = np.flatnonzero(weight > 0)
+        self._weight = weight[rows]
+        # Of exact copies, the first takes the whole coefficient: this order breaks ties.
+        order = np.argsort(problem.groups.ranks(task.seed))
+        lazy, start = lazy_columns(problem.columns, weight, order)
+        n_rows, n_columns = lazy.shape
+        x: FloatArray | Columns = lazy
+        if n_rows * n_columns <= _DENSE_CELLS:
+            dense = linear_columns(problem.columns, weight, order)
+            x, start = dense.x, dense.start
+        self._order, self._start = order, start
+        prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)[order]
+        self._solver = GroupLasso(
+            x=x,
+            start=start,
+            price=prices * np.sqrt(np.diff(start)),
+            y=problem.y[rows],
+            share=self._weight / self._weight.sum(),
+            loss=problem.family.loss,
+            offset=None if problem.offset is None else problem.offset[rows],
+        )
+        self._first = self._solver.first()
+
+    def at(self, lam: float) -> Step:
+        """The step at a penalty."""
+        return self._step(self._solved(lam, self._first))
+
+    def path(self, most: int, least: int) -> list[Step]:
+        """Steps until more than `most` units are selected, with sizes from `least` on."""
+        return [self._step(one) for one in _last_of_each_set(self._all_solved(most, least))]
+
+    def _all_solved(self, most: int, least: int) -> list[_Solved]:
+        top = self._solver.dearest(self._first)
+        before = self._of(top, self._first)
+        found = [before._replace(lam=np.inf).without_rows()]
+        able = int(((np.diff(self._start) > 0) | self._keep_in_order()).sum())
+        bound = _FITTED * self._loss_of(self._first)
+        for share in _GRID[1:] if top > 0 else ():
+            after = self._solved(top * share, before.fit)
+            found += self._between(before, after, least, most, _HALVINGS)
+            found.append(after.without_rows())
+            if after.size > most or after.size == able or self._loss_of(after.fit) < bound:
+                break
+            before = after
+        return found
+
+    def _between(
+        self, before: _Solved, after: _Solved, least: int, most: int, halvings: int
+    ) -> list[_Solved]:
+        """Fits between two fits, if sizes between theirs are wanted."""
+        first, last = max(before.size + 1, least), min(after.size - 1, most)
+        if halvings == 0 or first > last:
+            return []
+        middle = self._solved(float(np.sqrt(before.lam * after.lam)), before.fit)
+        return [
+            *self._between(before, middle, least, most, halvings - 1),
+            middle.without_rows(),
+            *self._between(middle, after, least, most, halvings - 1),
+        ]
+
+    def _solved(self, lam: float, near: LinearFit) -> _Solved:
+        return self._of(lam, self._solver.solve(lam, near))
+
+    def _of(self, lam: float, fit: LinearFit) -> _Solved:
+        selected = self._problem.groups.keep.copy()
+        selected[self._order] |= self._solver.norms(fit) > 0
+        return _Solved(lam, fit, selected)
+
+    def _step(self, found: _Solved) -> Step:
+        problem = self._problem
+        worth = np.zeros(len(self._order))
+        worth[self._order] = self._spreads(found.fit)
+        score = float("nan")
+        if problem.wants_scores:
+            mean = problem.family.mean(self._solver.eta(found.fit.intercept, found.fit.coef))
+            score = problem.family.score(self._solver.y, mean, self._weight)
+        return ranked_step(found.lam, found.selected, worth, score)
+
+    def _spreads(self, fit: LinearFit) -> FloatArray:
+        """Standard deviation of each unit's contribution to the linear predictor."""
+        start, share = self._start, self._solver.share
+        found = np.zeros(len(self._order))
+        for i in np.flatnonzero(self._solver.norms(fit)):
+            own = np.arange(start[i], start[i + 1])
+            some = self._solver.columns.some(own, 0.0)
+            for rows in blocks_of(len(share)):
+                part = some.block(rows)[:, 1:] @ fit.coef[own]
+                found[i] += share[rows] @ (part**2).sum(axis=1)
+        return np.sqrt(found)
+
+    def _loss_of(self, fit: LinearFit) -> float:
+        return explicable(self._solver.rows, fit.eta, self._weight)
+
+    def _keep_in_order(self) -> BoolArray:
+        return np.asarray(self._problem.groups.keep[self._order])
+
+
+def _last_of_each_set(steps: Sequence[_Solved]) -> list[_Solved]:
+    """The last of consecutive steps with the same set, where new coefficients have had room to
+    grow.
+
+    The penalty of the first step, at which no unit with a cost has entered, stays infinite.
+    """
+    changes = [not np.array_equal(a.selected, b.selected) for a, b in pairwise(steps)]
+    lasts = [step for step, changed in zip(steps[1:-1], changes[1:], strict=True) if changed]
+    return [steps[0], *lasts, *steps[1:][-1:]]
+
+
+# --- Columns for linear methods: standardised numbers, levels and missing values -----------------
+
+_CONSTANT = 1e-10
+"""Standard deviation, relative to the largest value, up to which a column is constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearColumns:
+    """Columns of the rows with weight, unit after unit.
+
+    Attributes
+    ----------
+    x : ndarray of float, shape (n_used_rows, n_columns)
+        Mean 0 and variance 1 under the weights, unless they were left as they are.
+    start : ndarray of int64, shape (n_groups + 1,)
+        Columns ``start[i]`` to ``start[i + 1] - 1`` belong to the i-th unit of `order`.
+    order : ndarray of int64, shape (n_groups,)
+        The units.
+    """
+
+    x: FloatArray
+    start: IntArray
+    order: IntArray
+
+
+def linear_columns(
+    coded: CodedColumns, weight: WeightArray, order: IntArray, *, standardise: bool = True
+) -> LinearColumns:
+    """Columns of the units in a given order, coded on the rows with positive weight.
+
+    Missing values of a number are set to the median, with an indicator if there are any. A factor
+    has an indicator for each level present, missing included. Constant columns are dropped. Without
+    `standardise`, the others are left unchanged.
+    """
+    rows = np.flatnonzero(weight > 0)
+    share = weight[rows] / weight[rows].sum()
+    columns: list[FloatArray] = []
+    ends = [0]
+    for group in order:
+        for j in np.flatnonzero(coded.groups.ids == group):
+            values = coded.columns[j][rows]
+            is_number = coded.n_levels[j] is None
+            made = of_number(values, share) if is_number else _of_factor(values)
+            for values in made:
+                scaled = standardised(values, share)
+                if scaled is not None:
+                    columns.append(scaled if standardise else values)
+        ends.append(len(columns))
+    x = np.array(columns).T if columns else np.empty((len(rows), 0))
+    return LinearColumns(np.asfortranarray(x), np.array(ends), np.asarray(order))
+
+
+def lazy_columns(
+    coded: CodedColumns, weight: WeightArray, order: IntArray
+) -> tuple[LazyColumns, IntArray]:
+    """The same columns, standardised, to be made block by block; and their `start`."""
+    rows = np.flatnonzero(weight > 0)
+    share = weight[rows] / weight[rows].sum()
+    own = None if len(rows) == len(weight) else rows
+    parts: list[Number | Indicator] = []
+    ends = [0]
+    for group in order:
+        for j in np.flatnonzero(coded.groups.ids == group):
+            values = coded.columns[j] if own is None else coded.columns[j][own]
+            if coded.n_levels[j] is None:
+                parts += _lazy_number(coded.columns[j], values, share)
+            else:
+                parts += _lazy_factor(coded.columns[j], values, share)
+        ends.append(len(parts))
+    return LazyColumns(parts, own, len(rows)), np.array(ends)
+
+
+def _lazy_number(
+    source: FloatArray, values: FloatArray, share: FloatArray
+) -> list[Number | Indicator]:
+    made = of_number(values, share)
+    if not made:
+        return []
+    missing = np.isnan(values)
+    fill = made[0][missing][0] if len(made) > 1 else np.nan
+    scaling = scaling_of(made[0], share)
+    found: list[Number | Indicator] = []
+    if scaling is not None:
+        found.append(Number(source, float(fill), *scaling))
+    if len(made) > 1:
+        found += _lazy_indicator(np.isnan(source), 1, float(share[missing].sum()))
+    return found
+
+
+def _lazy_factor(
+    source: NDArray[Any], codes: NDArray[Any], share: FloatArray
+) -> list[Number | Indicator]:
+    none = OTHER if codes.dtype == np.uint8 else -1
+    present = [int(code) for code in np.unique(codes) if code != none]
+    if none in codes:  # sums by code need codes from 0 on
+        source = np.where(source == none, max(present, default=0) + 1, source)
+        codes = np.where(codes == none, max(present, default=0) + 1, codes)
+    shares = np.bincount(codes, share)
+    return [part for code in present for part in _lazy_indicator(source, code, shares[code])]
+
+
+def _lazy_indicator(source: NDArray[Any], code: int, mean: float) -> list[Number | Indicator]:
+    spread = float(np.sqrt(max(mean * (1 - mean), 0.0)))
+    if spread <= _CONSTANT:
+        return []
+    return [Indicator(source, code, -mean / spread, (1 - mean) / spread)]
+
+
+def of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
+    """A number with missing values set to the median, and their indicator if there are any; an
+    empty list if all are missing."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return [values]
+    if missing.all():
+        return []
+    filled = np.where(missing, weighted_median(values[~missing], share[~missing]), values)
+    return [filled, missing.astype(np.float64)]
+
+
+def _of_factor(codes: NDArray[Any]) -> list[FloatArray]:
+    none = OTHER if codes.dtype == np.uint8 else -1
+    return [(codes == code).astype(np.float64) for code in np.unique(codes) if code != none]
+
+
+def scaling_of(values: FloatArray, share: FloatArray) -> tuple[int, float, float] | None:
+    """Exponent, mean and standard deviation of values divided by two to the exponent; None for a
+    constant."""
+    # By a power of two, which is exact: squares of huge or tiny numbers overflow or vanish.
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    values = np.ldexp(values, -exponent)
+    mean = float(share @ values)
+    spread = float(np.sqrt(share @ (values - mean) ** 2))
+    if spread <= _CONSTANT * np.abs(values).max():
+        return None
+    return exponent, mean, spread
+
+
+def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
+    """Mean 0 and variance 1; None for a constant."""
+    scaling = scaling_of(values, share)
+    if scaling is None:
+        return None
+    exponent, mean, spread = scaling
+    return np.asarray((np.ldexp(values, -exponent) - mean) / spread)

@@ -1,0 +1,393 @@
+"""A judge of sets that noise units do not improve: an additive model plus a forest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.algorithms.task import Task
+from treeselect.designs.families import GAUSSIAN
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.data.binning import BinnedData, select_groups, take_rows
+from treeselect.engine.data.targets import Target, copies, target_of
+from treeselect.engine.ensembles.forests import Sampling, bagged_forest
+from treeselect.engine.ensembles.permutation import out_of_bag_gains
+from treeselect.engine.growing.first_splits import first_gains
+from treeselect.engine.growing.growth import Growth
+from treeselect.engine.linear.additive import AdditiveColumns
+from treeselect.engine.linear.additive_search import AdditiveSearch
+from treeselect.engine.linear.ridge import folds_of_clusters, ridge_outside, rises_without
+from treeselect.engine.rounding import levels, slack
+from treeselect.engine.splitting.candidates import can_split, n_able
+from treeselect.models.capacity import MIN_LEAF, Grower, cut_forest, truth_of
+
+# --- screens: the units that a forest of very many units is grown on ---------------------------
+
+_CELLS, _LEAST = 1_000_000, 10_000
+"""Rows times units that pass a screen, and the least number of units that do."""
+
+
+def passing(n_rows: int, n_units: int) -> int:
+    """Number of units that pass the screen; all of them if they are few."""
+    return min(max(_LEAST, _CELLS // max(n_rows, 1)), n_units)
+
+
+def screen(
+    data: BinnedData,
+    target: Target,
+    counts: IntArray,
+    growth: Growth,
+    ranks: IntArray,
+    within: Sequence[int] = (),
+) -> tuple[BoolArray, FloatArray]:
+    """The units that pass, and the gain of the first split of each, shape (n_groups,).
+
+    Units are ranked by the gain of the best first split on all rows and, for each unit of `within`,
+    by the sum of these gains in its two halves of the rows, so that interactions with it are seen.
+    They pass by turns, the first of each ranking first.
+
+    Parameters
+    ----------
+    data : BinnedData
+    target : Target
+    counts : ndarray of int64, shape (n_rows,)
+        Copies of each row.
+    growth : Growth
+    ranks : ndarray of int64, shape (n_groups,)
+        Order of equal units.
+    within : sequence of int
+        Numbers of units.
+    """
+    whole = _gains(data, target, counts, growth)
+    orders = [_order(whole, ranks)]
+    for unit in within:
+        low = _lower_half(data, int(data.group_start[unit]), counts)
+        halves = [counts * low, counts * ~low]
+        found = [own.sum() * _gains(data, target, own, growth) for own in halves if own.any()]
+        orders.append(_order(np.sum(found, axis=0), ranks))
+    n = passing(int(np.count_nonzero(counts)), data.n_groups)
+    by_turns = np.stack(orders, axis=1).ravel()
+    _, first = np.unique(by_turns, return_index=True)
+    passes = np.zeros(data.n_groups, dtype=np.bool_)
+    passes[by_turns[np.sort(first)[:n]]] = True
+    return passes, whole
+
+
+def _gains(data: BinnedData, target: Target, counts: IntArray, growth: Growth) -> FloatArray:
+    """Largest gain of the columns of each unit."""
+    gains = first_gains(data, target, counts, growth)
+    return np.asarray(np.maximum.reduceat(gains, data.group_start[:-1]))
+
+
+def _order(gains: FloatArray, ranks: IntArray) -> IntArray:
+    return np.lexsort((ranks, -levels(gains)))
+
+
+def _lower_half(data: BinnedData, column: int, counts: IntArray) -> BoolArray:
+    """The rows with the lower codes of a column, about half of them; not those of one code only."""
+    codes = data.column(column).astype(np.int64)
+    copies = np.bincount(codes, counts)
+    below = np.cumsum(copies)
+    present = np.flatnonzero(copies)
+    uneven = np.abs(2 * below[present] - below[-1])
+    return np.asarray(
+        codes <= present[:-1][np.argmin(uneven[:-1])] if len(present) > 1 else codes < 0
+    )
+
+
+# --- a judge of sets that noise units do not improve -------------------------------------------
+
+_TREES, _DEPTH = 100, 12
+"""Forests of all units: more trees cost several times as much on few rows, and select no better."""
+
+
+class _Judged(NamedTuple):
+    """A set, the out-of-bag predictions of its model, their squared errors and the trees' part in
+    them, shape (n_own_rows, ...)."""
+
+    selected: BoolArray
+    prediction: FloatArray
+    errors: FloatArray
+    of_trees: FloatArray
+
+
+class Judge:
+    """Squared errors of models of sets of units for rows that they were not fitted to.
+
+    Smooth effects of single units are told best by an additive model, everything else by trees. The
+    model of a set is an additive ridge regression (``ridge.ridge_outside``), which predicts each
+    row without it, plus a forest of what that leaves. All units of the set are tried at each split,
+    and the trees are cut back to the capacity of least out-of-bag error; errors are those of
+    infinitely many such trees (``OutsideSums.errors``). The forest's predictions are multiplied by
+    the number from 0 to 1 of least error, so that trees that find nothing do no harm. All sets
+    share the same bags, so errors are compared row by row.
+
+    Parameters
+    ----------
+    task : Task
+    n_trees : int
+    name : str
+        Name of the random stream.
+    most : int, optional
+        Most rows to judge on (``judged_rows.rows_to_judge``); by default, all with positive weight.
+
+    Attributes
+    ----------
+    rows : Rows
+    truth : ndarray of float, shape (n_own_rows, n_outputs)
+        The response, or what stands for it (``capacity.truth_of``).
+    columns : AdditiveColumns
+    """
+
+    def __init__(self, task: Task, n_trees: int, name: str, most: int | None = None) -> None:
+        problem = task.problem
+        self.rows: Rows = task.once(rows_to_judge, most)
+        self._data = self.rows.data
+        self._weights = self.rows.weights
+        self._weight, self._groups = self._weights.values, self._weights.blocks
+        self._n_trees, self._n_threads = n_trees, task.n_threads
+        self._seed = task.seeded(name).seed
+        self._rank = problem.groups.ranks(0)
+        self.truth = truth_of(problem, task.weight)[self.rows.places]
+        self.columns = AdditiveColumns(self._data, self._weight)
+        self._folds = None if self._groups is None else folds_of_clusters(self._groups)
+        self._known: dict[bytes, _Judged] = {}
+
+    def sets(self) -> list[BoolArray]:
+        """All sets judged so far."""
+        return [judged.selected for judged in self._known.values()]
+
+    def errors(self, selected: BoolArray) -> FloatArray:
+        """Squared out-of-bag errors of the judge's rows, shape (n_own_rows,); NaN where there is
+        none."""
+        return self._judged(selected).errors
+
+    def residuals(self, selected: BoolArray) -> FloatArray:
+        """Out-of-bag residuals of a set's model, shape (n_own_rows, n_outputs); NaN without
+        prediction."""
+        return self.truth - self._judged(selected).prediction
+
+    def rises_without(self, selected: BoolArray) -> FloatArray:
+        """How much worse the additive model of a set is without each of its units, shape
+        (n_selected,)."""
+        return rises_without(self.columns, np.flatnonzero(selected).tolist(), self.truth)
+
+    def additive_search(self, keep: BoolArray, candidates: IntArray) -> AdditiveSearch:
+        """A search for sets that the additive model alone fits best, among some candidates."""
+        return AdditiveSearch(self.columns, self.truth, keep, candidates, self._folds)
+
+    def of_trees(self, selected: BoolArray) -> FloatArray:
+        """What trees add to the additive model of a set, out of bag, shape (n_own_rows,
+        n_outputs)."""
+        return self._judged(selected).of_trees
+
+    def prediction(self, selected: BoolArray) -> FloatArray:
+        """Out-of-bag predictions of a set's model, shape (n_rows, n_outputs); NaN where there is
+        none."""
+        return self.rows.among_all(self._judged(selected).prediction)
+
+    def learn(self, sets: Sequence[BoolArray]) -> None:
+        """Judge some sets that are needed next, each in its own thread."""
+        new = {one.tobytes(): one for one in sets if one.tobytes() not in self._known}
+        if self._n_threads == 1 or len(new) < 2:
+            return
+        with ThreadPoolExecutor(self._n_threads) as pool:
+            judged = list(pool.map(lambda one: self._judge(one, 1), new.values()))
+        self._known |= zip(new, judged, strict=True)
+
+    def error(self, selected: BoolArray) -> float:
+        """Mean squared out-of-bag error; infinite if no row is out of bag twice."""
+        error = self.errors(selected)
+        known = ~np.isnan(error)
+        if not known.any():
+            return np.inf
+        return float(np.average(error[known], weights=self._weight[known]))
+
+    def rise(
+        self,
+        before: BoolArray,
+        after: BoolArray,
+        base: BoolArray | None = None,
+        share: float = 0.5,
+    ) -> tuple[float, float]:
+        """Increase of the error from one set to another, with its standard error.
+
+        The standard error is over rows, or over clusters (cluster-robust). Each row is one
+        observation, whatever its weight. Both are 0 if no row is out of bag twice.
+
+        Parameters
+        ----------
+        base : ndarray of bool, shape (n_groups,), optional
+            A part of both. What the second set adds to it is then multiplied by `share`, what the
+            first adds by ``1 - share``, and the difference by 2.
+        share : float
+        """
+        if base is None:
+            difference = self.errors(after) - self.errors(before)
+        else:
+            known = self.errors(base)
+            added, lost = self.errors(after) - known, self.errors(before) - known
+            difference = 2 * (share * added - (1 - share) * lost)
+        is_rounding = np.abs(difference) <= slack(self.errors(before))
+        return self.mean(np.where(is_rounding, 0.0, difference))
+
+    def mean(self, values: FloatArray) -> tuple[float, float]:
+        """Mean of values of the judge's rows, with its standard error, as in :meth:`rise`; missing
+        values are left out."""
+        rows = ~np.isnan(values)
+        if not rows.any():
+            return 0.0, 0.0
+        weight = self._weight[rows] / self._weight[rows].sum()
+        mean = float(weight @ values[rows])
+        if self._groups is None:
+            return mean, float(np.sqrt((weight**2) @ (values[rows] - mean) ** 2))
+        sums = np.bincount(self._groups[rows], weight * (values[rows] - mean))
+        return mean, float(np.sqrt(sums @ sums))
+
+    def _judged(self, selected: BoolArray) -> _Judged:
+        key = selected.tobytes()
+        if key not in self._known:
+            self._known[key] = self._judge(selected, self._n_threads)
+        return self._known[key]
+
+    def _judge(self, selected: BoolArray, n_threads: int) -> _Judged:
+        """Fit the additive model of a set and grow the forest of its residuals."""
+        truth, weight = self.truth, self._weight
+        known = ridge_outside(self.columns, np.flatnonzero(selected).tolist(), truth, self._folds)
+        known = np.clip(known, truth.min(axis=0), truth.max(axis=0))
+        left = truth - known
+        if not selected.any():
+            return _Judged(selected, known, (left**2).sum(axis=1), np.zeros_like(left))
+        part = select_groups(self._data, selected)
+        grower = Grower(
+            part, left, self._weights, GAUSSIAN, self._seed, self._rank[selected], n_threads
+        )
+        n_able_groups = max(n_able(part, weight), 1)
+        forest = cut_forest(grower, n_trees=self._n_trees, n_candidates=n_able_groups)
+        share = forest.share_of_least_error(left, weight)
+        of_trees = share * np.nan_to_num(forest.prediction)
+        return _Judged(selected, known + of_trees, forest.errors_at(share, left), of_trees)
+
+
+def held_out_gains(
+    task: Task,
+    rows: Rows,
+    truth: FloatArray,
+    name: str,
+    within: Sequence[int] = (),
+    n_trees: int = _TREES,
+) -> FloatArray:
+    """Out-of-bag gains of all units in a forest for `truth`, shape (n_groups,); minus infinity for
+    units that can't split.
+
+    Of very many units the forest is grown on those that pass a screen (``screen``). The
+    others follow by the gain of their first split.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows to grow it on.
+    truth : ndarray of float, shape (n_own_rows, n_outputs)
+        The response, or the residuals of a set.
+    within : sequence of int
+        Units whose interactions with others a screen is to see.
+    n_trees : int
+    """
+    data, (target, counts) = rows.data, _known(rows, truth)
+    ranks, able = task.problem.groups.ranks(0), can_split(data, counts)
+    if passing(int((counts > 0).sum()), data.n_groups) == data.n_groups:
+        gains = _forest_gains(task, rows, (data, target, counts), ranks, name, n_trees)
+        return np.where(able, gains, -np.inf)
+    passes, first = screen(data, target, counts, Growth(1, MIN_LEAF, 1, 0.0), ranks, within)
+    few = select_groups(data, passes)
+    gains = np.empty(data.n_groups)
+    gains[passes] = _forest_gains(task, rows, (few, target, counts), ranks[passes], name, n_trees)
+    least = min(float(gains[passes].min()), 0.0)
+    gains[~passes] = least - 2 + first[~passes] / max(float(first.max()), np.finfo(float).tiny)
+    return np.where(able, gains, -np.inf)
+
+
+def gains_among(
+    task: Task, rows: Rows, truth: FloatArray, units: BoolArray, name: str, n_trees: int
+) -> FloatArray:
+    """Out-of-bag gains of some units in a forest of them alone, shape (n_groups,); minus infinity
+    for the others and for units that can't split. See :func:`held_out_gains`."""
+    target, counts = _known(rows, truth)
+    few = select_groups(rows.data, units)
+    ranks = task.problem.groups.ranks(0)[units]
+    gains = np.full(len(units), -np.inf)
+    found = _forest_gains(task, rows, (few, target, counts), ranks, name, n_trees)
+    gains[units] = np.where(can_split(few, counts), found, -np.inf)
+    return gains
+
+
+def _known(rows: Rows, truth: FloatArray) -> tuple[Target, IntArray]:
+    """The target, and how often each row counts: not at all where the truth is missing."""
+    weight = rows.weights.values
+    counts = copies(weight) * ~np.isnan(truth[:, 0])
+    known = np.where(np.isnan(truth), 0.0, truth)
+    return target_of(known, np.where(counts > 0, weight, np.zeros_like(weight))), counts
+
+
+def _forest_gains(
+    task: Task,
+    rows: Rows,
+    given: tuple[BinnedData, Target, IntArray],
+    ranks: IntArray,
+    name: str,
+    n_trees: int,
+) -> FloatArray:
+    """Out-of-bag gains of all units of some data in a forest."""
+    data, target, counts = given
+    n, seed = n_able(data, counts), task.seeded(name).seed
+    sampling = Sampling(groups=rows.weights.groups)
+    trees = bagged_forest(
+        data, target, counts, n_trees=n_trees, seed=seed,
+        sampling=sampling,
+        growth=Growth(_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
+        rank=ranks, n_threads=task.n_threads,
+    )  # fmt: skip
+    return out_of_bag_gains(trees, data, target, counts, sampling, seed, task.n_threads).mean
+
+
+# --- The rows that sets are judged on: all with positive weight, or a random sample of them ------
+
+
+class Rows(NamedTuple):
+    """Rows to judge sets on, stored separately, so that other rows cost nothing.
+
+    Attributes
+    ----------
+    places : ndarray of int64, shape (n_own_rows,)
+        In increasing order.
+    n_all : int
+        Number of rows of the task.
+    data : BinnedData
+    weights : RowWeights
+        All above 0.
+    """
+
+    places: IntArray
+    n_all: int
+    data: BinnedData
+    weights: RowWeights
+
+    def among_all(self, values: FloatArray) -> FloatArray:
+        """Values of these rows at their places among all rows; NaN elsewhere."""
+        found = np.full((self.n_all, *values.shape[1:]), np.nan)
+        found[self.places] = values
+        return found
+
+
+def rows_to_judge(task: Task, most: int | None = None) -> Rows:
+    """The rows of a task with positive weight, or a random sample of at most `most` of them."""
+    data, places = task.problem.data, np.flatnonzero(task.weight)
+    if most is not None and len(places) > most:
+        rng = np.random.default_rng(task.seeded("rows", most).seed)
+        places = np.sort(rng.choice(places, most, replace=False))
+    own = data if len(places) == data.n_rows else take_rows(data, places)
+    return Rows(places, data.n_rows, own, task.weights.of(places))
