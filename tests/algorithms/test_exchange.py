@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from treeselect.algorithms.search import exchanging
 
 import treeselect
+from treeselect.algorithms.search import exchanging
 from treeselect.algorithms.search.exchange import ExchangeSearch
 from treeselect.algorithms.search.exchanging import per_price
 from treeselect.algorithms.search.revision import BackwardPass

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from treeselect.algorithms.search import judging
 
 from treeselect import select
+from treeselect.algorithms.search import judging
 from treeselect.algorithms.search.judging import passing, screen
 from treeselect.engine.data.binning import bin_columns, bin_edges
 from treeselect.engine.data.targets import mean_target
