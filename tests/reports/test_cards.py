@@ -9,12 +9,12 @@ import pytest
 
 import treeselect
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.selection import cards
+from treeselect.reports.selection.head import cards
 from treeselect.resampling.confirming import HeldOutScore
 
 
 def gathered(fit, performance=None):
-    return cards.gather(FitMaterial(fit, performance, None, {}, "now"))
+    return cards(FitMaterial(fit, performance, None, {}, "now"))
 
 
 def stability_of(fit, **changes):

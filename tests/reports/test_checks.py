@@ -117,7 +117,7 @@ def test_the_page_has_the_figures_and_no_names_that_act(cross_validated, measure
 def test_without_performance_and_for_times_there_is_no_section(cross_validated):
     assert gather(cross_validated, written="", versions={}).checks is None
     fit = small_fit()
-    assert checks.gather(_Material(fit, fit.performance(2))) is None
+    assert checks.checks(_Material(fit, fit.performance(2))) is None
 
 
 @dataclasses.dataclass

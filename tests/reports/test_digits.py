@@ -12,7 +12,9 @@ from markup import without_style
 from treeselect.errors import OptionError
 from treeselect.printing import chosen_digits
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.selection import coefficients, path, terms
+from treeselect.reports.selection.path import path
+from treeselect.reports.selection.resamples import coefficients
+from treeselect.reports.selection.terms import terms
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
@@ -97,7 +99,7 @@ def test_columns_have_the_decimals_that_were_asked_for(
 
     with chosen_digits(digits):
         material = FitMaterial(resampled, performance, found, {}, "now")
-        steps, listed = path.gather(material).table, terms.gather(material).table
+        steps, listed = path(material).table, terms(material).table
     cells = [
         *cells_of(steps, "R2, training", "R2, cross-validated", "s.e."),
         *cells_of(listed, "Importance", "Frequency"),
@@ -122,7 +124,7 @@ def test_effects_and_coefficients_have_significant_digits(resampled, found):
     def texts(digits):
         effects = resampled.summary(digits=digits).content.more[0].rows
         with chosen_digits(digits):
-            own = coefficients.gather(FitMaterial(resampled, None, found, {}, "now"))
+            own = coefficients(FitMaterial(resampled, None, found, {}, "now"))
         linear = _cells(own.table.columns, own.table.rows, ("Full (s.e.)", "Selected", "Median"))
         return [cell for row in effects for cell in row[1:] if cell], linear
 

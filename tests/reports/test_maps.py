@@ -158,7 +158,7 @@ def test_hostile_names(mixed):
 
 def test_of_many_rows_fewer_are_measured(unstable, monkeypatch):
     sections = "treeselect.reports.selection"
-    monkeypatch.setattr(f"{sections}.associations._MOST_CELLS", 400 * 3 * 3)
+    monkeypatch.setattr(f"{sections}.data._MOST_MEASURED", 400 * 3 * 3)
     monkeypatch.setattr(f"{sections}.data._MOST_CELLS", 400)
     report = report_of(unstable)
     assert [head.name for head in report.associations.figure.wide.names] == list(

@@ -17,8 +17,7 @@ import treeselect
 from treeselect.reports.gather import Report, gather
 from treeselect.reports.parts import Mark
 from treeselect.reports.render import code, css_text, render
-from treeselect.reports.selection import models
-from treeselect.reports.selection.stability import stability_section
+from treeselect.reports.selection.resamples import models, stability_section
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
 from treeselect.results.tables import decision_table
@@ -87,8 +86,8 @@ def fixed(fitted, monkeypatch):
     monkeypatch.setattr("treeselect.results.curves.shape_table", round_shape)
     monkeypatch.setattr("treeselect.results.citation.data_fingerprint", lambda design: "0f" * 32)
     monkeypatch.setattr("treeselect.reports.material.effect_table", lambda fit, most: ROUND_EFFECTS)
-    monkeypatch.setattr(f"{sections}.interactions.interaction_table", lambda fit: ROUND_PAIRS)
-    monkeypatch.setattr(f"{sections}.sparse_forest.tree_table", lambda fit: ROUND_TREES)
+    monkeypatch.setattr(f"{sections}.model.interaction_table", lambda fit: ROUND_PAIRS)
+    monkeypatch.setattr(f"{sections}.model.tree_table", lambda fit: ROUND_TREES)
     names = fitted.design.arrays.groups.names
     worth = {"signal": 0.6, "site": 0.3, "noise": 0.1}
     entry = [[], ["signal"], ["signal", "site"], ["signal", "site", "noise", "copy"]]
@@ -390,7 +389,7 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
 def test_intervals_of_interactions_stand_beside_the_strengths(fixed, monkeypatch):
     table = ROUND_PAIRS.assign(low=0.0625, high=0.25, n_resamples=20)
     sections = "treeselect.reports.selection"
-    monkeypatch.setattr(f"{sections}.interactions.interaction_table", lambda fit: table)
+    monkeypatch.setattr(f"{sections}.model.interaction_table", lambda fit: table)
     page = page_of(fixed)
     assert "<title>signal × site: 0.0625, strength 0.12 (0.06 to 0.25)</title>" in page
     assert "In brackets percentiles 2.5 and 97.5 of the strength" in page
@@ -599,7 +598,7 @@ def test_the_sets_of_many_units_are_the_most_frequent(fitted):
         scheme="subsample", k=20, seed=1,
     )  # fmt: skip
     material = SimpleNamespace(fit=dataclasses.replace(fitted, resampled=stability))
-    listed = models.gather(material).table
+    listed = models(material).table
     assert listed.more == stability.n_models - len(listed.rows)
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from treeselect.reports.selection.stability_path import gather
+from treeselect.reports.selection.resamples import stability_path
 from treeselect.resampling.paths import StabilityPath
 from treeselect.resampling.stability import Stability
 
@@ -29,7 +29,7 @@ def stability(counts, scheme="complementary"):
 def gathered(found):
     groups = SimpleNamespace(terms=[("a",), ("<b>", "d"), ("c",)])
     design = SimpleNamespace(arrays=SimpleNamespace(groups=groups))
-    return gather(SimpleNamespace(fit=SimpleNamespace(resampled=found, k=1, design=design)))
+    return stability_path(SimpleNamespace(fit=SimpleNamespace(resampled=found, k=1, design=design)))
 
 
 def test_figure_table_and_q_values():

@@ -5,18 +5,17 @@ All numbers come from the tables of the result; the sections choose and word the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
-from pkgutil import iter_modules
-from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import members
 from treeselect.arguments.scalars import described
 from treeselect.designs.labels import labelled_names
 from treeselect.errors import OptionError
-from treeselect.reports import comparison, selection
+from treeselect.reports import comparison
 from treeselect.reports.material import ContestMaterial, FitMaterial
+from treeselect.reports.selection import checks, data, head, model, path, resamples, terms
 from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.nouns import noun, noun_of
@@ -29,12 +28,58 @@ if TYPE_CHECKING:
     from treeselect.results.refitting import GlmFit
 
 
+SELECTION_SECTIONS: Mapping[str, Callable[[FitMaterial], object]] = {
+    "answer": head.answer,
+    "cards": head.cards,
+    "terms": terms.terms,
+    "decisions": path.decisions,
+    "path": path.path,
+    "search": path.search,
+    "learned": model.learned,
+    "effects": terms.effects,
+    "shapes": model.shapes,
+    "interactions": model.interactions,
+    "importance_path": path.importance_path,
+    "sparse_forest": model.sparse_forest,
+    "risk_groups": model.risk_groups,
+    "stability": resamples.stability,
+    "stability_path": resamples.stability_path,
+    "models": resamples.models,
+    "pairs": resamples.pairs,
+    "linear": model.linear,
+    "coefficients": resamples.coefficients,
+    "associations": data.associations,
+    "performance": checks.performance,
+    "checks": checks.checks,
+    "data": data.data,
+    "asked": head.asked,
+    "notes": head.notes,
+    "names": head.names,
+    "cite": head.citation,
+}
+
+COMPARISON_SECTIONS: Mapping[str, Callable[[ContestMaterial], object]] = {
+    "answer": comparison.answer,
+    "cards": comparison.cards,
+    "methods": comparison.methods,
+    "scores": comparison.scores,
+    "differences": comparison.differences,
+    "stability": comparison.stability,
+    "seconds": comparison.seconds,
+    "terms": comparison.terms,
+    "asked": comparison.asked,
+    "notes": comparison.notes,
+    "names": comparison.names,
+    "software": comparison.software,
+}
+
+
 class Report(SimpleNamespace):
     """The content of a page: its title, what is selected ("terms" or "units"), and the content of
     each section, by the section's name.
 
-    In templates it is called ``report``: ``report.stability`` is gathered by
-    ``treeselect/reports/selection/stability.py``; it is None if the section is empty.
+    In templates it is called ``report``: ``report.stability`` is what the function of this name in
+    ``SELECTION_SECTIONS`` returns; it is None if the section is empty.
     """
 
 
@@ -86,7 +131,7 @@ def gather(
         fit, performance, coefficients, versions, written, tuple(named), linear=linear,
         whole=whole or sections is not None,
     )  # fmt: skip
-    return Report(title=title, nouns=noun(fit), **_sections(selection, material, sections))
+    return Report(title=title, nouns=noun(fit), **_sections(SELECTION_SECTIONS, material, sections))
 
 
 def _all_terms(fit: Fit) -> list[str]:
@@ -121,16 +166,16 @@ def gather_comparison(
     )
     material = ContestMaterial(found, versions, written, named)
     nouns = noun_of(found.terms_of_unit, 2)
-    return Report(title=title, nouns=nouns, **_sections(comparison, material, sections))
+    return Report(title=title, nouns=nouns, **_sections(COMPARISON_SECTIONS, material, sections))
 
 
-def read_sections(package: ModuleType, sections: Iterable[str] | None) -> tuple[str, ...] | None:
+def read_sections(known: Iterable[str], sections: Iterable[str] | None) -> tuple[str, ...] | None:
     """Names of sections from the user, checked; None for all.
 
     Parameters
     ----------
-    package : module
-        The package with the modules of the sections.
+    known : iterable of str
+        Names of sections and of the head of the page, which is always shown.
     sections : iterable of str, or None
 
     Raises
@@ -140,7 +185,7 @@ def read_sections(package: ModuleType, sections: Iterable[str] | None) -> tuple[
     """
     if sections is None:
         return None
-    known = [name for name in _names(package) if name not in _HEAD]
+    known = sorted(set(known) - set(_HEAD))
     way_out = f"Allowed: {', '.join(map(repr, known))}."
     chosen = members(sections)
     if chosen is None:
@@ -167,17 +212,12 @@ _HEAD = ("answer", "cards")
 
 
 def _sections(
-    package: ModuleType,
+    known: Mapping[str, Callable[[Any], object]],
     material: FitMaterial | ContestMaterial,
     sections: Sequence[str] | None,
 ) -> dict[str, object]:
-    """The content gathered by all modules of a package, or by those of some sections. The template
-    determines the order on the page, so the folder is the only list of sections."""
+    """The content of all sections, or of the head and some sections. The template determines the
+    order on the page."""
     return {
-        name: import_module(f"{package.__name__}.{name}").gather(material)
-        for name in (_names(package) if sections is None else (*_HEAD, *sections))
+        name: known[name](material) for name in (known if sections is None else (*_HEAD, *sections))
     }
-
-
-def _names(package: ModuleType) -> list[str]:
-    return [name for _, name, _ in iter_modules(package.__path__)]

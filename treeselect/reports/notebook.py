@@ -8,7 +8,8 @@ from treeselect.printing.folder import template_folder
 from treeselect.printing.notebook import style_sheet
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.render import template_environment
-from treeselect.reports.selection import answer, cards, terms
+from treeselect.reports.selection import head
+from treeselect.reports.selection.terms import terms
 from treeselect.resampling.labelled import as_shown
 
 if TYPE_CHECKING:
@@ -20,14 +21,14 @@ _TEMPLATE = "notebook.html.j2"
 def fit_html(fit: Fit) -> str:
     """HTML without scripts, with a style sheet that applies only to it."""
     material = FitMaterial(as_shown(fit), None, None, versions={}, written="", whole=True)
-    found = terms.gather(material)
+    found = terms(material)
     return (
         template_environment([template_folder()])
         .get_template(_TEMPLATE)
         .render(
             style=style_sheet(),
-            answer=answer.gather(material),
-            cards=cards.gather(material),
+            answer=head.answer(material),
+            cards=head.cards(material),
             table=found.table,
             notes=found.notes,
         )

@@ -5,12 +5,16 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from treeselect.errors import OptionError, quoted
-from treeselect.reports import comparison, selection
-from treeselect.reports.gather import gather, gather_comparison, read_sections
+from treeselect.reports.gather import (
+    COMPARISON_SECTIONS,
+    SELECTION_SECTIONS,
+    gather,
+    gather_comparison,
+    read_sections,
+)
 from treeselect.reports.markdown import markdown_page
 from treeselect.reports.render import COMPARISON, SELECTION, render
 from treeselect.results.versions import session
@@ -49,7 +53,7 @@ def write_report(
         If the file can't be written, there is no such template or section, or `performance`,
         `coefficients` or `linear` belong to another result.
     """
-    chosen = _chosen(selection, sections, template)
+    chosen = _chosen(SELECTION_SECTIONS, sections, template)
 
     def page() -> str:
         report = gather(
@@ -80,7 +84,7 @@ def write_comparison(
     OptionError
         If the file can't be written, or there is no such template or section.
     """
-    chosen = _chosen(comparison, sections, template)
+    chosen = _chosen(COMPARISON_SECTIONS, sections, template)
 
     def page() -> str:
         report = gather_comparison(
@@ -92,10 +96,10 @@ def write_comparison(
 
 
 def _chosen(
-    package: ModuleType, sections: Iterable[str] | None, template: Path | None
+    known: Iterable[str], sections: Iterable[str] | None, template: Path | None
 ) -> tuple[str, ...] | None:
     """Sections chosen by the user; a template chooses its sections itself."""
-    chosen = read_sections(package, sections)
+    chosen = read_sections(known, sections)
     if chosen is not None and template is not None:
         blocks = "".join(f"{{{{ self.{name}() }}}}" for name in chosen)
         raise OptionError(

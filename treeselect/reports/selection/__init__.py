@@ -1,5 +1,4 @@
-"""Sections of the report on a selection.
+"""Sections of the report on a selection, as plain data.
 
-Each module gathers the content of one section from a fit, as plain data, for the block of
-``report.html.j2`` of the same name. There is no other list of sections.
+``treeselect/reports/gather.py`` lists them; blocks of ``report.html.j2`` show them.
 """

@@ -1,4 +1,4 @@
-"""Checks on held-out rows: discrimination and calibration."""
+"""Performance, and checks on held-out rows: discrimination and calibration."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 N_GROUPS = 10
 """Groups of rows with similar predictions."""
 
-MOST_CLASSES = 6
+MOST_CHECKED = 6
 """Maximum number of classes with a figure, and in the confusion matrix."""
 
 _CUTOFFS = tuple(step / 10 for step in range(1, 10))
@@ -83,7 +83,7 @@ class ChecksSection:
     folded: tuple[CaptionedTable, ...]
 
 
-def gather(material: FitMaterial) -> ChecksSection | None:
+def checks(material: FitMaterial) -> ChecksSection | None:
     """Checks of the predictions of ``performance()``; None if the user did not supply it, and for
     times to an event, whose risk groups are a separate section."""
     if material.performance is None or material.fit.design.response.family.has_times:
@@ -94,7 +94,7 @@ def gather(material: FitMaterial) -> ChecksSection | None:
     return _two_classes(held, name) if len(held.classes) == 2 else _classes(held, name)
 
 
-# --- what the response is ----------------------------------------------------------------------
+# --- what the response is -----------------------------------------------------------------------
 
 
 def _two_classes(held: HeldOut, name: str) -> ChecksSection:
@@ -181,7 +181,7 @@ def _numbers(held: HeldOut, name: str) -> ChecksSection:
 def _classes(held: HeldOut, name: str) -> ChecksSection:
     found = calibration_table(held, N_GROUPS)
     by_class = per_class_table(held)
-    order = by_class["n"].to_numpy().argsort(kind="stable")[::-1][:MOST_CLASSES]
+    order = by_class["n"].to_numpy().argsort(kind="stable")[::-1][:MOST_CHECKED]
     first = [held.classes[number] for number in sorted(order)]
     pictures = tuple(
         Picture(
@@ -213,7 +213,7 @@ def _classes(held: HeldOut, name: str) -> ChecksSection:
     )
 
 
-# --- words -------------------------------------------------------------------------------------
+# --- words --------------------------------------------------------------------------------------
 
 
 def _rows_words(held: HeldOut) -> str:
@@ -294,7 +294,7 @@ def _cautions(held: HeldOut) -> list[str]:
     return said
 
 
-# --- figures and tables ------------------------------------------------------------------------
+# --- figures and tables -------------------------------------------------------------------------
 
 
 def _calibration(found: pd.DataFrame, label: str) -> SquareFigure:
@@ -398,3 +398,38 @@ def _fixed(value: float, places: int) -> str:
 
 def _share(value: Any) -> str:
     return f"{value:.3f}" if value == value else "–"
+
+
+# --- performance by nested cross-validation -----------------------------------------------------
+
+_SAID_ABOVE = ("Call",)
+
+
+@dataclass(frozen=True, slots=True)
+class PerformanceSection:
+    """Scores from nested cross-validation: how, fold by fold, and conclusions."""
+
+    lead: str
+    facts: tuple[tuple[str, str], ...]
+    table: Table
+    sentences: tuple[str, ...]
+
+
+def performance(material: FitMaterial) -> PerformanceSection | None:
+    """What ``performance()`` found; None if the user did not supply it."""
+    found = material.performance
+    if found is None:
+        return None
+    content = found.summary().content
+    return PerformanceSection(
+        lead=(
+            f"{found.score_name} {found.words} on held-out rows, mean of {len(found.scores):,}"
+            " folds. The whole selection was repeated in each fold: neither the terms nor their"
+            " number was chosen on the held-out rows."
+        ),
+        facts=tuple(fact for fact in content.facts if fact[0] not in _SAID_ABOVE),
+        table=Table(
+            content.columns, content.rows[:MOST_ROWS], max(len(content.rows) - MOST_ROWS, 0)
+        ),
+        sentences=content.notes,
+    )

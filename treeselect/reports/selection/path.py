@@ -1,19 +1,24 @@
-"""How many terms: the score against their number."""
+"""The path: decisions, scores by size, alternatives, importances."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.printing import decimal_text, enumeration, score_text
+from treeselect.printing import decimal_text, enumeration, interval_text, score_text
+from treeselect.reports.figures.dots import DotFigure, range_figure
+from treeselect.reports.figures.lines import LineFigure, line_figure
 from treeselect.reports.figures.path import PathFigure, path_figure
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import Table, table_around
+from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, table_around
 from treeselect.resampling.nouns import noun
+from treeselect.results.curves import importance_lines
+from treeselect.results.searched import HEADS, exchange_rows, rival_rows, search_notes
 from treeselect.results.summary import is_selected_on_its_rows
-from treeselect.results.tables import beyond_path, path_table
+from treeselect.results.tables import beyond_path, decision_table, path_table
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -40,16 +45,16 @@ class PathSection:
     table: Table
 
 
-def gather(material: FitMaterial) -> PathSection:
+def path(material: FitMaterial) -> PathSection:
     """The path as figure and table."""
     fit = material.fit
     score = fit.design.response.family.score_name
     figure = _figure(fit)
-    notes = _notes(fit) if figure is not None else _without_figure(fit)
-    return PathSection(notes, figure, score, _table(fit))
+    notes = _path_notes(fit) if figure is not None else _without_figure(fit)
+    return PathSection(notes, figure, score, _path_table(fit))
 
 
-def _notes(fit: Fit) -> tuple[str, ...]:
+def _path_notes(fit: Fit) -> tuple[str, ...]:
     marked = f"The dashed line marks the chosen number, {fit.k:,}"
     if fit.step.cut_from is not None:
         marked += (
@@ -120,7 +125,7 @@ def _figure(fit: Fit) -> PathFigure | None:
     )
 
 
-def _table(fit: Fit) -> Table:
+def _path_table(fit: Fit) -> Table:
     validated = fit.scores is not None
     score = fit.design.response.family.score_name
     tuning = fit.chosen_method.tuning_name
@@ -144,3 +149,143 @@ def _size(size: int, fit: Fit) -> str:
     if size == fit.k:
         return f"{size} (chosen)"
     return f"{size} (cut to {fit.k})" if size == fit.step.cut_from else str(size)
+
+
+# --- decisions of a method that tests each unit -------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionsSection:
+    """The decision on each unit, and the importances behind it."""
+
+    lead: str
+    figure: DotFigure
+    table: Table
+
+
+def decisions(material: FitMaterial) -> DecisionsSection | None:
+    """The decisions; None for a method that makes none, or if all units are constant."""
+    fit = material.fit
+    if fit.step.decisions is None or not len(fit.step.decisions.history):
+        return None
+    found, bar = decision_table(fit)
+    competed = found[found["rounds"] > 0]  # constant units have no importance
+    shown = competed.head(MOST_UNITS)
+    figure = range_figure(
+        names=shown["term"].to_list(),
+        values=shown["median"].to_list(),
+        lows=shown["low"].to_list(),
+        highs=shown["high"].to_list(),
+        filled=[unit in fit.groups for unit in shown["term"]],
+        mark=("best shadow", bar),
+        more=len(competed) - len(shown),
+    )
+    rows = tuple(
+        (
+            str(row["term"]),
+            str(row["decision"]),
+            f"{row['hits']:,}",
+            f"{row['rounds']:,}",
+            decimal_text(row["median"], 2, missing="–"),
+            interval_text(row["low"], row["high"]),
+        )
+        for row in found.head(MOST_ROWS).to_dict("records")
+    )
+    one = noun(fit, 1)
+    columns = (one.capitalize(), "Decision", "Hits", "Rounds", "Importance, median", "Middle 90%")
+    n_rounds = len(fit.step.decisions.history)
+    lead = (
+        f"In each of {n_rounds:,} rounds, every {one} not yet rejected competed with shuffled"
+        f" copies of the {noun(fit)}, called shadows. A {one} scores a hit in a round if it is more"
+        f" important than the best shadow. {noun(fit).capitalize()} with more hits than expected by"
+        " chance are confirmed, those with fewer are rejected, and the others are tentative. Dots"
+        f" are medians over the rounds in which the {one} competed, filled if it is selected; lines"
+        " extend from the 5th to the 95th percentile. The dashed line is the median importance of"
+        f" the best shadow, {decimal_text(bar, 2)}."
+    )
+    return DecisionsSection(lead, figure, Table(columns, rows, max(len(found) - MOST_ROWS, 0)))
+
+
+# --- the exchanges of the search, and near-equivalent sets --------------------------------------
+
+MOST_SETS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSection:
+    """The search that found the selection.
+
+    Attributes
+    ----------
+    notes : tuple of str
+        How to read the tables.
+    exchanges, rivals : Table or None
+        None where there are none.
+    """
+
+    notes: tuple[str, ...]
+    exchanges: Table | None
+    rivals: Table | None
+
+
+def search(material: FitMaterial) -> SearchSection | None:
+    """Exchanges and near-equivalent sets; None without a search, or if it found neither."""
+    fit = material.fit
+    notes = tuple(search_notes(fit, MOST_SETS))
+    if fit.step.trace is None or not notes:
+        return None
+    return SearchSection(
+        notes,
+        _search_table("Exchange", exchange_rows(fit), len(fit.step.trace.exchanges)),
+        _search_table("The selection with", rival_rows(fit, MOST_SETS), fit.step.trace.n_rivals),
+    )
+
+
+def _search_table(head: str, rows: tuple[tuple[str, ...], ...], n: int) -> Table | None:
+    return Table((head, *HEADS), rows, n - len(rows)) if rows else None
+
+
+# --- importances of units along the path --------------------------------------------------------
+
+MOST_LINES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ImportancePath:
+    """Importances along the path: figure, how to read it, and its numbers."""
+
+    lead: str
+    figure: LineFigure
+    table: Table
+
+
+def importance_path(material: FitMaterial) -> ImportancePath | None:
+    """Importances at each size; None if nothing is selected, or of one size."""
+    fit = material.fit
+    if not fit.selected:
+        return None
+    found = importance_lines(fit, MOST_LINES)
+    if len(found.sizes) < 2:
+        return None
+    figure = line_figure(found.sizes, found.names, found.values, found.selected, fit.k, found.more)
+    rows = [
+        (f"{size:,}", *(decimal_text(own[i], 3) for own in found.values))
+        for i, size in enumerate(found.sizes)
+    ]
+    return ImportancePath(
+        _importance_lead(fit, found.selected),
+        figure,
+        table_around((f"{noun(fit).capitalize()} (k)", *found.names), rows, found.sizes, fit.k),
+    )
+
+
+def _importance_lead(fit: Fit, solid: Sequence[bool]) -> str:
+    has_trees = fit.step.ensemble is not None
+    by = "from its weighted trees" if has_trees else "by the method's importance measure"
+    lead = (
+        f"Importance of the {noun(fit)} at each step of the path, computed {by} and summing to 1"
+        f" at each step. The dashed vertical line marks the chosen number, {fit.k:,}."
+    )
+    if not all(solid):
+        lead += f" Dashed curves are {noun(fit)} outside the selection."
+    return lead

@@ -1,4 +1,4 @@
-"""The selected terms and their close competitors: importance, frequency, effect, cost."""
+"""The selected terms and their effects."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ import numpy as np
 from treeselect.printing import decimal_text, enumeration, interval_text, number_text
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Mark, Table, bars
-from treeselect.reports.selection.effects import effect_meaning
-from treeselect.results.effects import effect_cells, main_effects, scale_of_effects
+from treeselect.results.effects import (
+    effect_cells,
+    interval_notes,
+    main_effects,
+    meaning_of_effects,
+    scale_of_effects,
+)
 from treeselect.results.overview import overview_table
 from treeselect.results.recurrence import BY_REQUEST, could_vary
 
@@ -40,7 +45,7 @@ class TermsSection:
     notes: tuple[str, ...]
 
 
-def gather(material: FitMaterial) -> TermsSection:
+def terms(material: FitMaterial) -> TermsSection:
     """One row for each term."""
     fit = material.fit
     found, left_out = overview_table(fit, MOST_ROWS, _MOST_OTHERS)
@@ -55,7 +60,7 @@ def gather(material: FitMaterial) -> TermsSection:
         marks=marks,
         outside=() if all(inside) else tuple(not own for own in inside),
     )
-    return TermsSection(table, tuple(_notes(material, found)))
+    return TermsSection(table, tuple(_term_notes(material, found)))
 
 
 Row = Mapping[Hashable, Any]
@@ -84,7 +89,7 @@ def _columns(material: FitMaterial, found: pd.DataFrame, rows: Sequence[Row]) ->
     if _varied(material.fit):
         columns.append(_frequency(rows))
     if material.effects is not None:
-        columns.append(_effect(material.effects, rows))
+        columns.append(_effect_column(material.effects, rows))
     if any(row["substitutes"] for row in rows):
         named = [enumeration(row["substitutes"], 4) if row["substitutes"] else "" for row in rows]
         columns.append(_Column("Substitutes", tuple(named)))
@@ -129,7 +134,7 @@ def frequency_mark(row: Row) -> Mark:
     return Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
 
 
-def _effect(effects: pd.DataFrame, rows: Sequence[Row]) -> _Column:
+def _effect_column(effects: pd.DataFrame, rows: Sequence[Row]) -> _Column:
     """For each term, the step with the largest change."""
     main = main_effects(effects)
     kinds = dict(zip(main.index, main["direction"], strict=True))
@@ -149,7 +154,7 @@ def _is_grouped(found: pd.DataFrame) -> bool:
     return bool((found["term"] != found["group"]).any())
 
 
-def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
+def _term_notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
     """How to read the columns."""
     fit = material.fit
     if found.empty:
@@ -181,3 +186,39 @@ def _frequency_note(fit: Fit, found: pd.DataFrame) -> str:
             " the resamples, more often than some selected term, or as a substitute for one"
         )
     return f"{text}."
+
+
+# --- the direction, size and uncertainty of the effect of each term -----------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EffectSection:
+    """Effects of terms: what they are, and a table."""
+
+    lead: str
+    table: Table
+
+
+def effects(material: FitMaterial) -> EffectSection | None:
+    """Effects of the most important terms; None without the data or stored effects, or where the
+    table of terms already shows them all."""
+    fit, found = material.fit, material.effects
+    if found is None or material.terms_have_effects:
+        return None
+    intervals = interval_notes(fit.effect_record)
+    lead = [*effect_meaning(fit, found), *intervals]
+    cells = effect_cells(found)
+    rows = [
+        (own.term, own.step, own.change, *([own.interval] if intervals else []), own.direction)
+        for own in cells[:MOST_ROWS]
+    ]
+    columns = ("Term", "Step", "Change", *(["2.5 to 97.5%"] if intervals else []), "Direction")
+    return EffectSection(" ".join(lead), Table(columns, tuple(rows), len(cells) - len(rows)))
+
+
+def effect_meaning(fit: Fit, found: pd.DataFrame) -> list[str]:
+    """What the effects are, and how to get intervals where none are stored."""
+    said = [meaning_of_effects(fit, found)]
+    if fit.effect_record is None:
+        said.append("`fit.resample(100, effects=True)` adds intervals.")
+    return said

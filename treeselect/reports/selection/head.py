@@ -1,34 +1,100 @@
-"""Three facts below the answer: predictive score, stability and data."""
+"""What the report says first and last: answer, cards, settings, notes, names, citation."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeselect.printing import decimal_text, enumeration, error_text, plain_score
+from treeselect.printing.code import code_lines
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import Card
+from treeselect.reports.parts import Card, Table, names_table
+from treeselect.reports.selection.data import data_sentences
 from treeselect.resampling.nouns import noun
+from treeselect.results.citation import Citation, cite, versions_text
+from treeselect.results.effects import effect_notes
 from treeselect.results.recurrence import undefined_words
 from treeselect.results.rows import RowFacts, row_facts
+from treeselect.results.searched import search_notes
 from treeselect.results.short import data_argument
-from treeselect.results.summary import reference_facts
+from treeselect.results.stability_words import place_sentences
+from treeselect.results.summary import (
+    options_text,
+    reference_facts,
+    rows_note,
+    score_fact,
+    stability_notes,
+)
 from treeselect.results.tables import glance_table
-from treeselect.results.verdict import FEWEST, agreement_note, verdict_words
+from treeselect.results.verdict import FEWEST, agreement_note, verdict, verdict_words
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.stability import Stability
 
+
+# --- the answer ---------------------------------------------------------------------------------
+
+
+def answer(material: FitMaterial) -> tuple[str, ...]:
+    """What was selected, and how stable it is."""
+    fit = material.fit
+    n_terms = len(fit.design.spec.terms)
+    response, method = fit.design.response.name, fit.chosen_method.title
+    if not fit.selected:
+        none = f"selected none of {n_terms:,} candidate terms"
+        if n_terms == 1:
+            none = "did not select the only candidate term"
+        return (f"{method} {none} to predict {response}.",)
+    n_selected = len(fit.selected)
+    which = f"{n_selected:,} of {n_terms:,} candidate terms"
+    if n_selected == n_terms:
+        which = _all_terms(n_terms)
+    sentences = [f"{method} selected {which} to predict {response}: {enumeration(_names(fit))}."]
+    if fit.resampled is not None:
+        said, *more = _how_stable(fit, fit.stability)
+        sentences = [f"{sentences[0]} {said}".rstrip(), *more]
+    return tuple(sentences)
+
+
+def _names(fit: Fit) -> list[str]:
+    """The selected terms; those of `keep=` are marked."""
+    groups = fit.design.arrays.groups
+    units = zip(groups.terms, groups.keep.tolist(), strict=True)
+    kept = {term for terms, is_kept in units if is_kept for term in terms}
+    return [f"{term} (always included)" if term in kept else term for term in fit.selected]
+
+
+def _all_terms(n_terms: int) -> str:
+    few = {1: "the only candidate term", 2: "both candidate terms"}
+    return few.get(n_terms, f"all {n_terms:,} candidate terms")
+
+
+def _how_stable(fit: Fit, stability: Stability) -> list[str]:
+    """The verdict, which may be empty, and the interchangeable terms."""
+    index = stability.index if stability.n_resamples > 1 else float("nan")
+    if (said := verdict(fit, stability)) or np.isfinite(index):
+        return [said, *place_sentences(stability)]
+    if stability.n_resamples == 1:
+        return ["One resample is too few to assess stability."]
+    which = undefined_words(stability, noun(fit, 1))
+    return [
+        f"Stability is undefined: each of {stability.n_resamples:,} resamples selected {which}."
+    ]
+
+
+# --- three facts below the answer: predictive score, stability and data -------------------------
+
 _MOST_NAMES = 3
 
 
-def gather(material: FitMaterial) -> tuple[Card, ...]:
+def cards(material: FitMaterial) -> tuple[Card, ...]:
     """The score, the stability, the rows."""
     fit = material.fit
     score = _nested(material) or _held_out(fit) or _tuning(fit)
-    return score, _stability(fit), _data(fit, row_facts(fit))
+    return score, _stability_card(fit), _data_card(fit, row_facts(fit))
 
 
 def has_tuning_score(material: FitMaterial) -> bool:
@@ -110,7 +176,7 @@ def _error(mean: float, standard_error: float) -> str:
     return f"Standard error {error_text(standard_error)}"
 
 
-def _stability(fit: Fit) -> Card:
+def _stability_card(fit: Fit) -> Card:
     if fit.resampled is None:
         data = data_argument(fit, ", ")
         how = f"`fit.resample(100{data})` repeats the selection on resamples of the rows."
@@ -140,7 +206,7 @@ def _why_undefined(fit: Fit, stability: Stability) -> str:
     return f"Each of {stability.words} selected {undefined_words(stability, noun(fit, 1))}."
 
 
-def _data(fit: Fit, found: RowFacts) -> Card:
+def _data_card(fit: Fit, found: RowFacts) -> Card:
     counted = [
         text for text in [_events(fit, found), _dropped(fit, found), _missing(found)] if text
     ]
@@ -183,3 +249,100 @@ def _missing(found: RowFacts) -> str:
     names = f"{', '.join(named)} and {more:,} more" if more else enumeration(named)
     rows = f"{found.incomplete:,} row{' has' if found.incomplete == 1 else 's have'}"
     return f"{rows} missing values: {names}."
+
+
+# --- settings of the selection, and its data ----------------------------------------------------
+
+_SAID = frozenset({"Call", "Method", "Stability", "Seed"})
+"""Facts shown in the answer or under the citation: the call with its seed, all options."""
+
+
+def asked(material: FitMaterial) -> tuple[tuple[str, str], ...]:
+    """The summary's facts that no other section shows; if `whole`, all of them, with the number of
+    rows after the data."""
+    facts = material.summary.facts
+    if not material.whole:
+        score = score_fact(material.fit) if has_tuning_score(material) else None
+        return tuple(fact for fact in facts if fact[0] not in _SAID and fact != score)
+    after = [name for name, _ in facts].index("Data") + 1
+    return (*facts[:after], ("Rows", _rows(material)), *facts[after:])
+
+
+def _rows(material: FitMaterial) -> str:
+    counts = material.fit.design.rows
+    rows = f"{counts.used:,} used{', copies counted' if counts.more_copies else ''}"
+    if counts.not_drawn:
+        rows += f"; {counts.not_drawn:,} not drawn"
+    if counts.no_response:
+        what = material.fit.design.response.parts_text
+        rows += f"; {counts.no_response:,} dropped because {what} is missing"
+    if counts.no_weight:
+        rows += f"; {counts.no_weight:,} excluded with weight 0"
+    return rows
+
+
+# --- what a reader should know about the selection ----------------------------------------------
+
+
+def notes(material: FitMaterial) -> tuple[str, ...]:
+    """The summary's notes that no other section shows."""
+    fit = material.fit
+    said = cards(material)
+    elsewhere = {
+        rows_note(fit), *stability_notes(fit), *effect_notes(fit), *search_notes(fit),
+        *answer(material), *(text for card in said for text in card.details),
+        *(data_sentences(fit) if fit.design.has_data else ()),
+    }  # fmt: skip
+    return tuple(note for note in material.summary.notes if note not in elsewhere)
+
+
+# --- the names behind the labels, which code needs ----------------------------------------------
+
+
+def names(material: FitMaterial) -> Table | None:
+    """Names and labels, selected terms first; None without labels."""
+    return names_table(material.names)
+
+
+# --- the methods paragraph and citations; method, options, software and data --------------------
+
+_WIDTH = 88
+"""Characters on a line of the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class CiteSection:
+    """Text for a paper, and what is needed to reproduce the selection.
+
+    Attributes
+    ----------
+    citation : Citation
+    bibtex : tuple of str
+        One entry per line, because pages show a line break inside a text as a character.
+    call : tuple of str
+        The lines of the call.
+    facts : tuple of (str, str)
+        Method with all its options, fingerprint of the data, versions, date.
+    """
+
+    citation: Citation
+    bibtex: tuple[str, ...]
+    call: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+
+
+def citation(material: FitMaterial) -> CiteSection:
+    """The paragraph on methods, limitations, references, and facts."""
+    fit, method = material.fit, material.fit.chosen_method
+    found = cite(fit, material.versions, material.performance)
+    options = options_text(method.options())
+    data = found.fingerprint_words
+    facts = (
+        ("Method", method.title),
+        ("Options", f"`{options}`" if options else "none"),
+        ("Data", f"`{found.fingerprint}`: {data}" if found.fingerprint else data.capitalize()),
+        ("Versions", versions_text(found.versions)),
+        ("Written", material.written),
+    )
+    lines = tuple(code_lines(found.call, _WIDTH))
+    return CiteSection(found, tuple(found.bibtex.splitlines()), lines, facts)

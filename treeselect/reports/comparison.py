@@ -1,0 +1,481 @@
+"""Sections of the report on a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from treeselect.comparison.lines import MOST_LINES, ScoreLine
+from treeselect.comparison.verdict import Verdict, verdict
+from treeselect.comparison.words import (
+    comparison_columns,
+    comparison_facts,
+    comparison_notes,
+    comparison_rows,
+    difference_cells,
+    method_notes,
+    size_text,
+    span,
+    units_text,
+)
+from treeselect.printing import decimal_text, enumeration, error_text, plain_score
+from treeselect.reports.figures.bars import BarFigure, bar_figure
+from treeselect.reports.figures.differences import difference_figure
+from treeselect.reports.figures.dots import DotFigure
+from treeselect.reports.figures.labels import distinct
+from treeselect.reports.figures.series import Series, SeriesFigure, series_figure
+from treeselect.reports.material import ContestMaterial
+from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Card, Mark, Table, names_table
+from treeselect.resampling.nouns import noun_of
+from treeselect.results.summary import options_text
+
+if TYPE_CHECKING:
+    from treeselect.comparison.record import Contest, Run
+
+
+def answer(material: ContestMaterial) -> tuple[str, ...]:
+    """Which method is best, which do not differ detectably, and which are on the Pareto front."""
+    found, ranked = material.found, material.ranked
+    best = ranked.to_dict("records")[0]
+    reached = (
+        f"{plain_score(best['score'])}"
+        f" (standard error {error_text(best['standard_error'])}), using"
+        f" {units_text(best['n_selected'], found)}"
+    )
+    score, response = found.score_name, found.response
+    if len(ranked) == 1:
+        return (
+            f"{best['method']} predicts {response} on held-out rows with a mean {score} of"
+            f" {reached}.",
+        )
+    first = (
+        f"Of {len(ranked)} methods, {best['method']} has the best mean {score} for predicting"
+        f" {response} on held-out rows: {reached}."
+    )
+    said = verdict(ranked, material.differences)
+    return first, _told_apart(said), *_front(said, noun_of(found.terms_of_unit, 2))
+
+
+def _told_apart(said: Verdict) -> str:
+    """Which methods differ detectably from the best."""
+    if not said.worse:
+        return "By the 95% intervals of the paired differences, no other method differs detectably."
+    verb = "scores" if len(said.worse) == 1 else "score"
+    if not said.alike:
+        which = enumeration(said.worse) if len(said.worse) == 1 else "all other methods"
+        return f"By the 95% intervals of the paired differences, {which} {verb} lower."
+    does = "does" if len(said.alike) == 1 else "do"
+    return (
+        f"By the 95% intervals of the paired differences, {enumeration(said.alike)} {does} not"
+        f" differ detectably from it; {enumeration(said.worse)} {verb} lower."
+    )
+
+
+def _front(said: Verdict, units: str) -> tuple[str, ...]:
+    """The methods on the Pareto front, and which of them select fewest and are most stable."""
+    what = f"the Pareto front of score, number of {units} and stability"
+    if not said.front:
+        return ()
+    if len(said.front) == 1:
+        return (f"{said.front[0]} is the only method on {what}.",)
+    count = f"{said.fewest:.0f}" if said.fewest.is_integer() else f"{said.fewest:.1f}"
+    verb = "selects" if len(said.smallest) == 1 else "select"
+    text = f"On {what} are {enumeration(said.front)}:"
+    text += f" {enumeration(said.smallest)} {verb} the fewest {units} ({count})"
+    if said.stablest:
+        verb = "is" if len(said.stablest) == 1 else "are"
+        who = (
+            f" and {verb}"
+            if said.stablest == said.smallest
+            else f", {enumeration(said.stablest)} {verb}"
+        )
+        text += f"{who} the most stable ({decimal_text(said.highest, 2)})"
+    return (f"{text}.",)
+
+
+# --- three facts below the answer: the best score, the most stable method, and the rows ---------
+
+
+def cards(material: ContestMaterial) -> tuple[Card, ...]:
+    """The best score, the most stable method, the rows."""
+    return _score_card(material), _stability_card(material), _data_card(material.found)
+
+
+def _score_card(material: ContestMaterial) -> Card:
+    found, best = material.found, material.ranked.to_dict("records")[0]
+    head = f"Best {found.score_name}" if len(material.ranked) > 1 else found.score_name
+    details = [
+        f"{best['method']} with {units_text(best['n_selected'], found)}; standard error"
+        f" {error_text(best['standard_error'])} over {len(found.n_test):,} folds.",
+        found.score_words,
+    ]
+    return Card(head, plain_score(best["score"]), tuple(text for text in details if text))
+
+
+def _stability_card(material: ContestMaterial) -> Card:
+    ranked = material.ranked
+    known = ranked[np.isfinite(ranked["stability"])]
+    if known.empty:
+        return Card(
+            "Stability",
+            "Not defined",
+            (f"Every fold selected all {noun_of(material.found.terms_of_unit, 2)} or none.",),
+        )
+    most = known["stability"].max()
+    who = known.loc[known["stability"] == most, "method"].tolist()
+    head = "Most stable" if len(ranked) > 1 else "Stability"
+    details = [f"{enumeration(who)}."] if len(ranked) > 1 else []
+    details.append(
+        f"Nogueira's index over {len(material.found.n_test):,} folds (1: identical selections; 0:"
+        " no better than chance)."
+    )
+    return Card(head, decimal_text(most, 2), tuple(details))
+
+
+def _data_card(found: Contest) -> Card:
+    """Rows in training and held out, and events."""
+    rows = f"{span(found.n_train + found.n_test)} rows"
+    split = f"{span(found.n_train)} in training, {span(found.n_test)} held out"
+    known = found.follow_up
+    events = [] if known is None else [f"{known.n_events:,} events."]
+    return Card("Data", rows, (*events, f"{found.scheme}: {split}."))
+
+
+# --- paired differences from the best method ----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceSection:
+    """Paired differences from the best method."""
+
+    lead: str
+    figure: DotFigure
+    table: Table
+
+
+def differences(material: ContestMaterial) -> DifferenceSection | None:
+    """Differences from the best, smallest first; None for a single method."""
+    found = material.found
+    if len(found.runs) == 1:
+        return None
+    table = material.differences.sort_values("difference", ascending=False, kind="stable")
+    shown = table.head(MOST_UNITS)
+    figure = difference_figure(
+        shown["method"].tolist(),
+        shown["difference"].tolist(),
+        shown["ci_low"].tolist(),
+        shown["ci_high"].tolist(),
+        len(table) - len(shown),
+    )
+    rows = tuple(
+        (
+            str(row["method"]),
+            size_text(row["k"], np.nan),
+            *difference_cells(row),
+        )
+        for row in table.head(MOST_ROWS).to_dict("records")
+    )
+    columns = ("Method", "k", "Difference", "95% interval", "p")
+    lead = (
+        f"{found.score_name} of each method minus {found.score_name} of {found.best}, paired by"
+        " fold: mean and 95% interval. Filled dots: the interval excludes 0."
+    )
+    return DifferenceSection(lead, figure, Table(columns, rows, max(len(table) - MOST_ROWS, 0)))
+
+
+# --- the methods, best score first --------------------------------------------------------------
+
+
+def methods(material: ContestMaterial) -> Table:
+    """The table of the printed summary."""
+    columns, rows = comparison_columns(material.found), comparison_rows(material.found)
+    return Table(
+        columns,
+        rows[:MOST_ROWS],
+        max(len(rows) - MOST_ROWS, 0),
+        marks={columns.index("Stability"): _bars(material.ranked["stability"].tolist())},
+    )
+
+
+def _bars(values: list[float]) -> tuple[Mark | None, ...]:
+    """Bars; None where stability is undefined."""
+    return tuple(Mark(float(np.clip(s, 0.0, 1.0))) if np.isfinite(s) else None for s in values)
+
+
+# --- score against the number of terms ----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSection:
+    """Lines over the number of terms, how to read them, and their numbers.
+
+    Attributes
+    ----------
+    lead : str
+    figure : SeriesFigure
+    score : str
+        Name of the score.
+    table : Table
+    """
+
+    lead: str
+    figure: SeriesFigure
+    score: str
+    table: Table
+
+
+def scores(material: ContestMaterial) -> ScoreSection:
+    """Score of each method at each size."""
+    found, lines = material.found, material.lines
+    shown = [
+        line_series(line, i, [p.score for p in line.points], [p.error for p in line.points])
+        for i, line in enumerate(lines[:MOST_LINES])
+    ]
+    lead = (
+        f"{found.score_name} on held-out rows: mean over the folds ± one standard error. Bars at"
+        " the same size are drawn side by side. A ring marks the size at which a method is"
+        " compared."
+    )
+    if any(run.sizes is None for run in found.runs):
+        nouns = noun_of(found.terms_of_unit, 2)
+        lead += (
+            f" A method with a given tuning parameter is one point, at its mean number of {nouns}."
+        )
+    if any(0 in (run.sizes or ()) for run in found.runs):
+        lead += " The constant model, with nothing selected in any fold, is omitted."
+    table = table_by_size(found, lines, _cell)
+    figure = series_figure(shown, len(lines) - len(shown), bounds=found.score_bounds)
+    return ScoreSection(lead, figure, found.score_name, table)
+
+
+def _cell(row: Mapping[Hashable, Any]) -> str:
+    """A score with its standard error."""
+    return f"{decimal_text(row['score'], 3)} ({decimal_text(row['standard_error'], 3)})"
+
+
+# --- stability against the number of terms ------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StabilitySection:
+    """Lines over the number of terms, how to read them, and their numbers."""
+
+    lead: str
+    figure: SeriesFigure
+    table: Table
+
+
+def stability(material: ContestMaterial) -> StabilitySection | None:
+    """Stability of each method at each size; None if it is undefined everywhere."""
+    found, lines = material.found, material.lines
+    shown = [
+        line_series(line, i, [p.stability for p in line.points], [np.nan] * len(line.points))
+        for i, line in enumerate(lines[:MOST_LINES])
+        if any(np.isfinite(p.stability) for p in line.points)
+    ]
+    if not shown:
+        return None
+    lead = (
+        "Nogueira's index over the folds (1: identical selections; 0: no better than chance). It is"
+        f" undefined where every fold selects all {noun_of(found.terms_of_unit, 2)} or none."
+    )
+    table = table_by_size(found, lines, lambda row: decimal_text(row["stability"], 2, missing="–"))
+    figure = series_figure(
+        shown, max(len(lines) - MOST_LINES, 0), bounds=(-1.0, 1.0), cover=(0.0, 1.0)
+    )
+    return StabilitySection(lead, figure, table)
+
+
+# --- the terms that each method selected --------------------------------------------------------
+
+_MOST_TERMS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A cell of the matrix of terms: a share of the folds as text and as number."""
+
+    text: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class TermMatrix:
+    """Terms by methods.
+
+    Attributes
+    ----------
+    lead : str
+    methods : tuple of (str, str)
+        Whole names and what fits into the head of a column.
+    upright : bool
+        Whether the column heads are rotated, because they would not fit side by side.
+    rows : tuple of (str, tuple of Share)
+    more : int
+        Terms that were left out.
+    """
+
+    lead: str
+    methods: tuple[tuple[str, str], ...]
+    upright: bool
+    rows: tuple[tuple[str, tuple[Share, ...]], ...]
+    more: int
+
+
+def terms(material: ContestMaterial) -> TermMatrix | None:
+    """Share of folds in which each method selected each term, at the size at which it is compared;
+    None if nothing was selected."""
+    table, methods = material.found.term_table(), material.ranked["method"].tolist()
+    if table.empty:
+        return None
+    shares = table.pivot(index="term", columns="method", values="frequency")
+    order = list(dict.fromkeys(table["term"]))
+    shown = order[:_MOST_TERMS]
+    rows = tuple(
+        (term, tuple(_share(float(shares.loc[term, method])) for method in methods))
+        for term in shown
+    )
+    labels = distinct(methods, 11.0)
+    lead = (
+        "Share of folds in which each method selected each term, at the size at which the method is"
+        " compared. Terms are ordered by their frequency over all methods."
+    )
+    return TermMatrix(
+        lead=lead,
+        methods=tuple(zip(methods, labels, strict=True)),
+        upright=len(labels) > 6,
+        rows=rows,
+        more=len(order) - len(shown),
+    )
+
+
+def _share(share: float) -> Share:
+    return Share(decimal_text(share, 2) if share else "0", share)
+
+
+# --- settings of the comparison, and its data ---------------------------------------------------
+
+
+def asked(material: ContestMaterial) -> tuple[tuple[str, str], ...]:
+    """The summary's facts, with the numbers of rows after the data."""
+    found = material.found
+    facts = comparison_facts(found)
+    rows = f"{span(found.n_train)} in training, {span(found.n_test)} held out in each fold"
+    after = [name for name, _ in facts].index("Data") + 1
+    return (*facts[:after], ("Rows", rows), *facts[after:])
+
+
+# --- the names behind the labels, which code needs ----------------------------------------------
+
+
+def names(material: ContestMaterial) -> Table | None:
+    """Names and labels; None without labels."""
+    return names_table(material.names)
+
+
+# --- what a reader should know about the comparison ---------------------------------------------
+
+
+def notes(material: ContestMaterial) -> tuple[str, ...]:
+    """The summary's notes, except those on the methods, which stand with their papers."""
+    about_methods = method_notes(material.found)
+    return tuple(note for note in comparison_notes(material.found) if note not in about_methods)
+
+
+# --- computing time -----------------------------------------------------------------------------
+
+
+def seconds(material: ContestMaterial) -> BarFigure:
+    """Seconds per fold, best methods first."""
+    glance = material.ranked
+    shown = glance.head(MOST_UNITS)
+    return bar_figure(
+        shown["method"].tolist(),
+        shown["seconds"].tolist(),
+        len(glance) - len(shown),
+        texts=[f"{seconds:.2g} s" for seconds in shown["seconds"]],
+    )
+
+
+# --- methods, papers and software ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MethodPaper:
+    """A method with its options and its paper."""
+
+    label: str
+    title: str
+    options: str
+    paper: str
+
+
+@dataclass(frozen=True, slots=True)
+class SoftwareSection:
+    """Methods and software of the comparison.
+
+    Attributes
+    ----------
+    papers : tuple of MethodPaper
+    versions : tuple of (str, str)
+    written : str
+        Date and time of writing.
+    """
+
+    papers: tuple[MethodPaper, ...]
+    versions: tuple[tuple[str, str], ...]
+    written: str
+
+
+def software(material: ContestMaterial) -> SoftwareSection:
+    """The methods with their papers, and the versions of the software."""
+    return SoftwareSection(
+        papers=tuple(map(_paper, material.found.runs)),
+        versions=tuple(material.versions.items()),
+        written=material.written,
+    )
+
+
+def _paper(run: Run) -> MethodPaper:
+    options = options_text(run.options) or "default options"
+    return MethodPaper(run.label, run.title, options, run.paper)
+
+
+# --- values of methods by size: as lines, and as a table ----------------------------------------
+
+
+def line_series(
+    line: ScoreLine, i: int, values: Sequence[float], errors: Sequence[float]
+) -> Series:
+    """Values of a method by number of terms."""
+    return Series(
+        line.method,
+        i,
+        tuple(p.size for p in line.points),
+        tuple(values),
+        tuple(errors),
+        tuple(p.compared for p in line.points),
+    )
+
+
+def table_by_size(
+    found: Contest, lines: Sequence[ScoreLine], text: Callable[[Mapping[Hashable, Any]], str]
+) -> Table:
+    """A row for each size and a column for each method; the last row is for methods with a given
+    tuning parameter."""
+    curves = found.curve_table()
+    sizes = sorted({int(k) for k in curves["k"].dropna()})
+    cells = {
+        (row["method"], None if pd.isna(row["k"]) else int(row["k"])): text(row)
+        for row in curves.to_dict("records")
+    }
+    names = [line.method for line in lines]
+    rows = [(str(size), *(cells.get((name, size), "") for name in names)) for size in sizes]
+    if any((name, None) in cells for name in names):
+        rows.append(("given", *(cells.get((name, None), "") for name in names)))
+    columns = (f"{noun_of(found.terms_of_unit, 2).capitalize()} (k)", *distinct(names, 12.0))
+    return Table(columns, tuple(rows[:MOST_ROWS]), max(len(rows) - MOST_ROWS, 0))

@@ -1,0 +1,446 @@
+"""The final model: shapes, interactions, trees, risk groups, linear model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.errors import OptionError
+from treeselect.printing import (
+    decimal_text,
+    enumeration,
+    interval_text,
+    number_text,
+    significant_text,
+)
+from treeselect.reports.figures.bars import BarFigure, bar_figure
+from treeselect.reports.figures.panels import Panel, panels, share_scale
+from treeselect.reports.figures.survival import Steps, SurvivalFigure, survival_figure, time_ticks
+from treeselect.reports.material import FitMaterial
+from treeselect.reports.parts import MOST_ROWS, Table
+from treeselect.resampling.nouns import noun
+from treeselect.resampling.risk_groups import risk_group_notes
+from treeselect.results.curves import (
+    DOUBLED,
+    MOST_LEVELS,
+    Curve,
+    CurvePoint,
+    CurveRow,
+    curve_rows,
+    definite,
+    has_curve,
+    of_all_classes,
+)
+from treeselect.results.effects import decimals
+from treeselect.results.inside import tree_table, units_without_trees
+from treeselect.results.interactions import (
+    are_kept,
+    interaction_table,
+    interval_note,
+    strength_texts,
+)
+from treeselect.results.risk import risk_groups_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.resampling.fit import Fit
+    from treeselect.resampling.risk_groups import RiskGroups
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedSection:
+    """The final model.
+
+    Attributes
+    ----------
+    predicts : str
+        Which model it is.
+    without_data : str
+        Why there are no shapes and interactions; empty where there may be.
+    """
+
+    predicts: str
+    without_data: str
+
+
+def learned(material: FitMaterial) -> LearnedSection | None:
+    """The model in a sentence; None if nothing is selected."""
+    fit = material.fit
+    if not fit.selected:
+        return None
+    return LearnedSection(
+        predicts=f"The final model is {fit.model.description}.",
+        without_data=""
+        if fit.design.has_data
+        else f"Partial dependence{' needs' if are_kept(fit) else ' and interactions need'} the data"
+        " of the fit, which were not saved with it; `fit.save(path, include_data=True)` includes"
+        " them.",
+    )
+
+
+# --- centred partial dependence of the model's predictions on each term -------------------------
+
+MOST_SHAPES = 6
+MOST_CLASSES = 4
+"""Classes that have a row of panels each."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeRow:
+    """Panels side by side; the title names the class, if there are several rows."""
+
+    title: str
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeSection:
+    """Partial dependence: panels, how to read them, and their numbers."""
+
+    lead: str
+    rows: tuple[ShapeRow, ...]
+    table: Table
+
+
+def shapes(material: FitMaterial) -> ShapeSection | None:
+    """Shapes of the most important terms; None without the data, or without a term of a single
+    variable."""
+    fit = material.fit
+    if not fit.design.has_data:
+        return None
+    eligible = [term for term in fit.selected if has_curve(fit, term)]
+    found = curve_rows(fit, eligible[:MOST_SHAPES], MOST_CLASSES)
+    if not found:
+        return None
+    return ShapeSection(
+        _shapes_lead(fit, found, len(eligible)), _pictures(fit, found), _points_table(found)
+    )
+
+
+def _all_curves(rows: tuple[CurveRow, ...]) -> list[Curve]:
+    return [curve for row in rows for curve in row.curves]
+
+
+def _pictures(fit: Fit, rows: tuple[CurveRow, ...]) -> tuple[ShapeRow, ...]:
+    """A row of panels for each row of curves, on one scale if every curve is visible on it."""
+    drawn = iter(panels(_all_curves(rows), shared=share_scale(_all_curves(rows))))
+    response = fit.design.response.name
+    return tuple(
+        ShapeRow(
+            f"{response}: {row.of_class}" if len(rows) > 1 else "",
+            tuple(next(drawn) for _ in row.curves),
+        )
+        for row in rows
+    )
+
+
+def _shapes_lead(fit: Fit, rows: tuple[CurveRow, ...], eligible: int) -> str:
+    found = _all_curves(rows)
+    n_terms = len(rows[0].curves)
+    what = "the most important terms"
+    if eligible == n_terms:
+        what = "each term" if eligible == len(fit.selected) else "each term of a single variable"
+    sentences = [
+        f"Centred partial dependence of {_plain_scale(found)} on {what}: the mean prediction as the"
+        " term varies and the other terms keep their observed values, minus its average."
+    ]
+    if not share_scale(found):
+        sentences.append("Scales differ between panels, because effect sizes differ widely.")
+    elif len(found) > 1:
+        sentences.append("All panels have the same scale.")
+    if any(curve.is_number for curve in found):
+        sentences.append("Grey bars below a curve show the distribution of the rows.")
+    if fit.design.response.family.has_times:
+        sentences.append(DOUBLED)
+    n_classes = len(fit.design.response.classes)
+    if n_classes > 2:
+        sentences.append(
+            "There is one row of panels for each class."
+            if len(rows) > 1
+            else f"Of the {n_classes:,} classes, only the one with the most variable effects is"
+            f" shown: {rows[0].of_class}."
+        )
+    if any(point.is_missing for curve in found for point in curve.points):
+        sentences.append("Squares show missing values.")
+    if any(point.low is not None for curve in found for point in curve.points):
+        sentences.append(
+            "Bands and bars are pointwise intervals from the 2.5th to the 97.5th percentile of the"
+            " effect in the models of the resamples that selected the term."
+        )
+    if any(curve.more for curve in found):
+        sentences.append(
+            f"For factors with more levels, the {MOST_LEVELS} most frequent are shown."
+        )
+    return " ".join(sentences)
+
+
+def _plain_scale(found: list[Curve]) -> str:
+    scales = {curve.scale for curve in found}
+    return definite(found[0].scale) if len(scales) == 1 else of_all_classes(found[0].scale)
+
+
+def _points_table(rows: tuple[CurveRow, ...]) -> Table:
+    """All points as rows, the effects to three digits of the largest, one column for each of
+    several classes."""
+    found = _all_curves(rows)
+    has_band = any(p.low is not None for curve in found for p in curve.points)
+    decimal_places = decimals(max(abs(p.effect) for curve in found for p in curve.points))
+    several = len(rows) > 1
+    cells = tuple(
+        (
+            curves[0].term,
+            points[0].label,
+            f"{points[0].share:.3f}",
+            *(
+                cell
+                for point in points
+                for cell in _effect(point, decimal_places, has_band=has_band, in_one=several)
+            ),
+        )
+        for curves in zip(*(row.curves for row in rows), strict=True)
+        for points in zip(*(curve.points for curve in curves), strict=True)
+    )
+    columns = ("Term", "Value", "Share of rows")
+    if several:
+        return Table((*columns, *(f"Effect on {row.of_class}" for row in rows)), cells)
+    return Table((*columns, "Effect", *(("2.5 to 97.5%",) if has_band else ())), cells)
+
+
+def _effect(
+    point: CurvePoint, decimal_places: int, *, has_band: bool, in_one: bool
+) -> tuple[str, ...]:
+    """An effect and its interval, in one cell or two."""
+    effect = f"{point.effect:,.{decimal_places}f}"
+    interval = ""
+    if point.low is not None:
+        interval = f"{point.low:,.{decimal_places}f} to {point.high:,.{decimal_places}f}"
+    if in_one:
+        return (f"{effect} ({interval})" if interval else effect,)
+    return (effect, interval) if has_band else (effect,)
+
+
+# --- how far the effect of a term depends on another --------------------------------------------
+
+MOST_PAIRS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class InteractionSection:
+    """Strengths of interactions: a note on their intervals, empty without any, a figure, and the
+    same as a table."""
+
+    note: str
+    figure: BarFigure
+    table: Table
+
+
+def interactions(material: FitMaterial) -> InteractionSection | None:
+    """Strengths of the strongest pairs; None without a pair, or without data or stored
+    strengths."""
+    if not (material.fit.design.has_data or are_kept(material.fit)):
+        return None
+    table = interaction_table(material.fit)
+    if table.empty:
+        return None
+    shown = table.head(MOST_PAIRS)
+    pairs = list(zip(shown["term"], shown["other"], strict=True))
+    figure = bar_figure(
+        names=[f"{a} × {b}" for a, b in pairs],
+        values=shown["size"].to_list(),
+        more=len(table) - len(pairs),
+        parts=[(f"{a} ×", b) for a, b in pairs],
+        texts=strength_texts(shown),
+    )
+    return InteractionSection(
+        interval_note(shown), figure, _as_table(shown, len(table) - len(pairs))
+    )
+
+
+def _as_table(shown: pd.DataFrame, more: int) -> Table:
+    columns = ("Terms", "Size", "Strength", "95% interval")
+    rows = [
+        (
+            f"{row['term']} × {row['other']}",
+            significant_text(row["size"], 3),
+            decimal_text(row["strength"], 2),
+            "" if np.isnan(row["low"]) else interval_text(row["low"], row["high"]),
+        )
+        for row in shown.to_dict("records")
+    ]
+    width = 4 if shown["low"].notna().any() else 3
+    return Table(columns[:width], tuple(row[:width] for row in rows), more)
+
+
+# --- the trees of the sparse forest behind a selection ------------------------------------------
+
+MOST_TREES = 15
+
+
+@dataclass(frozen=True, slots=True)
+class SparseForest:
+    """The trees of the sparse forest."""
+
+    lead: str
+    table: Table
+
+
+def sparse_forest(material: FitMaterial) -> SparseForest | None:
+    """The trees of the largest shares; None if no sparse forest selected."""
+    fit = material.fit
+    if fit.subforest is None:
+        return None
+    table = tree_table(fit)
+    if table.empty:
+        return None
+    rows = tuple(
+        (
+            f"{row['tree']:,}",
+            f"{row['weight']:.3f}",
+            f"{row['share']:.3f}",
+            str(row["depth"]),
+            str(row["leaves"]),
+            enumeration(row["terms"]) or "none",
+        )
+        for row in table.head(MOST_TREES).to_dict("records")
+    )
+    columns = ("Tree", "Weight", "Share", "Depth", "Leaves", "Terms")
+    return SparseForest(_forest_lead(fit, table), Table(columns, rows, len(table) - len(rows)))
+
+
+def _forest_lead(fit: Fit, table: pd.DataFrame) -> str:
+    n = len(table)
+    lead = (
+        f"The sparse forest has {'one tree' if n == 1 else f'{n:,} trees'} with positive weight."
+        " A tree's share measures its contribution to the prediction."
+    )
+    if fit.model.in_place_note:
+        lead += f" The sparse forest selects but does not predict: {fit.model.in_place_note}."
+    unused = units_without_trees(fit, table)
+    if unused:
+        lead += (
+            f" None of these trees uses {enumeration(unused)}: trees that also use a {noun(fit, 1)}"
+            f" that was cut or pruned are omitted, and a {noun(fit, 1)} that is always included may"
+            " have none."
+        )
+    return lead
+
+
+# --- groups of rows by held-out predicted risk: Kaplan-Meier curves and calibration -------------
+
+_MOST_TICKS = 80
+"""Most censoring times that can be distinguished on a curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class RiskSection:
+    """Risk groups: how to read the figure, the figure, its numbers, and calibration."""
+
+    lead: str
+    figure: SurvivalFigure
+    table: Table
+    horizon: str
+    calibration: Table
+    sentences: tuple[str, ...]
+
+
+def risk_groups(material: FitMaterial) -> RiskSection | None:
+    """Risk groups for right-censored times; None without the data or selected terms, or if the rows
+    can't be held out."""
+    fit = material.fit
+    if not (fit.design.response.family.has_times and fit.design.has_data and fit.selected):
+        return None
+    try:
+        found = risk_groups_of(fit)
+    except OptionError:  # too few rows or events for ten folds
+        return None
+    return risk_section(found)
+
+
+def risk_section(found: RiskGroups) -> RiskSection:
+    """Figure and tables of risk groups."""
+    ticks = time_ticks(max(float(curve.time[-1]) for curve in found.curves))
+    at_ticks = found.table_at(ticks)
+    counts = [at_ticks.loc[at_ticks["group"] == name, "at_risk"].to_list() for name in found.names]
+    groups = steps_of(found)
+    figure = survival_figure(groups, counts, ticks, time=found.time, horizon=found.horizon)
+    rows = tuple(
+        (
+            str(row["group"]), f"{row['time']:,.6g}", f"{row['at_risk']:,.6g}",
+            number_text(row["survival"], ".3f"),
+            interval_text(row["ci_low"], row["ci_high"], ".3f"),
+        )
+        for row in at_ticks.to_dict("records")
+    )  # fmt: skip
+    content = found.summary().content
+    return RiskSection(
+        lead=_risk_lead(found, any(group.censored for group in groups)),
+        figure=figure,
+        table=Table(("Group", found.time, "At risk", "Survival", "95% interval"), rows),
+        horizon=f"{found.time} = {found.horizon:g}",
+        calibration=Table(content.columns, content.rows),
+        sentences=risk_group_notes(found),
+    )
+
+
+def steps_of(found: RiskGroups) -> tuple[Steps, ...]:
+    """The curves, with ticks for censored rows if these are few enough to be distinguished."""
+    shows = all((curve.censored > 0).sum() <= _MOST_TICKS for curve in found.curves)
+    return tuple(
+        Steps(
+            name=name,
+            time=tuple(curve.time.tolist()),
+            survival=tuple(curve.survival.tolist()),
+            low=tuple(curve.lower.tolist()),
+            high=tuple(curve.upper.tolist()),
+            censored=tuple(curve.time[curve.censored > 0].tolist()) if shows else (),
+            predicted=float(predicted),
+        )
+        for name, curve, predicted in zip(found.names, found.curves, found.predicted, strict=True)
+    )
+
+
+def _risk_lead(found: RiskGroups, has_ticks: bool) -> str:
+    said = [
+        "Kaplan-Meier curves for groups of rows of increasing predicted risk, with pointwise 95%"
+        " intervals as bands and the numbers at risk below."
+    ]
+    if has_ticks:
+        said.append("Small ticks mark censored rows.")
+    said.append(
+        f"The dashed line is at {found.time} = {found.horizon:g}; hollow marks on it are the mean"
+        " predicted survival of the groups, which lies near the curves if the model is well"
+        " calibrated."
+    )
+    if any((start > 0).any() for start, _, _ in found.spans):
+        said.append("Rows enter at different times, so numbers at risk may rise before they fall.")
+    return " ".join(said)
+
+
+# --- the linear model of the selected terms: coefficients or ratios, and tests of whole terms ---
+
+
+@dataclass(frozen=True, slots=True)
+class LinearSection:
+    """A refitted linear model: facts, coefficients, tests of terms, and how to read them."""
+
+    facts: tuple[tuple[str, str], ...]
+    coefficients: Table
+    tests: Table | None
+    sentences: tuple[str, ...]
+
+
+def linear(material: FitMaterial) -> LinearSection | None:
+    """The linear model; None if not given."""
+    found = material.linear
+    if found is None:
+        return None
+    content, tests = found.tables_of_paper()
+    hidden = ("Call", "Seed", "Response" if found.ratio else "")
+    facts = tuple(fact for fact in content.facts if fact[0] not in hidden)
+    table = Table(content.columns, content.rows[:MOST_ROWS], max(0, len(content.rows) - MOST_ROWS))
+    of_terms = None if tests is None else Table(tests.columns, tests.rows)
+    said = () if tests is None else (f"Tests of terms: {dict(tests.facts)['Tests']}.",)
+    return LinearSection(facts, table, of_terms, (*said, *content.notes))

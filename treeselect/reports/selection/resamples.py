@@ -1,0 +1,364 @@
+"""Stability across resamples: frequencies, paths, sets, pairs, coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from treeselect.printing import decimal_text, enumeration, interval_text
+from treeselect.reports.figures.forms import Figure
+from treeselect.reports.figures.heat_map import HeatMap, Pair, heat_map
+from treeselect.reports.figures.lines import LineFigure, line_figure
+from treeselect.reports.material import FitMaterial
+from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, table_around
+from treeselect.reports.selection.terms import frequency_mark
+from treeselect.resampling.coefficient_stability import HEAD, cells
+from treeselect.resampling.nouns import noun
+from treeselect.resampling.paths import PathLines, path_lines
+from treeselect.resampling.q_values import has_q_values
+from treeselect.resampling.selected_sets import PAIR_LEVEL
+from treeselect.resampling.stability import Stability
+from treeselect.results.frequencies import selected_first
+from treeselect.results.near import CoSelection, co_selection_map, near_units
+from treeselect.results.recurrence import BY_REQUEST, could_vary, kept_units, sizes_of_resamples
+from treeselect.results.stability_words import has_pairs, pair_sentence
+from treeselect.results.summary import stability_notes
+from treeselect.results.verdict import verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.resampling.fit import Fit
+
+
+@dataclass(frozen=True, slots=True)
+class StabilitySection:
+    """Stability across resamples: how it was assessed, table, and conclusions."""
+
+    lead: str
+    table: Table
+    sentences: tuple[str, ...]
+
+
+def stability(material: FitMaterial) -> StabilitySection | None:
+    """Selection frequencies; None if there are no resamples."""
+    stability = material.fit.resampled
+    if stability is None:
+        return None
+    fit = material.fit
+    said = [sentence for sentence in [verdict(fit, fit.stability)] if sentence]
+    return stability_section(stability, [*said, *stability_notes(fit)], noun(fit, 1))
+
+
+def stability_section(stability: Stability, sentences: Sequence[str], one: str) -> StabilitySection:
+    """Table of the selected and the most frequent other terms or units, with sentences."""
+    kept, varied = kept_units(stability), could_vary(stability)
+    tidy = stability.table()
+    listed = selected_first(tidy, MOST_UNITS, MOST_ROWS).to_dict("records")
+    rows = tuple(
+        (
+            str(row["term"]),
+            *(
+                (BY_REQUEST, "")
+                if row["term"] in kept
+                else (
+                    decimal_text(row["frequency"], 2),
+                    interval_text(row["ci_low"], row["ci_high"]) if varied else "",
+                )
+            ),
+        )
+        for row in listed
+    )
+    marks = tuple(
+        None if row["term"] in kept or not varied else frequency_mark(row) for row in listed
+    )
+    inside = [bool(row["selected"]) for row in listed]
+    table = Table(
+        (one.capitalize(), "Frequency", "95% interval"),
+        rows,
+        len(tidy) - len(listed),
+        marks={1: marks},
+        outside=() if all(inside) else tuple(not own for own in inside),
+    )
+    return StabilitySection(_frequency_lead(stability, one), table, tuple(sentences))
+
+
+def _frequency_lead(stability: Stability, one: str) -> str:
+    low, high = sizes_of_resamples(stability)
+    sizes = (
+        f"{low:,} {one}{'' if low == high == 1 else 's'}"
+        if low == high
+        else f"{low:,} to {high:,} {one}s"
+    )
+    drawn = "clusters" if stability.groups_name else "rows"
+    how = {
+        "bootstrap": f"as many {drawn} as in the data, drawn with replacement",
+        "subsample": f"half of the {drawn}, drawn without replacement",
+        "complementary": f"random splits of the {drawn} into two halves, both used",
+    }[stability.scheme]
+    return (
+        f"The selection was repeated on {stability.words} ({how}), with {sizes} selected on each."
+        f" Frequency: share of them that selected the {one}."
+        + (
+            f" In the table, the {one}s of the fit come first, with filled dots; hollow dots are"
+            f" other {one}s, and lines are 95% intervals."
+            if could_vary(stability)
+            else ""
+        )
+    )
+
+
+# --- selection frequencies along the path, and q-values -----------------------------------------
+
+MOST_LINES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class StabilityPathSection:
+    """Selection frequencies by number of terms: figure, how to read it, numbers, q-values."""
+
+    lead: str
+    figure: LineFigure | None
+    table: Table
+    q_values: Table | None
+    q_lead: str
+
+
+def stability_path(material: FitMaterial) -> StabilityPathSection | None:
+    """Frequencies along the path; None if the resamples have no paths, or none selects a unit."""
+    stability = material.fit.resampled
+    if stability is None or stability.along is None:
+        return None
+    fit, nouns = material.fit, noun(material.fit)
+    lines = path_lines(stability.along, stability.units, stability.fitted, MOST_LINES)
+    if not lines.names:
+        return None
+    k = fit.k
+    rows = [
+        (f"{size:,}", *(decimal_text(own[i], 2) for own in lines.values))
+        for i, size in enumerate(lines.sizes)
+    ]
+    figure = None
+    if len(lines.sizes) > 1:
+        figure = line_figure(lines.sizes, lines.names, lines.values, lines.selected, k, lines.more)
+    return StabilityPathSection(
+        _along_lead(fit, stability, lines, drawn=figure is not None),
+        figure,
+        table_around((f"{nouns.capitalize()} (k)", *lines.names), rows, lines.sizes, k),
+        _q_table(stability, noun(fit, 1)),
+        _Q_LEAD.format(one=noun(fit, 1), many=nouns),
+    )
+
+
+def _q_table(stability: Stability, one: str) -> Table | None:
+    if not has_q_values(stability):
+        return None
+    found = stability.q_value_table()
+    rows = tuple(
+        (
+            str(row["term"]),
+            f"{row['efp']:.3g}",
+            f"{row['q_value']:.3g}",
+            "yes" if row["selected"] else "no",
+        )
+        for row in found.head(MOST_ROWS).to_dict("records")
+    )
+    columns = (one.capitalize(), "Expected false positives", "q-value", "Selected")
+    return Table(columns, rows, max(len(found) - MOST_ROWS, 0))
+
+
+def _along_lead(fit: Fit, stability: Stability, lines: PathLines, *, drawn: bool) -> str:
+    nouns = noun(fit)
+    lead = (
+        f"Selection frequency of each {noun(fit, 1)} by number of {nouns} selected, over the same"
+        f" {stability.words}. Where a path skips a number of {nouns}, the next larger set is cut to"
+        " it."
+    )
+    if not drawn:
+        return lead
+    lead += f" The dashed vertical line marks the number of {nouns} in the fit, {fit.k:,}."
+    if not all(lines.selected):
+        lead += f" Dashed curves are {nouns} outside the selection."
+    return lead
+
+
+_Q_LEAD = (
+    "Integrated path stability selection (Melikechi, Dunson and Miller 2025) over the first of"
+    " these numbers of {many}: the expected number of false positives if a {one} and all above it"
+    " are selected, and the q-value, the smallest false discovery rate at which the {one} is"
+    " selected. The method assumes that no null {one} is selected with higher probability than a"
+    " {one} drawn at random; near-duplicates of a {one} with signal violate this. At most 25 pairs"
+    " of half-samples enter the calculation, because all are splits of the same rows."
+)
+
+
+# --- the sets that the resamples selected -------------------------------------------------------
+
+_MOST_SETS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSection:
+    """Model frequencies: how to read the table, and the table."""
+
+    lead: str
+    table: Table
+
+
+def models(material: FitMaterial) -> ModelSection | None:
+    """The most frequent sets; None if there are no resamples."""
+    stability = material.fit.resampled
+    if stability is None:
+        return None
+    shown = stability.model_table(_MOST_SETS)
+    rows = tuple(
+        (
+            enumeration(row["terms"], 20) if row["terms"] else "none",
+            f"{row['size']:,}",
+            f"{row['count']:,}",
+            decimal_text(row["frequency"], 3),
+            decimal_text(row["cumulative"], 3),
+            "yes" if row["selected"] else "no",
+        )
+        for row in shown.to_dict("records")
+    )
+    columns = (
+        "Set",
+        noun(material.fit).capitalize(),
+        "Resamples",
+        "Frequency",
+        "Cumulative",
+        "Same as the fit",
+    )
+    more = stability.n_models - len(rows)
+    lead = (
+        f"Number of {stability.words} that selected exactly each set of {noun(material.fit)}. The"
+        " set of the fit is listed if any resample selected it, whatever its rank."
+    )
+    return ModelSection(lead, Table(columns, rows, more))
+
+
+# --- pairs of units that the resamples selected together ----------------------------------------
+
+_LARGEST = 0.25
+"""The most by which two units can differ from independence."""
+
+_MOST_SHADE = 0.65
+"""Strength of that: of the pale shades, which both sides have."""
+
+_MOST_ROWS = 20
+
+_SIGNS = {"+": "more often", "-": "less often", "": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class PairSection:
+    """Co-selection: how to read the map, the map if two of its units vary, and its pairs; without
+    a map, the pairs of all units."""
+
+    lead: str
+    figure: Figure[HeatMap] | None
+    table: Table
+
+
+def pairs(material: FitMaterial) -> PairSection | None:
+    """Co-selection of the units that only some resamples selected; None if no two of them were
+    selected together."""
+    fit, stability = material.fit, material.fit.resampled
+    if stability is None or not has_pairs(stability):
+        return None
+    found, pairs = co_selection_map(stability, near_units(fit)), stability.pair_table()
+    figure = None
+    if len(found.units) > 1:
+        inside = [unit in set(fit.groups) for unit in found.units]
+        text = pair_sentence(stability) or "No pair deviates detectably from independence."
+        figure = heat_map(found.units, inside, _cells(found), text)
+        pairs = pairs[pairs["term"].isin(found.units) & pairs["other"].isin(found.units)]
+    return PairSection(_pair_lead(fit, stability, figure), figure, _pair_table(pairs, noun(fit, 1)))
+
+
+def _cells(found: CoSelection) -> list[list[Pair | None]]:
+    n = len(found.units)
+    return [[_cell(found, i, j) for j in range(n)] for i in range(n)]
+
+
+def _cell(found: CoSelection, i: int, j: int) -> Pair:
+    """On and below the diagonal the observed share; above it the difference from chance."""
+    together = float(found.together[i, j])
+    if i >= j:
+        return Pair(_points(together), together)
+    difference, sign = together - float(found.expected[i, j]), int(found.sign[i, j])
+    strength = _MOST_SHADE * min(abs(difference) / _LARGEST, 1.0) if sign else 0.0
+    return Pair(_signed(difference), strength, sign < 0)
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.0f}"
+
+
+def _signed(difference: float) -> str:
+    text = f"{100 * difference:+.0f}".replace("-", "–")
+    return "0" if text in ("+0", "–0") else text
+
+
+def _pair_table(pairs: pd.DataFrame, what: str) -> Table:
+    rows = tuple(
+        (str(one), str(other), _share(together), _share(expected), _SIGNS[str(sign)])
+        for one, other, together, expected, sign in pairs[
+            ["term", "other", "together", "expected", "sign"]
+        ]
+        .head(_MOST_ROWS)
+        .to_numpy()
+    )
+    columns = (what.capitalize(), "Other", "Together", "By chance", "Deviation")
+    return Table(columns, rows, len(pairs) - len(rows))
+
+
+def _share(share: float) -> str:
+    return "<0.01" if 0 < share < 0.005 else decimal_text(share, 2)
+
+
+def _pair_lead(fit: Fit, stability: Stability, figure: Figure[HeatMap] | None) -> str:
+    nouns = noun(fit)
+    kept = sorted(kept_units(stability))
+    said = f"{nouns.capitalize()} that were always or never selected are omitted"
+    if kept:
+        were = "which was" if len(kept) == 1 else "which were"
+        said += f", among them {enumeration(kept)}, {were} always included"
+    if figure is None:
+        return f"Pairs over {stability.words}. {said}."
+    return (
+        f"Below the diagonal: share of {stability.words} that selected both {nouns}, in percent."
+        f" On the diagonal: selection frequency of the {noun(fit, 1)}, in percent. Above the"
+        " diagonal: that share minus the share expected under independence, in percentage points,"
+        f" shaded where a chi-squared test gives p < {PAIR_LEVEL:g}. Substitutes are selected"
+        f" together less often than expected. {said}."
+    )
+
+
+# --- how selection affects the coefficients of the linear model ---------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CoefficientSection:
+    """Stability of coefficients: what was fitted, the table, and how to read it."""
+
+    lead: str
+    table: Table
+    sentences: tuple[str, ...]
+
+
+def coefficients(material: FitMaterial) -> CoefficientSection | None:
+    """The coefficients on the resamples; None if not given."""
+    found = material.coefficients
+    if found is None:
+        return None
+    shown = found.printed.head(MOST_ROWS)
+    model = f"Linear model: {found.model}. " if found.model else ""
+    lead = (
+        f"{model}Fitted to {found.n_refitted:,} of {found.resamples}, each time to the terms"
+        f" selected on the resample. Response: {found.response}."
+    )
+    rows = tuple(cells(row) for row in shown.to_dict("records"))
+    return CoefficientSection(lead, Table(HEAD, rows, len(found.table) - len(rows)), found.notes())
