@@ -84,8 +84,8 @@ def test_a_wheel_holds_templates_and_data(
     assert file_contents(package / "data") == file_contents(ROOT / "treeselect" / "data")
 
     found = run(
-        f"sys.path.insert(0, {str(site)!r}); from treeselect.printing import folder; "
-        "print(folder.template_folder())",
+        f"sys.path.insert(0, {str(site)!r}); from treeselect.printing import markup; "
+        "print(markup.template_folder())",
         cwd=tmp_path,
     )
     assert Path(found) == package / "templates"
@@ -137,25 +137,22 @@ def test_an_editable_install_reads_the_repository_s_templates(tmp_path: Path) ->
 
     found = run(
         f"import site; site.addsitedir({str(site)!r}); sys.path.insert(0, sys.path.pop()); "
-        "from treeselect.printing import folder; "
-        "print(folder.template_folder())",
+        "from treeselect.printing import markup; "
+        "print(markup.template_folder())",
         cwd=tmp_path,
     )
     assert Path(found) == ROOT / "templates"
 
 
 def test_without_templates_the_error_says_where_it_looked(tmp_path: Path) -> None:
-    package = tmp_path / "treeselect"
-    (package / "printing").mkdir(parents=True)
-    source = ROOT / "treeselect" / "printing" / "folder.py"
-    (package / "printing" / "folder.py").write_bytes(source.read_bytes())
+    shutil.copytree(ROOT / "treeselect", tmp_path / "treeselect", ignore=lambda *_: ["data"])
     message = run(
-        f"sys.path.insert(0, {str(package / 'printing')!r}); import folder\n"
-        "try: folder.template_folder()\n"
+        f"sys.path.insert(0, {str(tmp_path)!r}); from treeselect.printing import markup\n"
+        "try: markup.template_folder()\n"
         "except FileNotFoundError as error: print(error)",
         cwd=tmp_path,
     )
-    assert str(package / "templates") in message
+    assert str(tmp_path / "treeselect" / "templates") in message
     assert str(tmp_path / "templates") in message
     assert "Install treeselect again" in message
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treeselect.printing.folder import template_folder
+from treeselect.printing.markup import template_folder
 from vignettes.build import main
 from vignettes.executing import executed
 from vignettes.pictures import svg

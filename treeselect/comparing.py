@@ -43,7 +43,7 @@ from treeselect.frames.codes import Codes
 from treeselect.frames.libraries import in_library, library_of
 from treeselect.frames.tables import open_table
 from treeselect.models.maketables import ModelColumn, Tabled, coefficient_frame
-from treeselect.printing.summary import Summarised
+from treeselect.printing import Summarised
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.splitting import split_rows

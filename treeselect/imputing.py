@@ -20,7 +20,7 @@ from treeselect.errors import MethodError, OptionError
 from treeselect.frames.libraries import in_library, library_of
 from treeselect.imputation.alike import check_alike, in_frame, read_frames
 from treeselect.imputation.record import Imputed
-from treeselect.printing.summary import Summarised
+from treeselect.printing import Summarised
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, given_arguments
 from treeselect.selection import select

@@ -24,7 +24,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 from treeselect import __version__
-from treeselect.printing.folder import template_folder
+from treeselect.printing.markup import template_folder
 from vignettes import pictures
 from vignettes.sources import Cell, Vignette
 

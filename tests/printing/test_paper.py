@@ -62,7 +62,9 @@ def test_latex_compiles_within_the_width_of_the_text(summary, tmp_path, engine):
     bare = Summary(SummaryContent("Nothing", (), (), (), ())).as_latex()
     fonts = r"\usepackage[T1]{fontenc}" if engine == "pdflatex" else ""
     (tmp_path / "paper.tex").write_text(
-        "\\documentclass{article}\n\\usepackage{booktabs}\n" + fonts + "\n\\begin{document}\n"
+        "\\documentclass{article}\n\\usepackage{booktabs,graphicx}\n"
+        + fonts
+        + "\n\\begin{document}\n"
         f"{plain}\nTable~\\ref{{tab:terms}}\n{bare}\\end{{document}}\n",
         encoding="utf-8",
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 
-from treeselect.printing.code import code_text
 from treeselect.reports.gather import gather
 from treeselect.reports.render import render
+from treeselect.results.calls import code_text
 from treeselect.results.citation import cite
 
 VERSIONS = {"treeselect": "9.9"}

@@ -13,7 +13,7 @@ from markup import plain, without_style
 from treeselect.comparison.words import comparison_notes
 from treeselect.errors import OptionError
 from treeselect.printing import signed
-from treeselect.printing.folder import template_folder
+from treeselect.printing.markup import template_folder
 from treeselect.reports.gather import gather_comparison
 from treeselect.reports.render import COMPARISON, render
 from treeselect.resampling.cross_validation import FoldPath

@@ -12,7 +12,7 @@ from survival_data import small_fit
 import treeselect
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import as_times
-from treeselect.printing.folder import template_folder
+from treeselect.printing.markup import template_folder
 from treeselect.reports.gather import gather
 from treeselect.reports.render import render, template_environment
 from treeselect.reports.selection.model import risk_section

@@ -14,8 +14,8 @@ from sklearn.model_selection import TimeSeriesSplit
 import treeselect
 from treeselect import MRMR, RRF, ControlBurn, Hinge, select
 from treeselect.arguments.checks import USUAL_SIZE
-from treeselect.printing.code import code_lines, code_text
-from treeselect.results.calls import call_text, data_text, given_arguments, step_text
+from treeselect.printing.text import code_lines
+from treeselect.results.calls import call_text, code_text, data_text, given_arguments, step_text
 
 
 def text_of(**arguments):

@@ -12,6 +12,7 @@ from treeselect.arguments.checks import check_digits
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.frames.libraries import in_library
 from treeselect.printing import (
+    Summarised,
     SummaryContent,
     decimal_form,
     decimal_text,
@@ -21,7 +22,6 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
-from treeselect.printing.summary import Summarised
 from treeselect.resampling.cross_validation import standard_error
 from treeselect.resampling.paired import (
     PairedDifference,

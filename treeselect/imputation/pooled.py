@@ -35,8 +35,7 @@ from treeselect.models.maketables import (
 )
 from treeselect.models.nested import fit_terms
 from treeselect.models.pooling import Pooled, pool
-from treeselect.printing import Summary, SummaryContent, interval_text, number_text
-from treeselect.printing.summary import Summarised
+from treeselect.printing import Summarised, Summary, SummaryContent, interval_text, number_text
 from treeselect.results.linear_notes import group_notes, left_out_note, weight_notes
 from treeselect.results.term_tables import SELECTED_HERE
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from treeselect.frames.libraries import in_library
 from treeselect.models.nested import FittedTerms, Nested, wald_statistic
-from treeselect.printing import Summary, SummaryContent, number_text, p_text
-from treeselect.printing.summary import Summarised
+from treeselect.printing import Summarised, Summary, SummaryContent, number_text, p_text
 
 if TYPE_CHECKING:
     import pandas as pd

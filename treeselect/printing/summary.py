@@ -7,8 +7,9 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeselect.errors import OptionError, quoted
-from treeselect.printing.content import SummaryContent
+from treeselect.errors import MissingPackageError, OptionError, quoted
+from treeselect.printing.markup import as_html, as_latex, as_markdown
+from treeselect.printing.text import SmallTable, SummaryContent, aligned, as_text
 
 if TYPE_CHECKING:
     from great_tables import GT
@@ -27,15 +28,13 @@ class Summary:
 
     def as_text(self) -> str:
         """Plain text, at most 88 characters wide unless names are longer."""
-        from treeselect.printing.text import as_text
-
         return as_text(self.content)
 
     def as_latex(self, caption: str | None = None, label: str | None = None) -> str:
         r"""A LaTeX ``table`` with caption, label, and the notes below.
 
-        It requires the package booktabs, is no wider than the text, and compiles with pdfLaTeX,
-        LuaLaTeX and XeLaTeX. Numbers are aligned at their decimal points.
+        It requires the packages booktabs and graphicx, is no wider than the text, and compiles
+        with pdfLaTeX, LuaLaTeX and XeLaTeX. Numbers are aligned at their decimal points.
 
         Parameters
         ----------
@@ -58,8 +57,6 @@ class Summary:
         >>> "\\caption{Who survived.}\\label{tab:survived}" in text
         True
         """
-        from treeselect.printing.latex import as_latex
-
         for name, value in (("caption", caption), ("label", label)):
             if value is not None and not isinstance(value, str):
                 raise OptionError(
@@ -83,8 +80,6 @@ class Summary:
         >>> print(fit.summary().as_markdown().splitlines()[0])
         **Selected terms: Minimum redundancy, maximum relevance (mRMR)**
         """
-        from treeselect.printing.markdown import as_markdown
-
         return as_markdown(self.content)
 
     def as_gt(self) -> GT:
@@ -98,9 +93,30 @@ class Summary:
         MissingPackageError
             If great_tables, an optional extra, is not installed.
         """
-        from treeselect.printing.great import as_gt
+        try:
+            from great_tables import GT
+        except ImportError:
+            raise MissingPackageError(
+                "`as_gt()` needs great_tables, which can't be found.\n"
+                "  Install it: pip install 'treeselect[tables]'"
+            ) from None
+        import pandas as pd
 
-        return as_gt(self.content)
+        c = self.content.shown()
+        main = SmallTable(c.columns, c.rows) if c.rows else SmallTable(("Of", "Found"), c.facts)
+        said = [*(f"{name}: {value}" for name, value in c.facts if c.rows), *c.notes]
+        names = [f"column_{j}" for j in range(len(main.columns))]
+        # In ``{{ }}`` great_tables reads units of measurement.
+        heads = {n: head.replace("{{", "{ {") for n, head in zip(names, main.columns, strict=True)}
+        found = GT(pd.DataFrame(main.rows, columns=names, dtype=object)).tab_header(title=c.title)
+        found = found.cols_label({**heads}).cols_align("left")
+        columns = zip(names, zip(*main.rows, strict=True), strict=False)
+        right = [name for name, cells in columns if aligned(cells) is not None]
+        if right:
+            found = found.cols_align("right", columns=right)
+        for note in said:
+            found = found.tab_source_note(note)
+        return found
 
     def __str__(self) -> str:
         return self.as_text()
@@ -110,8 +126,6 @@ class Summary:
 
     def _repr_html_(self) -> str:
         """HTML for notebooks."""
-        from treeselect.printing.notebook import as_html
-
         return as_html(self.content)
 
 

@@ -1,18 +1,260 @@
-"""A summary as plain text, as R prints one."""
+"""A summary as plain text, as R prints one: what it says, aligned columns, code on lines.
+
+Columns whose cells are numbers stand with their decimal points below each other, in every format.
+"""
 
 from __future__ import annotations
 
+import io
 import itertools
+import re
 import textwrap
-from collections.abc import Sequence
+import tokenize
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from treeselect.printing.code import code_lines
-from treeselect.printing.columns import column_of, set_cell
-from treeselect.printing.content import SmallTable, SummaryContent
+from treeselect.shown import shown
 
-_WIDTH = 88
+# --- what a summary says -------------------------------------------------------------------------
 
-_GAP = "  "
+MOST_ROWS = 30
+"""Rows of the table of terms; the rest is in ``tidy()``."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmallTable:
+    """A further table: words, and numbers beside them, in as many columns as other such tables."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryContent:
+    """All that a summary says, as text.
+
+    Attributes
+    ----------
+    title : str
+    facts : tuple of (str, str)
+        Header: what and its value.
+    columns : tuple of str
+        Head of the table of terms, the first that of the terms themselves.
+    rows : tuple of tuple of str
+    notes : tuple of str
+        Footer, one sentence or two each.
+    more : tuple of SmallTable
+        Between the table of terms and the footer.
+    """
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    more: tuple[SmallTable, ...] = ()
+
+    def shown(self) -> SummaryContent:
+        """The same without control characters, which names and labels may hold."""
+        return SummaryContent(
+            title=shown(self.title),
+            facts=tuple((shown(name), shown(value)) for name, value in self.facts),
+            columns=tuple(map(shown, self.columns)),
+            rows=_shown(self.rows),
+            notes=tuple(map(shown, self.notes)),
+            more=tuple(SmallTable(tuple(map(shown, t.columns)), _shown(t.rows)) for t in self.more),
+        )
+
+    @property
+    def tables(self) -> tuple[SmallTable, ...]:
+        """All tables that have rows, that of the terms first."""
+        return tuple(t for t in (SmallTable(self.columns, self.rows), *self.more) if t.rows)
+
+
+def _shown(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(map(shown, row)) for row in rows)
+
+
+# --- columns of numbers --------------------------------------------------------------------------
+
+_NUMBER = r"([<>]?[+\-\u2212]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?%?)"
+"""A number as summaries print it: 1,234; -0.5; <0.0001; 1.2e-05."""
+
+_FORMS = [
+    re.compile(form.replace("N", _NUMBER))
+    for form in ("()N", "()N( to )N", r"()N( \()N(\))", "()N( of )N", r"(\()N(\))")
+]
+"""What the cells of a column of numbers may be: a number, an interval, one with its standard error,
+so many of so many, a number in brackets."""
+
+_NONE = "–"
+"""Where there is no number."""
+
+_LONGEST_WORD = 10
+"""Characters of a word that may stand in a column of numbers: "forced in", "reference"."""
+
+
+def aligned(
+    cells: Sequence[str],
+    pad: Callable[[str], str] = lambda missing: " " * len(missing),
+    number: Callable[[str], str] = str,
+    word: Callable[[str], str] = str,
+) -> list[str] | None:
+    """The cells of a column of numbers, padded so that decimal points stand below each other where
+    all cells stand flush right; None if it is a column of words.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        Without the head.
+    pad : callable
+        What takes the room of some digits and points that a cell lacks; spaces by default.
+    number, word : callable
+        How a number, and what is none, is written.
+
+    Examples
+    --------
+    >>> from treeselect.printing.text import aligned
+    >>> aligned(["9.5 to 10.25", "10 to 11", "–"])
+    ['9.5 to 10.25', '10   to 11   ', '–']
+    """
+    read = [_parts(cell) for cell in cells]
+    known = [parts for parts in read if parts is not None]
+    words = [cell for cell, parts in zip(cells, read, strict=True) if parts is None]
+    if not known and set(words) - {""} != {_NONE}:
+        return None
+    if any(len(cell) > _LONGEST_WORD or any(map(str.isdigit, cell)) for cell in words) and known:
+        return None
+    slots: list[tuple[str, str]] = []  # of each number: the longest before the point, and from it
+    if len({parts[::2] for parts in known}) == 1:
+        for same in itertools.islice(zip(*known, strict=True), 1, None, 2):
+            before, after = zip(*map(_halves, same), strict=True)
+            slots.append((max(before, key=len), max(after, key=len)))
+    return [
+        word(cell) if parts is None else _padded(parts, slots, pad, number)
+        for cell, parts in zip(cells, read, strict=True)
+    ]
+
+
+def _parts(cell: str) -> tuple[str, ...] | None:
+    """A cell as alternating words and numbers: "(", "2.6", ")"; None if it is no number."""
+    found = next(filter(None, (form.fullmatch(cell) for form in _FORMS)), None)
+    return found.groups() if found else None
+
+
+def _padded(
+    parts: tuple[str, ...],
+    slots: list[tuple[str, str]],
+    pad: Callable[[str], str],
+    number: Callable[[str], str],
+) -> str:
+    """A cell in which each number takes the room of its slot, but nothing before the first."""
+    text = parts[0]
+    for i, (own, behind) in enumerate(
+        itertools.zip_longest(parts[1::2], parts[2::2], fillvalue="")
+    ):
+        before, after = _halves(own)
+        whole, rest = slots[i] if slots else ("", "")
+        lead = pad(whole[: max(0, len(whole) - len(before))]) if i else ""
+        tail = pad(rest[len(after) :])
+        if text.endswith("("):  # what is missing in brackets is left out around them
+            text = f"{text[:-1]}{lead}({number(own)}{behind}{tail}"
+        else:
+            text += f"{lead}{number(own)}{tail}{behind}"
+    return text
+
+
+def _halves(number: str) -> tuple[str, str]:
+    """What stands before the point, and from it on; an exponent and a percent sign belong there."""
+    at = next((i for i, c in enumerate(number) if c in ".e%"), len(number))
+    return number[:at], number[at:]
+
+
+# --- code ----------------------------------------------------------------------------------------
+
+_MANY = 8
+"""Items of a list that stand on a line each; those of a longer one fill the lines."""
+
+
+def code_and_words(text: str) -> list[tuple[str, bool]]:
+    """Pieces of a sentence, and whether each is code between backticks.
+
+    Examples
+    --------
+    >>> from treeselect.printing.text import code_and_words
+    >>> code_and_words("See `tidy()`.")
+    [('See ', False), ('tidy()', True), ('.', False)]
+    """
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a backtick without a partner is part of some name
+        return [(text, False)]
+    return [(part, i % 2 == 1) for i, part in enumerate(parts) if part]
+
+
+def code_lines(code: str, width: int) -> list[str]:
+    """An expression on lines of at most `width` characters where possible: the items of its longest
+    brackets on a line, or on one each. What isn't an expression is one line, unchanged.
+
+    Examples
+    --------
+    >>> from treeselect.printing.text import code_lines
+    >>> print("\\n".join(code_lines('select("y ~ .", data, k=3, seed=1)', 30)))
+    select(
+        "y ~ .", data, k=3, seed=1
+    )
+    """
+    cuts = _cuts(code) if len(code) > width else []
+    if not cuts:
+        return [code]
+    items = [code[start:end].strip() for start, end in itertools.pairwise(cuts)]
+    lines, room = [" ".join(items)], width - 4
+    if len(lines[0]) > room:
+        if len(items) > 1:  # a comma behind a single one would make a tuple of it
+            items = [*items[:-1], *([f"{items[-1]},"] if items[-1] else [])]
+        lines = [line for item in items for line in code_lines(item, room)]
+        if code[cuts[0] - 1] == "[" and len(items) > _MANY:
+            lines = _filled(items, room)
+    return [code[: cuts[0]], *(f"    {line}" for line in lines), code[cuts[-1] :]]
+
+
+def _cuts(code: str) -> list[int]:
+    """Where the items of the longest outermost brackets begin and end."""
+    longest: list[int] = []
+    cuts: list[int] = []
+    depth = 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            (_, start), (_, end) = token.start, token.end
+            if token.type != tokenize.OP:
+                continue
+            if token.string in "([{":
+                depth += 1
+                cuts = [end] if depth == 1 else cuts
+            elif token.string == "," and depth == 1:
+                cuts.append(end)
+            elif token.string in ")]}":
+                depth -= 1
+                if depth == 0 and start - cuts[0] > (longest[-1] - longest[0] if longest else 0):
+                    longest = [*cuts, start]
+    except (tokenize.TokenError, SyntaxError, IndexError):
+        return []
+    return longest if depth == 0 and "\n" not in code else []
+
+
+def _filled(items: Sequence[str], room: int) -> list[str]:
+    """As many items on a line as fit."""
+    lines = [items[0]]
+    for item in items[1:]:
+        if len(lines[-1]) + len(item) + 1 > room:
+            lines.append(item)
+        else:
+            lines[-1] += f" {item}"
+    return lines
+
+
+# --- plain text ----------------------------------------------------------------------------------
+
+_WIDTH, _GAP = 88, "  "
 
 _CALLS = ("Call", "Model 1", "Model 2")
 """Facts that are Python code."""
@@ -74,10 +316,10 @@ def _narrowed(cells: Sequence[str], room: int) -> list[list[str]]:
 
 def _set_column(head: str, cells: Sequence[str]) -> list[str]:
     """Head and cells of one column, all of one length."""
-    column = column_of(cells)
-    texts = [set_cell(column, cell) for cell in cells]
-    width = max(len(text) for text in (head, *texts))
-    return [text.rjust(width) if column.is_number else text.ljust(width) for text in (head, *texts)]
+    numbers = aligned(cells)
+    texts = [head, *(cells if numbers is None else numbers)]
+    width = max(map(len, texts))
+    return [text.ljust(width) if numbers is None else text.rjust(width) for text in texts]
 
 
 def small_lines(tables: Sequence[SmallTable]) -> list[str]:
@@ -103,11 +345,9 @@ def small_lines(tables: Sequence[SmallTable]) -> list[str]:
 
 def _set_numbers(table: SmallTable) -> SmallTable:
     """The same with the numbers of each column padded to their points."""
-    columns = [column_of([row[j] for row in table.rows]) for j in range(len(table.columns))]
-    rows = tuple(
-        (row[0], *(set_cell(columns[j], row[j]) for j in range(1, len(row)))) for row in table.rows
-    )
-    return SmallTable(table.columns, rows)
+    words, *others = zip(*table.rows, strict=True)
+    columns = [words, *(aligned(cells) or cells for cells in others)]
+    return SmallTable(table.columns, tuple(zip(*columns, strict=True)))
 
 
 def _wrapped(

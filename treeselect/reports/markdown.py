@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-from treeselect.printing.markdown import escaped, pipe_table
+from treeselect.printing.markup import markdown, pipe_table
 
 _HEADINGS = {"h1": "#", "h2": "##", "h3": "###", "h4": "####"}
 
@@ -184,7 +184,7 @@ def _prose(text: list[str]) -> str:
             is_code = not is_code
             found.append("`")
         else:
-            found.append(part if is_code else escaped(part))
+            found.append(part if is_code else markdown(part))
     line = " ".join("".join(found).split())
     return re.sub(r"^([-+]|\d+\.) ", r"\\\1 ", line)
 

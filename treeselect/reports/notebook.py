@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from treeselect.printing.folder import template_folder
-from treeselect.printing.notebook import style_sheet
+from treeselect.printing.markup import style_sheet, template_folder
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.render import template_environment
 from treeselect.reports.selection import head

@@ -23,7 +23,7 @@ from jinja2.bccache import Bucket, BytecodeCache
 from markupsafe import Markup
 
 from treeselect.errors import OptionError, quoted, said_by
-from treeselect.printing.folder import template_folder
+from treeselect.printing.markup import template_folder
 from treeselect.reports.parts import Table
 from treeselect.shown import guarded, shown
 

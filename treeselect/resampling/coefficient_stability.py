@@ -24,6 +24,7 @@ from treeselect.models.linear import LinearFit, fit_linear
 from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.printing import (
     MOST_ROWS,
+    Summarised,
     Summary,
     SummaryContent,
     chosen_digits,
@@ -31,7 +32,6 @@ from treeselect.printing import (
     number_text,
     significant_text,
 )
-from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.model_frequencies import distinct_sets
 from treeselect.resampling.resampled import Scheme

@@ -11,8 +11,7 @@ import numpy as np
 from treeselect.arguments.checks import check_digits
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.frames.libraries import in_library
-from treeselect.printing import decimal_form, decimal_text, interval_text, p_text
-from treeselect.printing.summary import Summarised
+from treeselect.printing import Summarised, decimal_form, decimal_text, interval_text, p_text
 from treeselect.resampling.paired import PairedDifference, differences, paired_difference
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from treeselect.frames.libraries import in_library
 from treeselect.models.coefficients import coefficient_table, exponentiated
 from treeselect.models.linear import LinearFit
 from treeselect.models.maketables import OTHER_ROWS, ModelColumn, Tabled, coefficient_frame
-from treeselect.printing import Summary, SummaryContent
-from treeselect.printing.summary import Summarised
+from treeselect.printing import Summarised, Summary, SummaryContent
 
 if TYPE_CHECKING:
     import pandas as pd

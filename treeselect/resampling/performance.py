@@ -14,6 +14,7 @@ from treeselect.arguments.checks import check_count, check_digits
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.frames.libraries import in_library
 from treeselect.printing import (
+    Summarised,
     Summary,
     SummaryContent,
     chosen_digits,
@@ -23,7 +24,6 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
-from treeselect.printing.summary import Summarised
 from treeselect.resampling.calibration import calibration_table
 from treeselect.resampling.cross_validation import standard_error
 from treeselect.resampling.discrimination import confusion_table, roc_table

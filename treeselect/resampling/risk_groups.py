@@ -14,7 +14,7 @@ from treeselect.engine.arrays import FloatArray
 from treeselect.engine.survival.curves import SurvivalCurve, steps_at
 from treeselect.errors import OptionError
 from treeselect.frames.libraries import in_library
-from treeselect.printing.summary import Summarised
+from treeselect.printing import Summarised
 
 if TYPE_CHECKING:
     import pandas as pd

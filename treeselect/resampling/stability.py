@@ -14,6 +14,7 @@ from treeselect.arguments.checks import check_digits
 from treeselect.frames.libraries import in_library
 from treeselect.printing import (
     MOST_ROWS,
+    Summarised,
     Summary,
     SummaryContent,
     chosen_digits,
@@ -24,7 +25,6 @@ from treeselect.printing import (
     interval_text,
     percent_text,
 )
-from treeselect.printing.summary import Summarised
 from treeselect.resampling.agreement import stability_index, wilson_interval
 from treeselect.resampling.error_bounds import (
     Assumption,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,11 +20,7 @@ from treeselect.arguments.checks import members
 from treeselect.arguments.scalars import NotGiven
 from treeselect.frames.csv_files import EncodedFile
 from treeselect.printing import enumeration
-from treeselect.printing.code import code_text
 from treeselect.resampling.folds import Splitter
-
-if TYPE_CHECKING:
-    pass
 
 _SHORT = (str, int, float, dict, list, tuple, type(None))
 """Values that are shown; an array is shown by the name of its argument."""
@@ -52,6 +50,29 @@ class Typed(NamedTuple):
 
     text: str
     unshown: tuple[str, ...]
+
+
+def code_text(code: str, ours: Collection[str] = ()) -> str:
+    """An expression on one line, with double quotes, and with the package before our names.
+
+    Examples
+    --------
+    >>> print(code_text("select('y ~ .', data, method=RRF(n_trees=5))", {"select", "RRF"}))
+    treeselect.select("y ~ .", data, method=treeselect.RRF(n_trees=5))
+    """
+    tree = ast.parse(code, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ours:
+            node.func.id = f"treeselect.{node.func.id}"
+    return _STRING.sub(_double_quoted, ast.unparse(tree))
+
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"' r"|'(?:[^'\\]|\\.)*'")
+
+
+def _double_quoted(found: re.Match[str]) -> str:
+    text = found[0]
+    return text if '"' in text else f'"{text[1:-1]}"'
 
 
 def given_arguments(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -52,8 +52,7 @@ from treeselect.models.maketables import (
 from treeselect.models.nested import FittedTerms, fit_terms
 from treeselect.models.references import reference_levels, rows_with_references
 from treeselect.models.stacked import refit_stack
-from treeselect.printing import Summary, SummaryContent
-from treeselect.printing.summary import Summarised
+from treeselect.printing import Summarised, Summary, SummaryContent
 from treeselect.resampling.assessing import Grow
 from treeselect.results.distributed import is_distributed, refit_on_partitions
 from treeselect.results.estimators import MODELS, refit_estimator

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from jinja2 import Environment, FileSystemLoader
 
-from treeselect.printing.folder import template_folder
+from treeselect.printing.markup import template_folder
 from treeselect.reports.figures.bars import bar_figure
 from treeselect.reports.figures.differences import difference_figure
 from treeselect.reports.figures.dots import dot_figure, range_figure

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from treeselect.printing.folder import template_folder
+from treeselect.printing.markup import template_folder
 from treeselect.reports import colours
 
 TEXT, MARK = 4.5, 3.0

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from treeselect.printing.folder import template_folder
+from treeselect.printing.markup import template_folder
 from treeselect.reports.figures.heat_map import DARK, Pair, heat_map
 from treeselect.reports.figures.labels import ems
 

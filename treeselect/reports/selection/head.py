@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.printing import decimal_text, enumeration, error_text, plain_score
-from treeselect.printing.code import code_lines
+from treeselect.printing.text import code_lines
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Card, Table, names_table
 from treeselect.reports.selection.data import data_sentences

@@ -1,0 +1,306 @@
+"""A summary for papers and pages: as LaTeX, as Markdown, and as HTML in notebooks."""
+
+from __future__ import annotations
+
+import html
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+from treeselect.printing.text import SmallTable, SummaryContent, aligned, code_and_words
+from treeselect.shown import shown
+
+
+def _prose(text: str, word: Callable[[str], str], code: Callable[[str], str]) -> str:
+    """A sentence, in which code stands between backticks."""
+    return "".join(code(part) if is_code else word(part) for part, is_code in code_and_words(text))
+
+
+# --- LaTeX ---------------------------------------------------------------------------------------
+
+_SHRUNK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+"""A table that is wider than the text becomes as wide as the text."""
+
+_LONG = 40
+"""Characters of a column of words that is broken into lines."""
+
+_LEAST = 10
+"""Characters of a head that is not broken."""
+
+
+def as_latex(content: SummaryContent, caption: str | None = None, label: str | None = None) -> str:
+    r"""A ``table`` to paste into a paper that loads the packages booktabs and graphicx.
+
+    Parameters
+    ----------
+    content : SummaryContent
+    caption : str, optional
+        LaTeX code; by default the title of the summary.
+    label : str, optional
+        For ``\ref``.
+    """
+    c = content.shown()
+    facts = [
+        f"\\textit{{{latex(name)}:}} "
+        + (_typed(value) if name == "Call" else _latex_prose(value.removesuffix(".")))
+        for name, value in c.facts
+    ]
+    notes = [*([f"{'; '.join(facts)}."] if facts else []), *map(_latex_prose, c.notes)]
+    body = "\n\n\\medskip\n".join([*map(_tabular, c.tables), *([_below(notes)] if notes else [])])
+    head = latex(c.title) if caption is None else caption
+    named = "" if label is None else f"\\label{{{label}}}"
+    fonts = "" if (body + head).isascii() else r" and \usepackage[T1]{fontenc}"
+    lines = [
+        rf"% Needs \usepackage{{booktabs,graphicx}}{fonts} in the preamble.",
+        r"\begin{table}[htbp]",
+        r"\centering",
+        *_fallbacks(body + head),
+        f"\\caption{{{head}}}{named}",
+        body,
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _tabular(table: SmallTable) -> str:
+    """A ``tabular`` in the style of booktabs, no wider than the text."""
+    heads, places, columns = [], "", []
+    for head, *cells in zip(table.columns, *table.rows, strict=True):
+        longest = max(map(len, cells))
+        numbers = aligned(cells, _phantom, _number, latex)
+        is_long = numbers is None and longest > _LONG
+        places += "p{0.4\\linewidth}" if is_long else "l" if numbers is None else "r"
+        heads.append(latex(head) if numbers is None else _stacked(head, max(longest, _LEAST)))
+        ragged = r"\raggedright " if is_long else ""
+        columns.append([ragged + latex(c) for c in cells] if numbers is None else numbers)
+    # Text that is set ragged ends its lines by the same sign as a table its rows.
+    rows = [" & ".join(row) + r" \tabularnewline" for row in zip(*columns, strict=True)]
+    top = [rf"\begin{{tabular}}{{@{{}}{places}@{{}}}}", r"\toprule", rf"{' & '.join(heads)} \\"]
+    lines = [_SHRUNK, *top, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}}"]
+    return "\n".join(lines)
+
+
+def _stacked(head: str, room: int) -> str:
+    """A head on two lines where it is wider than what stands below it."""
+    words = head.split(" ")
+    if len(head) <= room or len(words) == 1:
+        return latex(head)
+    splits = [(" ".join(words[:i]), " ".join(words[i:])) for i in range(1, len(words))]
+    first, second = min(splits, key=lambda own: max(map(len, own)))
+    return rf"\shortstack[r]{{{latex(first)}\\{latex(second)}}}"
+
+
+def _phantom(text: str) -> str:
+    """An invisible number, with which decimal points align."""
+    return f"\\phantom{{{_number(text)}}}" if text else ""
+
+
+def _number(text: str) -> str:
+    """A number: minus signs and powers of ten as mathematics has them."""
+    mantissa, _, exponent = text.partition("e")
+    shown = "".join(_SIGNS.get(c, c) for c in mantissa)
+    return f"{shown}$\\times10^{{{int(exponent)}}}$" if exponent else shown
+
+
+_SIGNS = {"-": "$-$", "−": "$-$", "<": "$<$", ">": "$>$", "%": r"\%", "+": "$+$"}
+
+
+def _below(notes: Sequence[str]) -> str:
+    """Notes as wide as the text, one a paragraph."""
+    folded = [
+        "\n".join(textwrap.wrap(note, 96, break_long_words=False, break_on_hyphens=False))
+        for note in notes
+    ]
+    head = ["\\begin{minipage}{\\linewidth}", "\\footnotesize\\raggedright"]
+    return "\n".join([*head, *(f"{note}\\par" for note in folded), "\\end{minipage}"])
+
+
+def latex(text: str) -> str:
+    """Text with everything that LaTeX would act on escaped, ligatures and brackets included."""
+    return _LIGATURE.sub(r"\1{}", "".join(_LATEX.get(c, c) for c in text))
+
+
+def _latex_prose(text: str) -> str:
+    return _prose(text, latex, _typed)
+
+
+def _typed(text: str) -> str:
+    """Code in typewriter letters; its quotation marks are straight."""
+    straight = latex(text).replace("'", r"\textquotesingle{}")
+    return f"\\texttt{{{straight}}}"
+
+
+_LIGATURE = re.compile(r"([-'`,!?])(?=[-'`,])")
+"""What TeX draws as one: dashes, quotation marks."""
+
+_LATEX = {c: f"\\{c}" for c in "{}$&%#_"} | {c: f"{{{c}}}" for c in "[]*"}
+"""After the end of a row, brackets would be its argument, as a star would be."""
+
+_LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+           "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"{\char34}",
+           "`": r"\textasciigrave{}", "−": "$-$", "²": "$^2$", "³": "$^3$"}  # fmt: skip
+_NAMED = "αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ×±≤≥≠≈∞√→µ"
+_NAMES = """
+alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho varsigma sigma tau
+upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega times pm leq
+geq neq approx infty surd rightarrow mu
+"""
+_LATEX |= {c: f"$\\{name}$" for c, name in zip(_NAMED, _NAMES.split(), strict=True)}
+_LATEX["°"] = r"$^\circ$"
+
+_KNOWN = "–—\u2018\u2019“”…•†‡€"
+"""Of the characters behind the Latin ones, those that pdfLaTeX knows."""
+
+
+def _fallbacks(text: str) -> list[str]:
+    """What pdfLaTeX prints for a character that it does not know, where it would stop; LuaLaTeX and
+    XeLaTeX never ask for it."""
+    odd = sorted({c for c in text if ord(c) >= 0x180 and c not in _KNOWN})
+    return [
+        f"\\ifcsname u8:\\detokenize{{{c}}}\\endcsname\\else"
+        f"\\expandafter\\def\\csname u8:\\detokenize{{{c}}}\\endcsname{{[U+{ord(c):04X}]}}\\fi"
+        for c in odd
+    ]
+
+
+# --- Markdown ------------------------------------------------------------------------------------
+
+_ACTS = re.compile(r"([\\`*_\[\]<>&|~$#])")
+"""What a reader of Markdown, of GitHub's or of Pandoc's, acts on."""
+
+
+def as_markdown(content: SummaryContent) -> str:
+    """Title, facts, pipe tables and notes."""
+    c = content.shown()
+    parts = [
+        f"**{markdown(c.title)}**",
+        "\n".join(f"- {markdown(name)}: {_value(name, value)}" for name, value in c.facts),
+        *(pipe_table(table.columns, table.rows) for table in c.tables),
+        "\n".join(f"- {_markdown_prose(note)}" for note in c.notes),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def pipe_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table; columns of numbers are flush right."""
+    marks = [":---" if aligned(cells) is None else "---:" for cells in zip(*rows, strict=True)]
+    lines = [list(map(markdown, columns)), marks, *(list(map(markdown, row)) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def markdown(text: str) -> str:
+    """Text with everything that Markdown would act on escaped."""
+    return _ACTS.sub(r"\\\1", text)
+
+
+def _markdown_prose(text: str) -> str:
+    return _prose(text, markdown, lambda code: f"`{code}`")
+
+
+def _value(name: str, value: str) -> str:
+    """The call as code, unless it holds a backtick."""
+    return f"`{value}`" if name == "Call" and "`" not in value else _markdown_prose(value)
+
+
+# --- HTML for notebooks --------------------------------------------------------------------------
+
+
+def as_html(content: SummaryContent) -> str:
+    """A summary: facts, tables, notes."""
+    c = content.shown()
+    tables = (_table(table.columns, table.rows) for table in c.tables)
+    return _boxed([f'<p class="title">{_text(c.title)}</p>', _facts(c.facts), *tables,
+                   _notes(c.notes)])  # fmt: skip
+
+
+def _boxed(parts: Iterable[str]) -> str:
+    """Pieces of HTML in the element that the style sheet is for, with the style sheet."""
+    inside = "\n".join(part for part in parts if part)
+    return f'<div class="treeselect"><style>{style_sheet()}</style>\n{inside}\n</div>'
+
+
+def _facts(pairs: Sequence[tuple[str, str]]) -> str:
+    rows = "".join(
+        f"<div><dt>{_text(name)}</dt>"
+        + (f'<dd class="code">{_text(value)}' if name == "Call" else f"<dd>{_html_prose(value)}")
+        + "</dd></div>"
+        for name, value in pairs
+    )
+    return f"<dl>{rows}</dl>" if pairs else ""
+
+
+def _notes(texts: Sequence[str]) -> str:
+    """Sentences to read with a table: open, as they say which numbers not to trust."""
+    items = "".join(f"<li>{_html_prose(text)}</li>" for text in texts)
+    return f"<details open><summary>Notes</summary><ul>{items}</ul></details>" if texts else ""
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table; numbers are flush right with their points below each other."""
+    heads, cells = "", []
+    for j, (head, *column) in enumerate(zip(columns, *rows, strict=True)):
+        numbers = aligned(column, _spaces)
+        kind = "" if numbers is None else ' class="number"'
+        heads += f'<th scope="col"{kind}>{_text(head)}</th>'
+        name, scope = ("td", "") if j else ("th", ' scope="row"')
+        texts = column if numbers is None else numbers
+        cells.append([f"<{name}{scope}{kind}>{_text(text)}</{name}>" for text in texts])
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
+    return (
+        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>'
+        "</div>"
+    )
+
+
+def _spaces(missing: str) -> str:
+    """Spaces as wide as digits, and as points, in numbers of one width."""
+    return "".join("\u2008" if c in ".," else "\u2007" for c in missing)
+
+
+def _text(text: str) -> str:
+    return html.escape(shown(text))
+
+
+def _html_prose(text: str) -> str:
+    return _prose(text, _text, lambda code: f"<code>{_text(code)}</code>")
+
+
+@cache
+def style_sheet() -> str:
+    """The report's style sheet and that of notebooks, nested in the rule of one element, so that
+    they reach nothing else."""
+    names = ("report.css", "tables.css", "notebook.css")
+    css = "\n".join((template_folder() / name).read_text(encoding="utf-8") for name in names)
+    css = re.sub(r"/\*.*?\*/|@page\s*{[^}]*}", "", css, flags=re.DOTALL)
+    css = re.sub(r"(?m)^(\s*)(:root|html|body|main)(?=[\s>:.\[,{])", r"\1&", css)
+    return f".treeselect{{{' '.join(css.split())}}}"
+
+
+def template_folder() -> Path:
+    """Folder of the jinja2 templates and the style sheet.
+
+    A wheel carries them inside the package. In a checkout, an editable install included, they
+    stand at the top of the repository, where people copy from them to write a report of their own.
+
+    Returns
+    -------
+    pathlib.Path
+        ``treeselect/templates`` if it exists, else ``templates`` beside the package.
+
+    Raises
+    ------
+    FileNotFoundError
+        If neither exists.
+    """
+    package = Path(__file__).resolve().parent.parent
+    candidates = (package / "templates", package.parent / "templates")
+    for folder in candidates:
+        if folder.is_dir():
+            return folder
+    looked = " and ".join(f"'{folder}'" for folder in candidates)
+    raise FileNotFoundError(
+        f"Can't find the report templates: looked for the folders {looked}. "
+        "Install treeselect again, or run it from a full checkout of its repository."
+    )
