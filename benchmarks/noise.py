@@ -35,8 +35,7 @@ from treeselect.engine.blas import one_thread
 from treeselect.engine.random import stream_seed
 from treeselect.resampling.choosing import Choice, run_selection
 from treeselect.resampling.cross_validation import held_out_score
-from treeselect.resampling.folds import Folds
-from treeselect.resampling.splitting import split_rows
+from treeselect.resampling.folds import Folds, split_rows
 
 METHODS = tuple(treeselect.methods()["method"])
 OUTER, INNER, SIZE = 5, 3, 10

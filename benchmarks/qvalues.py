@@ -32,7 +32,7 @@ from tables import RESULTS, mean_and_error, shown, with_earlier, write_table
 
 import treeselect
 from treeselect.engine.blas import one_thread
-from treeselect.resampling.false_positives import efp_scores, q_values_of
+from treeselect.resampling.error_bounds import efp_scores, q_values_of
 
 PARTS = ("rules", "methods", "peers", "examples")
 RATE = 0.1

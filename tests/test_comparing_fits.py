@@ -9,7 +9,7 @@ from sklearn.model_selection import TimeSeriesSplit
 
 import treeselect
 from treeselect.errors import DataError, OptionError
-from treeselect.resampling.paired import paired_difference
+from treeselect.resampling.cross_validation import paired_difference
 
 
 @pytest.fixture(scope="module")

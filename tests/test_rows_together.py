@@ -21,7 +21,7 @@ from treeselect.algorithms.search.judging import Judge
 from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError
-from treeselect.resampling.splitting import split_rows
+from treeselect.resampling.folds import split_rows
 
 N_SITES, SIZE = 40, 9
 SITE = np.repeat(np.arange(N_SITES), SIZE)

@@ -20,7 +20,7 @@ from treeselect import errors
 from treeselect.cli.main import main
 from treeselect.cli.output import json_text
 from treeselect.reports.render import render
-from treeselect.running.progress import track
+from treeselect.running.machine import track
 from treeselect.shown import HIDDEN, said, shown
 
 HOSTILE = {

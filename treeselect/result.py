@@ -25,15 +25,13 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
 from treeselect.errors import ModelFileError, OptionError
-from treeselect.resampling.asked_folds import in_own_groups, with_groups
 from treeselect.resampling.assessing import assess
 from treeselect.resampling.choosing import Choice, n_shown
-from treeselect.resampling.folds import Folds, Splitter
+from treeselect.resampling.folds import Folds, Splitter, in_own_groups, with_groups
 from treeselect.resampling.resampled import Scheme
-from treeselect.running.checkpoint import read_checkpoint
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import Workers, check_n_jobs, workers_for
-from treeselect.running.pieces import Course, Piece, check_on_piece
+from treeselect.running.pieces import Course, Piece, check_on_piece, read_checkpoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -678,7 +676,7 @@ class SelectionResult(ReadableFit):
         >>> 0.7 < fit.performance(folds=3).mean < 0.8
         True
         """
-        from treeselect.resampling.measuring import measure
+        from treeselect.resampling.performance import measure
 
         given = dict(locals())
         own_seed = self.seed if seed is None else read_seed(seed)
@@ -780,7 +778,7 @@ class SelectionResult(ReadableFit):
         >>> bool(found.loc["sex", "p_value"] < 0.01)
         True
         """
-        from treeselect.resampling.leaving_out import leave_out
+        from treeselect.resampling.conditional import leave_out
 
         given = dict(locals())
         own_seed = self.seed if seed is None else read_seed(seed)
@@ -954,7 +952,7 @@ class SelectionResult(ReadableFit):
         >>> list(curve.tidy()["rows"].round())
         [437.0, 873.0]
         """
-        from treeselect.resampling.learning import learn
+        from treeselect.resampling.learning_curve import learn
 
         given = dict(locals())
         own_seed = self.seed if seed is None else read_seed(seed)

@@ -40,7 +40,6 @@ from treeselect.frames.codes import Codes
 from treeselect.frames.libraries import library_of
 from treeselect.frames.tables import open_table
 from treeselect.models.baseline import baseline_of
-from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.choosing import (
     Choice,
     Chosen,
@@ -48,17 +47,17 @@ from treeselect.resampling.choosing import (
     most_units,
     run_selection,
     scored_sizes,
+    sufficient_words,
     wanted_size,
 )
-from treeselect.resampling.confirming import confirm
 from treeselect.resampling.cross_validation import standard_error
 from treeselect.resampling.fit import Asked, Call
-from treeselect.resampling.folds import Folds, Splitter
-from treeselect.resampling.sufficiency import sufficient_words
+from treeselect.resampling.folds import Folds, Splitter, read_folds
+from treeselect.resampling.held_out import confirm
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, data_text, given_arguments, once
+from treeselect.running.machine import announce_compilation, read_progress
 from treeselect.running.parallel import check_n_jobs, workers_for
-from treeselect.running.progress import announce_compilation, read_progress
 
 _HALVES = 20
 """Half-samples by default, where tests choose the number of units."""

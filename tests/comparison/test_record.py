@@ -11,8 +11,7 @@ from treeselect.comparing import Comparison
 from treeselect.comparison.record import Run
 from treeselect.errors import OptionError
 from treeselect.resampling.agreement import stability_index
-from treeselect.resampling.cross_validation import FoldPath
-from treeselect.resampling.paired import paired_difference
+from treeselect.resampling.cross_validation import FoldPath, paired_difference
 
 UNITS = ("a", "b", "panel", "d")
 TERMS = (("a",), ("b",), ("hb", "wbc"), ("d",))

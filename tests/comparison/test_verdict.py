@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from treeselect.comparison.verdict import verdict
+from treeselect.comparison.words import verdict
 
 RANKED = pd.DataFrame(
     {

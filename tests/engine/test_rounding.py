@@ -26,8 +26,7 @@ from treeselect.engine.rounding import (
     levels,
 )
 from treeselect.resampling.choosing import best_size, one_standard_error_size
-from treeselect.resampling.cross_validation import ScoreBySize
-from treeselect.resampling.paired import differences, paired_difference
+from treeselect.resampling.cross_validation import ScoreBySize, differences, paired_difference
 
 TIED = np.array([0.1, 0.3, 0.3, 0.7, 0.1, 0.3, -0.2])
 LAST_BITS = 4e-16

@@ -16,7 +16,7 @@ from treeselect.errors import OptionError
 from treeselect.resampling import choosing
 from treeselect.resampling.choosing import best_size, one_standard_error_size
 from treeselect.resampling.cross_validation import ScoreBySize
-from treeselect.resampling.splitting import assign_folds
+from treeselect.resampling.folds import assign_folds
 
 # Four folds; means 0.5, 0.7, 0.78, 0.8. At size 3 the standard deviation of (.7, .9, .7, .9) is
 # 0.11547, its standard error half of that: 0.0577.

@@ -52,8 +52,7 @@ def test_copies_lose_nothing_and_what_matters_does(found):
 def test_scores_are_those_of_forests_with_and_without_each_unit(fit, found):
     problem = dataclasses.replace(fit.design.problem, wants_scores=False)
     weights, seed = fit.design.row_weights, stream_seed(1, "conditional")
-    from treeselect.resampling.folds import Folds
-    from treeselect.resampling.splitting import split_rows
+    from treeselect.resampling.folds import Folds, split_rows
 
     split = split_rows(problem, weights, Folds(5, 2, choose=False), seed)[3]
     train, test = split.weights(weights)

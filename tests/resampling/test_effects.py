@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from treeselect.models.probing import ResampledReadings
-from treeselect.resampling.effects import (
+from treeselect.resampling.fit import (
     LEAST_RESAMPLES,
     Contrast,
     direction,

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from treeselect.resampling.false_positives import (
+from treeselect.resampling.error_bounds import (
     efp_scores,
     q_values_of,
     size_bound,
-    sizes_looked_at,
     sizes_within,
 )
 
@@ -88,8 +87,8 @@ def test_more_pairs_lower_the_bound_of_powers_2_and_3_only():
 
 @pytest.mark.parametrize("power", [1, 2, 3])
 def test_sizes_are_as_many_as_the_cutoff_allows(power):
-    k = sizes_looked_at(200, 25, power, 0.05)
     q = np.arange(1.0, 201)
+    k = sizes_within(q, 200, 25, power, 0.05)
     assert size_bound(q[:k], 200, 25, power).mean() <= 0.05
     assert size_bound(q[: k + 1], 200, 25, power).mean() > 0.05
     assert sizes_within(q[:5], 200, 25, power, 1e-9) == 1  # one size is always looked at

@@ -23,11 +23,9 @@ from treeselect.designs.request import Request
 from treeselect.designs.weights import row_weights
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError
-from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.choosing import one_standard_error_size
 from treeselect.resampling.cross_validation import ScoreBySize
-from treeselect.resampling.folds import Folds, mean_repeats
-from treeselect.resampling.splitting import split_rows
+from treeselect.resampling.folds import Folds, mean_repeats, read_folds, split_rows
 
 QUICK = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
 N = 400

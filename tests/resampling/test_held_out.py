@@ -16,8 +16,7 @@ from survival_data import small_fit
 import treeselect
 from treeselect.errors import OptionError
 from treeselect.models.recalibration import recalibrate
-from treeselect.resampling.calibration import recalibration
-from treeselect.resampling.discrimination import areas, cutoff_table, per_class_table
+from treeselect.resampling.held_out import areas, cutoff_table, per_class_table, recalibration
 
 N = 400
 

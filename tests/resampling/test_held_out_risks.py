@@ -12,7 +12,7 @@ from treeselect.engine.survival.times import EVENT, STOP, STRATUM
 from treeselect.errors import OptionError
 from treeselect.models.forest import refit_forest
 from treeselect.resampling.folds import Split
-from treeselect.resampling.held_out_risks import _held_out, _horizon
+from treeselect.resampling.risk_groups import _held_out, _horizon
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,11 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError
 from treeselect.models.weighted_logit import WeightedMNLogit
-from treeselect.resampling import cross_validation, splitting
+from treeselect.resampling import cross_validation, folds
 from treeselect.resampling.choosing import Choice, choose
 from treeselect.resampling.folds import Folds
-from treeselect.resampling.halves import draw_parts, part_rows
 from treeselect.resampling.inference import aggregate_p_values
+from treeselect.resampling.sample_splitting import draw_parts, part_rows
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
@@ -455,7 +455,7 @@ def test_the_choice_within_the_first_part_keeps_wards_together(monkeypatch):
     seen = []
 
     def split_rows(*arguments):
-        seen.append(splitting.split_rows(*arguments))
+        seen.append(folds.split_rows(*arguments))
         return seen[-1]
 
     monkeypatch.setattr(cross_validation, "split_rows", split_rows)

@@ -13,7 +13,7 @@ from comparison_data import made
 from treeselect.errors import OptionError
 from treeselect.reports.gather import gather, gather_comparison
 from treeselect.reports.render import COMPARISON, render
-from treeselect.resampling.labelled import as_shown
+from treeselect.resampling.fit import as_shown
 from treeselect.results.curves import curves
 
 pytestmark = pytest.mark.filterwarnings(

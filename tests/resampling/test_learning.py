@@ -102,7 +102,7 @@ def test_groups_stay_together_in_parts(data, fit):
 
 def test_parts_are_within_larger_ones(fit):
     from treeselect.resampling.folds import Split
-    from treeselect.resampling.learning import _part
+    from treeselect.resampling.learning_curve import _part
 
     split = Split(np.arange(60), np.arange(60, 90))
     here = fit.design

@@ -17,7 +17,7 @@ import pytest
 import treeselect
 from treeselect.cli.main import main
 from treeselect.errors import OptionError, TreeselectWarning, WorkerError
-from treeselect.running.checkpoint import _check, _text
+from treeselect.running.pieces import _check, _text
 
 
 @pytest.fixture(scope="module")

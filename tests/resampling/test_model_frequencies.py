@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from treeselect.resampling.model_frequencies import distinct_sets
+from treeselect.resampling.agreement import distinct_sets
 
 
 @given(arrays(bool, st.tuples(st.integers(1, 12), st.integers(1, 20))))

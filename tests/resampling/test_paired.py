@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from treeselect.resampling.paired import paired_difference
+from treeselect.resampling.cross_validation import paired_difference
 
 
 def test_without_shared_rows_it_is_the_paired_t_test():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import chi2_contingency
 
-from treeselect.resampling.pairs import co_selection, pairs_of
+from treeselect.resampling.agreement import co_selection, pairs_of
 
 
 @given(arrays(bool, st.tuples(st.integers(1, 30), st.integers(1, 5))))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import treeselect
-from treeselect.resampling.places import Place
+from treeselect.resampling.agreement import Place
 from treeselect.resampling.stability import Stability
 
 UNITS = ("age", "height", "sex", "weight", "wrist")

@@ -11,7 +11,7 @@ import pytest
 import treeselect
 from treeselect.algorithms.task import ranked_step
 from treeselect.errors import OptionError, StabilityError
-from treeselect.resampling.paths import StabilityPath, path_lines, sets_by_size
+from treeselect.resampling.resampled import StabilityPath, path_lines, sets_by_size
 from treeselect.resampling.stability import Stability
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treeselect.resampling.quantile_groups import quantile_groups
+from treeselect.resampling.held_out import quantile_groups
 
 
 @pytest.mark.parametrize(

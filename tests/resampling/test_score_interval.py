@@ -7,7 +7,7 @@ import pytest
 
 from treeselect.designs.families import BINOMIAL, GAUSSIAN
 from treeselect.designs.weights import RowWeights
-from treeselect.resampling.score_interval import sampling_error, score_interval
+from treeselect.resampling.cross_validation import sampling_error, score_interval
 
 RNG = np.random.default_rng(8)
 N = 400

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from treeselect.designs.families import area_under_curve, r_squared
 from treeselect.engine.rounding import levels
-from treeselect.resampling.splitting import _balanced, _shuffled
+from treeselect.resampling.folds import _balanced, _shuffled
 
 
 @pytest.mark.parametrize("seed", range(20))

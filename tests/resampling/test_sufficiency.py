@@ -14,7 +14,7 @@ from treeselect.algorithms.task import Task
 from treeselect.arguments.checks import USUAL_SIZE
 from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.assessing import resample_weights
-from treeselect.resampling.sufficiency import LEVEL, Sufficiency, sufficient_words
+from treeselect.resampling.choosing import LEVEL, Sufficiency, sufficient_words
 
 
 def fitted(frame, formula="y ~ .", **options):

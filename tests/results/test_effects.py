@@ -13,7 +13,7 @@ import treeselect
 from treeselect.designs.weights import no_weights
 from treeselect.errors import DataError, OptionError, TreeselectWarning
 from treeselect.models.probing import read_model, read_resample
-from treeselect.resampling import effects
+from treeselect.resampling import fit as fits
 from treeselect.results.effect_points import effect_points, quartile_rows
 from treeselect.results.effects import effect_cells, effect_notes, effect_table, effect_tables
 
@@ -162,7 +162,7 @@ def test_another_model_has_other_effects(told):
 
 
 def test_resamples_fit_the_model_that_predicts(data, monkeypatch):
-    monkeypatch.setattr(effects, "LEAST_RESAMPLES", 2)
+    monkeypatch.setattr(fits, "LEAST_RESAMPLES", 2)
     few = data.iloc[:60]
     boosted = select(few, "b ~ x + y", keep=["x"], k=1).refit("boosting").resample(2, effects=True)
     row = boosted.effects().iloc[0]

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from treeselect.running.collecting import no_collection
+from treeselect.running.machine import no_collection
 
 
 def test_collection_is_off_inside_and_as_before_outside():

@@ -20,7 +20,7 @@ import pytest
 import treeselect
 from treeselect.engine.cache import kernel_cache_folder
 from treeselect.quiet import own_filters
-from treeselect.running import progress
+from treeselect.running import machine
 
 FORMULA = "survived ~ sex + pclass + log(fare + 1)"
 
@@ -158,12 +158,12 @@ def test_compilation_without_a_home_is_announced_once(place, monkeypatch, capsys
 
     monkeypatch.setattr(Path, "home", home)
     kernel_cache_folder.cache_clear()
-    progress._announce.cache_clear()
+    machine._announce.cache_clear()
     try:
         for _ in range(2):
-            progress.announce_compilation(None)
+            machine.announce_compilation(None)
     finally:
         kernel_cache_folder.cache_clear()
-        progress._announce.cache_clear()
+        machine._announce.cache_clear()
     (line,) = capsys.readouterr().err.splitlines()
     assert "They can't be stored: set TREESELECT_CACHE_DIR" in line

@@ -15,11 +15,19 @@ import warnings
 import pytest
 
 from treeselect.errors import OptionError, TreeselectWarning
-from treeselect.resampling.saved import number_read, some, units_read
-from treeselect.running import checkpoint
-from treeselect.running.checkpoint import Checkpoint, read_checkpoint
+from treeselect.running import pieces
 from treeselect.running.parallel import ALONE, Workers
-from treeselect.running.pieces import Course, Kind, check_on_piece, run_pieces
+from treeselect.running.pieces import (
+    Checkpoint,
+    Course,
+    Kind,
+    check_on_piece,
+    number_read,
+    read_checkpoint,
+    run_pieces,
+    some,
+    units_read,
+)
 
 N = 5
 KIND = Kind(
@@ -136,7 +144,7 @@ def replaced(document, **changes):
 def checked(document, result):
     """With a result that the check goes with."""
     text = json.dumps(result)
-    return replaced(document, result=json.loads(text), check=checkpoint._check(text))
+    return replaced(document, result=json.loads(text), check=pieces._check(text))
 
 
 class Bomb:
@@ -159,7 +167,7 @@ DAMAGE = {
     "list": lambda d: b"[]",
     "pickle": lambda d: pickle.dumps(Bomb()),
     "binary": lambda d: bytes(range(256)),
-    "large": lambda d: b" " * (checkpoint._LARGEST + 1),
+    "large": lambda d: b" " * (pieces._LARGEST + 1),
 }
 
 
@@ -227,7 +235,7 @@ def test_what_a_killed_process_was_writing_is_removed_in_time(tmp_path):
     parts = [tmp_path / f".treeselect-{digit * 32}.part" for digit in "ab"]
     for part in parts:
         part.write_text("{")
-    old = time.time() - 2 * checkpoint._STALE
+    old = time.time() - 2 * pieces._STALE
     os.utime(parts[0], (old, old))
     run(tmp_path)
     assert [part.exists() for part in parts] == [False, True]
@@ -237,7 +245,7 @@ def test_what_a_killed_process_was_writing_is_removed_in_time(tmp_path):
 
 
 def test_a_full_disk_is_told_once_and_what_is_unsaved_is_tried_again(tmp_path, monkeypatch):
-    write, room = checkpoint.replace_file, {"left": 1}
+    write, room = pieces.replace_file, {"left": 1}
 
     def fills(path, content):
         if room["left"] == 0:
@@ -248,7 +256,7 @@ def test_a_full_disk_is_told_once_and_what_is_unsaved_is_tried_again(tmp_path, m
     def some_is_deleted(piece):
         room["left"] += 3 * (piece.number == 3)
 
-    monkeypatch.setattr(checkpoint, "replace_file", fills)
+    monkeypatch.setattr(pieces, "replace_file", fills)
     with pytest.warns(TreeselectWarning, match=r"Found: No space left on device\.\n") as caught:
         assert run(tmp_path, on_piece=some_is_deleted)[0] == WHOLE
     assert len(caught) == 1
@@ -256,7 +264,7 @@ def test_a_full_disk_is_told_once_and_what_is_unsaved_is_tried_again(tmp_path, m
 
 
 def test_a_piece_that_is_too_long_is_not_saved(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "_LARGEST", 100)
+    monkeypatch.setattr(pieces, "_LARGEST", 100)
     with pytest.warns(TreeselectWarning, match="bytes; the maximum is 100") as caught:
         assert run(tmp_path)[0] == WHOLE
     assert len(caught) == 1

@@ -8,9 +8,8 @@ import itertools
 import pytest
 
 from treeselect.errors import TreeselectWarning
-from treeselect.running import progress
-from treeselect.running.progress import track
-from treeselect.running.warning import warn
+from treeselect.running import machine
+from treeselect.running.machine import track, warn
 
 
 class Terminal(io.StringIO):
@@ -21,7 +20,7 @@ class Terminal(io.StringIO):
 def told(monkeypatch, stream, *, seconds=0.0, done=0, said=True):
     """What is written for five pieces, `done` of which were there before."""
     clock = itertools.count(0.0, seconds)
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(machine.time, "monotonic", lambda: next(clock))
     monkeypatch.setattr("sys.stderr", stream)
     pieces = track(range(done, 5), "Pieces", 5, said, done)
     assert list(pieces) == list(range(done, 5))

@@ -22,11 +22,12 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
-from treeselect.resampling.cross_validation import standard_error
-from treeselect.resampling.paired import (
+from treeselect.printing.summary import Summarised
+from treeselect.resampling.cross_validation import (
     PairedDifference,
     differences,
     paired_difference,
+    standard_error,
     test_share,
 )
 
@@ -89,7 +90,7 @@ class FitComparison(Summarised):
     @property
     def difference(self) -> PairedDifference:
         """Score of the second fit minus that of the first, with a 95% interval and a p-value by the
-        corrected resampled t test (see :func:`treeselect.resampling.paired.paired_difference`)."""
+        corrected resampled t test: ``treeselect.resampling.cross_validation.paired_difference``."""
         share = test_share(self.n_train, self.n_test)
         return paired_difference(differences(self.scores[1], self.scores[0]), share)
 

@@ -18,8 +18,13 @@ from treeselect.engine.rounding import falling, first_largest, levels
 from treeselect.errors import OptionError, listing
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.choosing import best_size, one_standard_error_size
-from treeselect.resampling.cross_validation import FoldPath, ScoreBySize
-from treeselect.resampling.paired import differences, paired_difference, test_share
+from treeselect.resampling.cross_validation import (
+    FoldPath,
+    ScoreBySize,
+    differences,
+    paired_difference,
+    test_share,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from treeselect.algorithms.method import Method, is_method
 from treeselect.algorithms.registry import find_method
+from treeselect.algorithms.task import Step, Task
 from treeselect.arguments.checks import SCORE_RULES, check_rule, members
 from treeselect.arguments.scalars import described
 from treeselect.comparison.record import Run
@@ -22,8 +24,15 @@ from treeselect.errors import OptionError, TreeselectError, quoted
 from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import FoldPath, follow_fold
 from treeselect.resampling.folds import Folds, Split
-from treeselect.resampling.saved import FEWEST, number_read, units_read
-from treeselect.running.pieces import Course, Found, Kind, run_pieces
+from treeselect.running.pieces import (
+    FEWEST,
+    Course,
+    Found,
+    Kind,
+    number_read,
+    run_pieces,
+    units_read,
+)
 from treeselect.shown import is_broken
 
 Methods = Sequence[Any] | Mapping[str, Any]
@@ -276,3 +285,26 @@ def run_notes(
             for text, count in warned.items()
         ]
     return (*notes, *of_data)
+
+
+# --- The null and the full model, beside which methods are read ----------------------------------
+
+
+@dataclass(frozen=True)
+class AllTerms(Method):
+    """No selection: a single step with all units, refitted as the final model of methods is."""
+
+    @property
+    def name(self) -> str:
+        """Name in tables of progress and in errors."""
+        return "reference models"
+
+    def path(self, task: Task) -> Sequence[Step]:
+        """All units."""
+        n = len(task.problem.groups.names)
+        return [Step(0.0, np.ones(n, dtype=bool), np.full(n, 1 / n), np.nan)]
+
+
+def reference_sizes(n_units: int) -> tuple[int, int]:
+    """Sizes of the null and of the full model."""
+    return 0, n_units

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +21,14 @@ from treeselect.printing import (
     p_text,
     plain_score,
 )
-from treeselect.resampling.nouns import noun_of
+from treeselect.resampling.fit import noun_of
 from treeselect.results.calls import unshown_note
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import stopped_note
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from treeselect.comparison.record import Contest
 
 _NONE = "–"
@@ -221,3 +224,144 @@ def method_notes(found: Contest) -> tuple[str, ...]:
         f"{run.label}: {', '.join(filter(None, (run.title, options_text(run.options))))}."
         for run in found.runs
     )
+
+
+# --- The verdict of a comparison: which methods differ from the best, and the Pareto front -------
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Methods by the intervals of their differences and by the Pareto front, best score first.
+
+    Attributes
+    ----------
+    alike : tuple of str
+        Methods that do not differ detectably from the best: the interval is not below 0.
+    worse : tuple of str
+        Methods that are worse than the best: the interval is below 0.
+    front : tuple of str
+        Methods that no other dominates in score, number of units and stability.
+    fewest : float
+        Smallest mean number of units on the front; NaN if the front is empty.
+    smallest : tuple of str
+        Methods on the front with that number.
+    highest : float
+        Highest stability on the front; NaN if none is defined.
+    stablest : tuple of str
+        Methods on the front with that stability.
+    """
+
+    alike: tuple[str, ...]
+    worse: tuple[str, ...]
+    front: tuple[str, ...]
+    fewest: float
+    smallest: tuple[str, ...]
+    highest: float
+    stablest: tuple[str, ...]
+
+
+def verdict(ranked: pd.DataFrame, differences: pd.DataFrame) -> Verdict:
+    """The verdict that follows from the tables of a comparison.
+
+    Parameters
+    ----------
+    ranked : pandas.DataFrame
+        See :meth:`treeselect.comparison.record.Contest.ranked_table`.
+    differences : pandas.DataFrame
+        See :meth:`treeselect.comparison.record.Contest.difference_table`.
+    """
+    less = differences["ci_high"] < 0
+    front = ranked[ranked["front"]]
+    fewest, highest = front["n_selected"].min(), front["stability"].max()
+    return Verdict(
+        alike=tuple(differences.loc[~less, "method"]),
+        worse=tuple(differences.loc[less, "method"]),
+        front=tuple(front["method"]),
+        fewest=float(fewest),
+        smallest=tuple(front.loc[front["n_selected"] == fewest, "method"]),
+        highest=float(highest),
+        stablest=tuple(front.loc[front["stability"] == highest, "method"]),
+    )
+
+
+# --- Score against number of units, by method: the data of figures of a comparison ---------------
+
+MOST_LINES = 8
+"""Largest number of methods in a figure with lines: colours and marks distinguish this many."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePoint:
+    """A method at one size.
+
+    Attributes
+    ----------
+    size : float
+        The requested size; the mean number of units if a tuning parameter determines it.
+    score, error : float
+        Mean over the folds, and its standard error.
+    stability : float
+        NaN if it is not defined.
+    compared : bool
+        Whether the method is compared at this size.
+    """
+
+    size: float
+    score: float
+    error: float
+    stability: float
+    compared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLine:
+    """A method over its sizes; a single point if it has one size.
+
+    Attributes
+    ----------
+    method : str
+    size : str
+        Size at which it is compared, as text: "3", or "(2.6)" for a mean number of units.
+    points : tuple of ScorePoint
+    """
+
+    method: str
+    size: str
+    points: tuple[ScorePoint, ...]
+
+
+def score_lines(found: Contest, most: int | None = None) -> tuple[ScoreLine, ...]:
+    """Methods over their sizes, the best score first.
+
+    Sizes at which no fold selects anything are omitted, unless the method is compared there: the
+    constant model is the same for all methods, and scores far lower.
+
+    Parameters
+    ----------
+    found : Contest
+    most : int, optional
+        Number of methods, the best first; all by default.
+    """
+    compared = found.ranked_table()
+    curves = dict(list(found.curve_table().groupby("method", sort=False)))
+    rows = compared.to_dict("records")[:most]
+    return tuple(_line(row, curves[row["method"]]) for row in rows)
+
+
+def _line(compared: Mapping[Hashable, Any], curve: pd.DataFrame) -> ScoreLine:
+    import pandas as pd
+
+    own = bool(curve["k"].isna().all())
+    points = [
+        ScorePoint(
+            size=float(row["n_selected"] if own else row["k"]),
+            score=row["score"],
+            error=row["standard_error"],
+            stability=row["stability"],
+            compared=own or row["k"] == compared["k"],
+        )
+        for row in curve.to_dict("records")
+        if row["n_selected"] > 0 or pd.isna(row["k"]) or row["k"] == compared["k"]
+    ]
+    size = size_text(compared["k"], compared["n_selected"])
+    return ScoreLine(str(compared["method"]), size, tuple(points))

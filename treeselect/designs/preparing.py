@@ -38,8 +38,7 @@ from treeselect.formulas.terms import Term
 from treeselect.frames.codes import read_codes
 from treeselect.frames.reading import check_rows
 from treeselect.frames.tables import Table, table_of
-from treeselect.running.collecting import no_collection
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_is_told, no_collection
 
 if TYPE_CHECKING:
     import pandas as pd

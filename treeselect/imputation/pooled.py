@@ -13,8 +13,7 @@ from treeselect.arguments.checks import check_flag
 from treeselect.designs.labels import in_labels
 from treeselect.errors import DataError, TreeselectWarning, listing
 from treeselect.frames.libraries import in_library
-from treeselect.imputation.alike import in_frame
-from treeselect.imputation.record import Imputed
+from treeselect.imputation.record import Imputed, in_frame
 from treeselect.models.coefficients import (
     coefficient_form,
     exponentiated,

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.arguments.checks import members
+from treeselect.arguments.scalars import described
+from treeselect.designs.follow_up import follow_up_facts
+from treeselect.designs.modeldata import ModelData
+from treeselect.designs.preparing import prepare
+from treeselect.designs.request import Request
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling
+from treeselect.errors import DataError, OptionError, TreeselectError, listing, quoted
+from treeselect.frames.labels import labels_in
+from treeselect.frames.reading import read_data
+from treeselect.printing import MOST_ROWS, SummaryContent, count_text, decimal_text, interval_text
 from treeselect.resampling.agreement import clustered_interval, stability_index, wilson_interval
-from treeselect.resampling.fit import Fit
+from treeselect.resampling.fit import Fit, as_shown, noun
+from treeselect.results.calls import unshown_note
+from treeselect.results.summary import method_words, names_note, rows_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -191,3 +205,328 @@ class Imputed:
             "seed": self.seed,
         }
         return pd.DataFrame([row])
+
+
+# --- Checks that frames are imputations of the same data: rows, columns, kinds and response ------
+
+_KINDS = {"number": "numbers", "logical": "truth values", "text": "text or categories"}
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """Properties of a frame that must be the same in all frames.
+
+    Attributes
+    ----------
+    n_rows : int
+    columns : tuple of str
+    kinds : mapping of str to str
+        Kind of each column behind the terms.
+    response, family : str
+    classes : tuple
+    rows : ndarray of int64
+        Rows that have a response and a weight.
+    """
+
+    n_rows: int
+    columns: tuple[str, ...]
+    kinds: Mapping[str, str]
+    response: str
+    family: str
+    classes: tuple[Any, ...]
+    rows: IntArray
+
+
+def read_frames(frames: object) -> list[Any]:
+    """The frames as a list.
+
+    Raises
+    ------
+    OptionError
+        If it is not a list of at least two tables or paths.
+    """
+    found = None if isinstance(frames, Mapping) else members(frames)
+    if found is None:
+        raise OptionError(
+            "`frames` must be a list of tables or paths, one for each imputation.\n"
+            f"  Found: {described(frames)}."
+        )
+    if len(found) < 2:
+        raise OptionError(
+            "`frames` must hold at least two imputations, whose differences show the uncertainty"
+            f" due to missing values.\n  Found: {len(found)}. For one table use `select()`."
+        )
+    return found
+
+
+@contextmanager
+def in_frame(number: int, n_frames: int) -> Iterator[None]:
+    """Name the frame in an error message, unless an error in the first may concern all frames."""
+    try:
+        yield
+    except TreeselectError as error:
+        if number == 0 and not isinstance(error, DataError):
+            raise
+        raise type(error)(
+            f"{error}\n  This was in frame {number + 1} of the {n_frames} in `frames`."
+        ) from error
+
+
+def check_alike(request: Request, frames: Sequence[Any]) -> tuple[int, int]:
+    """Numbers of rows and columns, if all frames agree.
+
+    Raises
+    ------
+    DataError
+        If a frame differs from the first in a property that no imputation changes, or can't be
+        used.
+    FormulaError, OptionError
+        As ``preparing.prepare``.
+    """
+    first = None
+    for number, data in enumerate(frames):
+        with in_frame(number, len(frames)):
+            frame = read_data(data)
+        if first is not None:
+            _check_shape(first, len(frame), tuple(map(str, frame.columns)), number)
+        with in_frame(number, len(frames)):
+            model_data = prepare(request, frame, labels_in(data))
+        traits = _traits(model_data, len(frame), tuple(map(str, frame.columns)))
+        if first is None:
+            first = traits
+        else:
+            _check_variables(first, traits, number)
+            _check_response(first, traits, number)
+    assert first is not None
+    return first.n_rows, len(first.columns)
+
+
+def _traits(data: ModelData, n_rows: int, columns: tuple[str, ...]) -> Traits:
+    response = data.response
+    return Traits(
+        n_rows, columns, data.spec.schema, response.name, response.family.name, response.classes,
+        response.rows,
+    )  # fmt: skip
+
+
+def _check_shape(first: Traits, n_rows: int, columns: tuple[str, ...], number: int) -> None:
+    here = f"frame {number + 1}"
+    if n_rows != first.n_rows:
+        raise DataError(
+            "`frames` must have the same rows.\n"
+            f"  Found: {first.n_rows:,} in frame 1, {n_rows:,} in {here}. Imputation fills in"
+            " values and drops no rows."
+        )
+    known, found = set(first.columns), set(columns)
+    lost = [name for name in first.columns if name not in found]
+    new = [name for name in columns if name not in known]
+    for names, one, without in ((lost, "frame 1", here), (new, here, "frame 1")):
+        if names:
+            raise DataError(
+                "`frames` must have the same columns.\n"
+                f"  Found: {listing(names)} in {one} and not in {without}. Drop columns that are"
+                " not in all frames."
+            )
+
+
+def _check_variables(first: Traits, other: Traits, number: int) -> None:
+    for name, kind in first.kinds.items():
+        if other.kinds[name] != kind:
+            raise DataError(
+                f"Column {quoted(name)} must be of the same kind in all `frames`.\n"
+                f"  Found: {_KINDS[kind]} in frame 1, {_KINDS[other.kinds[name]]} in frame"
+                f" {number + 1}. Convert one of them, for example with `.astype`."
+            )
+
+
+def _check_response(first: Traits, other: Traits, number: int) -> None:
+    name, here = quoted(first.response), f"frame {number + 1}"
+    if first.family != other.family:
+        raise DataError(
+            f"The response {name} must be of the same family in all `frames`.\n"
+            f"  Found: {first.family} in frame 1, {other.family} in {here}. Impute possible values"
+            " of the response, or give `family`."
+        )
+    if first.classes != other.classes:
+        raise DataError(
+            f"The response {name} must have the same classes in all `frames`.\n"
+            f"  Found: {listing(first.classes)} in frame 1, {listing(other.classes)} in {here}."
+        )
+    lacking = np.setdiff1d(first.rows, other.rows), np.setdiff1d(other.rows, first.rows)
+    for rows, one, without in ((lacking[0], "frame 1", here), (lacking[1], here, "frame 1")):
+        if len(rows):
+            more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
+            raise DataError(
+                "Rows with a response and a weight must be the same in all `frames`.\n"
+                f"  Found: row {rows[0]}{more}, counted from 0, in {one} and not in {without}.\n"
+                f"  Impute {name} in these rows in all frames or in none; a weight of 0 also"
+                " excludes a row."
+            )
+
+
+# --- The printed summary of selections on imputed frames -----------------------------------------
+
+_MOST_SIZES = 20
+"""Largest number of imputations whose sizes are listed one by one."""
+
+
+def summarise_imputed(found: Imputed) -> SummaryContent:
+    """Content of the summary, with labels."""
+    names = names_note(found.fits[0].design, found.selected)
+    found = dataclasses.replace(found, fits=tuple(map(as_shown, found.fits)))
+    table = found.tidy_table()
+    seen = table[table["imputations"] > 0]
+    return SummaryContent(
+        title=f"Selected terms over imputations: {found.fits[0].chosen_method.title}",
+        facts=_facts(found),
+        columns=_columns(found, seen),
+        rows=tuple(_row(found, row, seen) for _, row in seen.head(MOST_ROWS).iterrows()),
+        notes=(*_notes(found, len(seen)), *names),
+    )
+
+
+# --- head and table ----------------------------------------------------------------------------
+
+
+def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
+    first, m = found.fits[0], found.n_imputations
+    p, needed = len(found.kept), found.needed
+    share = f"in all {m} imputations" if needed == m else f"in at least {needed} of {m} imputations"
+    of_all = f"of {count_text(p)} {_noun(found, p)}"
+    return (
+        ("Call", found.call),
+        ("Data", found.data),
+        ("Family", first.design.response.family_text),
+        *follow_up_facts(first.design.response.follow_up),
+        *first.design.weights_facts,
+        ("Method", method_words(first.chosen_method)),
+        ("Selected (k)", f"{count_text(found.kept.sum())} {of_all}, selected {share}"),
+        ("Each imputation", f"{_sizes(found)} {of_all}"),
+        ("Seed", str(found.seed)),
+    )
+
+
+def _sizes(found: Imputed) -> str:
+    sizes = found.chosen.sum(axis=1)
+    if sizes.min() == sizes.max():
+        return str(sizes[0])
+    if len(sizes) > _MOST_SIZES:
+        return f"{sizes.min()} to {sizes.max()}"
+    return f"{', '.join(map(str, sizes[:-1]))} and {sizes[-1]}"
+
+
+def _columns(found: Imputed, seen: pd.DataFrame) -> tuple[str, ...]:
+    return (
+        "Term",
+        *(("Group",) if _is_grouped(seen) else ()),
+        "Type",
+        *(("Selected",) if not seen["selected"].all() else ()),
+        "Imputations",
+        "Importance",
+        *(("Frequency", "95% interval") if found.n_resampled else ()),
+    )
+
+
+def _row(found: Imputed, row: pd.Series, seen: pd.DataFrame) -> tuple[str, ...]:
+    cells = [row["term"]]
+    cells += [row["group"]] if _is_grouped(seen) else []
+    cells.append(found.fits[0].design.spec[row["term"]].kind)
+    cells += [] if seen["selected"].all() else ["yes" if row["selected"] else "no"]
+    cells += [f"{row['imputations']} of {found.n_imputations}", decimal_text(row["importance"], 3)]
+    if found.n_resampled:
+        cells += [decimal_text(row["frequency"], 2), interval_text(row["ci_low"], row["ci_high"])]
+    return tuple(cells)
+
+
+def _noun(found: Imputed, n: float = 2) -> str:
+    return noun(found.fits[0], n)
+
+
+def _is_grouped(seen: pd.DataFrame) -> bool:
+    return bool((seen["term"] != seen["group"]).any())
+
+
+# --- notes -------------------------------------------------------------------------------------
+
+
+def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
+    notes = [_agreement(found)]
+    if n_seen and not found.kept.any():
+        notes.append(f"No {_noun(found, 1)} was selected in enough imputations.")
+    if n_seen > MOST_ROWS:
+        notes.append(f"{n_seen - MOST_ROWS:,} more terms selected in an imputation: `.tidy()`.")
+    if np.isfinite(found.index):
+        notes.append(
+            f"Stability index (Nogueira) over the imputations: {decimal_text(found.index, 2)};"
+            " 1 is the same selection each time, 0 is chance. All imputations share one seed, so"
+            " any difference is due to the imputed values."
+        )
+    notes += _resample_notes(found)
+    notes.append(f"In each frame: {rows_note(found.fits[0])}")
+    notes += _shared_notes(found)
+    return (*notes, *unshown_note(found.unshown))
+
+
+def _agreement(found: Imputed) -> str:
+    """How many different sets the imputations selected, and how many selected the final one."""
+    m, chosen = found.n_imputations, found.chosen
+    distinct = len(np.unique(chosen, axis=0))
+    if not chosen.any():
+        return f"None of the {m} imputations selected any {_noun(found, 1)}."
+    if distinct == 1:
+        return f"All {m} imputations selected the same {_noun(found)}."
+    same = int((chosen == found.kept).all(axis=1).sum())
+    which = f"{same or 'none'} of them"
+    return (
+        f"The {m} imputations selected {distinct} different sets of {_noun(found)}; {which}"
+        " selected exactly the final set."
+    )
+
+
+def _resample_notes(found: Imputed) -> list[str]:
+    if not found.resamples:
+        return []
+    n, m = found.n_resampled, found.n_imputations
+    empty = m - n
+    notes = []
+    if n:
+        drawn = next(fit.resampled for fit in found.fits if fit.resampled is not None)
+        notes.append(
+            f"Frequency: share of {n * drawn.n_resamples:,} resamples, {drawn.words} from each"
+            f" imputed frame{' with a non-empty selection' if empty else ''}."
+            + (
+                " Intervals treat each frame as a cluster of resamples (Korn and Graubard 1998), so"
+                " few imputations can make them wide."
+                if n > 1
+                else " Intervals are for this frame alone and ignore variation between imputations."
+            )
+        )
+    if empty:
+        notes.append(
+            f"{empty} of {m} imputations selected nothing and {'was' if empty == 1 else 'were'} not"
+            " resampled; frequencies are those of the others."
+            if n
+            else "No imputation selected anything, so none was resampled."
+        )
+    if np.isfinite(found.resample_index):
+        notes.append(
+            "Stability index (Nogueira) over all resamples:"
+            f" {decimal_text(found.resample_index, 2)}."
+        )
+    return notes
+
+
+def _shared_notes(found: Imputed) -> list[str]:
+    """Notes on the selections and their data, each once, with the imputations that they concern."""
+    where: dict[str, list[int]] = {}
+    for number, fit in enumerate(found.fits, start=1):
+        for note in dict.fromkeys((*fit.notes, *fit.design.notes)):
+            where.setdefault(note, []).append(number)
+    notes = []
+    for note, numbers in where.items():
+        if len(numbers) == found.n_imputations:
+            notes.append(note)
+        else:
+            some = "Imputation" if len(numbers) == 1 else "Imputations"
+            notes.append(f"{some} {', '.join(map(str, numbers))}: {note}")
+    return notes

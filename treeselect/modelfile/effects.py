@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.modelfile.checks import are_plain, check
-from treeselect.resampling.effects import (
+from treeselect.resampling.fit import (
     DIRECTIONS,
     LEAST_RESAMPLES,
     NONE,

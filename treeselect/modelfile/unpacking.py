@@ -23,14 +23,13 @@ from treeselect.modelfile.models import boosted_of, forest_of, stacked_of, subfo
 from treeselect.modelfile.plain import unplain
 from treeselect.models.model import Model
 from treeselect.models.probing import n_outputs_of
+from treeselect.resampling.agreement import LEAST_ASSOCIATION
 from treeselect.resampling.choosing import Choice
-from treeselect.resampling.confirming import HeldOutScore
 from treeselect.resampling.cross_validation import ScoreBySize, Spared
 from treeselect.resampling.fit import Call, Fit
 from treeselect.resampling.folds import Folds
-from treeselect.resampling.paths import StabilityPath
-from treeselect.resampling.places import LEAST_ASSOCIATION
-from treeselect.resampling.resampled import SCHEMES
+from treeselect.resampling.held_out import HeldOutScore
+from treeselect.resampling.resampled import SCHEMES, StabilityPath
 from treeselect.resampling.stability import Stability
 
 _MOST_JUDGED = 2**31

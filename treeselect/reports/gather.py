@@ -17,8 +17,7 @@ from treeselect.reports import comparison
 from treeselect.reports.material import ContestMaterial, FitMaterial
 from treeselect.reports.selection import checks, data, head, model, path, resamples, terms
 from treeselect.resampling.coefficient_stability import CoefficientStability
-from treeselect.resampling.labelled import as_shown
-from treeselect.resampling.nouns import noun, noun_of
+from treeselect.resampling.fit import as_shown, noun, noun_of
 from treeselect.resampling.performance import Performance
 from treeselect.results.belonging import check_found, check_linear
 

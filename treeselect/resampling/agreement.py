@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -206,3 +210,202 @@ _NOTHING = 1e-12
 """Variance, as a share of the mean size, that counts as 0."""
 
 _Z95 = 1.959963984540054
+
+
+# --- Model frequencies: the distinct sets of units, and their counts -----------------------------
+
+
+def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
+    """The distinct sets, the most frequent first, and how often each was selected.
+
+    Parameters
+    ----------
+    selected : ndarray of bool, shape (n_resamples, n_groups)
+
+    Returns
+    -------
+    sets : ndarray of bool, shape (n_sets, n_groups)
+        Equally frequent sets: the smaller first, then those of earlier units.
+    counts : ndarray of int64, shape (n_sets,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.resampling.agreement import distinct_sets
+    >>> sets, counts = distinct_sets(np.array([[1, 0], [1, 1], [1, 0]], dtype=bool))
+    >>> sets.astype(int).tolist(), counts.tolist()
+    ([[1, 0], [1, 1]], [2, 1])
+    """
+    packed = np.packbits(selected, axis=1)  # rows of bytes: wide sets are compared quickly
+    _, first, counts = np.unique(packed, axis=0, return_index=True, return_counts=True)
+    sets = selected[first]
+    place = np.arange(len(sets))[::-1]  # np.unique begins with the sets of the last units
+    order = np.lexsort((place, sets.sum(axis=1), -counts))
+    return sets[order], counts[order].astype(np.int64)
+
+
+# --- Joint selection of pairs of units, compared with independence -------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of units, each as two column numbers, with their joint frequencies.
+
+    Attributes
+    ----------
+    first, second : ndarray of int64, shape (n_pairs,)
+    together : ndarray of float, shape (n_pairs,)
+        Share of the resamples that selected both.
+    expected : ndarray of float, shape (n_pairs,)
+        Product of the two frequencies: the expected share under independence.
+    p_value : ndarray of float, shape (n_pairs,)
+        P-value of the chi-squared test of independence.
+    """
+
+    first: IntArray
+    second: IntArray
+    together: FloatArray
+    expected: FloatArray
+    p_value: FloatArray
+
+    def signs(self, level: float) -> IntArray:
+        """1 for pairs selected together more often than by chance at a level, -1 for pairs selected
+        together less often, 0 for the others."""
+        direction = np.sign(self.together - self.expected).astype(np.int64)
+        return np.where(self.p_value < level, direction, 0)
+
+
+def co_selection(selected: BoolArray) -> FloatArray:
+    """Share of the resamples that selected both of two units, shape (n_groups, n_groups).
+
+    The diagonal has the frequencies.
+    """
+    z = selected.astype(np.float64)
+    return np.asarray(z.T @ z / len(z))
+
+
+def pairs_of(selected: BoolArray) -> Pairs:
+    """All pairs of columns that are neither always nor never selected.
+
+    The others are constant, and independent of every other column.
+
+    Parameters
+    ----------
+    selected : ndarray of bool, shape (n_resamples, n_groups)
+
+    Notes
+    -----
+    The test is that of a 2 x 2 table with Yates' correction, as R's ``chisq.test``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.resampling.agreement import pairs_of
+    >>> selected = np.array([[1, 0], [0, 1]] * 10, dtype=bool)
+    >>> found = pairs_of(selected)
+    >>> found.together.tolist(), found.expected.tolist(), found.signs(0.01).tolist()
+    ([0.0], [0.25], [-1])
+    """
+    from scipy.special import chdtrc
+
+    n = len(selected)
+    count = selected.sum(axis=0)
+    units = np.flatnonzero((count > 0) & (count < n))
+    both = np.rint(co_selection(selected[:, units]) * n)
+    i, j = np.triu_indices(len(units), 1)
+    a, b, together = count[units][i] / n, count[units][j] / n, both[i, j]
+    difference = np.abs(together - n * a * b)
+    # |observed - expected| is the same in the four cells of the table.
+    corrected = np.maximum(difference - 0.5, 0.0)
+    statistic = corrected**2 / (n * a * (1 - a) * b * (1 - b))
+    return Pairs(
+        first=units[i].astype(np.int64),
+        second=units[j].astype(np.int64),
+        together=together / n,
+        expected=a * b,
+        p_value=np.asarray(chdtrc(1.0, statistic)),
+    )
+
+
+# --- Interchangeable units: associated units of which resamples select exactly one ("a place") ---
+
+LEAST_ASSOCIATION = 0.5
+"""Lowest association between any two interchangeable units."""
+
+LEAST_SHARE = 0.8
+"""Lowest share of resamples that select exactly one of the units. With a fixed number of units, a
+missing unit is always replaced by another, so an association is required as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A set of interchangeable units.
+
+    Attributes
+    ----------
+    units : tuple of str
+        At least two, most frequent first; at least one of them is in the fit.
+    counts : tuple of int
+        Number of resamples that selected each.
+    exactly_one : int
+        Number of resamples that selected exactly one of them.
+    association : float
+        Lowest pairwise association, in [0.5, 1].
+    """
+
+    units: tuple[str, ...]
+    counts: tuple[int, ...]
+    exactly_one: int
+    association: float
+
+
+def associated_clusters(
+    replaced: Iterable[tuple[int, Iterable[int]]], association: Callable[[int, int], float]
+) -> list[tuple[int, ...]]:
+    """Candidate sets: clusters of pairwise associated units, each with a unit of the fit.
+
+    Parameters
+    ----------
+    replaced : iterable of (int, iterable of int)
+        Units of the fit that resamples missed, each with its substitutes, most frequent first.
+    association : callable
+        Strength of the association of two units, in [0, 1].
+
+    Returns
+    -------
+    list of tuple of int
+        Disjoint; overlapping clusters are merged.
+    """
+    clusters: list[set[int]] = []
+    for unit, others in replaced:
+        own = [unit]
+        for other in others:
+            if all(association(int(other), member) >= LEAST_ASSOCIATION for member in own):
+                own.append(int(other))
+        if len(own) > 1:
+            overlapping = [cluster for cluster in clusters if not cluster.isdisjoint(own)]
+            clusters = [cluster for cluster in clusters if cluster.isdisjoint(own)]
+            clusters.append(set(own).union(*overlapping))
+    return [tuple(sorted(cluster)) for cluster in clusters]
+
+
+def place_of(
+    units: Sequence[str], selected: BoolArray, cluster: Sequence[int], association: float
+) -> Place | None:
+    """The cluster as a set of interchangeable units; None if it does not qualify."""
+    exactly_one = int((selected[:, list(cluster)].sum(axis=1) == 1).sum())
+    if association < LEAST_ASSOCIATION or not at_least(exactly_one / len(selected), LEAST_SHARE):
+        return None
+    count = selected.sum(axis=0)
+    order = sorted(cluster, key=lambda unit: (-count[unit], units[unit]))
+    return Place(
+        tuple(units[unit] for unit in order),
+        tuple(int(count[unit]) for unit in order),
+        exactly_one,
+        association,
+    )
+
+
+def least_association(cluster: Sequence[int], association: Callable[[int, int], float]) -> float:
+    """Lowest pairwise association."""
+    return float(np.min([association(a, b) for a, b in itertools.combinations(cluster, 2)]))

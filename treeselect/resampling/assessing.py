@@ -25,19 +25,25 @@ from treeselect.models.probing import Probes, ResampledReadings, read_resample
 from treeselect.resampling.choosing import Choice, choose, choose_sufficient, most_units
 from treeselect.resampling.cross_validation import (
     ScoreBySize,
-    full_model,
-    held_out_score,
     known_scores,
-    scored_step,
+    score_path,
 )
-from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, sizes_looked_at
-from treeselect.resampling.halves import part_rows
-from treeselect.resampling.paths import StabilityPath, sets_by_size
-from treeselect.resampling.resampled import SCHEMES, Scheme
-from treeselect.resampling.saved import some, table_read, table_said, units_read
+from treeselect.resampling.error_bounds import CUTOFF, PAIRS, POWER, sizes_within
+from treeselect.resampling.resampled import SCHEMES, Scheme, StabilityPath, sets_by_size
+from treeselect.resampling.sample_splitting import part_rows
 from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import Workers
-from treeselect.running.pieces import HERE, Course, Found, Kind, run_pieces
+from treeselect.running.pieces import (
+    HERE,
+    Course,
+    Found,
+    Kind,
+    run_pieces,
+    some,
+    table_read,
+    table_said,
+    units_read,
+)
 
 _JUDGE_TREES, _SCORED_TREES, _SCORED_ROWS = 15, 25, 5_000
 """Most trees of forests that judge sets on a resample and of those that are scored, and rows that
@@ -226,7 +232,8 @@ def sizes_to_follow(
             "  Found: a fitted `forest=`. Select with trees that are grown on each resample."
         )
     if path is True:
-        looked_at = sizes_looked_at(p, min(max(n_resamples // 2, 1), PAIRS), POWER, CUTOFF)
+        n_pairs = min(max(n_resamples // 2, 1), PAIRS)
+        looked_at = sizes_within(np.arange(1.0, p + 1), p, n_pairs, POWER, CUTOFF)
         return min(max(looked_at, k - n_kept), p)
     return check_count("path", path, least=n_kept + 1, most=n_kept + p) - n_kept
 
@@ -372,7 +379,7 @@ def _scores(
 ) -> FloatArray:
     """Scores, on other rows, of the sets of 0, 1, 2, ... units of a path and of all units, and the
     size at which it ends; shape (n_sizes + 2,). At most 5,000 rows fit and score the models."""
-    problem, keep = task.problem, task.problem.groups.keep
+    problem = task.problem
     task = dataclasses.replace(
         task,
         weights=_at_most(problem, task.weights, stream_seed(task.seed, "fitted")),
@@ -380,13 +387,8 @@ def _scores(
         n_final_trees=_SCORED_TREES,
     )
     others = _at_most(problem, others, stream_seed(task.seed, "scored"))
-    of_size = [scored_step(steps, size, keep, method.predicts_any_set) for size in range(n_sizes)]
-    models = {step.size: method.final_model(task, step) for step in of_size}
-    by_size = {
-        size: held_out_score(problem, model, task.weights, others, task.n_threads)
-        for size, model in (*models.items(), (-1, full_model(method, task)))
-    }
-    return np.array([*(by_size[step.size] for step in of_size), by_size[-1], steps[-1].size])
+    found = score_path(task, method, steps, range(n_sizes), others, with_full=True)
+    return np.array([*found.scores, found.full, found.longest])
 
 
 def _at_most(problem: Problem, weights: RowWeights, seed: int) -> RowWeights:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
 from collections.abc import Sequence
@@ -13,15 +14,17 @@ import numpy as np
 from treeselect.algorithms.method import Method, steps_of
 from treeselect.algorithms.task import Step, Task, empty_step, full_step, step_of_size, step_within
 from treeselect.brief import brief
+from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
+from treeselect.designs.response import Response
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
-from treeselect.engine.rounding import falling
+from treeselect.engine.rounding import at_least, falling
+from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError, quoted
 from treeselect.models.model import Model
-from treeselect.resampling.folds import Folds, Split, mean_repeats
-from treeselect.resampling.splitting import split_rows
+from treeselect.resampling.folds import Folds, Split, mean_repeats, split_rows
 from treeselect.running.parallel import ALONE, Workers, run_all
 
 
@@ -113,15 +116,10 @@ class ScoreBySize:
 def standard_error(scores: FloatArray, repeats: float) -> Any:
     """Standard error over folds: their standard deviation over the square root of their number.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n_folds, ...)
-        Scores of the folds of all repeats.
-    repeats : float
-        How often a row is held out. The standard deviation is over the folds of all repeats. The
-        number of folds is that of one repeat, as repeats split the same rows again and are not
-        independent. Folds share training rows and are not independent either: no unbiased estimate
-        of the variance exists (Bengio and Grandvalet 2004), and this one is an approximation.
+    The standard deviation is over the folds of all repeats, shape (n_folds, ...). The number of
+    folds is that of one repeat, as repeats split the same rows again and are not independent. Folds
+    share training rows and are not independent either: no unbiased estimate of the variance exists
+    (Bengio and Grandvalet 2004), and this one is an approximation.
     """
     return scores.std(axis=0, ddof=1) / np.sqrt(len(scores) / repeats)
 
@@ -167,13 +165,7 @@ def score_by_size(
     workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> ScoreBySize:
-    """Cross-validate the path: selection and refit are repeated inside each fold.
-
-    Raises
-    ------
-    OptionError
-        If the rows can't be split into the folds, or a score is not defined.
-    """
+    """Cross-validate the path: selection and refit are repeated inside each fold."""
     splits = split_rows(problem, weights, folds, seed)
     sizes = range(max_size + 1)
     calls = [
@@ -215,32 +207,17 @@ def score_steps(
     workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> ScoreBySize:
-    """Score the steps of a path on rows that it did not use.
-
-    Parameters
-    ----------
-    task : Task
-        That of the path, whose rows the final models are fitted to; forests have 50 trees.
-    weights : RowWeights
-        Of all rows.
-    splits : sequence of Split
-        Parts of the held-out rows; all train on the rows of the task.
-
-    Raises
-    ------
-    OptionError
-        If a score is not defined.
-    """
+    """Score the steps of a path on rows that it did not use, in parts (`splits`), which all train
+    on the rows of the task."""
     problem = dataclasses.replace(task.problem, wants_scores=False)
     task = dataclasses.replace(
         task, problem=problem, wants_importance=False, n_final_trees=SCORED_TREES
     )
-    keep, cut = problem.groups.keep, method.predicts_any_set
-    of_size = [scored_step(steps, size, keep, cut) for size in range(task.max_size + 1)]
-    own = {step.size: step for step in of_size}
-    calls = [(task, method, step, weights, tuple(splits)) for step in (*own.values(), None)]
+    of_size = _by_size(task, method, steps, range(task.max_size + 1))
+    distinct = {step.size: step for step in of_size}
+    calls = [(task, method, step, weights, tuple(splits)) for step in (*distinct.values(), None)]
     *found, last = run_all(_score_step, calls, workers, "Scores by size", progress)
-    scores, full = dict(zip(own, found, strict=True)), np.array(last)
+    scores, full = dict(zip(distinct, found, strict=True)), np.array(last)
     by_size = np.array([scores[step.size] for step in of_size]).T
     return ScoreBySize(
         known_scores(by_size, [steps[-1].size], full, problem, method),
@@ -258,8 +235,7 @@ def _score_step(
     *,
     n_threads: int = 1,
 ) -> list[float]:
-    """Scores of a step's final model, or of that with all units, one for each part of the held-out
-    rows."""
+    """Score of the final model of a step, or with all units, on each part of the held-out rows."""
     task = dataclasses.replace(task, n_threads=n_threads)
     model = full_model(method, task) if step is None else method.final_model(task, step)
     return [
@@ -291,11 +267,6 @@ def follow_fold(
         Whether the units of each set are wanted in order of importance; otherwise they rise.
     with_full : bool
         Whether the model with all units is scored as well.
-
-    Raises
-    ------
-    OptionError
-        If a score is not defined for the held-out rows.
     """
     train, test = split.weights(weights)
     problem = dataclasses.replace(problem, wants_scores=False)
@@ -305,37 +276,45 @@ def follow_fold(
     )
     start = time.perf_counter()
     steps = steps_of(method, task)
-    path_seconds = time.perf_counter() - start
-    keep, cut = problem.groups.keep, method.predicts_any_set
-    chosen = (
-        [steps[-1]] if sizes is None else [scored_step(steps, size, keep, cut) for size in sizes]
-    )
+    seconds = time.perf_counter() - start
+    return score_path(task, method, steps, sizes, test, with_full=with_full, seconds=seconds)
+
+
+def score_path(
+    task: Task,
+    method: Method,
+    steps: Sequence[Step],
+    sizes: Sequence[int] | None,
+    test: RowWeights,
+    *,
+    with_full: bool,
+    seconds: float = 0.0,
+) -> FoldPath:
+    """Score the sets of a path, which took some seconds, on held-out rows: see `follow_fold`."""
+
+    def score(model: Model) -> float:
+        return held_out_score(task.problem, model, task.weights, test, task.n_threads)
+
+    chosen = [steps[-1]] if sizes is None else _by_size(task, method, steps, sizes)
     known: dict[int, tuple[float, IntArray, float]] = {}
     for step in chosen:
         if step.size not in known:
             start = time.perf_counter()
             model = method.final_model(task, step)
-            seconds = path_seconds + time.perf_counter() - start
+            taken = seconds + time.perf_counter() - start
             units = np.flatnonzero(step.selected)
-            if ranked:
+            if task.wants_importance:
                 units = units[falling(model.importance[units])]
-            known[step.size] = (
-                held_out_score(problem, model, train, test, n_threads),
-                units,
-                seconds,
-            )
-    found = [known[step.size] for step in chosen]
-    warned = [said for step in chosen for said in (step.warning, step.warned) if said]
-    full = float("nan")
-    if with_full:
-        full = held_out_score(problem, full_model(method, task), train, test, n_threads)
+            known[step.size] = score(model), units, taken
+    scores, units_by_size, times = zip(*(known[step.size] for step in chosen), strict=True)
+    warned = [text for step in chosen for text in (step.warning, step.warned) if text]
     return FoldPath(
-        scores=np.array([score for score, _, _ in found]),
-        units=tuple(units for _, units, _ in found),
-        seconds=np.array([seconds for _, _, seconds in found]),
+        scores=np.array(scores),
+        units=units_by_size,
+        seconds=np.array(times),
         warnings=tuple(dict.fromkeys(warned)),
         longest=steps[-1].size,
-        full=full,
+        full=score(full_model(method, task)) if with_full else float("nan"),
     )
 
 
@@ -347,24 +326,25 @@ def full_model(method: Method, task: Task) -> Model:
     return Method.final_model(method, task, step)
 
 
-def scored_step(steps: Sequence[Step], size: int, keep: BoolArray, cut: bool) -> Step:
-    """The step of a size (see ``step_of_size``) or, if larger steps are not to be cut, the last one
-    of no more units; the empty step for size 0 and below the number of units forced in."""
-    if size == 0 or size < keep.sum():
-        return empty_step(len(keep))
-    return step_of_size(steps, size, keep) if cut else step_within(steps, size)
+def _by_size(task: Task, method: Method, steps: Sequence[Step], sizes: Sequence[int]) -> list[Step]:
+    """The step of each size (see ``step_of_size``) or, if larger steps are not to be cut, the last
+    one of no more units; the empty step for size 0 and below the number of units forced in."""
+    keep = task.problem.groups.keep
+    least = max(1, int(keep.sum()))
+    return [
+        empty_step(len(keep))
+        if size < least
+        else (step_of_size(steps, size, keep) if method.predicts_any_set
+              else step_within(steps, size))
+        for size in sizes
+    ]  # fmt: skip
 
 
 def held_out_score(
     problem: Problem, model: Model, train: RowWeights, test: RowWeights, n_threads: int = 1
 ) -> float:
-    """Score, on the rows in `test`, of a model fitted to the rows in `train`.
-
-    Raises
-    ------
-    OptionError
-        If the score is not defined for these rows.
-    """
+    """Score, on the rows in `test`, of a model fitted to the rows in `train`; an OptionError if it
+    is not defined for these rows."""
     if not problem.can_be_cut or problem.family.score_after is not None:
         return score_predictions(problem, model.predict(problem, n_threads), train, test)
     rows = test.rows
@@ -385,3 +365,233 @@ def score_predictions(
             " another score, or fewer folds."
         )
     return score
+
+
+# --- A 95% interval of a cross-validated score, from its held-out rows and its folds -------------
+
+N_DRAWS = 200
+"""Bootstrap samples of the held-out rows of a fold."""
+
+_FEWEST_DF = 4.0
+
+_CASES_PER_DF = 10.0
+
+
+def sampling_error(
+    family: Family,
+    y: FloatArray,
+    predicted: FloatArray,
+    train: RowWeights,
+    test: RowWeights,
+    seed: int,
+) -> float:
+    """Standard error of the score of given predictions, as other rows might have been held out.
+
+    It is half of the range of the central 68.3% of scores of bootstrap samples of the held-out
+    rows, drawn one copy at a time, or in whole clusters: of few rows, some samples hardly vary, and
+    the standard deviation of R2 is without bound. NaN if fewer than half have a score.
+    """
+    rng, rows, found = np.random.default_rng(seed), train.rows, []
+    for _ in range(N_DRAWS):
+        drawn, weight = _drawn(test, rng)
+        every, none = np.concatenate([rows, drawn]), np.zeros_like(weight, shape=len(rows))
+        held_out = np.concatenate([none, weight])
+        training = np.concatenate([train.values[rows], np.zeros_like(weight)])
+        with np.errstate(all="ignore"), contextlib.suppress(OptionError):  # such as of one class
+            found.append(family.held_out_score(y[every], predicted[every], held_out, training))
+    known = np.array(found)[np.isfinite(found)]
+    if 2 * len(known) < N_DRAWS:
+        return float("nan")
+    low, high = np.quantile(known, [0.1587, 0.8413])
+    return float(high - low) / 2
+
+
+def _drawn(weights: RowWeights, rng: np.random.Generator) -> tuple[IntArray, WeightArray]:
+    """Rows of a bootstrap sample, repeated as they are drawn, and their weights."""
+    rows, blocks = weights.rows, weights.blocks
+    if blocks is None and weights.are_copies and not weights.are_constant:
+        share = weights.values[rows] / weights.values.sum()
+        copies = rng.multinomial(weights.n_observations, share)
+        return rows[copies > 0], copies[copies > 0]
+    _, unit = np.unique(rows if blocks is None else blocks[rows], return_inverse=True)
+    n_units = int(unit.max()) + 1
+    drawn = np.repeat(rows, rng.multinomial(n_units, np.full(n_units, 1 / n_units))[unit])
+    return drawn, weights.values[drawn]
+
+
+def n_cases(response: Response, weights: RowWeights) -> float:
+    """Rows that tell most about a score: rows of numbers and counts, of all classes but the
+    largest, or events; at most as many as clusters."""
+    rows = weights.rows
+    copies = weights.values[rows] if weights.are_copies else np.ones(len(rows))
+    y, family = response.y[rows], response.family
+    if family.has_times:
+        found = copies[y[:, EVENT] > 0].sum()
+    elif family.has_classes:
+        found = copies.sum() - np.bincount(y.astype(np.int64), copies).max()
+    else:
+        found = copies.sum()
+    return float(found if weights.blocks is None else min(found, weights.n_units))
+
+
+def score_interval(
+    scores: FloatArray,
+    errors: FloatArray,
+    n_cases: float,
+    repeats: float,
+    bounds: tuple[float, float],
+) -> tuple[float, float]:
+    """A 95% interval of the mean of scores over folds.
+
+    The variance of the mean is ``max(v, s**2) / K`` for K folds in each repeat. Here v is the mean
+    squared standard error of a fold's score, given its model, as from the influence functions of
+    [1]_, by the bootstrap; and ``s**2`` is the variance of the scores, to which models that differ
+    between folds add. The variation that models of overlapping training rows share is in neither
+    [2]_: for it, quantiles are those of t with one degree of freedom for ten cases, at least 4, as
+    simulations suggest.
+
+    Parameters
+    ----------
+    scores, errors : ndarray of float, shape (n_folds,)
+        Scores of the folds of all repeats, and their standard errors (:func:`sampling_error`). The
+        interval is NaN if no fold has one, or all are 0.
+    n_cases : float
+        See :func:`n_cases`.
+    repeats : float
+        How often a row is held out.
+    bounds : (float, float)
+        Of the score. The interval is symmetric on the logit scale between two finite bounds, and on
+        that of the logarithm of the distance to a single one.
+
+    References
+    ----------
+    .. [1] E. LeDell, M. Petersen, M. van der Laan (2015). Computationally efficient confidence
+       intervals for cross-validated area under the ROC curve estimates. Electronic Journal of
+       Statistics 9, 1583-1607.
+    .. [2] S. Bates, T. Hastie, R. Tibshirani (2024). Cross-validation: what does it estimate and
+       how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.resampling.cross_validation import score_interval
+    >>> found = score_interval(
+    ...     np.array([0.7, 0.8, 0.75]), np.full(3, 0.05), 60.0, 1.0, (0.0, 1.0)
+    ... )
+    >>> print("{:.3f} to {:.3f}".format(*found))
+    0.673 to 0.814
+    """
+    from scipy.special import expit, logit
+    from scipy.stats import t
+
+    nothing = float("nan"), float("nan")
+    known = errors[np.isfinite(errors)]
+    if len(known) == 0 or len(scores) < 2:
+        return nothing
+    mean, within = float(scores.mean()), float((known**2).mean())
+    spread = max(float(scores.var(ddof=1)), within)
+    error = np.sqrt(spread / len(scores) * max(repeats, 1.0))
+    if not error > 0:
+        return nothing
+    half = float(t.ppf(0.975, max(_FEWEST_DF, n_cases / _CASES_PER_DF)) * error)
+    least, most = bounds
+    if not least < mean < most:
+        return max(mean - half, least), min(mean + half, most)
+    if np.isfinite(least) and np.isfinite(most):
+        share = (mean - least) / (most - least)
+        ends = expit(logit(share) + np.array([-1, 1]) * half / (most - least) / share / (1 - share))
+        low, high = least + (most - least) * ends
+    elif np.isfinite(most):
+        low, high = most - (most - mean) * np.exp(np.array([1, -1]) * half / (most - mean))
+    elif np.isfinite(least):
+        low, high = least + (mean - least) * np.exp(np.array([-1, 1]) * half / (mean - least))
+    else:
+        low, high = mean - half, mean + half
+    return float(low), float(high)
+
+
+# --- Paired comparison of models: differences of scores in the same folds ------------------------
+
+_ROUNDING = 1e-12
+"""Standard error, relative to the mean, that is due to the rounding of equal differences."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """A mean difference over folds with its interval.
+
+    Attributes
+    ----------
+    mean, low, high : float
+        The mean, and a 95% interval; NaN if the p-value is NaN.
+    p_value : float
+        P-value of no difference; 1 if all differences are 0. NaN with fewer than two folds, and if
+        the differences are equal but not 0, as their variance can't be estimated then.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p_value: float
+
+
+def differences(scores: FloatArray, others: FloatArray) -> FloatArray:
+    """Scores minus other scores of the same folds; 0 if they differ by rounding only."""
+    same = at_least(scores, others) & at_least(others, scores)
+    return np.where(same, 0.0, scores - others)
+
+
+def test_share(n_train: IntArray, n_test: IntArray) -> float:
+    """Ratio of held-out to training rows, ``n_test / n_train``: its mean over the folds, as each
+    fold's variance depends on its own."""
+    return float(np.mean(n_test / n_train))
+
+
+def paired_difference(differences: FloatArray, test_share: float) -> PairedDifference:
+    """Corrected resampled t interval and test.
+
+    The variance of a mean of J differences is estimated by ``(1 / J + n_test / n_train) s**2``,
+    where ``s**2`` is their sample variance, with J - 1 degrees of freedom. Training sets share
+    rows, so ``s**2 / J`` would be far too small.
+
+    Parameters
+    ----------
+    differences : ndarray of float, shape (n_folds,)
+        Score of one model minus that of the other, for the folds of all repeats.
+    test_share : float
+        Of the folds: see :func:`test_share`.
+
+    Notes
+    -----
+    The corrected resampled t test of [1]_, over all folds of repeated cross-validation as in [2]_.
+    It approximates the correlation of two folds by ``n_test / (n_test + n_train)``.
+
+    References
+    ----------
+    .. [1] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning 52,
+       239-281.
+    .. [2] R. R. Bouckaert, E. Frank (2004). Evaluating the replicability of significance tests for
+       comparing learning algorithms. PAKDD 2004, LNCS 3056, 3-12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.resampling.cross_validation import paired_difference
+    >>> found = paired_difference(np.array([0.02, 0.01, 0.03, 0.02, 0.02]), 1 / 4)
+    >>> print(f"{found.mean:.3f} ({found.low:.3f} to {found.high:.3f}), p = {found.p_value:.3f}")
+    0.020 (0.007 to 0.033), p = 0.014
+    """
+    from scipy.stats import t
+
+    n, nan = len(differences), float("nan")
+    mean = float(differences.mean())
+    if n < 2:
+        return PairedDifference(mean, nan, nan, nan)
+    error = float(np.sqrt((1 / n + test_share) * differences.var(ddof=1)))
+    if mean == error == 0:
+        return PairedDifference(0.0, 0.0, 0.0, 1.0)
+    if error <= _ROUNDING * abs(mean):
+        return PairedDifference(mean, nan, nan, nan)
+    half = float(t.ppf(0.975, n - 1)) * error
+    p_value = float(2 * t.sf(abs(mean) / error, n - 1))
+    return PairedDifference(mean, mean - half, mean + half, p_value)

@@ -1,4 +1,4 @@
-"""Bounds on the expected number of noise units that pass a threshold on selection frequency."""
+"""Error control by selection frequencies: bounds on false selections, efp scores, q-values."""
 
 from __future__ import annotations
 
@@ -7,101 +7,18 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from treeselect.arguments.checks import check_choice
-from treeselect.arguments.scalars import described, finite
+from treeselect.arguments.checks import check_choice, check_count
+from treeselect.arguments.scalars import described, finite, whole
 from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError, StabilityError
+from treeselect.resampling.resampled import Resampled, StabilityPath
 
-if TYPE_CHECKING:
-    from treeselect.resampling.resampled import Resampled
-
-
-# --- the largest tail probability of a distribution with a given shape and mean ----------------
-
-ROUNDING = 1e-9
+_ROUNDING = 1e-9
 """Tolerance: 60 of 100 reach a threshold of 0.6, whatever 0.6 * 100 is in floating point."""
-
-
-def twice(mean: float, n: int) -> int:
-    """Twice a mean, as a count of n, rounded up."""
-    return math.ceil(2 * mean * n - ROUNDING)
-
-
-def largest_tail(mean: float, least: int, n: int, r: float) -> float:
-    """Largest P(X >= least) of an r-concave X on {0, ..., n} with mean at most `mean` n: D.
-
-    Parameters
-    ----------
-    mean : float
-        As a proportion of n.
-    least : int
-    n : int
-    r : float
-        Negative: the probabilities to the power r are convex.
-
-    Returns
-    -------
-    float
-        1 if `least` is at most twice the mean, to which the bound does not apply.
-
-    Notes
-    -----
-    Shah and Samworth (2013), appendices A.2 and A.4. The largest tail is that of probabilities
-    f(i) proportional to (a + i)^(1/r) for i = 0, ..., m, with f(m + 1) between 0 and its value by
-    this formula, and 0 above. For each m, `a` ranges from the value at which f(m + 1) follows the
-    formula to that at which it is 0, and the mean determines f(m + 1).
-    """
-    if least <= twice(mean, n):
-        return 1.0
-    ends = _full_supports(mean, n, r)
-    tails = [0.0]
-    for m in range(max(least - 1, min(ends)), n):
-        tails.append(_largest_of_support(m, ends[m], ends[m + 1], mean * n, least, r))
-    return max(tails)
-
-
-@functools.lru_cache(maxsize=64)
-def _full_supports(mean: float, n: int, r: float) -> dict[int, float]:
-    """The `a` with which f(i) ~ (a + i)^(1/r) on {0, ..., m} has the mean, by m."""
-    from scipy.optimize import brentq
-
-    def excess(log_a: float, m: int) -> float:
-        f = _powers(math.exp(log_a), m, r)
-        return float(np.arange(m + 1) @ f / f.sum()) - mean * n
-
-    low, high = math.log(1e-12), math.log(1e9)
-    return {
-        m: math.exp(brentq(excess, low, high, args=(m,), xtol=1e-12))
-        for m in range(1, n + 1)
-        if excess(high, m) > 0
-    }
-
-
-def _powers(a: float, m: int, r: float) -> FloatArray:
-    """(a + i)^(1/r), divided by a^(1/r), for i = 0, ..., m."""
-    return np.asarray((1 + np.arange(m + 1) / a) ** (1 / r))
-
-
-def _largest_of_support(
-    m: int, a_none: float, a_full: float, total: float, least: int, r: float
-) -> float:
-    """Largest tail among the distributions on {0, ..., m + 1} with the mean `total`."""
-    from scipy.optimize import minimize_scalar
-
-    room = m + 1 - np.arange(m + 1)
-
-    def below(log_a: float) -> float:
-        f = _powers(math.exp(log_a), m, r)
-        return float((m + 1 - total) * f[:least].sum() / (room @ f))
-
-    low, high = math.log(a_full), math.log(a_none)
-    inside = minimize_scalar(below, bounds=(low, high), method="bounded", options={"xatol": 1e-7})
-    return 1 - min(float(inside.fun), below(low), below(high))
-
 
 # --- bounds on the expected number of noise units that pass a threshold on selection frequency ---
 
@@ -214,22 +131,23 @@ def least_threshold(stability: Resampled, pfer: float, assumption: Assumption) -
     if wanted is None or wanted <= 0:
         raise OptionError(f"`pfer` must be a number above 0.\n  Found: {described(pfer)}.")
     n, (q, _) = stability.n_resamples, _sizes(stability)
-    bound_at = functools.partial(bound_with, q)
-    # Frequencies are multiples of 1 / n, so only such thresholds differ.
-    low, high = n // 2, n  # counts: `low` is too low, `high` is high enough
-    if bound_at(1.0) > pfer:
+
+    def is_enough(count: int) -> bool:
+        try:
+            return bound_with(q, count / n) <= pfer
+        except OptionError:  # the threshold is too low for the bound
+            return False
+
+    least = bound_with(q, 1.0)
+    if least > pfer:
         raise StabilityError(
             f"No threshold gives a bound of at most {pfer:g}: at threshold 1 it is"
-            f" {bound_at(1.0):.3g}, with {q} selected on each resample.\n"
+            f" {least:.3g}, with {q} selected on each resample.\n"
             f"  {_way_out(stability, bound_with, q, float(pfer))}"
         )
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _allowed(bound_at, middle / n) <= pfer:
-            high = middle
-        else:
-            low = middle
-    return high / n
+    # Frequencies are multiples of 1 / n, so only such thresholds differ.
+    counts = range(n // 2 + 1, n)
+    return (counts.start + bisect.bisect_left(counts, True, key=is_enough)) / n
 
 
 def _way_out(
@@ -246,14 +164,6 @@ def _way_out(
         f'Use `fit.resample({stability.n_resamples}, scheme="{stability.scheme}", k={k})`, or a'
         " larger `pfer`."
     )
-
-
-def _allowed(bound_at: Callable[[float], float], threshold: float) -> float:
-    """The bound; infinite if the threshold is too low for it."""
-    try:
-        return bound_at(threshold)
-    except OptionError:
-        return math.inf
 
 
 def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[int, float], float]:
@@ -317,67 +227,28 @@ def _check_threshold(threshold: object) -> None:
         )
 
 
-def _least_count(threshold: float, n: int) -> int:
-    """Smallest number of n resamples that reaches the threshold."""
-    return math.ceil(threshold * n - ROUNDING)
-
-
 # --- the bounds ----------------------------------------------------------------------------------
 
 
 def worst_case_bound(q: int, p: int, threshold: float) -> float:
-    """Bound under exchangeability alone: q^2 / ((2 threshold - 1) p).
-
-    Theorem 1 of Meinshausen and Buehlmann (2010, JRSS B 72, 417-473).
-
-    Parameters
-    ----------
-    q : int
-        Units selected on each subsample, at least 1.
-    p : int
-        Units to select from.
-    threshold : float
-        Above 0.5, at most 1.
-
-    Examples
-    --------
-    >>> from treeselect.resampling.error_bounds import worst_case_bound
-    >>> print(round(worst_case_bound(q=10, p=1000, threshold=0.75), 3))
-    0.2
-    """
+    """q^2 / ((2 threshold - 1) p), if q of p are selected on each subsample: theorem 1 of
+    Meinshausen and Buehlmann (2010, JRSS B 72, 417-473), under exchangeability alone."""
     return q**2 / ((2 * threshold - 1) * p)
 
 
 def unimodal_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
     """Bound if the distribution of each noise unit's simultaneous selections is unimodal.
 
-    Theorem 2 of Shah and Samworth (2013, JRSS B 75, 55-80), with theta = q / p: C(t, B) q^2 / p,
-    where C is 1 / (2 (2t - 1 - 1 / (2B))) for t up to 3/4 and 4 (1 - t + 1 / (2B)) / (1 + 1 / B)
-    above. The threshold is rounded up to the next frequency that 2B resamples can have.
-
-    Parameters
-    ----------
-    q, p, threshold
-        As in :func:`worst_case_bound`.
-    n_pairs : int
-        Number B of complementary pairs.
-
-    Raises
-    ------
-    OptionError
-        If the threshold is too low, or q exceeds p / sqrt(3): the theorem does not apply.
-
-    Examples
-    --------
-    >>> from treeselect.resampling.error_bounds import unimodal_bound
-    >>> print(round(unimodal_bound(q=10, p=1000, threshold=0.75, n_pairs=50), 3))
-    0.102
+    Theorem 2 of Shah and Samworth (2013, JRSS B 75, 55-80), with theta = q / p, for B pairs:
+    C(t, B) q^2 / p, where C is 1 / (2 (2t - 1 - 1 / (2B))) for t up to 3/4 and
+    4 (1 - t + 1 / (2B)) / (1 + 1 / B) above. The threshold is rounded up to the next frequency that
+    2B resamples can have. An OptionError if it is too low, or q exceeds p / sqrt(3).
     """
     theta, b = q / p, n_pairs
     _check_few(q, p, 1 / math.sqrt(3))
     count = _least_count(threshold, 2 * b)
     floor = 0.5 + min(theta**2, 1 / (2 * b) + 0.75 * theta**2)
-    least = max(math.floor(floor * 2 * b + ROUNDING) + 1, b + 2)
+    least = max(math.floor(floor * 2 * b + _ROUNDING) + 1, b + 2)
     if count < least:
         raise _too_low(threshold, least, 2 * b)
     t = count / (2 * b)
@@ -394,23 +265,7 @@ def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
     Equation 8 of Shah and Samworth (2013), with theta = q / p:
     p min(D(theta^2, 2t - 1, B, -1/2), D(theta, t, 2B, -1/4)), where D is :func:`largest_tail`. The
     proportions of simultaneous selections are taken to be -1/2-concave and the frequencies to be
-    -1/4-concave.
-
-    Parameters
-    ----------
-    q, p, threshold, n_pairs
-        As in :func:`unimodal_bound`.
-
-    Raises
-    ------
-    OptionError
-        If the threshold is too low, or q exceeds p / 2.
-
-    Examples
-    --------
-    >>> from treeselect.resampling.error_bounds import concave_bound
-    >>> print(round(concave_bound(q=10, p=1000, threshold=0.75, n_pairs=50), 3))
-    0.024
+    -1/4-concave. An OptionError if the threshold is too low, or q exceeds p / 2.
     """
     theta, b = q / p, n_pairs
     _check_few(q, p, 0.5)
@@ -418,7 +273,7 @@ def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
     # `count` of 2B resamples at least means count - B of B pairs with both halves at least.
     tail = min(largest_tail(theta**2, count - b, b, -0.5), largest_tail(theta, count, 2 * b, -0.25))
     if tail == 1.0:
-        least = min(b + twice(theta**2, b), twice(theta, 2 * b)) + 1
+        least = min(b + _twice(theta**2, b), _twice(theta, 2 * b)) + 1
         raise _too_low(threshold, least, 2 * b)
     # With few pairs the shape bound may be weaker than Markov's inequality, which needs no shape.
     return min(p * tail, worst_case_bound(q, p, threshold))
@@ -443,3 +298,199 @@ def _too_low(threshold: float, least: int, n: int) -> OptionError:
         f"`threshold` must be at least {least / n:g} for this bound, with these numbers of"
         f" selections and resamples.\n  Found: {threshold:g}."
     )
+
+
+def _least_count(threshold: float, n: int) -> int:
+    """Smallest number of n resamples that reaches the threshold."""
+    return math.ceil(threshold * n - _ROUNDING)
+
+
+def _twice(mean: float, n: int) -> int:
+    """Twice a mean, as a count of n, rounded up."""
+    return math.ceil(2 * mean * n - _ROUNDING)
+
+
+def largest_tail(mean: float, least: int, n: int, r: float) -> float:
+    """Largest P(X >= least) of an r-concave X on {0, ..., n}, r < 0, with mean at most `mean` n: D.
+
+    Shah and Samworth (2013), appendices A.2 and A.4. The largest tail is that of probabilities
+    f(i) proportional to (a + i)^(1/r) for i = 0, ..., m, with f(m + 1) between 0 and its value by
+    this formula, and 0 above. For each m, `a` ranges from the value at which f(m + 1) follows the
+    formula to that at which it is 0, and the mean determines f(m + 1). If `least` is at most twice
+    the mean, the bound does not apply and is 1.
+    """
+    if least <= _twice(mean, n):
+        return 1.0
+    ends = _full_supports(mean, n, r)
+    tails = [0.0]
+    for m in range(max(least - 1, min(ends)), n):
+        tails.append(_largest_of_support(m, ends[m], ends[m + 1], mean * n, least, r))
+    return max(tails)
+
+
+@functools.lru_cache(maxsize=64)
+def _full_supports(mean: float, n: int, r: float) -> dict[int, float]:
+    """The `a` with which f(i) ~ (a + i)^(1/r) on {0, ..., m} has the mean, by m."""
+    from scipy.optimize import brentq
+
+    def excess(log_a: float, m: int) -> float:
+        f = _powers(math.exp(log_a), m, r)
+        return float(np.arange(m + 1) @ f / f.sum()) - mean * n
+
+    low, high = math.log(1e-12), math.log(1e9)
+    return {
+        m: math.exp(brentq(excess, low, high, args=(m,), xtol=1e-12))
+        for m in range(1, n + 1)
+        if excess(high, m) > 0
+    }
+
+
+def _powers(a: float, m: int, r: float) -> FloatArray:
+    """(a + i)^(1/r), divided by a^(1/r), for i = 0, ..., m."""
+    return np.asarray((1 + np.arange(m + 1) / a) ** (1 / r))
+
+
+def _largest_of_support(
+    m: int, a_none: float, a_full: float, total: float, least: int, r: float
+) -> float:
+    """Largest tail among the distributions on {0, ..., m + 1} with the mean `total`."""
+    from scipy.optimize import minimize_scalar
+
+    room = m + 1 - np.arange(m + 1)
+
+    def below(log_a: float) -> float:
+        f = _powers(math.exp(log_a), m, r)
+        return float((m + 1 - total) * f[:least].sum() / (room @ f))
+
+    low, high = math.log(a_full), math.log(a_none)
+    inside = minimize_scalar(below, bounds=(low, high), method="bounded", options={"xatol": 1e-7})
+    return 1 - min(float(inside.fun), below(low), below(high))
+
+
+# --- integrated path stability selection (IPSS) --------------------------------------------------
+
+# The tuning parameter of the path is the number of units k. On each half of B random splits of the
+# rows, a method selects sets of sizes 1, ..., K. A unit's score is the mean over the sizes of
+# h(its frequency), with h(x) = (2 x - 1)^power above 1/2 and 0 below. The expected number of units
+# without signal whose score is at least as high is at most the mean of `size_bound` over the sizes,
+# divided by the score (theorem 1 of Melikechi and Miller 2025, with the uniform measure on sizes).
+
+POWERS = (1, 2, 3)
+"""Exponents for which the bound is known."""
+
+POWER, CUTOFF, PAIRS = 2, 0.05, 25
+"""Defaults of q-values (``benchmarks/qvalues.py``). Pairs are splits of the same rows: however many
+there are, they count as at most this many independent ones."""
+
+
+def size_bound(q: FloatArray, p: int, n_pairs: int, power: int) -> FloatArray:
+    """Bound on the sum of h(frequency) over units without signal, if q of p are selected on a half.
+
+    ``2 x - 1`` is at most the share U of pairs in which both halves select the unit. The bound is
+    p E(U^power) for B independent pairs, in each of which both halves select the unit with
+    probability t^2, t = q / p. For power 1 this is p t^2, also for dependent pairs; for power 2,
+    p (t^2 + (B - 1) t^4) / B; for power 3,
+    p (t^2 + 3 (B - 1) t^4 + (B - 1) (B - 2) t^6) / B^2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.resampling.error_bounds import size_bound
+    >>> size_bound(np.array([10.0]), p=100, n_pairs=50, power=1)
+    array([1.])
+    """
+    t2, b = (np.asarray(q, dtype=np.float64) / p) ** 2, n_pairs
+    if power == 1:
+        return np.asarray(p * t2)
+    if power == 2:
+        return np.asarray(p * (t2 + (b - 1) * t2**2) / b)
+    return np.asarray(p * (t2 + 3 * (b - 1) * t2**2 + (b - 1) * (b - 2) * t2**3) / b**2)
+
+
+def sizes_within(q: FloatArray, p: int, n_pairs: int, power: int, cutoff: float) -> int:
+    """Number of sizes, at least 1, whose mean bound, which increases, is at most the cutoff."""
+    bound = size_bound(np.maximum.accumulate(q), p, n_pairs, power)
+    mean = np.cumsum(bound) / np.arange(1, len(bound) + 1)
+    return max(1, int(np.searchsorted(mean, cutoff * (1 + 1e-12), side="right")))
+
+
+def efp_scores(frequency: FloatArray, n_pairs: int, power: int, cutoff: float) -> FloatArray:
+    """Expected number of false positives if a unit and all units at least as stable are selected,
+    shape (p,), from frequencies in the sets of sizes 1, 2, ..., shape (n_sizes, p).
+
+    Sizes are used as long as the mean bound is at most the cutoff.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.resampling.error_bounds import efp_scores
+    >>> frequency = np.array([[1.0, 0.0, 0.0, 0.0], [1.0, 0.75, 0.25, 0.0]])
+    >>> print(efp_scores(frequency, n_pairs=50, power=1, cutoff=1.0))
+    [0.625 2.5   4.    4.   ]
+    """
+    p = frequency.shape[1]
+    q = frequency.sum(axis=1)
+    n_sizes = sizes_within(q, p, n_pairs, power, cutoff)
+    bound = float(size_bound(q[:n_sizes], p, n_pairs, power).mean())
+    score = (np.maximum(2 * frequency[:n_sizes] - 1, 0.0) ** power).mean(axis=0)
+    return np.asarray(np.where(score * p > bound, bound / np.where(score > 0, score, 1.0), p))
+
+
+def q_values_of(efp: FloatArray) -> FloatArray:
+    """Smallest false discovery rate at which each unit is selected: the minimum, over thresholds
+    that its efp score reaches, of expected false positives over the number selected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.resampling.error_bounds import q_values_of
+    >>> print(q_values_of(np.array([0.2, 4.0, 0.2, 0.6])))
+    [0.1 1.  0.1 0.2]
+    """
+    ordered = np.sort(efp)
+    selected = np.searchsorted(ordered, ordered, side="right")
+    least = np.minimum.accumulate((ordered / selected)[::-1])[::-1]
+    return np.asarray(least[np.searchsorted(ordered, efp)])
+
+
+# --- q-values of resamples -----------------------------------------------------------------------
+
+_WAY = '`fit.resample(100, scheme="complementary", path=True)`'
+
+
+def followed(
+    stability: Resampled, wanted: str, way: str = "`fit.resample(100, path=True)`"
+) -> StabilityPath:
+    """The selection paths of the resamples; a StabilityError if they were not followed."""
+    if stability.along is None:
+        raise StabilityError(
+            f"Can't compute {wanted} without the selection paths of the resamples.\n  Use {way}."
+        )
+    return stability.along
+
+
+def efp_of(stability: Resampled, power: int, cutoff: float, independent_pairs: int) -> FloatArray:
+    """Efp scores of the units that are not forced in: see ``Stability.q_values``."""
+    exponent = whole(power)
+    if exponent not in POWERS:
+        raise OptionError(f"`power` must be 1, 2 or 3.\n  Found: {described(power)}.")
+    wanted = finite(cutoff)
+    if wanted is None or wanted <= 0:
+        raise OptionError(f"`cutoff` must be a number above 0.\n  Found: {described(cutoff)}.")
+    pairs = check_count("independent_pairs", independent_pairs, least=1)
+    if not _has_whole_pairs(stability):
+        raise StabilityError(
+            f"Q-values need complete complementary pairs.\n  Found: {stability.words}. Use {_WAY}."
+        )
+    path = followed(stability, "q-values", _WAY)
+    n_pairs = min(stability.n_resamples // 2, pairs)
+    return efp_scores(path.frequency[:, stability.assessed], n_pairs, exponent, wanted)
+
+
+def has_q_values(stability: Resampled) -> bool:
+    """Whether q-values are defined."""
+    return stability.along is not None and _has_whole_pairs(stability)
+
+
+def _has_whole_pairs(stability: Resampled) -> bool:
+    return stability.scheme == "complementary" and stability.n_resamples % 2 == 0

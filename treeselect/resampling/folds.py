@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
+from treeselect.arguments.checks import MOST_FOLDS, MOST_REPEATS, as_floats, check_count
+from treeselect.arguments.scalars import answer, described, whole
+from treeselect.designs.modeldata import ModelData
+from treeselect.designs.problem import Problem
+from treeselect.designs.row_groups import read_groups
+from treeselect.designs.strata import labels_of, varies
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import IntArray
+from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
+from treeselect.engine.random import stream_seed
+from treeselect.engine.survival.times import START
+from treeselect.errors import OptionError, quoted, said_by
+from treeselect.frames.reading import read_data
+from treeselect.quiet import own_filters
 
 
 @runtime_checkable
@@ -86,3 +99,403 @@ def mean_repeats(splits: Sequence[Split]) -> float:
     """How often a row is held out, on average over the rows that are held out at all."""
     held_out = np.concatenate([split.test for split in splits])
     return len(held_out) / len(np.unique(held_out))
+
+
+# --- Folds as users give them: numbers, splitters, arrays; and clusters that are given later -----
+
+_HIGHEST_FOLD = 2**31
+"""Largest number of a fold."""
+
+
+def read_folds(
+    folds: object,
+    repeats: object,
+    fold_groups: str | Sequence[Any] | None,
+    n_rows: int,
+    name: str = "folds",
+) -> Folds:
+    """Check the first two arguments against all rows of the data.
+
+    Parameters
+    ----------
+    fold_groups : str, sequence or None
+        Only its name is used: the clusters themselves are stored with the weights of the rows.
+    n_rows : int
+        Of the data.
+    name : str
+        Name of the argument `folds`.
+
+    Raises
+    ------
+    OptionError
+        If an argument is not allowed.
+    """
+    n_repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
+    if isinstance(folds, bool) or whole(folds) is not None:
+        known: int | Splitter | IntArray = check_count(name, folds, least=2, most=MOST_FOLDS)
+    else:
+        if n_repeats != 1:
+            raise OptionError(
+                "`repeats` needs a number of folds, which are drawn anew in each repeat.\n"
+                f"  Found: {n_repeats} repeats of {type(folds).__name__}. Omit `repeats`, or give"
+                " a repeated splitter such as `RepeatedStratifiedKFold` as `folds`."
+            )
+        known = folds if _is_splitter(folds) else _fold_numbers(folds, n_rows, name)
+    return Folds(
+        folds=known,
+        repeats=n_repeats,
+        groups_name=_name_of(fold_groups),
+    )
+
+
+def _is_splitter(value: object) -> TypeGuard[Splitter]:
+    """Whether it is a splitter, not the class of one."""
+    methods = (answer(value, "split"), answer(value, "get_n_splits"))
+    return all(map(callable, methods)) and not isinstance(value, type)
+
+
+def _fold_numbers(given: object, n_rows: int, name: str) -> IntArray:
+    """The fold number of each row."""
+    allowed = (
+        f"`{name}` must be a whole number of at least 2, a scikit-learn splitter, or an array with"
+        " the fold number of each row.\n"
+    )
+    values = None if isinstance(given, str) else as_floats(given)
+    if values is None or values.ndim == 0:
+        is_list = isinstance(given, list | tuple)
+        found = f"a {type(given).__name__} of non-numbers" if is_list else described(given)
+        raise OptionError(f"{allowed}  Found: {found}.")
+    if values.shape != (n_rows,):
+        raise OptionError(
+            f"{allowed}  Found: an array of shape {values.shape} for {n_rows} rows of data."
+        )
+    is_number = (values == np.floor(values)) & (np.abs(values) <= _HIGHEST_FOLD)
+    if not is_number.all():
+        odd = values[~is_number][0]
+        is_large = odd == np.floor(odd)
+        why = f"which is beyond {_HIGHEST_FOLD:,}" if is_large else "which is not a whole number"
+        raise OptionError(f"{allowed}  Found: {odd:g}, {why}.")
+    return values.astype(np.int64)
+
+
+def in_own_groups(here: ModelData, folds: Folds, data: Any) -> ModelData:
+    """The rows of a fit with its clusters, if these are known or a column of the data."""
+    name = folds.groups_name
+    if here.row_weights.groups is not None or not isinstance(name, str):
+        return here
+    frame = _all_rows(here, data)
+    if name not in frame:
+        return here
+    groups = read_groups(name, frame, here.response.rows)
+    return dataclasses.replace(here, row_weights=here.row_weights.in_groups(groups))
+
+
+def with_groups(
+    here: ModelData, folds: Folds, given: str | Sequence[Any] | None, data: Any
+) -> tuple[ModelData, Folds]:
+    """The rows and folds of a fit with the given clusters; with its own if none are given.
+
+    Parameters
+    ----------
+    here : ModelData
+    folds : Folds
+    given : str, array of shape (n_rows,) or None
+        The argument ``fold_groups``.
+    data : frame or path, or None
+        All rows of the data; without it, only the columns behind the terms are known.
+
+    Raises
+    ------
+    OptionError
+        If the clusters can't be found.
+    """
+    here, name = in_own_groups(here, folds, data), folds.groups_name
+    known = here.row_weights.groups is not None
+    if (given is None and (known or name is False)) or (
+        known and isinstance(given, str) and given == name
+    ):
+        return here, folds
+    frame = _all_rows(here, data)
+    if isinstance(given, str) and given not in frame:
+        raise OptionError(
+            "`fold_groups` must be a column of `data`; give `data` if no term uses the column.\n"
+            f"  Found: {quoted(given)}."
+        )
+    if given is None:
+        column = f"`data` with the column {quoted(name)}, or " if isinstance(name, str) else ""
+        raise OptionError(
+            "`fold_groups` must be given: the fit used them, and the model file does not hold"
+            f" them.\n  Give {column}`fold_groups=` with one value per row."
+        )
+    groups = read_groups(given, frame, here.response.rows)
+    here = dataclasses.replace(here, row_weights=here.row_weights.in_groups(groups))
+    return here, dataclasses.replace(folds, groups_name=_name_of(given))
+
+
+def _all_rows(here: ModelData, data: Any) -> Any:
+    return here.all_rows() if data is None else read_data(data)
+
+
+def _name_of(groups: object) -> str | bool:
+    """The column of clusters, or whether clusters were given."""
+    return groups if isinstance(groups, str) else groups is not None
+
+
+# --- From folds to pairs of training and held-out rows -------------------------------------------
+
+_NONE_NEEDED = "an integer `k`, which needs none"
+
+
+def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -> tuple[Split, ...]:
+    """The training and the held-out rows of each fold, among the rows with a positive weight.
+
+    Raises
+    ------
+    OptionError
+        If there are too few rows, rows of a class or clusters, a splitter fails, a side is empty or
+        shares a row or cluster with the other, or the response is constant where it must vary.
+    """
+    rows = weights.rows
+    groups = None if weights.groups is None else weights.groups[rows]
+    if isinstance(folds.folds, int):
+        found = []
+        for repeat in range(folds.repeats):
+            fold = assign_folds(
+                problem, weights, folds.folds, seed,
+                groups=groups, repeat=repeat, choose=folds.choose,
+            )  # fmt: skip
+            found += _splits_of(fold, rows)
+    elif isinstance(folds.folds, np.ndarray):
+        found = _splits_of(folds.folds, rows)
+    elif folds.folds is None:
+        raise OptionError(
+            "`inner_folds` must be given: the folds of the fit were not a number, and are not in"
+            " the file that the model was loaded from."
+        )
+    else:
+        found = _splits_by(_seeded(folds.folds, seed), problem, rows, groups)
+        if weights.groups is not None and all(map(_looks_forward, found)):
+            found = [_without_groups_of_both(split, weights.groups) for split in found]
+    if len(found) < 2:
+        raise OptionError(f"`folds` must give at least two folds.\n  Found: {len(found)}.")
+    for number, split in enumerate(found):
+        _check_split(problem, split, f"fold {number + 1} of {len(found)}", choose=folds.choose)
+        if weights.groups is not None:
+            _check_apart(weights.groups, split, f"fold {number + 1} of {len(found)}")
+    return tuple(found)
+
+
+def assign_folds(
+    problem: Problem,
+    weights: RowWeights,
+    folds: int,
+    seed: int,
+    *,
+    groups: IntArray | None = None,
+    repeat: int = 0,
+    choose: bool = True,
+) -> IntArray:
+    """Fold number of each row, -1 for rows without weight. Classes or events are balanced over the
+    folds.
+
+    Parameters
+    ----------
+    groups : ndarray of int, shape (n_rows with weight,), optional
+        Clusters, each of which is in one fold; classes are then balanced as far as possible.
+    repeat : int
+        Each number draws different folds.
+    choose : bool
+        As in :class:`Folds`.
+
+    Raises
+    ------
+    OptionError
+        If there are fewer rows (of a class) or clusters than folds.
+    """
+    rows = weights.rows
+    y = labels_of(problem, rows)
+    stratify = y is not None
+    fewest, kind = len(rows), "rows"
+    if y is not None:
+        # Every fold must contain an event; it is no problem if all rows end in one.
+        times = problem.family.has_times
+        kind = "rows with an event" if times else "rows of the rarer class"
+        fewest = int(y.sum()) if times else int(np.unique(y, return_counts=True)[1].min())
+    if folds > fewest:
+        raise OptionError(
+            f"`folds` must be at most the number of {kind}, {fewest}.\n"
+            f"  Found: {folds}. {_way_out('a smaller `folds`', choose=choose)}"
+        )
+    if groups is not None and folds > (n_groups := len(np.unique(groups))):
+        raise OptionError(
+            f"`fold_groups` must have at least as many clusters as there are folds, {folds}.\n"
+            f"  Found: {n_groups}. {_way_out('other `folds`', choose=choose)}"
+        )
+    parts = ("folds",) if repeat == 0 else ("folds", repeat)
+    state = stream_seed(seed, *parts) % 2**32
+    fold = np.full(len(weights), -1, dtype=np.int64)
+    if groups is None:
+        random = np.random.RandomState(state)
+        shuffled = _shuffled(len(rows), folds, random) if y is None else _balanced(y, folds, random)
+        fold[rows] = shuffled
+        return fold
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+
+    kind_of = StratifiedGroupKFold if stratify else GroupKFold
+    splitter = kind_of(folds, shuffle=True, random_state=state)
+    with own_filters():
+        # scikit-learn warns of a class with fewer rows than folds. Too few rows of a class and too
+        # few events are refused above; too few censored rows are no problem.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        for number, (_, held_out) in enumerate(splitter.split(rows, y, groups)):
+            fold[rows[held_out]] = number
+    return fold
+
+
+def _shuffled(n: int, folds: int, random: np.random.RandomState) -> IntArray:
+    """The folds of scikit-learn's ``KFold``, whose import takes a second."""
+    order = np.arange(n)
+    random.shuffle(order)
+    fold = np.empty(n, dtype=np.int64)
+    for number, held_out in enumerate(np.array_split(order, folds)):
+        fold[held_out] = number
+    return fold
+
+
+def _balanced(y: AnyArray, folds: int, random: np.random.RandomState) -> IntArray:
+    """The folds of scikit-learn's ``StratifiedKFold``."""
+    _, first, number = np.unique(y, return_index=True, return_inverse=True)
+    label = np.argsort(np.argsort(first))[number]  # in the order of their first rows
+    ordered = np.sort(label)
+    counts = [np.bincount(ordered[i::folds], minlength=len(first)) for i in range(folds)]
+    fold = np.empty(len(y), dtype=np.int64)
+    for k in range(len(first)):
+        of_class = np.arange(folds).repeat([count[k] for count in counts])
+        random.shuffle(of_class)
+        fold[label == k] = of_class
+    return fold
+
+
+def _splits_of(fold: IntArray, rows: IntArray) -> list[Split]:
+    """Each fold held out once; rows with a negative number never are."""
+    here = fold[rows]
+    return [Split(rows[here != f], rows[here == f]) for f in np.unique(here[here >= 0])]
+
+
+def _seeded(splitter: Splitter, seed: int) -> Splitter:
+    """A splitter that draws with the seed, if it would draw anew at each call; others unchanged."""
+    if getattr(splitter, "random_state", seed) is not None:
+        return splitter
+    own: Any = copy.copy(splitter)
+    own.random_state = stream_seed(seed, "folds") % 2**32
+    return own
+
+
+def _splits_by(
+    splitter: Splitter, problem: Problem, rows: IntArray, groups: IntArray | None
+) -> list[Split]:
+    """The splits of a splitter, which receives the rows in use, numbered from 0."""
+    labels = labels_of(problem, rows)
+    y = problem.y[rows] if labels is None else labels
+    try:
+        with own_filters():
+            # Divided clusters are checked for every splitter.
+            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+            pairs = [
+                (np.asarray(train), np.asarray(test))
+                for train, test in splitter.split(np.arange(len(rows))[:, np.newaxis], y, groups)
+            ]
+        if not all(side.ndim == 1 for pair in pairs for side in pair):
+            raise TypeError("a side of a fold is not a list of row numbers")
+        return [Split(rows[train], rows[test]) for train, test in pairs]
+    except MemoryError:
+        raise
+    except Exception as error:  # a splitter of the user's can fail in any way
+        raise OptionError(
+            f"`folds` must be a splitter that can split the {len(rows)} rows in use.\n"
+            f"  {type(splitter).__name__} says: {said_by(error)}"
+        ) from None
+
+
+def _looks_forward(split: Split) -> bool:
+    """Whether all held-out rows come after the training rows."""
+    some = len(split.train) > 0 and len(split.test) > 0
+    return some and bool(split.train.max() < split.test.min())
+
+
+def _without_groups_of_both(split: Split, groups: IntArray) -> Split:
+    """A split of a time series, without the training rows of a block that it divides."""
+    return Split(split.train[~np.isin(groups[split.train], groups[split.test])], split.test)
+
+
+def _way_out(first: str, *more: str, choose: bool) -> str:
+    """What to give instead of folds that do not work."""
+    ways = [first, *([_NONE_NEEDED] if choose else []), *more]
+    return f"Give {', '.join(ways[:-1])}{', or ' if ways[1:] else ''}{ways[-1]}."
+
+
+def _check_split(problem: Problem, split: Split, where: str, *, choose: bool) -> None:
+    """Raise an OptionError if a side is empty, shares rows, or can't be fitted."""
+    way_out = _way_out("other `folds`", choose=choose)
+    for side, rows in (("training", split.train), ("held-out", split.test)):
+        if not len(rows):
+            raise OptionError(
+                f"`folds` must leave training and held-out rows in every fold.\n"
+                f"  Found: no {side} rows in {where}. {way_out}"
+            )
+    both = np.intersect1d(split.train, split.test)
+    if len(both):
+        raise OptionError(
+            "`folds` must not train on held-out rows.\n"
+            f"  Found: {len(both)} rows on both sides of {where}."
+        )
+    y = problem.y[split.train]
+    if problem.family.has_classes:
+        present, needed = len(np.unique(y)), problem.family.n_classes
+        if present < needed:
+            raise OptionError(
+                "Cross-validation needs rows of every class in every training set.\n"
+                f"  Found: {present} of {needed} classes in that of {where}. {way_out}"
+            )
+    elif not varies(problem, split.train):
+        raise OptionError(
+            f"Cross-validation needs {_variation(problem)} in every training set.\n"
+            f"  Found: {_lacking(problem, y)} {len(y)} training rows of {where}. {way_out}"
+        )
+    held_out = problem.y[split.test]
+    if problem.family.score_needs_variation and not varies(problem, split.test):
+        way_out = _way_out("a smaller `folds`", *_other_score(problem), choose=choose)
+        raise OptionError(
+            f"Cross-validation needs {_variation(problem)} in every fold.\n"
+            f"  Found: {_lacking(problem, held_out)} {len(held_out)} rows of {where}. {way_out}"
+        )
+
+
+def _other_score(problem: Problem) -> list[str]:
+    """A score that a constant response allows, if there is one."""
+    if not problem.family.has_times:
+        return ["a `scoring` that allows a constant response"]
+    late = (problem.y[:, START] >= 0).any()
+    return [] if late else ['`scoring="integrated_brier"`, which needs no pairs of rows']
+
+
+def _variation(problem: Problem) -> str:
+    """What the rows must contain."""
+    if problem.family.has_times:
+        return "an event, with other rows at risk at its time,"
+    return "a response that varies"
+
+
+def _lacking(problem: Problem, y: FloatArray) -> str:
+    """What the rows contain instead."""
+    return "none among the" if problem.family.has_times else f"{y[0]:g} in all"
+
+
+def _check_apart(groups: IntArray, split: Split, where: str) -> None:
+    both = np.intersect1d(groups[split.train], groups[split.test])
+    if len(both):
+        raise OptionError(
+            "`folds` must not divide the clusters in `fold_groups`.\n"
+            f"  Found: {len(both)} of them on both sides of {where}. Give a number of folds, or a"
+            " splitter that uses groups, such as `LeaveOneGroupOut`."
+        )

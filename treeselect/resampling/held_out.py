@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.designs.families import Family
+from treeselect.designs.families import Family, area_under_curve
 from treeselect.designs.modeldata import ModelData
-from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.designs.request import Request
+from treeselect.designs.row_sample import outcomes, read_all
+from treeselect.designs.weights import read_offset
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.rounding import at_least, largest_in_row, least_of_equals, levels
 from treeselect.engine.survival.times import EVENT, START, STOP
+from treeselect.errors import OptionError, quoted
+from treeselect.frames.tables import Table
+from treeselect.models.model import Model
+from treeselect.models.recalibration import Recalibration, recalibrate
+from treeselect.resampling.agreement import wilson_of_share
+from treeselect.running.machine import memory_is_told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,3 +143,365 @@ def gather_held_out(
         family=family,
         classes=here.response.classes,
     )
+
+
+# --- Calibration of predictions of held-out rows, in groups and overall --------------------------
+
+MIDDLE = (0.1, 0.9)
+"""Quantiles of the residuals that bound their central 80%."""
+
+_LEAST_MEAN = 1e-6
+"""Replaces predicted means of 0, which have no logarithm."""
+
+
+def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
+    """One row per group (see ``Performance.calibration``).
+
+    Raises
+    ------
+    OptionError
+        For a survival response.
+    """
+    import pandas as pd
+
+    if held.family.has_times:
+        raise OptionError(
+            "`calibration()` needs predictions on the scale of the response.\n"
+            f"  Found: family {quoted(held.family.name)}, whose predictions are relative risks."
+            " `fit.risk_groups()` compares predicted and observed survival."
+        )
+    if not held.classes:
+        return pd.DataFrame(_groups_of_numbers(held, n_groups))
+    parts = []
+    for number, label in positive_classes(held):
+        happened, probability = (held.y == number), probability_of(held, number)
+        rows = pd.DataFrame(_groups_of_shares(held, happened, probability, n_groups))
+        rows.insert(0, "class", pd.Series([label] * len(rows)))
+        parts.append(rows)
+    return pd.concat(parts, ignore_index=True)
+
+
+def positive_classes(held: HeldOut) -> list[tuple[int, Any]]:
+    """The classes whose probabilities are assessed, with their numbers: of two the second."""
+    numbered = list(enumerate(held.classes))
+    return numbered[1:] if len(numbered) == 2 else numbered
+
+
+def probability_of(held: HeldOut, number: int) -> FloatArray:
+    """Predicted probability of a class."""
+    return held.predicted if held.predicted.ndim == 1 else held.predicted[:, number]
+
+
+def recalibration(held: HeldOut) -> Recalibration | None:
+    """Calibration slope and intercept: the response regressed on the linear predictor. None for
+    survival, and for more than two classes, which have no single linear predictor."""
+    if held.family.has_times or held.predicted.ndim == 2:
+        return None
+    with np.errstate(divide="ignore"):
+        known = held.family.link(held.predicted)
+    known = np.where(np.isfinite(known), known, held.family.link(np.array(_LEAST_MEAN)))
+    mass = held.mass * held.like_rows() / held.mass.sum()
+    return recalibrate(held.family.name, held.y, known, mass)
+
+
+def _groups_of_shares(
+    held: HeldOut, happened: BoolArray, probability: FloatArray, n_groups: int
+) -> dict[str, Any]:
+    groups = _members(quantile_groups(probability, held.mass, n_groups))
+    predicted, observed, n = _means(held, groups, probability, happened.astype(np.float64))
+    low, high = wilson_of_share(observed, n)
+    return _columns(held, groups, predicted, observed, low, high)
+
+
+def _groups_of_numbers(held: HeldOut, n_groups: int) -> dict[str, Any]:
+    from scipy import stats
+
+    groups = _members(quantile_groups(held.predicted, held.mass, n_groups))
+    predicted, observed, n = _means(held, groups, held.predicted, held.y)
+    spread = [
+        np.sqrt(np.average((held.y[own] - mean) ** 2, weights=held.mass[own]))
+        for own, mean in zip(groups, observed, strict=True)
+    ]
+    with np.errstate(divide="ignore", invalid="ignore"):  # one row has no standard error
+        error = np.where(n > 1, np.array(spread) / np.sqrt(n - 1), np.nan)
+        half = stats.t.ppf(0.975, np.maximum(n - 1, 1e-9)) * error
+    found = _columns(held, groups, predicted, observed, observed - half, observed + half)
+    residual = held.y - held.predicted
+    ends = [
+        np.quantile(residual[own], MIDDLE, weights=held.mass[own], method="inverted_cdf")
+        for own in groups
+    ]
+    low, high = np.array(ends).T
+    return found | {"residual": observed - predicted, "residual_low": low, "residual_high": high}
+
+
+def _members(group: IntArray) -> list[IntArray]:
+    return [np.flatnonzero(group == g) for g in range(int(group.max()) + 1)]
+
+
+def _means(
+    held: HeldOut, groups: list[IntArray], predicted: FloatArray, observed: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mean prediction, mean response and effective number of rows of each group."""
+    means = [
+        [np.average(values[own], weights=held.mass[own]) for own in groups]
+        for values in (predicted, observed)
+    ]
+    return np.array(means[0]), np.array(means[1]), np.array([held.like_rows(own) for own in groups])
+
+
+def _columns(
+    held: HeldOut,
+    groups: list[IntArray],
+    predicted: FloatArray,
+    observed: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+) -> dict[str, Any]:
+    return {
+        "group": np.arange(1, len(groups) + 1),
+        "n": np.array([held.mass[own].sum() for own in groups]),
+        "predicted": predicted,
+        "observed": observed,
+        "ci_low": low,
+        "ci_high": high,
+    }
+
+
+# --- Discrimination between classes on held-out rows: ROC curves, areas, confusion matrices ------
+
+
+def roc_table(held: HeldOut) -> pd.DataFrame:
+    """One row per corner of a curve (see ``Performance.roc``)."""
+    import pandas as pd
+    from sklearn.metrics import roc_curve
+
+    parts = []
+    for number, label in _asked("roc", held):
+        happened, probability = held.y == number, least_of_equals(probability_of(held, number))
+        if not 0 < happened.sum() < len(happened):  # a stopped call may have one class only
+            continue
+        false, true, cutoff = roc_curve(happened, probability, sample_weight=held.mass)
+        rows = {"cutoff": cutoff, "false_positive_rate": false, "true_positive_rate": true}
+        frame = pd.DataFrame(rows)
+        frame.insert(0, "class", pd.Series([label] * len(frame)))
+        parts.append(frame)
+    if not parts:
+        raise OptionError("`roc()` needs two classes among the held-out rows.\n  Found: one.")
+    return pd.concat(parts, ignore_index=True)
+
+
+def areas(held: HeldOut, number: int) -> tuple[float, float]:
+    """Area under the ROC curve of a class: over all predictions together, and the mean of the areas
+    of the folds, which compares rows within a fold only. NaN if only one class is present."""
+    happened, probability = (held.y == number).astype(np.float64), probability_of(held, number)
+
+    def area(own: BoolArray) -> float:
+        return area_under_curve(happened[own], probability[own], held.mass[own])
+
+    own = np.array([area(held.fold == fold) for fold in np.unique(held.fold)])
+    known = own[~np.isnan(own)]
+    mean = float(known.mean()) if len(known) else float("nan")
+    return area(np.ones(len(happened), dtype=bool)), mean
+
+
+def cutoff_table(held: HeldOut, cutoffs: Sequence[float]) -> pd.DataFrame:
+    """Classification of two classes at some cut-offs.
+
+    Columns ``cutoff``; ``positive``, share of the rows whose probability reaches it;
+    ``sensitivity``, share of the positive rows that reach it; ``specificity``, share of the others
+    that do not; missing if there are no such rows.
+    """
+    import pandas as pd
+
+    yes, mass = held.y > 0, held.mass
+    rows = []
+    for cutoff in cutoffs:
+        reached = at_least(held.predicted, cutoff)
+        rows.append(
+            (cutoff, _share(reached, mass), _share(reached[yes], mass[yes]),
+             _share(~reached[~yes], mass[~yes]))
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=["cutoff", "positive", "sensitivity", "specificity"])
+
+
+def confusion_table(held: HeldOut) -> pd.DataFrame:
+    """One row per pair of classes (see ``Performance.confusion``)."""
+    import pandas as pd
+
+    _asked("confusion", held)
+    n, observed = len(held.classes), held.y.astype(np.int64)
+    counts = np.zeros((n, n))
+    np.add.at(counts, (observed, _most_probable(held)), held.mass)
+    labels = pd.Series(list(held.classes))
+    true, taken = np.divmod(np.arange(n * n), n)
+    total = counts.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        share = counts / total[:, None]
+    return pd.DataFrame(
+        {
+            "observed": labels.iloc[true].array,
+            "predicted": labels.iloc[taken].array,
+            "n": counts.ravel(),
+            "share": share.ravel(),
+        }
+    )
+
+
+def per_class_table(held: HeldOut) -> pd.DataFrame:
+    """One row per class: ``class``, ``n``, ``recall``, share of its rows that are classified as it,
+    ``precision``, share of the rows classified as it that belong to it, and ``area``, the area
+    under the ROC curve of the class against the others over all predictions; missing if there are
+    no such rows."""
+    import pandas as pd
+
+    found = confusion_table(held)
+    n = len(held.classes)
+    counts = found["n"].to_numpy().reshape(n, n)
+    right, total, taken = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return pd.DataFrame(
+            {
+                "class": pd.Series(list(held.classes)).array,
+                "n": total,
+                "recall": right / total,
+                "precision": right / taken,
+                "area": [areas(held, number)[0] for number in range(n)],
+            }
+        )
+
+
+def _most_probable(held: HeldOut) -> Any:
+    """The predicted class of each row, as in ``predict(type="class")``."""
+    if held.predicted.ndim == 2:
+        return largest_in_row(held.predicted)
+    return at_least(held.predicted, 0.5).astype(np.int64)
+
+
+def _share(members: BoolArray, mass: FloatArray) -> float:
+    return float(mass[members].sum() / mass.sum()) if len(mass) else float("nan")
+
+
+def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:
+    if not held.classes:
+        raise OptionError(
+            f"`{what}()` needs a response with classes.\n"
+            f"  Found: family {quoted(held.family.name)}."
+            + ("" if held.family.has_times else " `calibration()` also takes numeric responses.")
+        )
+    return positive_classes(held)
+
+
+# --- Groups of rows by quantiles of a value ------------------------------------------------------
+
+
+def quantile_groups(values: FloatArray, weight: WeightArray, n_groups: int) -> IntArray:
+    """Group number of each row, from 0, by weighted quantiles. Rows with equal values are in the
+    same group, so there may be fewer groups."""
+    _, place = np.unique(levels(values), return_inverse=True)
+    share = np.bincount(place, weight)
+    middle = (np.cumsum(share) - share / 2) / share.sum()
+    found = np.minimum((middle * n_groups).astype(np.int64), n_groups - 1)[place]
+    return np.unique(found, return_inverse=True)[1]
+
+
+# --- The score of a selection on the rows that were not drawn, which had no part in it -----------
+
+MOST_SCORED = 5_000_000
+"""Most rows that are scored: the standard error of an AUC is then about 0.0003 or less."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutScore:
+    """A score on the rows that were not drawn.
+
+    Attributes
+    ----------
+    score_name : str
+    score : float
+        Of the final model; NaN if it is not defined for these rows.
+    n_rows : int
+        How many of them are scored: all, or five million at equal distances.
+    """
+
+    score_name: str
+    score: float
+    n_rows: int
+
+
+@memory_is_told()
+def confirm(
+    design: ModelData, model: Model, table: Table, request: Request, n_threads: int
+) -> HeldOutScore | None:
+    """Score the final model on rows in use that were not drawn; None if all were drawn.
+
+    The response of all rows is in memory, but of their columns no more than a batch. Levels that
+    are not among those of the sample are none of the levels, whatever `new_levels` says.
+    """
+    if design.sample is None or design.rows.not_drawn == 0:
+        return None
+    parsed, codes = design.spec.formula, design.spec.na
+    frame = outcomes(parsed, table, codes, request.hidden)
+    every, full = read_all(parsed, frame, request.weights, request.weights_kind, request.family)
+    offset = read_offset(request.offset, frame)
+    del frame
+    drawn = np.zeros(len(full.rows), dtype=bool)
+    drawn[np.searchsorted(full.rows, design.response.rows)] = True
+    others = np.flatnonzero(~drawn)
+    n = min(len(others), MOST_SCORED)
+    # A score of the family may need the training rows, too.
+    place = np.sort(np.concatenate([np.flatnonzero(drawn), others[_spaced(len(others), n)]]))
+    y, rows, drawn = full.y[place], full.rows[place], drawn[place]
+    weight = every.values[rows]
+    del full, others, every
+    known = None if offset is None else offset[rows]
+    predicted = _predictions(design, model, table, known, rows, n_threads)
+    family = design.response.family
+    score = family.held_out_score(
+        y, predicted, np.where(drawn, 0, weight), np.where(drawn, weight, 0)
+    )
+    return HeldOutScore(family.score_name, float(score), n)
+
+
+def _spaced(n: int, wanted: int) -> IntArray:
+    """Places of `wanted` of n rows at equal distances."""
+    return np.arange(wanted) * n // max(wanted, 1)
+
+
+def _predictions(
+    design: ModelData,
+    model: Model,
+    table: Table,
+    offset: FloatArray | None,
+    rows: IntArray,
+    n_threads: int,
+) -> FloatArray:
+    """Mean response of these rows, read in batches."""
+    n, width = len(rows), design.response.family.n_classes
+    if not model.groups.any():
+        return model.without_trees(n, offset)
+    terms = used_terms(design, model)
+    variables = list(dict.fromkeys(v for name in terms for v in design.spec[name].term.variables))
+    spec = dataclasses.replace(
+        design.spec, new_levels="missing" if design.spec.new_levels == "missing" else "other"
+    )
+    found = np.empty((n, width) if width > 2 else n)
+    for start, frame in table.batches(variables):
+        low, high = np.searchsorted(rows, [start, start + len(frame)])
+        if low == high:
+            continue
+        own = _rows_of(frame, rows[low:high] - start)
+        known = None if offset is None else offset[low:high]
+        binned = model.bin(design.arrays, spec.encode(own, terms))
+        found[low:high] = model.predict_binned(binned, known, n_threads)
+    return found
+
+
+def _rows_of(frame: pd.DataFrame, rows: IntArray) -> pd.DataFrame:
+    return frame if len(rows) == len(frame) else frame.iloc[rows].reset_index(drop=True)
+
+
+def used_terms(design: ModelData, model: Model) -> list[str]:
+    """Terms whose columns the final model needs."""
+    names = design.arrays.groups.terms
+    return [term for g in np.flatnonzero(model.groups) for term in names[g]]

@@ -40,13 +40,12 @@ from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.models.maketables import changed_labels
 from treeselect.printing import MOST_ROWS, SummaryContent, count_text, p_text
 from treeselect.resampling.choosing import Choice, choose
+from treeselect.resampling.fit import noun
 from treeselect.resampling.folds import Folds, Split
-from treeselect.resampling.halves import draw_parts
 from treeselect.resampling.inference import Inference, SplitFit, _aggregated
-from treeselect.resampling.nouns import noun
-from treeselect.resampling.saved import some, units_read
+from treeselect.resampling.sample_splitting import draw_parts
 from treeselect.running.parallel import Workers
-from treeselect.running.pieces import Course, Kind, run_pieces, stopped_note
+from treeselect.running.pieces import Course, Kind, run_pieces, some, stopped_note, units_read
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit

@@ -19,13 +19,17 @@ from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import MethodError, OptionError, quoted
-from treeselect.resampling.asked_folds import in_own_groups, read_folds, with_groups
 from treeselect.resampling.choosing import Choice, run_selection
-from treeselect.resampling.cross_validation import score_predictions
-from treeselect.resampling.folds import Folds, Split, Splitter
-from treeselect.resampling.paired import test_share
-from treeselect.resampling.score_interval import sampling_error
-from treeselect.resampling.splitting import split_rows
+from treeselect.resampling.cross_validation import sampling_error, score_predictions, test_share
+from treeselect.resampling.folds import (
+    Folds,
+    Split,
+    Splitter,
+    in_own_groups,
+    read_folds,
+    split_rows,
+    with_groups,
+)
 from treeselect.running.parallel import Workers
 
 if TYPE_CHECKING:
@@ -103,7 +107,7 @@ class Fold(NamedTuple):
     predicted : ndarray of float, shape (n_test,), or (n_test, n_classes)
         Predictions of the held-out rows with a weight, in order, on the scale of the response.
     error : float
-        Standard error of the score: see ``treeselect.resampling.score_interval.sampling_error``.
+        Standard error of the score: see ``treeselect.resampling.cross_validation.sampling_error``.
     """
 
     score: float

@@ -25,23 +25,29 @@ from treeselect.printing import (
     interval_text,
     percent_text,
 )
-from treeselect.resampling.agreement import stability_index, wilson_interval
-from treeselect.resampling.error_bounds import (
-    Assumption,
-    ErrorBound,
-    error_bound,
-    least_threshold,
-    no_bound,
-)
-from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, q_values_of
-from treeselect.resampling.places import (
+from treeselect.printing.summary import Summarised
+from treeselect.resampling.agreement import (
     Place,
     associated_clusters,
     least_association,
     place_of,
+    stability_index,
+    wilson_interval,
 )
-from treeselect.resampling.q_values import efp_of, followed
-from treeselect.resampling.selected_sets import SelectedSets
+from treeselect.resampling.error_bounds import (
+    CUTOFF,
+    PAIRS,
+    POWER,
+    Assumption,
+    ErrorBound,
+    efp_of,
+    error_bound,
+    followed,
+    least_threshold,
+    no_bound,
+    q_values_of,
+)
+from treeselect.resampling.resampled import SelectedSets
 from treeselect.running.pieces import stopped_note
 from treeselect.shown import shown
 
@@ -384,7 +390,7 @@ class Stability(PrintedStability):
         tuning parameter, which every method has. Let f(k) be the selection frequency of a unit in
         the sets of size k, over both halves of all splits. Its score is the mean over k = 1 to K of
         ``max(2 f(k) - 1, 0) ** power``. Its efp score is the mean bound on the sum of that term
-        over all units without signal (:func:`treeselect.resampling.false_positives.size_bound`),
+        over all units without signal (:func:`treeselect.resampling.error_bounds.size_bound`),
         divided by the score. K is the largest size on the paths at which the mean bound is at most
         `cutoff`. The q-value is the minimum, over thresholds that the efp score reaches, of the
         ratio of expected false positives to the number selected.

@@ -12,7 +12,7 @@ from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import MAX_BINS, OTHER
 from treeselect.engine.rounding import at_least, falling
 from treeselect.models.probing import Probes, TermProbe
-from treeselect.resampling.effects import LEVELS, NONE, QUARTILES, RANGE, VALUES, Contrast
+from treeselect.resampling.fit import LEVELS, NONE, QUARTILES, RANGE, VALUES, Contrast
 from treeselect.results.curves import MISSING, value_text
 from treeselect.results.interactions import pair_points
 from treeselect.results.shapes import (

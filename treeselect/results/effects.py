@@ -15,7 +15,7 @@ from treeselect.engine.rounding import falling
 from treeselect.errors import TreeselectWarning, listing
 from treeselect.models.probing import ResampledReadings, read_model
 from treeselect.printing import MOST_ROWS, SmallTable, signed, significant
-from treeselect.resampling.effects import (
+from treeselect.resampling.fit import (
     BY_LEVEL,
     DOWN,
     ENDS,

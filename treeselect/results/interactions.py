@@ -11,7 +11,7 @@ import numpy as np
 from treeselect.models.pair_probing import PairProbes, PairTerm, read_strengths
 from treeselect.models.probing import ResampledReadings
 from treeselect.printing import decimal_text, interval_text, significant_text
-from treeselect.resampling.effects import (
+from treeselect.resampling.fit import (
     LEAST_RESAMPLES,
     InteractionRecord,
     interaction_record,

@@ -17,8 +17,8 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
-from treeselect.resampling.nouns import noun
-from treeselect.resampling.sufficiency import LEVEL
+from treeselect.resampling.choosing import LEVEL
+from treeselect.resampling.fit import noun
 from treeselect.results.recurrence import kept_units, undefined_words
 from treeselect.results.rows import RowFacts
 from treeselect.results.summary import options_text

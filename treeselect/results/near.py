@@ -11,8 +11,8 @@ import numpy as np
 from treeselect.designs.association import Associations
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import at_least
-from treeselect.resampling.pairs import co_selection, pairs_of
-from treeselect.resampling.selected_sets import PAIR_LEVEL
+from treeselect.resampling.agreement import co_selection, pairs_of
+from treeselect.resampling.resampled import PAIR_LEVEL
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit

@@ -20,7 +20,7 @@ def overview_table(fit: Fit, most: int, most_others: int) -> tuple[pd.DataFrame,
 
     These are terms whose unit was selected in at least half of the resamples, or more often than
     the rarest selected one, or is interchangeable with a selected one
-    (:mod:`treeselect.resampling.places`); the most frequent first.
+    (:mod:`treeselect.resampling.agreement`); the most frequent first.
 
     Parameters
     ----------

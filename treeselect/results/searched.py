@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from treeselect.algorithms.task import Trace
 from treeselect.errors import OptionError, quoted
 from treeselect.printing import SmallTable, count_text, signed
-from treeselect.resampling.nouns import noun
+from treeselect.resampling.fit import noun
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treeselect.printing import enumeration
-from treeselect.resampling.labelled import as_shown
-from treeselect.resampling.nouns import noun, selection_clause
+from treeselect.resampling.fit import as_shown, noun, selection_clause
 from treeselect.results.recurrence import each_selected_all, undefined_words
 from treeselect.results.summary import score_fact
 from treeselect.results.verdict import FEWEST, verdict

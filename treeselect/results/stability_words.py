@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.printing import decimal_text, enumeration, percent_text
-from treeselect.resampling.fit import index_told
-from treeselect.resampling.model_frequencies import distinct_sets
-from treeselect.resampling.nouns import noun
-from treeselect.resampling.selected_sets import PAIR_LEVEL
+from treeselect.resampling.agreement import distinct_sets
+from treeselect.resampling.fit import index_told, noun
+from treeselect.resampling.resampled import PAIR_LEVEL
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit

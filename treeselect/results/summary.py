@@ -26,8 +26,7 @@ from treeselect.printing import (
     score_text,
 )
 from treeselect.resampling.error_bounds import no_bound
-from treeselect.resampling.labelled import as_shown
-from treeselect.resampling.nouns import noun, selected_of_all
+from treeselect.resampling.fit import as_shown, noun, selected_of_all
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.recurrence import BY_REQUEST, could_vary, kept_units, undefined_words

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from treeselect.engine.rounding import at_least
 from treeselect.printing import enumeration, percent_text
-from treeselect.resampling.nouns import noun
-from treeselect.resampling.places import LEAST_SHARE
+from treeselect.resampling.agreement import LEAST_SHARE
+from treeselect.resampling.fit import noun
 from treeselect.results.recurrence import each_selected_all, sizes_of_resamples
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Standing:
     frequency : dict of str to float
         Share of the resamples that selected each unit.
     interchangeable : frozenset of str
-        Units that are interchangeable with others (:mod:`treeselect.resampling.places`).
+        Units that are interchangeable with others (:mod:`treeselect.resampling.agreement`).
     """
 
     inside: tuple[str, ...]

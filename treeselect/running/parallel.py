@@ -25,10 +25,10 @@ from treeselect.running.machine import (
     importing_is_told,
     memory_is_told,
     sending_is_told,
+    track,
+    warn,
     worker_died,
 )
-from treeselect.running.progress import track
-from treeselect.running.warning import warn
 
 Result = TypeVar("Result")
 
@@ -111,7 +111,7 @@ def run_all(
 ) -> list[Result]:
     """Results of ``function(*call, n_threads=...)`` for each call, in their order.
 
-    See :func:`run_each`, and :func:`treeselect.running.progress.track` for the last two.
+    See :func:`run_each`, and :func:`treeselect.running.machine.track` for the last two.
     """
     running = run_each(function, dict(enumerate(calls)), workers)
     with contextlib.closing(running):

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import check_choice
-from treeselect.comparison.lines import MOST_LINES, ScoreLine, score_lines
+from treeselect.comparison.words import MOST_LINES, ScoreLine, score_lines
 from treeselect.errors import OptionError, listing
 from treeselect.printing import number_text
 from treeselect.reports.colours import ACCENT, COLOURS, GRID, SOFT
@@ -25,7 +25,7 @@ from treeselect.reports.plots.drawing import (
     short_names,
     whole_numbers,
 )
-from treeselect.resampling.nouns import noun_of
+from treeselect.resampling.fit import noun_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from treeselect.designs.labels import shown_names
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.reports.plots import history, pairs, risk, shapes, sizes, units
 from treeselect.reports.plots.drawing import need_matplotlib
-from treeselect.resampling.labelled import as_shown
+from treeselect.resampling.fit import as_shown
 from treeselect.results.curves import has_curve
 from treeselect.results.shapes import given_terms, selected_term
 

@@ -19,7 +19,7 @@ from treeselect.reports.plots.drawing import (
     short_names,
     whole_numbers,
 )
-from treeselect.resampling.nouns import noun
+from treeselect.resampling.fit import noun
 from treeselect.results.curves import ImportanceLines, importance_lines
 from treeselect.results.tables import beyond_path, path_table
 

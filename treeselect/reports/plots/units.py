@@ -9,7 +9,7 @@ import numpy as np
 from treeselect.errors import OptionError, listing
 from treeselect.reports.colours import ACCENT, FAINT, GRID, SOFT
 from treeselect.reports.plots.drawing import dots, name_rows, new_axes
-from treeselect.resampling.nouns import noun
+from treeselect.resampling.fit import noun
 from treeselect.results.frequencies import selected_first
 from treeselect.results.tables import importances_of
 

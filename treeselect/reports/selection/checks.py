@@ -17,12 +17,13 @@ from treeselect.reports.figures.squares import (
 )
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Table
-from treeselect.resampling.calibration import calibration_table, recalibration
-from treeselect.resampling.discrimination import (
+from treeselect.resampling.held_out import (
     areas,
+    calibration_table,
     confusion_table,
     cutoff_table,
     per_class_table,
+    recalibration,
     roc_table,
 )
 from treeselect.results.effects import decimals

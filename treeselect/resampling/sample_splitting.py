@@ -13,8 +13,7 @@ from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.resampling.choosing import Choice
-from treeselect.resampling.folds import Split
-from treeselect.resampling.splitting import split_rows
+from treeselect.resampling.folds import Split, split_rows
 
 _FEWEST_ROWS = 10
 """Least number of rows in each part of a numeric response."""
