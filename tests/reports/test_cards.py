@@ -10,7 +10,7 @@ import pytest
 import treeselect
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.selection.head import cards
-from treeselect.resampling.confirming import HeldOutScore
+from treeselect.resampling.held_out import HeldOutScore
 
 
 def gathered(fit, performance=None):

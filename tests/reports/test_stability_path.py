@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from treeselect.reports.selection.resamples import stability_path
-from treeselect.resampling.paths import StabilityPath
+from treeselect.resampling.resampled import StabilityPath
 from treeselect.resampling.stability import Stability
 
 

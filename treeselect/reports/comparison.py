@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from treeselect.comparison.lines import MOST_LINES, ScoreLine
-from treeselect.comparison.verdict import Verdict, verdict
 from treeselect.comparison.words import (
+    MOST_LINES,
+    ScoreLine,
+    Verdict,
     comparison_columns,
     comparison_facts,
     comparison_notes,
@@ -21,6 +22,7 @@ from treeselect.comparison.words import (
     size_text,
     span,
     units_text,
+    verdict,
 )
 from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.reports.figures.bars import BarFigure, bar_figure
@@ -30,7 +32,7 @@ from treeselect.reports.figures.labels import distinct
 from treeselect.reports.figures.series import Series, SeriesFigure, series_figure
 from treeselect.reports.material import ContestMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Card, Mark, Table, names_table
-from treeselect.resampling.nouns import noun_of
+from treeselect.resampling.fit import noun_of
 from treeselect.results.summary import options_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from treeselect.reports.material import FitMaterial
 from treeselect.reports.render import template_environment
 from treeselect.reports.selection import head
 from treeselect.reports.selection.terms import terms
-from treeselect.resampling.labelled import as_shown
+from treeselect.resampling.fit import as_shown
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit

@@ -17,8 +17,8 @@ from treeselect.reports.figures.forms import Figure
 from treeselect.reports.figures.heat_map import HeatMap, Pair, heat_map
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
-from treeselect.resampling.nouns import noun
-from treeselect.resampling.places import LEAST_ASSOCIATION
+from treeselect.resampling.agreement import LEAST_ASSOCIATION
+from treeselect.resampling.fit import noun
 from treeselect.results.curves import number_text
 from treeselect.results.describing import FEW_ROWS, MISSING, NUMBERS, describe_table, rare_levels
 from treeselect.results.near import LEAST_FREQUENCY, MOST_UNITS, association_map, near_units

@@ -12,7 +12,7 @@ from treeselect.printing.text import code_lines
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Card, Table, names_table
 from treeselect.reports.selection.data import data_sentences
-from treeselect.resampling.nouns import noun
+from treeselect.resampling.fit import noun
 from treeselect.results.citation import Citation, cite, versions_text
 from treeselect.results.effects import effect_notes
 from treeselect.results.recurrence import undefined_words

@@ -20,7 +20,7 @@ from treeselect.reports.figures.panels import Panel, panels, share_scale
 from treeselect.reports.figures.survival import Steps, SurvivalFigure, survival_figure, time_ticks
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Table
-from treeselect.resampling.nouns import noun
+from treeselect.resampling.fit import noun
 from treeselect.resampling.risk_groups import risk_group_notes
 from treeselect.results.curves import (
     DOUBLED,

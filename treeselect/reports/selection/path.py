@@ -14,7 +14,7 @@ from treeselect.reports.figures.lines import LineFigure, line_figure
 from treeselect.reports.figures.path import PathFigure, path_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, table_around
-from treeselect.resampling.nouns import noun
+from treeselect.resampling.fit import noun
 from treeselect.results.curves import importance_lines
 from treeselect.results.searched import HEADS, exchange_rows, rival_rows, search_notes
 from treeselect.results.summary import is_selected_on_its_rows

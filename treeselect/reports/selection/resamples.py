@@ -14,10 +14,9 @@ from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, table_around
 from treeselect.reports.selection.terms import frequency_mark
 from treeselect.resampling.coefficient_stability import HEAD, cells
-from treeselect.resampling.nouns import noun
-from treeselect.resampling.paths import PathLines, path_lines
-from treeselect.resampling.q_values import has_q_values
-from treeselect.resampling.selected_sets import PAIR_LEVEL
+from treeselect.resampling.error_bounds import has_q_values
+from treeselect.resampling.fit import noun
+from treeselect.resampling.resampled import PAIR_LEVEL, PathLines, path_lines
 from treeselect.resampling.stability import Stability
 from treeselect.results.frequencies import selected_first
 from treeselect.results.near import CoSelection, co_selection_map, near_units
