@@ -18,14 +18,15 @@ from treeselect.algorithms.method import deciding
 from treeselect.arguments.checks import USUAL_SCORE_RULE, check_digits, check_flag, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.comparison.record import Contest
-from treeselect.comparison.references import AllTerms, reference_sizes
 from treeselect.comparison.running import (
+    AllTerms,
     Contestant,
     Methods,
     fold_repeats,
     plain_sizes,
     read_methods,
     read_sizes,
+    reference_sizes,
     run_methods,
     run_notes,
 )
@@ -44,14 +45,11 @@ from treeselect.frames.libraries import in_library, library_of
 from treeselect.frames.tables import open_table
 from treeselect.models.maketables import ModelColumn, Tabled, coefficient_frame
 from treeselect.printing import Summarised
-from treeselect.resampling.asked_folds import read_folds
-from treeselect.resampling.folds import Splitter, mean_repeats
-from treeselect.resampling.splitting import split_rows
+from treeselect.resampling.folds import Splitter, mean_repeats, read_folds, split_rows
 from treeselect.results.calls import call_text, data_text, given_arguments, once
-from treeselect.running.checkpoint import read_checkpoint
+from treeselect.running.machine import announce_compilation, read_progress
 from treeselect.running.parallel import check_n_jobs, workers_for
-from treeselect.running.pieces import Course, Piece, check_on_piece
-from treeselect.running.progress import announce_compilation, read_progress
+from treeselect.running.pieces import Course, Piece, check_on_piece, read_checkpoint
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -349,7 +347,7 @@ class Comparison(Summarised, Tabled, Contest):
         frame, in the library of the data
             ``method``, ``reference``, ``k``, ``k_reference``, mean ``difference``, ``ci_low``,
             ``ci_high`` (95%) and ``p_value`` by the corrected resampled t test (see
-            :func:`treeselect.resampling.paired.paired_difference`). Intervals and p-values are not
+            :func:`treeselect.resampling.cross_validation.paired_difference`). Intervals and p-values are not
             adjusted for the number of methods, nor for choosing the best one as the reference.
 
         Raises

@@ -18,8 +18,7 @@ from treeselect.designs.request import Request
 from treeselect.engine.random import stream_seed
 from treeselect.errors import MethodError, OptionError
 from treeselect.frames.libraries import in_library, library_of
-from treeselect.imputation.alike import check_alike, in_frame, read_frames
-from treeselect.imputation.record import Imputed
+from treeselect.imputation.record import Imputed, check_alike, in_frame, read_frames
 from treeselect.printing import Summarised
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, given_arguments
@@ -273,7 +272,7 @@ class ImputedSelection(Summarised, Imputed):
             Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
             in notebooks.
         """
-        from treeselect.imputation.words import summarise_imputed
+        from treeselect.imputation.record import summarise_imputed
         from treeselect.printing import Summary, chosen_digits
 
         with chosen_digits(check_digits(digits)):

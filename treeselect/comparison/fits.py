@@ -22,7 +22,6 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
-from treeselect.printing.summary import Summarised
 from treeselect.resampling.cross_validation import (
     PairedDifference,
     differences,

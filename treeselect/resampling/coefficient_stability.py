@@ -32,7 +32,6 @@ from treeselect.printing import (
     number_text,
     significant_text,
 )
-from treeselect.printing.summary import Summarised
 from treeselect.resampling.agreement import distinct_sets
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.resampled import Scheme

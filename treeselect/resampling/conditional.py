@@ -23,8 +23,7 @@ from treeselect.errors import OptionError, listing
 from treeselect.frames.libraries import in_library
 from treeselect.frames.reading import read_data
 from treeselect.models.forest import refit_forest
-from treeselect.printing import decimal_form, decimal_text, interval_text, p_text
-from treeselect.printing.summary import Summarised
+from treeselect.printing import Summarised, decimal_form, decimal_text, interval_text, p_text
 from treeselect.resampling.cross_validation import (
     PairedDifference,
     differences,

@@ -30,7 +30,6 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
-from treeselect.printing.summary import Summarised
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import n_cases, score_interval, standard_error
 from treeselect.resampling.folds import Splitter, mean_repeats

@@ -23,7 +23,7 @@ from treeselect.errors import OptionError, quoted
 from treeselect.frames.libraries import in_library
 from treeselect.frames.reading import read_data
 from treeselect.models.baseline import baseline_of
-from treeselect.printing.summary import Summarised
+from treeselect.printing import Summarised
 from treeselect.resampling.assessing import Grow
 from treeselect.resampling.folds import Split, Splitter
 from treeselect.resampling.held_out import quantile_groups

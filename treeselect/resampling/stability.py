@@ -25,7 +25,6 @@ from treeselect.printing import (
     interval_text,
     percent_text,
 )
-from treeselect.printing.summary import Summarised
 from treeselect.resampling.agreement import (
     Place,
     associated_clusters,
