@@ -347,8 +347,9 @@ class Comparison(Summarised, Tabled, Contest):
         frame, in the library of the data
             ``method``, ``reference``, ``k``, ``k_reference``, mean ``difference``, ``ci_low``,
             ``ci_high`` (95%) and ``p_value`` by the corrected resampled t test (see
-            :func:`treeselect.resampling.cross_validation.paired_difference`). Intervals and p-values are not
-            adjusted for the number of methods, nor for choosing the best one as the reference.
+            :func:`treeselect.resampling.cross_validation.paired_difference`). Intervals and
+            p-values are not adjusted for the number of methods, nor for choosing the best one as
+            the reference.
 
         Raises
         ------

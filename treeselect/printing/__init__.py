@@ -4,7 +4,6 @@ Input: numbers, names and the content of a summary. Output: texts, and the summa
 LaTeX, Markdown, HTML or a great_tables object. Other rooms import from this file alone.
 """
 
-from treeselect.printing import Summarised, Summary
 from treeselect.printing.numbers import (
     chosen_digits,
     common_form,
@@ -23,6 +22,7 @@ from treeselect.printing.numbers import (
     significant,
     significant_text,
 )
+from treeselect.printing.summary import Summarised, Summary
 from treeselect.printing.text import MOST_ROWS, SmallTable, SummaryContent
 
 __all__ = [
