@@ -72,7 +72,7 @@ def stage(name: str, folder: str, rows: int, method: str) -> dict[str, object]:
     found: dict[str, object] = {}
     wall, cpu = time.perf_counter(), time.process_time()
     if name == "read":
-        from treeselect.frames.scanning import scan_of
+        from treeselect.frames.reading import scan_of
 
         scan = scan_of(folder)
         assert scan is not None

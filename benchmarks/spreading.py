@@ -28,8 +28,7 @@ from tables import RESULTS, mean_and_error, shown, with_earlier, write_table
 
 import treeselect
 from treeselect.algorithms.registry import find_method
-from treeselect.designs.preparing import prepare
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request, prepare
 from treeselect.resampling.assessing import assess
 from treeselect.running.parallel import workers_for
 from treeselect.running.pieces import Course

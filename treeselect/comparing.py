@@ -15,8 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from treeselect.algorithms.method import deciding
-from treeselect.arguments.checks import USUAL_SCORE_RULE, check_digits, check_flag, read_seed
-from treeselect.arguments.paths import file_path
+from treeselect.arguments.checks import (
+    USUAL_SCORE_RULE,
+    check_digits,
+    check_flag,
+    file_path,
+    read_seed,
+)
 from treeselect.comparison.record import Contest
 from treeselect.comparison.running import (
     AllTerms,
@@ -33,16 +38,14 @@ from treeselect.comparison.running import (
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.labels import response_label, shown_names
 from treeselect.designs.modeldata import ModelData
-from treeselect.designs.preparing import prepare
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.row_sample import check_size_of_sample
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
-from treeselect.frames.codes import Codes
-from treeselect.frames.libraries import in_library, library_of
-from treeselect.frames.tables import open_table
+from treeselect.frames.opening import Codes
+from treeselect.frames.tables import in_library, library_of, open_table
 from treeselect.models.maketables import ModelColumn, Tabled, coefficient_frame
 from treeselect.printing import Summarised
 from treeselect.resampling.folds import Splitter, mean_repeats, read_folds, split_rows

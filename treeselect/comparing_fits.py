@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.arguments.checks import read_seed
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described, read_seed
 from treeselect.comparison.fits import FitComparison
 from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import ModelData

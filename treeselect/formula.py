@@ -9,7 +9,10 @@ refuses). Plain columns are taken from the frame directly.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,19 +28,14 @@ from formulaic.transforms import TRANSFORMS
 from formulaic.utils.cast import as_columns
 from formulaic.utils.layered_mapping import LayeredMapping
 from formulaic.utils.stateful_transforms import stateful_eval
+from numpy.typing import NDArray
 
-from treeselect.errors import (
-    FormulaError,
-    did_you_mean,
-    joined,
-    listing,
-    near,
-    quoted,
-    shortened,
-)
-from treeselect.formulas.allowed import ARITHMETIC
+from treeselect.brief import brief
+from treeselect.errors import FormulaError, did_you_mean, joined, listing, near, quoted, shortened
 from treeselect.formulas.checks import (
     check_calls,
+    check_kept,
+    check_left,
     check_lengths,
     check_names,
     check_neighbours,
@@ -45,16 +43,23 @@ from treeselect.formulas.checks import (
     check_products,
     check_response,
     check_terms,
+    plain_strata,
+    take_strata,
 )
-from treeselect.formulas.coded import FormulaicMatrix, quiet
-from treeselect.formulas.expressions import Code, Contrast, Transform
+from treeselect.formulas.guard import Identifiers, Unquoted, unquote
 from treeselect.formulas.habits import OPERATORS_OF_R
-from treeselect.formulas.identifiers import Identifiers
-from treeselect.formulas.quoting import Unquoted, unquote
-from treeselect.formulas.survival import check_kept, check_left, plain_strata, take_strata
-from treeselect.formulas.terms import ParsedFormula, Term
-from treeselect.formulas.tokens import Token, balanced
+from treeselect.formulas.reader import ARITHMETIC
+from treeselect.formulas.terms import (
+    Code,
+    Contrast,
+    ParsedFormula,
+    Term,
+    Token,
+    Transform,
+    balanced,
+)
 from treeselect.frames.values import LARGEST_WHOLE
+from treeselect.quiet import own_filters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,11 +80,6 @@ def parse_formula(
         Columns that ``.`` excludes, such as the weights.
     trusted : bool
         Allow any expression.
-
-    Raises
-    ------
-    FormulaError
-        If the formula can't be read or names an unknown column.
     """
     if not isinstance(text, str):
         raise FormulaError(
@@ -305,7 +305,6 @@ def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any
 
     Parameters
     ----------
-    node : Code
     environment : mapping of str to pandas.Series
         Columns of the data, by their names; the caller's variables are not accessible.
     state : dict
@@ -350,14 +349,8 @@ def formulaic_matrix(
     values : mapping
         What :func:`transform`, :func:`run_trusted` or others gave, by the names of factors that are
         no columns.
-    terms : sequence of Term
     full_rank : bool
         Whether the intercept comes first, and factors lose a level of reference.
-
-    Raises
-    ------
-    Exception
-        Of many kinds, if formulaic can't make the columns.
     """
     # The intercept decides whether the first factor, too, gets a reference level.
     one = FormulaicFactor("1", eval_method="literal")
@@ -378,3 +371,57 @@ def formulaic_matrix(
         for place in places:
             term_of[place] = number.get(frozenset(f.expr for f in term.factors), -1)
     return FormulaicMatrix(matrix, term_of, matrix.model_spec)
+
+
+# --- A matrix that formulaic made, to make it again from other rows ------------------------------
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without warnings about infinite values, which are found afterwards, or deprecations."""
+    with np.errstate(all="ignore"), own_filters():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaicMatrix:
+    """formulaic's own matrix of terms.
+
+    Attributes
+    ----------
+    term_of : list of int, length n_columns
+        Number of the term, -1 for the intercept.
+    spec : formulaic.ModelSpec
+        How it was made.
+    """
+
+    matrix: pd.DataFrame
+    term_of: list[int]
+    spec: Any
+
+    __repr__ = brief
+
+    @property
+    def without_rows(self) -> FormulaicMatrix:
+        """The same without its rows."""
+        return replace(self, matrix=self.matrix.iloc[:0].copy())
+
+    @property
+    def levels(self) -> dict[str, list[Any]]:
+        """Levels of each factor that formulaic coded, by its name."""
+        states = ((name, state) for name, (_, state) in self.spec.encoder_state.items())
+        return {name: list(state["categories"]) for name, state in states if "categories" in state}
+
+    def again(self, frame: pd.DataFrame, values: Mapping[str, Any]) -> NDArray[np.float64]:
+        """The columns for other rows, shape (n_rows, n_columns).
+
+        Parameters
+        ----------
+        frame, values
+            As in :func:`treeselect.formula.formulaic_matrix`. Labels that are not among the levels
+            are 0 in all columns.
+        """
+        with quiet():
+            found = self.spec.get_model_matrix(frame, context=values, na_action="ignore")
+        return np.asarray(found[list(self.matrix.columns)], dtype=np.float64)

@@ -14,14 +14,13 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from treeselect.arguments.checks import USUAL_METHOD
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import USUAL_METHOD, described
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
-from treeselect.formulas.quoting import unquote
-from treeselect.frames.labels import labels_in
+from treeselect.formulas.guard import unquote
+from treeselect.frames.files import labels_in
 from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Splitter
 from treeselect.selection import select

@@ -11,13 +11,14 @@ from treeselect.arguments.checks import (
     USUAL_SIZE,
     check_digits,
     check_resamples,
+    described,
+    finite,
     read_seed,
 )
-from treeselect.arguments.scalars import described, finite
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request
 from treeselect.engine.random import stream_seed
 from treeselect.errors import MethodError, OptionError
-from treeselect.frames.libraries import in_library, library_of
+from treeselect.frames.tables import in_library, library_of
 from treeselect.imputation.record import Imputed, check_alike, in_frame, read_frames
 from treeselect.printing import Summarised
 from treeselect.result import SelectionResult

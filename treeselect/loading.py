@@ -6,8 +6,7 @@ import dataclasses
 import os
 import warnings
 
-from treeselect.arguments.checks import check_flag
-from treeselect.arguments.paths import file_path
+from treeselect.arguments.checks import check_flag, file_path
 from treeselect.errors import ModelFileError, TreeselectWarning
 from treeselect.modelfile.file import read_fit
 from treeselect.result import SelectionResult

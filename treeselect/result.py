@@ -18,9 +18,9 @@ from treeselect.arguments.checks import (
     check_digits,
     check_flag,
     check_rule,
+    file_path,
     read_seed,
 )
-from treeselect.arguments.paths import file_path
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed

@@ -20,25 +20,22 @@ from treeselect.arguments.checks import (
     USUAL_METHOD,
     USUAL_SCORE_RULE,
     USUAL_SIZE,
+    NotGiven,
     check_resamples,
     check_rule,
+    described,
     read_seed,
 )
-from treeselect.arguments.scalars import NotGiven, described
-from treeselect.designs.design import FeatureGroups, check_size
 from treeselect.designs.encoding import NewLevels
-from treeselect.designs.nouns import noun_of
-from treeselect.designs.preparing import prepare
-from treeselect.designs.problem import Problem
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request, prepare
+from treeselect.designs.problem import FeatureGroups, Problem, check_size, noun_of
 from treeselect.designs.row_sample import check_size_of_sample
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind
 from treeselect.engine.rounding import at_least
 from treeselect.errors import OptionError, StabilityError, TreeselectWarning, quoted
-from treeselect.frames.codes import Codes
-from treeselect.frames.libraries import library_of
-from treeselect.frames.tables import open_table
+from treeselect.frames.opening import Codes
+from treeselect.frames.tables import library_of, open_table
 from treeselect.models.baseline import baseline_of
 from treeselect.resampling.choosing import (
     Choice,

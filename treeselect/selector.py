@@ -13,15 +13,20 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from treeselect.arguments.checks import USUAL_METHOD, length
-from treeselect.arguments.columns import named_groups, named_keep, named_keys
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import (
+    USUAL_METHOD,
+    described,
+    length,
+    named_groups,
+    named_keep,
+    named_keys,
+)
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind, read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError, listing
-from treeselect.frames.labels import labels_in
+from treeselect.frames.files import labels_in
 from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Splitter
 from treeselect.results.tables import tidy_table

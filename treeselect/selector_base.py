@@ -11,9 +11,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from treeselect.algorithms.registry import find_method
-from treeselect.arguments.checks import USUAL_SIZE, check_flag, read_seed
-from treeselect.arguments.nested import JOINT, nested_parameters, with_nested
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import (
+    JOINT,
+    USUAL_SIZE,
+    check_flag,
+    described,
+    nested_parameters,
+    read_seed,
+    with_nested,
+)
 from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError
 

@@ -6,9 +6,9 @@ import inspect
 from typing import Any
 
 from treeselect.algorithms.registry import find_method
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described
 from treeselect.errors import FormulaError, OptionError, listing
-from treeselect.formulas.updates import updated_formula
+from treeselect.formulas.guard import updated_formula
 from treeselect.resampling.fit import Asked
 from treeselect.result import SelectionResult
 from treeselect.selection import select

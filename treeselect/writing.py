@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-from treeselect.arguments.paths import reason
+from treeselect.arguments.checks import reason
 from treeselect.errors import OptionError, quoted
 
 _OPEN_FILE = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from treeselect.arguments.paths import reason
+from treeselect.arguments.checks import reason
 from treeselect.errors import quoted
 from treeselect.writing import check_place, write_file
 from vignettes.executing import CELLS, executed

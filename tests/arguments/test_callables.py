@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treeselect.arguments.callables import parameters_of
+from treeselect.arguments.checks import parameters_of
 
 
 class Proxy:

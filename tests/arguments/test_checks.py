@@ -8,8 +8,17 @@ import pytest
 
 import treeselect
 from treeselect import datasets
-from treeselect.arguments.checks import MOST_SEED, check_count, check_share, read_seed
-from treeselect.arguments.scalars import described, finite, plain, truth, whole
+from treeselect.arguments.checks import (
+    MOST_SEED,
+    check_count,
+    check_share,
+    described,
+    finite,
+    plain,
+    read_seed,
+    truth,
+    whole,
+)
 from treeselect.cli import main as cli
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError

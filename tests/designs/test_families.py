@@ -13,9 +13,16 @@ from sklearn.metrics import log_loss
 import treeselect
 from treeselect.algorithms.task import Task
 from treeselect.cli.main import main
-from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, family_of, multinomial
+from treeselect.designs.families import (
+    BINOMIAL,
+    COX,
+    GAUSSIAN,
+    KINDS,
+    POISSON,
+    family_of,
+    multinomial,
+)
 from treeselect.designs.scoring import with_scoring
-from treeselect.designs.time_scores import KINDS
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError, OptionError
 

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from treeselect.designs.labels import column_labels, in_labels, labelled_names, shown_names
-from treeselect.designs.preparing import prepare
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request, prepare
 from treeselect.errors import OptionError
 
 LABELS = {"age": "Age (years)", "y": "Outcome"}

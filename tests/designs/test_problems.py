@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.designs.preparing import prepare
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request, prepare
 from treeselect.errors import DataError, FormulaError, NewDataError
-from treeselect.frames.number_text import number_text
+from treeselect.frames.values import number_text
 
 N = 24
 DATA = pd.DataFrame({"y": [0, 1] * (N // 2), "x": np.arange(N) * 1.5, "cat": list("abc") * 8})

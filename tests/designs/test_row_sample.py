@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeselect.designs.preparing import prepare
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.row_sample import sampled
 from treeselect.errors import DataError, OptionError
 

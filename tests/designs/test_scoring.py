@@ -10,8 +10,7 @@ from sklearn.model_selection import LeaveOneOut
 
 import treeselect
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, family_of
-from treeselect.designs.preparing import prepare
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.scoring import check_scoring, frozen_model, with_scoring
 from treeselect.errors import OptionError
 

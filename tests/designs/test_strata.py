@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treeselect.designs.preparing import prepare
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.strata import labels_of, units_of, varies
 from treeselect.designs.weights import row_weights
 

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from statsmodels.duration.survfunc import SurvfuncRight
 
 from treeselect.designs.families import COX, family_of
-from treeselect.designs.follow_up import are_times, tells_risks
-from treeselect.designs.preparing import prepare
-from treeselect.designs.request import Request
-from treeselect.designs.strata_levels import strata_of
+from treeselect.designs.preparing import Request, prepare
+from treeselect.designs.survival import are_times, strata_of, tells_risks
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import DataError, NewDataError, OptionError
 

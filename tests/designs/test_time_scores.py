@@ -10,10 +10,9 @@ import pytest
 from sklearn.model_selection import PredefinedSplit
 
 import treeselect
-from treeselect.designs.families import COX, GAUSSIAN
+from treeselect.designs.families import COX, GAUSSIAN, KINDS
 from treeselect.designs.response import read_response
 from treeselect.designs.scoring import check_scoring, scoring_record, with_scoring
-from treeselect.designs.time_scores import KINDS
 from treeselect.engine.survival.times import EVENT, STOP
 from treeselect.errors import OptionError
 from treeselect.formula import parse_formula

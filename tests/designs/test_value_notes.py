@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.designs.preparing import prepare
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request, prepare
 
 N = 30
 DATA = pd.DataFrame({"y": np.arange(N) % 2, "x": np.sin(np.arange(N))})

@@ -14,9 +14,8 @@ import treeselect
 from treeselect.designs.evaluation import evaluate
 from treeselect.errors import FormulaError, OptionError, TreeselectError
 from treeselect.formula import parse_formula
-from treeselect.formulas.expressions import Call, Column, Constant, Operation
-from treeselect.frames.names import formula_name
-from treeselect.frames.values import read_column
+from treeselect.formulas.terms import Call, Column, Constant, Operation
+from treeselect.frames.values import formula_name, read_column
 
 COLUMNS = ["y", "x", "z", "age", "a b", "it's", 'say "hi"', "größe", "<script>", "class", "1st"]
 

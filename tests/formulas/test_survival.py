@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from treeselect.errors import FormulaError
 from treeselect.formula import parse_formula
-from treeselect.formulas.expressions import (
+from treeselect.formulas.terms import (
     Argument,
     Call,
     Column,

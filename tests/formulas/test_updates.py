@@ -3,7 +3,7 @@
 import pytest
 
 from treeselect.errors import FormulaError
-from treeselect.formulas.updates import updated_formula
+from treeselect.formulas.guard import updated_formula
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from treeselect.formula import parse_formula
-from treeselect.formulas.wording import term_label
+from treeselect.formulas.terms import term_label
 
 COLUMNS = ["y", "a", "b", "odd name", "time", "dead"]
 

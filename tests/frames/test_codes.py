@@ -4,7 +4,7 @@ import pytest
 
 import treeselect
 from treeselect.errors import DataError, OptionError
-from treeselect.frames.codes import MissingCodes, codes_from, codes_record, read_codes
+from treeselect.frames.opening import MissingCodes, codes_from, codes_record, read_codes
 
 FRAME = pd.DataFrame(
     {

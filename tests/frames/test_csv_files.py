@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from treeselect.errors import DataError, OptionError
-from treeselect.frames.csv_files import EncodedFile, read_csv
+from treeselect.frames.files import EncodedFile, read_csv
 from treeselect.frames.reading import read_data
 
 TEXT = "name,café\nZoë,1\n"

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from treeselect.frames.labels import labels_in
+from treeselect.frames.files import labels_in
 from treeselect.frames.reading import read_data
 
 AGE = {"age": "Age (years)"}

@@ -11,7 +11,7 @@ import pytest
 
 import treeselect
 from treeselect.errors import OptionError
-from treeselect.frames.libraries import as_column, in_library, library_of, with_column
+from treeselect.frames.tables import as_column, in_library, library_of, with_column
 
 QUICK = {"method": "controlburn", "k": 3, "forests": 1, "n_trees": 10, "seed": 2, "resamples": 2}
 FORMULA = "died ~ signal*site + bs(noise, 4) + colour + flag + flag:colour"

@@ -11,8 +11,8 @@ import pytest
 
 import treeselect
 from treeselect.errors import DataError, MissingPackageError, OptionError
-from treeselect.frames import workbooks
-from treeselect.frames.labels import labels_in
+from treeselect.frames import files
+from treeselect.frames.files import labels_in
 from treeselect.frames.reading import read_data
 
 STUDY = pd.DataFrame(
@@ -146,7 +146,7 @@ def test_workbooks_that_leave_a_question(tmp_path):
 
 
 def test_workbooks_that_unpack_to_too_much(tmp_path, monkeypatch):
-    monkeypatch.setattr(workbooks, "LARGEST", 1_000_000)
+    monkeypatch.setattr(files, "LARGEST", 1_000_000)
     with zipfile.ZipFile(tmp_path / "x.xlsx", "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("xl/sheet1.xml", b" " * 2_000_000)
     with pytest.raises(DataError, match="unpacked"):

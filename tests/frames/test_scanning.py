@@ -11,8 +11,7 @@ import pytest
 from treeselect.engine.data.binning import bin_edges
 from treeselect.errors import DataError
 from treeselect.frames import tables
-from treeselect.frames.reading import frame_of_arrow, read_data
-from treeselect.frames.scanning import Scan, scan_of
+from treeselect.frames.reading import Scan, frame_of_arrow, read_data, scan_of
 from treeselect.frames.tables import InMemory, Scanned, open_table
 
 N = 3_000

@@ -14,7 +14,7 @@ import pyarrow.feather
 import pytest
 
 from treeselect.errors import DataError
-from treeselect.frames.codes import read_codes
+from treeselect.frames.opening import read_codes
 from treeselect.frames.values import (
     Labels,
     Numbers,

@@ -18,8 +18,7 @@ from sklearn.model_selection import (
 )
 
 import treeselect
-from treeselect.designs.preparing import prepare
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.weights import row_weights
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError

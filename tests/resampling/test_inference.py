@@ -13,8 +13,7 @@ from sklearn.ensemble import RandomForestRegressor
 from statsmodels.tools.sm_exceptions import SpecificationWarning
 
 import treeselect
-from treeselect.designs.preparing import prepare
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.weights import row_weights
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import EVENT

@@ -12,7 +12,7 @@ import pytest
 from survival_data import small_fit
 
 import treeselect
-from treeselect.designs.data_fingerprint import data_fingerprint
+from treeselect.designs.modeldata import data_fingerprint
 from treeselect.errors import OptionError
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability

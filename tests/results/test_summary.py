@@ -7,7 +7,7 @@ from round_numbers import with_round_numbers
 from survival_data import small_fit, small_times
 
 import treeselect
-from treeselect.designs.follow_up import FollowUp, follow_up_facts
+from treeselect.designs.survival import FollowUp, follow_up_facts
 
 
 @pytest.fixture(scope="module")

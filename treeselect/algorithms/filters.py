@@ -22,7 +22,7 @@ from treeselect.algorithms.options import check_choice, check_integer, check_num
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, first_units, ranked_step
-from treeselect.designs.design import FeatureGroups
+from treeselect.designs.problem import FeatureGroups
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling
 

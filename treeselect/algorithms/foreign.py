@@ -31,8 +31,7 @@ from treeselect.algorithms.selectors import (
     words_of,
 )
 from treeselect.algorithms.task import Step, Task, ranked_step
-from treeselect.arguments.callables import parameters_of
-from treeselect.arguments.scalars import described, plain, whole
+from treeselect.arguments.checks import described, parameters_of, plain, whole
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray

@@ -17,7 +17,7 @@ import numpy as np
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.references import Reference, texts
 from treeselect.algorithms.task import Step, Task, ranked_step
-from treeselect.arguments.scalars import NotGiven, described
+from treeselect.arguments.checks import NotGiven, described
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import MethodError, quoted
 from treeselect.models.forest import REFITTED_TREES, refit_forest

@@ -7,9 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treeselect.arguments.checks import found_near, is_one_of
-from treeselect.arguments.scalars import described, finite, plain, truth, whole
-from treeselect.designs.design import FeatureGroups
+from treeselect.arguments.checks import (
+    described,
+    finite,
+    found_near,
+    is_one_of,
+    plain,
+    truth,
+    whole,
+)
+from treeselect.designs.problem import FeatureGroups
 from treeselect.engine.growing.growth import UNBOUNDED
 from treeselect.errors import MethodError, quoted
 

@@ -31,8 +31,7 @@ from treeselect.algorithms.method import (
 )
 from treeselect.algorithms.search.exchange import ExchangeSearch
 from treeselect.algorithms.selectors import text_of
-from treeselect.arguments.checks import is_one_of
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described, is_one_of
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.references import Reference
-from treeselect.arguments.scalars import answer
+from treeselect.arguments.checks import answer
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import MethodError, TreeselectError, quoted, said_by

@@ -1,24 +1,109 @@
-"""Checks of arguments, once, where the user supplies them; NumPy scalars become Python's.
-
-A value may be of any type: its type is checked before any comparison, because arrays compare
-element by element, ``pandas.NA`` has no truth value, and foreign objects may behave in any way. For
-the same reason messages show values only by ``scalars.described``.
-"""
+"""Single values from users: NumPy scalars become Python's, and nothing else is accepted."""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+import math
+import os
+import re
+import reprlib
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.arguments.scalars import NotGiven, answer, described, finite, truth, whole
-from treeselect.errors import OptionError, did_you_mean, listing, near
+from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
+
+_LONGEST = 120
+"""Maximum number of characters of a value in a message."""
+
+
+class NotGiven(str):
+    """A default value that behaves as text and can be recognised as not supplied by the user."""
+
+    __slots__ = ()
+
+
+def whole(value: object) -> int | None:
+    """A whole number as a Python int; None for anything else, including bool."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
+        return int(value)
+    return None
+
+
+def finite(value: object) -> int | float | None:
+    """A finite number as a Python float or int; None for anything else."""
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    return whole(value)
+
+
+def truth(value: object) -> bool | None:
+    """A Python bool; None for anything else, including 0 and 1."""
+    return bool(value) if isinstance(value, bool | np.bool_) else None
+
+
+def plain(value: object) -> object:
+    """A NumPy scalar as Python's; anything else unchanged."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def answer(value: object, name: str) -> object:
+    """An attribute of any value; None if it has none or reading it fails."""
+    try:
+        return getattr(value, name, None)
+    except Exception:
+        return None
+
+
+def described(value: object) -> str:
+    """Any value in a message: as it could be typed, on one line, and short.
+
+    The type is added where the text does not show it; arrays are described by their shape.
+    """
+    value = plain(value)
+    kind = type(value).__name__[:_LONGEST]
+    if isinstance(value, type):
+        return f"the class {value.__name__[:_LONGEST]}"
+    shape = answer(value, "shape")
+    if isinstance(shape, tuple) and shape and all(type(n) is int for n in shape):
+        return f"{kind} of shape {shape}"
+    try:
+        text = " ".join(_SHORT.repr(value).split())
+    except Exception:  # a foreign repr, or a number with more digits than Python prints
+        return f"a value of type {kind}"
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+    told = type(value).__module__ == "builtins" or kind in text
+    return text if told else f"{text} ({kind})"
+
+
+class _Short(reprlib.Repr):
+    """Representations limited to the length that can be shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 3
+        self.maxstring = self.maxother = self.maxlong = 2 * _LONGEST
+        self.maxlist = self.maxtuple = self.maxdict = self.maxset = self.maxfrozenset = 12
+
+    def repr_instance(self, x: object, level: int) -> str:
+        return re.sub(r" at 0x[0-9a-fA-F]+", "", super().repr_instance(x, level))
+
+
+_SHORT = _Short()
+
+
+# --- Checks of arguments, once, where the user supplies them; NumPy scalars become Python's ------
+# A value may be of any type: its type is checked before any comparison, because arrays compare
+# element by element, ``pandas.NA`` has no truth value, and foreign objects may behave in any way.
+# For the same reason messages show values only by ``scalars.described``.
 
 AUTO = "auto"
 """The rule of the smallest sufficient set."""
@@ -158,14 +243,8 @@ def read_seed(seed: object, name: str = "seed") -> int:
 
     Parameters
     ----------
-    seed : int or None
     name : str
         Name of the argument.
-
-    Raises
-    ------
-    OptionError
-        If it is not a whole number from 0 to 2**64 - 1.
     """
     if seed is None:
         return secrets.randbelow(2**31)
@@ -176,13 +255,7 @@ def read_seed(seed: object, name: str = "seed") -> int:
 
 
 def read_mapping(name: str, value: object, what: str) -> Mapping[Any, Any]:
-    """A dictionary unchanged; an empty one for None.
-
-    Raises
-    ------
-    OptionError
-        If it is something else.
-    """
+    """A dictionary unchanged; an empty one for None."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -209,13 +282,7 @@ def members(value: object) -> list[Any] | None:
 
 
 def read_names(name: str, value: object) -> list[str]:
-    """The names in an argument that takes one or several; empty for None.
-
-    Raises
-    ------
-    OptionError
-        If it is something else.
-    """
+    """The names in an argument that takes one or several; empty for None."""
     if value is None or isinstance(value, str):
         return [value] if value else []
     names = None if isinstance(value, Mapping) else members(value)
@@ -294,3 +361,215 @@ def values_text(value: object) -> str:
     n = length(value)
     is_list = isinstance(value, list | tuple) and n is not None
     return f"{type(value).__name__} of {n} values" if is_list else described(value)
+
+
+# --- Columns that a user gives by name or by number, from 0 --------------------------------------
+
+
+def _column_name(column: Any, names: Sequence[str], argument: str) -> Any:
+    """The name of a column given by its number; anything else unchanged."""
+    if whole(column) is None:
+        return column
+    if not 0 <= column < len(names):
+        raise OptionError(
+            f"A column in `{argument}` must be a name, or a number from 0 to {len(names) - 1}.\n"
+            f"  Found: {described(column)}."
+        )
+    return names[int(column)]
+
+
+def named_groups(groups: Any, names: Sequence[str]) -> Any:
+    """The members of each group by name; anything but a dictionary unchanged."""
+    if not isinstance(groups, Mapping):
+        return groups
+    listed = {group: members(columns) for group, columns in groups.items()}
+    return {
+        group: groups[group]
+        if inside is None
+        else [_column_name(c, names, "groups") for c in inside]
+        for group, inside in listed.items()
+    }
+
+
+def named_keys(given: Any, names: Sequence[str], argument: str) -> Any:
+    """Values by the names of columns; anything but a dictionary unchanged."""
+    if not isinstance(given, Mapping):
+        return given
+    return {_column_name(column, names, argument): value for column, value in given.items()}
+
+
+def named_keep(keep: Any, names: Sequence[str]) -> Any:
+    """Columns or groups that are forced in, by name."""
+    if keep is None or isinstance(keep, str):
+        return keep
+    listed = None if isinstance(keep, Mapping) else members(keep)
+    if listed is None:
+        return _column_name(keep, names, "keep")
+    return [_column_name(column, names, "keep") for column in listed]
+
+
+# --- Functions supplied by users -----------------------------------------------------------------
+
+
+def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Parameters by name, in order; empty if unknown, as for some functions written in C.
+
+    Examples
+    --------
+    >>> from treeselect.arguments.checks import parameters_of
+    >>> list(parameters_of(lambda y_true, y_pred: 0.0)), list(parameters_of(type))
+    (['y_true', 'y_pred'], [])
+    """
+    try:
+        return inspect.signature(function).parameters
+    except Exception:  # foreign objects may fail in any way
+        return {}
+
+
+# --- Paths from users, and the system's error messages -------------------------------------------
+
+
+def file_path(path: object, *, name: str = "path", error: type[Exception] = OptionError) -> Path:
+    """A path from the user.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument.
+    error : type of Exception
+        Type of the error to raise.
+    """
+    found = _text(path)
+    if not isinstance(found, str):
+        raise error(f"`{name}` must be text or a `pathlib.Path`.\n  Found: {described(path)}.")
+    try:
+        allowed = bool(found) and b"\0" not in os.fsencode(found)
+    except UnicodeEncodeError:  # an unpaired surrogate
+        allowed = False
+    if not allowed:
+        raise error(
+            f"`{name}` must be a valid file name: not empty, without NUL and without unpaired"
+            f" surrogates.\n  Found: {described(found)}."
+        )
+    return Path(found)
+
+
+def _text(path: object) -> object:
+    """The text of a path; None if reading it fails."""
+    if not isinstance(path, os.PathLike):
+        return path
+    try:
+        return path.__fspath__()
+    except Exception:  # foreign code
+        return None
+
+
+def current_folder() -> str:
+    """The current folder, which may have been deleted."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return "(deleted)"
+
+
+def reason(caught: OSError | MemoryError) -> str:
+    """The system's message, as a sentence."""
+    if isinstance(caught, MemoryError):
+        return "There is not enough memory."
+    said = caught.strerror or str(caught) or type(caught).__name__
+    return said if said.endswith(".") else f"{said}."
+
+
+# --- Options of methods as nested parameters of scikit-learn, ``method__gamma`` ------------------
+# Methods are frozen records without ``set_params``: what is set makes a new record.
+
+JOINT = "__"
+
+
+def nested_parameters(record: Any) -> dict[str, Any]:
+    """Options of a record by name, with the options of those that are records or estimators.
+
+    Parameters
+    ----------
+    record : object
+        Anything without options gives none.
+
+    Examples
+    --------
+    >>> from treeselect import GRRF
+    >>> nested_parameters(GRRF(gamma=0.2))["gamma"]
+    0.2
+    """
+    if _is_estimator(record):
+        return dict(record.get_params())
+    found: dict[str, Any] = {}
+    for name in _options(record):
+        value = getattr(record, name)
+        found[name] = value
+        found |= {name + JOINT + inner: v for inner, v in nested_parameters(value).items()}
+    return found
+
+
+def with_nested(record: Any, values: Mapping[str, Any], where: str) -> Any:
+    """The record with some options replaced; its own are unchanged.
+
+    Parameters
+    ----------
+    values : mapping of str to object
+        By name; options of options as ``"forest__n_trees"``.
+    where : str
+        Parameter that holds the record, for messages.
+    """
+    own: dict[str, Any] = {}
+    inner: dict[str, dict[str, Any]] = {}
+    for path, value in values.items():
+        name, joint, rest = path.partition(JOINT)
+        _check_option(record, name, where)
+        if joint:
+            inner.setdefault(name, {})[rest] = value
+        else:
+            own[name] = value
+    if _is_estimator(record):
+        from sklearn.base import clone
+
+        return clone(record).set_params(**values)
+    for name, within in inner.items():
+        value = own.get(name, getattr(record, name))
+        own[name] = with_nested(value, within, where + JOINT + name)
+    return dataclasses.replace(record, **own)
+
+
+def _options(record: Any) -> list[str]:
+    if not dataclasses.is_dataclass(record) or isinstance(record, type):
+        return []
+    fields = [field.name for field in dataclasses.fields(record) if field.init]
+    defaults = answer(record, "defaults")  # of a method whose keywords are more than its fields
+    return list(dict.fromkeys([*fields, *(defaults() if callable(defaults) else ())]))
+
+
+def _is_estimator(record: Any) -> bool:
+    return not isinstance(record, type) and callable(answer(record, "get_params"))
+
+
+def _check_option(record: Any, name: str, where: str) -> None:
+    known = (
+        [n for n in record.get_params() if JOINT not in n]
+        if _is_estimator(record)
+        else _options(record)
+    )
+    if name in known:
+        return
+    asked = quoted(where + JOINT + name)
+    if isinstance(record, str):
+        raise OptionError(
+            f"{asked} needs an object in `{where}`, not a name.\n"
+            f"  Found: {where}={record!r}. Pass an object, such as `{where}=GRRF()`, or use"
+            " `method_options`."
+        )
+    if not known:
+        raise OptionError(
+            f"{asked} can't be set: `{where}` has no options.\n  Found: {described(record)}."
+        )
+    close = near(name, known)
+    advice = did_you_mean(close) if close else f"Options: {listing(known, len(known))}."
+    raise OptionError(f"{type(record).__name__} has no option {quoted(name)}.\n  {advice}")

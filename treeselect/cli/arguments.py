@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described
 from treeselect.cli.flags import Flag
 from treeselect.cli.words import (
     lists,
@@ -19,7 +19,7 @@ from treeselect.cli.words import (
     split,
 )
 from treeselect.errors import OptionError, quoted
-from treeselect.frames.csv_files import EncodedFile
+from treeselect.frames.files import EncodedFile
 
 # --- data ----------------------------------------------------------------------------------------
 

@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from treeselect._version import __version__
-from treeselect.arguments.checks import read_seed
-from treeselect.arguments.paths import file_path, reason
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described, file_path, read_seed, reason
 from treeselect.cli.arguments import check_data
 from treeselect.cli.flags import Flag, given
 from treeselect.cli.output import write_text

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from treeselect._version import __version__
-from treeselect.arguments.paths import file_path, reason
+from treeselect.arguments.checks import file_path, reason
 from treeselect.errors import OptionError
 from treeselect.shown import HIDDEN, shown
 from treeselect.writing import check_place, write_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described
 from treeselect.cli.arguments import READING, add_data, check_data, data_of
 from treeselect.cli.flags import Flag, add_flags, flags_in, given
 from treeselect.cli.output import check_places, put, write_text

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described
 from treeselect.errors import OptionError, quoted
 
 _OPEN = dict(zip(")]}", "([{", strict=True))

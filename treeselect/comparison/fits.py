@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.arguments.checks import check_digits
 from treeselect.engine.arrays import FloatArray, IntArray
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.printing import (
     Summarised,
     SummaryContent,

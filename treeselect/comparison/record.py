@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import SCORE_RULES, check_choice, check_rule
-from treeselect.arguments.scalars import described, whole
-from treeselect.designs.follow_up import FollowUp
+from treeselect.arguments.checks import SCORE_RULES, check_choice, check_rule, described, whole
+from treeselect.designs.survival import FollowUp
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, first_largest, levels
 from treeselect.errors import OptionError, listing

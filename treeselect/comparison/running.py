@@ -12,11 +12,9 @@ import numpy as np
 from treeselect.algorithms.method import Method, is_method
 from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.task import Step, Task
-from treeselect.arguments.checks import SCORE_RULES, check_rule, members
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import SCORE_RULES, check_rule, described, members
 from treeselect.comparison.record import Run
-from treeselect.designs.design import FeatureGroups, check_size
-from treeselect.designs.problem import Problem
+from treeselect.designs.problem import FeatureGroups, Problem, check_size
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed

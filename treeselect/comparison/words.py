@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.designs.follow_up import follow_up_facts
+from treeselect.designs.survival import follow_up_facts
 from treeselect.engine.arrays import IntArray
 from treeselect.printing import (
     SummaryContent,

@@ -12,10 +12,10 @@ from treeselect.arguments.checks import (
     check_count,
     check_flag,
     check_number,
+    described,
     read_names,
     read_seed,
 )
-from treeselect.arguments.scalars import described
 from treeselect.errors import DataError, OptionError, did_you_mean, listing, near, quoted
 
 if TYPE_CHECKING:  # pandas comes with the first call, so that importing treeselect stays quick

@@ -20,7 +20,6 @@ class Coded(NamedTuple):
     codes : ndarray of int64, shape (n_rows,)
         For a number the rank of its value among the distinct values, for a factor its level; -1
         where it is missing.
-    is_factor : bool
     """
 
     codes: IntArray
@@ -40,7 +39,6 @@ def association(first: Coded, second: Coded, weight: FloatArray) -> float:
 
     Parameters
     ----------
-    first, second : Coded
     weight : ndarray, shape (n_rows,)
         Case weights.
 
@@ -125,11 +123,6 @@ class Associations:
     Each column is coded once, when it is first needed. Terms and units with several columns have
     the strongest of their columns' associations; a term without columns, a factor that is entirely
     missing, has association 0 with every other.
-
-    Raises
-    ------
-    DataError
-        If the model was saved without its data.
     """
 
     def __init__(self, data: ModelData) -> None:

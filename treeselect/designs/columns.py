@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,12 @@ from treeselect.brief import brief
 from treeselect.designs.evaluation import Basis, Values, as_factor
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.data.binning import MAX_BINS, OTHER
-from treeselect.errors import DataError, quoted
+from treeselect.errors import DataError, NewDataError, quoted
 from treeselect.formulas.terms import Factor, Term
-from treeselect.frames.values import Labels, Numbers
+from treeselect.frames.values import Labels, Numbers, number_text, read_column
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MISSING = -1
 """Code of a missing label."""
@@ -44,7 +47,6 @@ class FactorSpec:
 
     Attributes
     ----------
-    factor : Factor
     levels : tuple or None
         Levels of a factor with labels, None for numbers.
     fields : tuple of str
@@ -73,8 +75,6 @@ class TermSpec:
 
     Attributes
     ----------
-    term : Term
-    factors : tuple of FactorSpec
     combinations : tuple of tuple of int, or None
         For an interaction of several factors with labels: the combinations of level numbers that
         occur, in order; None otherwise. Factors count in alphabetical order here.
@@ -236,11 +236,6 @@ def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[An
     -------
     tuple of ndarray, each of shape (n_rows,)
         Codes (uint8: 0 missing, level + 1, 255 none of the column's levels) or float64.
-
-    Raises
-    ------
-    DataError
-        If a product of numbers is beyond what a number can hold.
     """
     values = [values[i] for i in spec.order]
     labels = [value.codes for value in values if isinstance(value, Labels)]
@@ -361,3 +356,62 @@ def one_hot(spec: TermSpec, columns: Sequence[NDArray[Any]]) -> Mapping[str, NDA
             here = columns[level // MAX_BINS] == level % MAX_BINS + 1
             expanded[name] = here.astype(np.float64)
     return expanded
+
+
+# --- Columns of new data, read as those of the data of the fit -----------------------------------
+
+_KINDS = {"number": "numbers", "logical": "logical values", "text": "text or categories"}
+
+
+def kind_of(column: Numbers | Labels) -> str:
+    """``"number"``, ``"logical"`` or ``"text"``."""
+    if isinstance(column, Labels):
+        return "text"
+    return "logical" if column.is_bool else "number"
+
+
+def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labels:
+    """A column of new data, of the kind that it was in the data of the fit.
+
+    Parameters
+    ----------
+    learned : {"number", "logical", "text"}
+    """
+    try:
+        column = read_column(frame[name], name)
+    except DataError as error:
+        raise NewDataError(str(error)) from None
+    found = kind_of(column)
+    if learned == "text" and found == "text":
+        return column
+    if isinstance(column, Numbers) and learned == "number":
+        return Numbers(column.values, is_integer=column.is_integer or column.is_bool)
+    if isinstance(column, Numbers) and learned == "logical":
+        known = column.values[~np.isnan(column.values)]
+        if np.isin(known, (0.0, 1.0)).all():
+            return Numbers(column.values, is_bool=True)
+    if frame[name].isna().all():
+        # A column without a single value has no type of its own.
+        if learned != "text":
+            return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
+        return Labels(np.full(len(frame), -1), ())
+    raise NewDataError(
+        f"Column {quoted(name)} must hold {_KINDS[learned]}, as it did when the model was"
+        f" fitted.\n  Found: {_KINDS[found]} ({frame[name].dtype}).\n"
+        f"  Convert it, for example `{_conversion(column, name, learned)}`."
+    )
+
+
+def _conversion(column: Numbers | Labels, name: str, learned: str) -> str:
+    """Python code that makes of a column what the model knows."""
+    text = f"data[{name!r}]"
+    if isinstance(column, Numbers):
+        known = column.values[~np.isnan(column.values)]
+        whole = column.is_integer or bool((known == np.floor(known)).all())
+        kind = ".astype('Int64').astype('string')" if whole else ".map(str, na_action='ignore')"
+        return f"{text} != 0" if learned == "logical" else f"{text}{kind}"
+    if learned == "logical":
+        return f"{text} == {column.levels[-1]!r}"
+    found = number_text(column.levels)
+    plain = f"pandas.to_numeric({text}, errors='coerce')"
+    return plain if found is None else found.conversion(name)

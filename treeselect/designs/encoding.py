@@ -1,7 +1,7 @@
 """From a parsed formula and a frame to coded columns, and the same for new data.
 
 :class:`DesignSpec` holds what was learned (schema, levels, state of transforms) and replays it;
-:class:`~treeselect.designs.design.CodedColumns` holds the arrays.
+:class:`~treeselect.designs.problem.CodedColumns` holds the arrays.
 """
 
 from __future__ import annotations
@@ -15,91 +15,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
-from treeselect.designs.column_problems import IDENTIFIER_LEVELS
+from treeselect.designs.column_notes import column_notes, read_terms, value_notes
 from treeselect.designs.columns import (
     UNSEEN,
     FactorSpec,
     TermSpec,
     conform,
     design_columns,
+    kind_of,
     learn,
     one_hot,
+    read_learned,
 )
-from treeselect.designs.design import CodedColumns
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
-from treeselect.designs.new_columns import kind_of, read_learned
-from treeselect.designs.term_values import read_terms
+from treeselect.designs.problem import CodedColumns
 from treeselect.designs.units import Units
-from treeselect.designs.value_notes import value_notes
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.binning import FREE, bin_columns, edges_of_columns
 from treeselect.errors import DataError, NewDataError, joined, listing, quoted
 from treeselect.formulas.terms import ParsedFormula, Term
-from treeselect.frames.codes import NO_CODES, MissingCodes
+from treeselect.frames.opening import NO_CODES, MissingCodes
 from treeselect.frames.reading import read_data
-from treeselect.frames.values import Labels, Numbers
+from treeselect.frames.values import (
+    Labels,
+    Numbers,
+)
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-# --- what readers should know of the columns behind the terms ----------------------------------
-
-
-def column_notes(
-    formula: ParsedFormula, values: Mapping[str, Values], coded: CodedColumns
-) -> list[str]:
-    """Notes on the columns for readers of the summary."""
-    varying = {
-        name
-        for name, column in zip(coded.column_names, coded.columns, strict=True)
-        if _varies(column)
-    }
-    empty, constant, keys = [], [], []
-    for term in formula.terms:
-        columns = [values[factor.name] for factor in term.factors]
-        if any(_is_empty(column) for column in columns):
-            empty.append(term.name)
-        elif term.name not in varying:
-            constant.append(term.name)
-        elif term.is_plain and _counts_rows(columns[0]):
-            keys.append(term.name)
-    notes = []
-    if empty:
-        notes.append(f"Entirely missing, can't be selected: {listing(empty)}.")
-    if constant:
-        notes.append(f"Constant, can't be selected: {listing(constant)}.")
-    if keys:
-        notes.append(
-            f"Whole numbers that increase from row to row, perhaps an identifier: {listing(keys)}."
-        )
-    return notes
-
-
-def _varies(column: NDArray[Any]) -> bool:
-    first = column[0]
-    if first != first:  # missing
-        return not bool(np.isnan(column).all())
-    return not bool((column == first).all())
-
-
-def _is_empty(values: Values) -> bool:
-    if isinstance(values, Labels):
-        return not bool((values.codes >= 0).any())
-    first = values.values if isinstance(values, Numbers) else values.columns[0]
-    return bool(np.isnan(first).all())
-
-
-def _counts_rows(values: Values) -> bool:
-    if not isinstance(values, Numbers) or len(values.values) <= IDENTIFIER_LEVELS:
-        return False
-    column = values.values
-    rises = column[0] < column[1] and bool((column[1:] > column[:-1]).all())
-    return rises and bool((column == np.floor(column)).all())
-
-
-# --- from a parsed formula and a frame to coded columns, and the same for new data -------------
 
 NewLevels = Literal["error", "missing", "other"]
 
@@ -110,14 +54,12 @@ class DesignSpec:
 
     Attributes
     ----------
-    formula : ParsedFormula
     terms : tuple of TermSpec
         In the user's order.
     schema : dict
         ``"number"``, ``"logical"`` or ``"text"`` for each variable.
     state : dict
         What the transforms of each factor learned, by the factor's name.
-    units : Units
     new_levels : {"error", "missing", "other"}
         What to do with levels that did not occur when the model was fitted: refuse them, treat
         them as missing, or treat them as none of the known levels.
@@ -163,12 +105,6 @@ class DesignSpec:
         tuple of ndarray, each of shape (n_rows,)
             One array per coded column, in its order: numbers as float64, factors as
             uint8 codes.
-
-        Raises
-        ------
-        NewDataError
-            If a column is missing, can't be used, holds text instead of numbers or the reverse,
-            or (with ``new_levels="error"``) holds new labels.
         """
         frame = read_data(new)
         wanted = [self[name] for name in self.units.term_order if terms is None or name in terms]
@@ -293,10 +229,8 @@ def build_design(
 
     Parameters
     ----------
-    formula : ParsedFormula
     frame : pandas.DataFrame
         Checked, without the rows that are not used.
-    units : Units
     weight : ndarray, shape (n_rows,), optional
         How often each row counts where numbers are binned, above 0; once by default. What
         transforms learn (a mean, knots) does not depend on it.
@@ -310,11 +244,6 @@ def build_design(
     spec : DesignSpec
     notes : list of str
         Notes on the columns for readers of the summary.
-
-    Raises
-    ------
-    DataError
-        If a column can't be used, or is text that looks like an identifier.
     """
     spec, values = learn_design(formula, frame, units, new_levels=new_levels)
     names: list[str] = []

@@ -19,17 +19,17 @@ from treeselect.formulas.computing import (
     UnorderedError,
     value_of,
 )
-from treeselect.formulas.expressions import (
+from treeselect.formulas.terms import (
     Call,
     Code,
     Column,
     Contrast,
+    Factor,
     Node,
     Transform,
     nodes,
     variables,
 )
-from treeselect.formulas.terms import Factor
 from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, read_column, to_series
 
 
@@ -64,16 +64,10 @@ def evaluate(
 
     Parameters
     ----------
-    factor : Factor
     columns : mapping
         The factor's variables in their internal form.
     state : dict
         What transforms such as ``scale`` learned; filled if empty, else replayed.
-
-    Raises
-    ------
-    DataError
-        If the result is not one value per row, or is not finite where its columns are known.
     """
     if factor.is_plain:
         return columns[factor.name]

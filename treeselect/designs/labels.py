@@ -6,16 +6,21 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from treeselect.arguments.checks import read_mapping
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described, read_mapping
 from treeselect.designs.columns import FactorSpec, TermSpec
-from treeselect.designs.follow_up import survival_of
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.response import Response
+from treeselect.designs.survival import survival_of
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
-from treeselect.formulas.terms import ParsedFormula, Term
-from treeselect.formulas.wording import TIMES, factor_label, part_label, term_label
-from treeselect.frames.labels import one_line
+from treeselect.formulas.terms import (
+    TIMES,
+    ParsedFormula,
+    Term,
+    factor_label,
+    part_label,
+    term_label,
+)
+from treeselect.frames.files import one_line
 from treeselect.shown import is_broken
 
 # --- what is asked -----------------------------------------------------------------------------
@@ -33,14 +38,8 @@ def read_labels(
         formula. None and empty text remove the label of the data.
     in_data : mapping of str to str
         Labels that came with the data; those in `given` take precedence.
-    formula : ParsedFormula
     columns : iterable of str
         Of the data.
-
-    Raises
-    ------
-    OptionError
-        If `given` is not a mapping, names an unknown column or term, or a label is not text.
     """
     asked = read_mapping("labels", given, "from names of columns or terms to labels")
     columns = list(columns)
@@ -130,7 +129,6 @@ def column_labels(data: ModelData, columns: Iterable[str], terms: Iterable[str])
 
     Parameters
     ----------
-    data : ModelData
     columns : iterable of str
         As formulaic names them, ``sex[T.male]:age``, of more than two classes behind the class.
     terms : iterable of str

@@ -14,6 +14,7 @@ from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, TreeselectError, listing, quoted, said_by
 from treeselect.formula import (
+    FormulaicMatrix,
     columns_of,
     formulaic_matrix,
     polynomial,
@@ -21,10 +22,8 @@ from treeselect.formula import (
     transform,
 )
 from treeselect.formulas.checks import MOST_PRODUCTS
-from treeselect.formulas.coded import FormulaicMatrix
 from treeselect.formulas.computing import value_of
-from treeselect.formulas.expressions import Code, Column, Transform
-from treeselect.formulas.terms import Factor, Term
+from treeselect.formulas.terms import Code, Column, Factor, Term, Transform
 from treeselect.frames.values import Labels, Numbers, read_column, to_series
 
 if TYPE_CHECKING:
@@ -49,14 +48,8 @@ def model_matrix(
         The formula, for messages.
     frame : pandas.DataFrame
         Rows without missing values in the variables of the terms.
-    terms : sequence of Term
     full_rank : bool
         Drop a reference level of each factor, as a linear model with an intercept needs.
-
-    Raises
-    ------
-    DataError
-        If formulaic can't make the columns of these rows.
     """
     made, _ = _matrix(text, frame, terms, Recoded(), full_rank=full_rank)
     return made.matrix.drop(columns="Intercept") if full_rank else made.matrix
@@ -97,8 +90,6 @@ class TermColumns:
     ----------
     text : str
         The formula, for messages.
-    terms : tuple of Term
-    recoded : Recoded
     state : dict
         What the transforms of each factor learned, by the factor's name.
     made : FormulaicMatrix or None
@@ -114,13 +105,7 @@ class TermColumns:
     __repr__ = brief
 
     def again(self, frame: pd.DataFrame) -> FloatArray:
-        """The columns of other rows, without missing values in the variables of the terms.
-
-        Raises
-        ------
-        DataError
-            If they can't be made.
-        """
+        """The columns of other rows, without missing values in the variables of the terms."""
         if self.made is None:
             return np.ones((len(frame), 1))
         frame = _variables(frame, self.terms)
@@ -177,11 +162,6 @@ def term_matrix(
         Number of the term, -1 for the intercept.
     columns : TermColumns
         The same columns of other rows.
-
-    Raises
-    ------
-    DataError
-        If formulaic can't make the columns of these rows.
     """
     import pandas as pd
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described
 from treeselect.brief import brief
-from treeselect.designs.design import CodedColumns
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.matrix import model_matrix
-from treeselect.designs.problem import Problem, Wants
+from treeselect.designs.problem import CodedColumns, Problem, Wants
 from treeselect.designs.response import Response
 from treeselect.designs.row_sample import Drawn, RowSample, draw
 from treeselect.designs.weights import (
@@ -25,8 +27,10 @@ from treeselect.designs.weights import (
     read_offset,
 )
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.engine.survival.times import STRATUM
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.frames.tables import open_table
+from treeselect.frames.values import Labels, read_column
 from treeselect.running.machine import memory_is_told
 
 if TYPE_CHECKING:
@@ -43,7 +47,6 @@ class RowCounts:
 
     Attributes
     ----------
-    used : int
     no_response : int
         Left out because the response, or a stratum, is missing, though the weight is above 0.
     no_weight : int
@@ -111,7 +114,6 @@ class ModelData:
         without its data.
     spec : DesignSpec
         Encodes new data in the same way.
-    response : Response
     row_weights : RowWeights
         Of the rows that are used, which have a response and a weight. The copies that frequency
         weights count are rows of their own.
@@ -121,7 +123,6 @@ class ModelData:
         Known part of the linear predictor.
     offset_name : str, bool
         Column of the data with the offset; else whether there is one, which was an array.
-    rows : RowCounts
     notes : tuple of str
         Notes on the data for readers of the summary.
     sources : pandas.DataFrame
@@ -192,15 +193,7 @@ class ModelData:
         return tuple(term for name in units for term in sorted(members[name], key=order.index))
 
     def offset_of(self, frame: pd.DataFrame, given: Sequence[float] | None) -> FloatArray | None:
-        """Offset of all rows of `frame`: its column, or the array given.
-
-        Raises
-        ------
-        OptionError
-            If it is needed and not given, or given and not needed.
-        NewDataError
-            If its column is not there.
-        """
+        """Offset of all rows of `frame`: its column, or the array given."""
         if isinstance(self.offset_name, str):
             if given is not None:
                 raise OptionError(
@@ -224,15 +217,7 @@ class ModelData:
     def again(
         self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
     ) -> ModelData:
-        """The same with its rows, which are taken from `data` if it is given.
-
-        Raises
-        ------
-        OptionError
-            If weights or an offset are given without data, or do not fit them.
-        DataError
-            If there are no rows and `data` is not given, or `data` is not the data of the fit.
-        """
+        """The same with its rows, which are taken from `data` if it is given."""
         if data is not None:
             return self.with_data(data, weights, offset)
         for name, given in (("weights", weights), ("offset", offset)):
@@ -261,13 +246,6 @@ class ModelData:
             The case weights, if the fit had an array of them.
         offset : sequence of float, optional
             The offset, if the fit had an array of it.
-
-        Raises
-        ------
-        NewDataError
-            If these are not the data of the fit.
-        OptionError
-            If the case weights are missing or do not fit.
         """
         sample = self.sample
         table = open_table(data, None if sample is None else sample.wanted)
@@ -380,11 +358,6 @@ class ModelData:
         pandas.DataFrame
             Only the rows without a missing value in any variable, under their numbers among the
             rows that are used.
-
-        Raises
-        ------
-        DataError
-            If the model was saved without its data.
         """
         self.check_data()
         complete, terms = self.sources.dropna(), [spec.term for spec in self.spec.terms]
@@ -398,3 +371,67 @@ class ModelData:
                 "  Pass them as `data=` where that is an argument, or save the model with"
                 " `include_data=True`."
             )
+
+
+# --- A fingerprint of the data of a fit: the same for the same values, wherever they are ---------
+
+COVERED = (
+    "SHA-256 of the response, the columns behind the candidate terms, case weights and offset, with"
+    " their names, in the rows used and in their order. It does not depend on the order of columns,"
+    " on unused columns, or on the library and data type that hold the values."
+)
+"""What the fingerprint is of."""
+
+
+def data_fingerprint(design: ModelData) -> str | None:
+    """64 hexadecimal digits; None without the data.
+
+    Numbers, truth values among them, are read as 64-bit floating point, all missing ones as the
+    same; labels as their texts. Values follow each other in the order of the names, each with its
+    length, little end first.
+    """
+    if not design.has_data:
+        return None
+    found = hashlib.sha256()
+    _add(found, design.spec.formula.response.name, _response(design))
+    for name in sorted(map(str, design.sources.columns)):
+        column = read_column(design.sources[name], name)
+        own = _labels(column) if isinstance(column, Labels) else [_numbers(column.values)]
+        _add(found, name, own)
+    _add(found, "case weights", [_numbers(design.weight)])
+    if design.offset is not None:
+        _add(found, "offset", [_numbers(design.offset)])
+    return found.hexdigest()
+
+
+def _response(design: ModelData) -> list[bytes]:
+    response = design.response
+    if response.classes:
+        return _labels(Labels(response.y.astype(np.int64), response.classes))
+    if response.follow_up is None:
+        return [_numbers(response.y)]
+    strata = Labels(
+        response.y[:, STRATUM].astype(np.int64), tuple(map(str, response.follow_up.levels))
+    )
+    return [_numbers(response.y[:, :STRATUM]), *_labels(strata)]
+
+
+def _numbers(values: Any) -> bytes:
+    plain = np.asarray(values, dtype=np.float64) + 0.0  # no zero has a sign
+    return np.where(np.isnan(plain), np.nan, plain).astype("<f8").tobytes()
+
+
+def _labels(column: Labels) -> list[bytes]:
+    """Levels that occur, sorted, and the place of each row's label among them, -1 if missing."""
+    codes = np.asarray(column.codes, dtype=np.int64)
+    texts = [str(level) for level in column.levels]
+    used = sorted({texts[code] for code in np.unique(codes[codes >= 0])})
+    place = {text: i for i, text in enumerate(used)}
+    new = np.array([*(place.get(text, -1) for text in texts), -1], dtype=np.int64)
+    return [json.dumps(used).encode(), new[codes].astype("<i8").tobytes()]
+
+
+def _add(found: Any, name: str, parts: list[bytes]) -> None:
+    for part in (name.encode("utf-8", "surrogatepass"), *parts):
+        found.update(struct.pack("<q", len(part)))  # so that no two lists of parts read alike
+        found.update(part)

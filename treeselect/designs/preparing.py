@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import read_mapping
-from treeselect.arguments.scalars import described, finite
+from treeselect.arguments.checks import check_choice, check_flag, described, finite, read_mapping
+from treeselect.designs.column_notes import read_terms, response_notes
 from treeselect.designs.columns import TermSpec
-from treeselect.designs.encoding import build_design
+from treeselect.designs.encoding import NewLevels, build_design
 from treeselect.designs.families import Family
 from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, row_counts
-from treeselect.designs.request import Request
-from treeselect.designs.row_groups import read_groups
 from treeselect.designs.row_sample import draw
-from treeselect.designs.scoring import check_scoring, with_scoring
-from treeselect.designs.term_values import read_terms
+from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
 from treeselect.designs.units import make_units
-from treeselect.designs.value_notes import response_notes
-from treeselect.designs.weights import check_offset, doubt_of_counts, read_offset
+from treeselect.designs.weights import (
+    WeightsKind,
+    check_kind,
+    check_offset,
+    doubt_of_counts,
+    read_groups,
+    read_offset,
+)
 from treeselect.errors import (
     DataError,
     OptionError,
@@ -35,7 +39,7 @@ from treeselect.errors import (
 )
 from treeselect.formula import parse_formula
 from treeselect.formulas.terms import Term
-from treeselect.frames.codes import read_codes
+from treeselect.frames.opening import read_codes
 from treeselect.frames.reading import check_rows
 from treeselect.frames.tables import Table, table_of
 from treeselect.running.machine import memory_is_told, no_collection
@@ -43,21 +47,13 @@ from treeselect.running.machine import memory_is_told, no_collection
 if TYPE_CHECKING:
     import pandas as pd
 
-
 # --- monotone constraints: which terms they are on, and in which direction ---------------------
 
 
 def read_monotone(
     monotone: Mapping[str, int] | None, terms: Sequence[TermSpec], family: Family
 ) -> dict[str, int]:
-    """The direction of each constrained term, by the term's name.
-
-    Raises
-    ------
-    OptionError
-        If a name is no term, a term is not a single number, a direction is neither 1 nor -1, or the
-        response has more than two classes.
-    """
+    """The direction of each constrained term, by the term's name."""
     given = read_mapping("monotone", monotone, "from terms to 1 or -1")
     known = {spec.term.name: spec for spec in terms}
     found: dict[str, int] = {}
@@ -166,7 +162,6 @@ def prepare(
 
     Parameters
     ----------
-    request : Request
     frame : pandas.DataFrame or Table
         As ``frames.reading`` or ``frames.tables`` reads it.
     in_data : mapping of str to str, optional
@@ -175,15 +170,6 @@ def prepare(
         Most rows to select on; see ``row_sample``.
     seed : int
         Of the draw of these rows.
-
-    Raises
-    ------
-    FormulaError
-        If the formula can't be read, names an unknown column, or would run code.
-    DataError
-        If the data can't be used as they are.
-    OptionError
-        If another argument is not allowed.
     """
     table = table_of(frame)
     check_rows(table)
@@ -257,3 +243,53 @@ def prepare(
         labels=labels,
         sample=drawn.sample,
     )
+
+
+# --- The user's request: all arguments except the data, the method and how rows are held out -----
+
+_NEW_LEVELS = ("error", "missing", "other")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Arguments that :func:`treeselect.select` and :func:`treeselect.compare` have in common.
+
+    Checks that need the data are made by ``preparing.prepare``.
+
+    Attributes
+    ----------
+    weights_kind : {"frequency", "sampling", "precision"}, or None
+    new_levels : {"error", "missing", "other"}
+    """
+
+    formula: str
+    family: str = "auto"
+    weights: str | Sequence[float] | None = None
+    offset: str | Sequence[float] | None = None
+    groups: Mapping[str, Sequence[str]] | None = None
+    costs: Mapping[str, float] | None = None
+    keep: Iterable[str] | str | None = None
+    fold_groups: str | Sequence[Any] | None = None
+    scoring: Scoring = None
+    new_levels: NewLevels = "error"
+    trusted: bool = False
+    labels: Mapping[str, str | None] | None = None
+    monotone: Mapping[str, int] | None = None
+    weights_kind: WeightsKind | None = None
+    na: Any = None
+
+    def __post_init__(self) -> None:
+        check_choice("new_levels", self.new_levels, _NEW_LEVELS)
+        check_kind(self.weights_kind, self.weights)
+        object.__setattr__(self, "trusted", check_flag("trusted", self.trusted))
+        read_codes(self.na)
+
+    @property
+    def hidden(self) -> list[str]:
+        """Columns that ``.`` excludes."""
+        columns = (self.weights, self.offset, self.fold_groups)
+        return [name for name in columns if isinstance(name, str)]
+
+    def arguments(self) -> dict[str, Any]:
+        """All but the formula, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "formula"}

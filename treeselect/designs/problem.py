@@ -1,19 +1,241 @@
-"""What a method sees: encoded data, units and response."""
+"""What every method receives: columns, units and their costs; arrays only."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import lru_cache
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from treeselect.arguments.checks import check_count, described
 from treeselect.brief import brief
-from treeselect.designs.design import CodedColumns, FeatureGroups
 from treeselect.designs.families import Family
-from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import BinnedData, take_rows
+from treeselect.engine.arrays import (
+    BoolArray,
+    FloatArray,
+    Int8Array,
+    IntArray,
+    UInt64Array,
+    WeightArray,
+)
+from treeselect.engine.data.binning import (
+    MAX_BINS,
+    BinnedData,
+    bin_columns,
+    bin_edges,
+    constrained,
+    take_rows,
+)
+from treeselect.engine.random import stream_seed
 from treeselect.engine.row_losses import RowLoss
 from treeselect.engine.survival.times import EVENT
+from treeselect.errors import OptionError
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureGroups:
+    """The units of selection: which columns belong together, and what they cost.
+
+    Units stand in order of their names, so that no answer depends on the order of the columns in
+    the user's data.
+
+    Attributes
+    ----------
+    names : tuple of str, length n_groups
+        A term's name, or the name the user gave to a group of terms.
+    terms : tuple of tuple of str, length n_groups
+        Terms of each unit.
+    ids : ndarray of int64, shape (n_columns,)
+        Unit of each column, not decreasing.
+    items : tuple of ndarray of int64, length n_items
+        What using a unit costs: the units that need each item. An item that several units need (a
+        variable behind two terms) is paid for once.
+    item_costs : ndarray of float, shape (n_items,)
+        At least 0.
+    keep : ndarray of bool, shape (n_groups,)
+        Units that are forced in.
+    keys : tuple of str, length n_groups
+        What ties go by: the names, with the factors of an interaction in alphabetical order.
+    """
+
+    names: tuple[str, ...]
+    terms: tuple[tuple[str, ...], ...]
+    ids: IntArray
+    items: tuple[IntArray, ...]
+    item_costs: FloatArray
+    keep: BoolArray
+    keys: tuple[str, ...]
+
+    __repr__ = brief
+
+    @property
+    def costs(self) -> FloatArray:
+        """Cost of each unit alone, shape (n_groups,)."""
+        if not self.items:  # only where there is no unit
+            return np.zeros(len(self.names))
+        needed = np.repeat(self.item_costs, [len(units) for units in self.items])
+        total = np.bincount(np.concatenate(self.items), needed, len(self.names))
+        return total.astype(np.float64, copy=False)
+
+    @property
+    def unit_of(self) -> dict[str, int]:
+        """Number of the unit of each term."""
+        return {term: unit for unit, own in enumerate(self.terms) for term in own}
+
+    def prices(self, uses: BoolArray, discount: FloatArray) -> FloatArray:
+        """Cost of sets of units: each item once, units that are forced in for free.
+
+        Parameters
+        ----------
+        uses : ndarray of bool, shape (n_sets, n_groups)
+            Units in each set.
+        discount : ndarray of float, shape (n_groups,)
+            Factor on what a unit's items cost. An item that several units of a set share has the
+            smallest of their factors.
+
+        Returns
+        -------
+        ndarray of float, shape (n_sets,)
+        """
+        alone = np.zeros(len(self.names))
+        total = np.zeros(len(uses))
+        for units, cost in zip(self.items, self.item_costs, strict=True):
+            if self.keep[units].any():
+                continue  # paid for by a unit that is forced in
+            if len(units) == 1:
+                alone[units] += cost
+                continue
+            price = np.where(uses[:, units], cost * discount[units], np.inf).min(axis=1)
+            total += np.where(np.isfinite(price), price, 0.0)
+        return np.asarray(total + uses @ (alone * discount))
+
+    def ranks(self, seed: int) -> IntArray:
+        """Order in which units win ties, shape (n_groups,): forced in, then cheap, then by a hash.
+
+        The hash is computed from the seed and the unit's key. Exact copies of a column are thus
+        selected about equally often across seeds and resamples, and the cheaper of two copies wins.
+        """
+        order = np.lexsort(
+            (_hashes(seed, self.keys), np.where(self.keep, 0.0, self.costs), ~self.keep)
+        )
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = np.arange(len(order))
+        return ranks
+
+
+@lru_cache(maxsize=8)
+def _hashes(seed: int, keys: tuple[str, ...]) -> UInt64Array:
+    """A number for each key; not to be changed, as folds, steps and trees share it."""
+    found = np.array([stream_seed(seed, "tie", key) for key in keys], dtype=np.uint64)
+    found.setflags(write=False)
+    return found
+
+
+def check_size(k: object, groups: FeatureGroups) -> int:
+    """`k` as an int; an OptionError unless so many units can be selected."""
+    size = check_count("k", k, least=1)
+    n_units, n_kept = len(groups.names), int(groups.keep.sum())
+    if size > n_units:
+        raise OptionError(
+            f"`k` must be at most {n_units}, the number of candidate"
+            f" {noun_of(groups.terms, n_units)}.\n  Found: {described(size)}."
+        )
+    if size < n_kept:
+        raise OptionError(
+            f"`k` must be at least {n_kept}, because it counts the"
+            f" {noun_of(groups.terms, n_kept)} in `keep`.\n  Found: {size}."
+        )
+    return size
+
+
+@dataclass(frozen=True, slots=True)
+class CodedColumns:
+    """Encoded data.
+
+    Attributes
+    ----------
+    column_names : tuple of str, length n_columns
+        Term behind each column, in the order of the units; a term may have several columns.
+    columns : tuple of ndarray, each of shape (n_rows,)
+        Numbers as float64 (NaN is missing); factors as uint8 codes (level + 1, 0 is missing, 255
+        is none of the column's levels).
+    n_levels : tuple, length n_columns
+        Number of levels of a factor column, None for a number.
+    edges : tuple, length n_columns
+        Edges between the bins of a number, None for a factor.
+    groups : FeatureGroups
+    binned : BinnedData
+        The columns as the engine takes them.
+    monotone : ndarray of int8, shape (n_columns,), or (0,) without constraints
+        See ``engine.data.binning.BinnedData``.
+    """
+
+    column_names: tuple[str, ...]
+    columns: tuple[NDArray[Any], ...]
+    n_levels: tuple[int | None, ...]
+    edges: tuple[FloatArray | None, ...]
+    groups: FeatureGroups
+    binned: BinnedData
+    monotone: Int8Array
+
+    __repr__ = brief
+
+    @property
+    def directions(self) -> dict[str, int]:
+        """1 or -1 for each term under a monotone constraint."""
+        signs = self.monotone.tolist()
+        return {name: sign for name, sign in zip(self.column_names, signs, strict=False) if sign}
+
+    def constrained(self, directions: Mapping[str, int]) -> CodedColumns:
+        """The same under monotone constraints on terms of one column."""
+        if not directions:
+            return self
+        signs = np.array([directions.get(name, 0) for name in self.column_names], dtype=np.int8)
+        return replace(self, monotone=signs, binned=self.binned._replace(monotone=signs))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0])
+
+    def exact(self, weight: WeightArray) -> BinnedData:
+        """The columns with one bin per value, as far as codes suffice; otherwise the bins are
+        weighted quantiles."""
+        if not any(e is not None and len(e) == MAX_BINS - 1 for e in self.edges):
+            return self.binned
+        edges = [
+            None if own is None else bin_edges(column, max_bins=None, weight=weight)
+            for column, own in zip(self.columns, self.edges, strict=True)
+        ]
+        return bin_columns(
+            self.columns, edges, [n or 0 for n in self.n_levels], self.groups.ids, self.monotone
+        )
+
+    def bin(self, columns: tuple[NDArray[Any], ...], groups: BoolArray | None = None) -> BinnedData:
+        """Bin other rows of the columns of some groups by the edges of this design.
+
+        Parameters
+        ----------
+        columns : tuple of ndarray, each of shape (n_rows,)
+            The columns of the groups, in order.
+        groups : ndarray of bool, shape (n_groups,), optional
+            All of them by default. They are renumbered from 0, as by
+            ``engine.binning.select_groups``.
+        """
+        if groups is None:
+            groups = np.ones(len(self.groups.names), dtype=bool)
+        used = np.flatnonzero(groups[self.groups.ids])
+        numbers = (np.cumsum(groups) - 1)[self.groups.ids[used]]
+        return bin_columns(
+            columns, [self.edges[j] for j in used], [self.n_levels[j] or 0 for j in used], numbers,
+            constrained(self.monotone, used),
+        )  # fmt: skip
+
+
+# --- What a method sees: encoded data, units and response ----------------------------------------
 
 _LEAST_EXPECTED = 1e-6
 """Lower bound of the mean number of expected events per row."""
@@ -131,3 +353,24 @@ class Wants(Protocol):
     def reads_columns(self) -> bool:
         """Whether it needs the columns before they are binned (``Problem.columns``)."""
         ...
+
+
+# --- What is selected: terms; units, where some terms enter and leave the model as a group -------
+
+
+def is_grouped(terms_of_units: Sequence[Sequence[str]]) -> bool:
+    """Whether some unit is a group of several terms."""
+    return any(len(terms) > 1 for terms in terms_of_units)
+
+
+def noun_of(terms_of_units: Sequence[Sequence[str]], n: float = 2) -> str:
+    """ "term" or "unit", in the plural unless `n` is 1.
+
+    Examples
+    --------
+    >>> from treeselect.designs.problem import noun_of
+    >>> noun_of([("age",), ("sex",)], 2), noun_of([("height", "weight"), ("sex",)], 1)
+    ('terms', 'unit')
+    """
+    word = "unit" if is_grouped(terms_of_units) else "term"
+    return word if n == 1 else f"{word}s"

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from treeselect.arguments.checks import check_choice
 from treeselect.designs.evaluation import Basis, evaluate
 from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, Family, multinomial
-from treeselect.designs.follow_up import FollowUp, follow_up_of, has_times
-from treeselect.designs.survival import read_times
+from treeselect.designs.survival import FollowUp, follow_up_of, has_times, read_times
 from treeselect.designs.weights import RowWeights, copies_of
 from treeselect.engine.arrays import IntArray, WeightArray
 from treeselect.engine.data.targets import MOST_CLASSES
@@ -51,7 +50,6 @@ class Response:
         event four columns: see ``engine.survival.times``.
     rows : ndarray of int64, shape (n_rows,)
         Rows of the data that are used; a row with a frequency weight as often as it says.
-    family : Family
     reason : str
         How the family was found.
     classes : tuple
@@ -121,13 +119,6 @@ def read_response(
 
     Text, logical values, categories and numbers that are only 0 or 1 are classes. The positive
     class of two is 1, True, the last category, or the second in sorted order.
-
-    Raises
-    ------
-    OptionError
-        If `family` is unknown or does not fit the response.
-    DataError
-        If there is one class only, no variation, no observed value, or too many classes.
     """
     check_choice("family", family, FAMILIES)
     found = _read(formula, frame, family, weight)
@@ -182,14 +173,6 @@ def response_with_weight(
     ----------
     weights : RowWeights
         Of all rows of `frame`.
-
-    Raises
-    ------
-    OptionError
-        If `family` is unknown or does not fit the response.
-    DataError
-        If there is one class only, no variation, no event, no observed value, too many classes,
-        invalid times, or no row with a positive weight.
     """
     rows = weights.rows
     if len(rows) == len(frame):

@@ -11,14 +11,13 @@ import numpy as np
 
 from treeselect.arguments.checks import check_count
 from treeselect.designs.response import Response, response_with_weight
-from treeselect.designs.row_groups import read_groups
-from treeselect.designs.weights import RowWeights, read_weights
+from treeselect.designs.weights import RowWeights, read_groups, read_weights
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import EVENT, STRATUM
 from treeselect.errors import DataError, FormulaError, OptionError
 from treeselect.formulas.terms import ParsedFormula
-from treeselect.frames.codes import MissingCodes
+from treeselect.frames.opening import MissingCodes
 from treeselect.frames.tables import USUAL_ROWS, Table
 
 if TYPE_CHECKING:
@@ -51,7 +50,6 @@ class RowSample:
         Strata in words.
     groups : str, bool
         Column of the clusters, which are drawn as a whole; else whether an array of them was given.
-    seed : int
     """
 
     wanted: int
@@ -95,13 +93,7 @@ class Drawn(NamedTuple):
 
 
 def check_size_of_sample(rows: object) -> int | None:
-    """The argument ``rows``.
-
-    Raises
-    ------
-    OptionError
-        If it is neither None nor a whole number of at least 20.
-    """
+    """The argument ``rows``."""
     return None if rows is None else check_count("rows", rows, least=LEAST_ROWS)
 
 
@@ -146,11 +138,6 @@ def draw(
         Other columns that are needed of all rows.
     rows : int or None
         Most rows to use. None: all in memory, otherwise 200,000.
-
-    Raises
-    ------
-    DataError, OptionError
-        If the response or the weights can't be used.
     """
     frame = outcomes(parsed, table, codes, also)
     every, full = read_all(parsed, frame, weights, kind, family)
@@ -246,12 +233,10 @@ def sampled(
 
     Parameters
     ----------
-    response : Response
     groups : ndarray of int64, shape (n_rows,), or None
         Clusters, which are drawn as a whole.
     wanted : int
         At most n_rows. With clusters the number comes as close as whole ones allow.
-    seed : int
 
     Returns
     -------

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.arguments.callables import parameters_of
-from treeselect.arguments.scalars import answer, described, finite
-from treeselect.designs.families import UNBOUNDED, Family
-from treeselect.designs.follow_up import FollowUp
-from treeselect.designs.time_scores import KINDS, TimeScore, with_time_score
+from treeselect.arguments.checks import answer, described, finite, parameters_of
+from treeselect.designs.families import KINDS, UNBOUNDED, Family, TimeScore, with_time_score
+from treeselect.designs.survival import FollowUp
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import at_least, largest_in_row, least_of_equals
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
@@ -43,13 +41,7 @@ class SurvivalMetric:
     needs_training: bool
 
     def __call__(self, training: NDArray[Any], truth: NDArray[Any], risk: FloatArray) -> float:
-        """Score of rows, by a model that was fitted to others.
-
-        Raises
-        ------
-        TypeError
-            If rows have a start or a stratum.
-        """
+        """Score of rows, by a model that was fitted to others."""
         if len(truth.dtype.names or ()) > 2:
             raise TypeError("it does not handle start times or strata")
         if self.needs_training:
@@ -126,13 +118,7 @@ class CustomScore:
         self, y: FloatArray, prediction: FloatArray, weight: WeightArray, training: WeightArray
     ) -> float:
         """Score of the rows with a positive weight; NaN where it is not defined. The model was
-        fitted to those with a positive weight in `training`.
-
-        Raises
-        ------
-        OptionError
-            If the scorer fails, for example because it needs other predictions than the model has.
-        """
+        fitted to those with a positive weight in `training`."""
         if self.scorer is None:
             return float("nan")
         rows = weight > 0
@@ -269,7 +255,6 @@ def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = 
 
     Parameters
     ----------
-    family : Family
     scoring : str, callable or None
         Name of a scorer of scikit-learn (of times to an event one of ``time_scores.KINDS``), a
         scorer that ``make_scorer`` made, or ``scorer(y_true, prediction, sample_weight=None)``.
@@ -277,11 +262,6 @@ def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = 
     follow_up : FollowUp or None
         Of times to an event: over which times scores speak, and whether rows have starts or strata
         that they must know of.
-
-    Raises
-    ------
-    OptionError
-        If there is no scorer of that name, or it is no function.
     """
     if scoring is None:
         return family

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.designs.follow_up import tells_risks
 from treeselect.designs.problem import Problem
+from treeselect.designs.survival import tells_risks
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import IntArray
 from treeselect.engine.survival.times import EVENT

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeselect.arguments.checks import members, read_mapping, read_names
-from treeselect.arguments.scalars import described, finite
-from treeselect.designs.design import FeatureGroups
+from treeselect.arguments.checks import described, finite, members, read_mapping, read_names
+from treeselect.designs.problem import FeatureGroups
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
 from treeselect.formulas.terms import Term
 from treeselect.shown import is_broken
@@ -29,7 +28,7 @@ class Units:
     terms : tuple of tuple of str
         Terms of each unit, in alphabetical order of their keys.
     items, item_costs, keep, keys
-        As in :class:`~treeselect.designs.design.FeatureGroups`; items are tuples of unit numbers.
+        As in :class:`~treeselect.designs.problem.FeatureGroups`; items are tuples of unit numbers.
     """
 
     names: tuple[str, ...]
@@ -74,13 +73,6 @@ def make_units(
     its main-effect terms and by interactions with the variable, the cost of a term that is no
     variable by that term, and the cost of a group by the group and by interactions with its
     variables. A unit without any cost costs 1.
-
-    Raises
-    ------
-    OptionError
-        For unknown names, a term in two groups, a group named like a term that is not in it, a cost
-        for a member of a group, a main effect with two costs, costs that are neither 0 nor from
-        1e-100 to 1e100.
     """
     groups = read_mapping("groups", groups, "from the group's name to the terms in it")
     costs = read_mapping("costs", costs, "from names to costs")

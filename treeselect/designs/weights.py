@@ -5,20 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.arguments.checks import as_floats, check_choice, values_text
-from treeselect.arguments.scalars import described
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.errors import (
-    OptionError,
-    did_you_mean,
-    listing,
-    near,
-    quoted,
+from treeselect.arguments.checks import (
+    as_floats,
+    as_group_numbers,
+    check_choice,
+    described,
+    length,
+    values_text,
 )
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
 from treeselect.frames.values import Numbers, read_column
 
 if TYPE_CHECKING:
@@ -212,19 +212,12 @@ def read_weights(
 
     Parameters
     ----------
-    weights : str, array of float, or None
-    frame : pandas.DataFrame
     argument : str
         Its name, for errors.
     kind : {"frequency", "sampling", "precision"}, or None
         None reads whole numbers with a mean of at most :data:`LARGEST_COUNT` as frequencies, other
         whole numbers as sampling weights, and all other numbers as precision weights. Equal weights
         are no weights, unless they are said to be frequencies.
-
-    Raises
-    ------
-    OptionError
-        If weights are missing, negative or too large, or frequencies are not whole numbers.
     """
     check_kind(kind, weights, argument)
     if weights is None:
@@ -359,3 +352,55 @@ def _one_per_row(
             f"{said} must have one value per row, {len(frame)}.\n  Found: {found_shape}."
         )
     return values
+
+
+# --- Groups of rows as users give them: a column or an array, to one number per row --------------
+
+
+def read_groups(given: str | Sequence[Any], frame: pd.DataFrame, rows: IntArray) -> IntArray:
+    """Number of the group of each of these rows, in order of appearance in the data."""
+    return _known(_numbers(given, frame)[rows])
+
+
+def _numbers(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
+    """Number of each row's group, -1 where it is missing."""
+    if isinstance(given, str):
+        if given not in frame:
+            close = near(given, frame.columns)
+            raise OptionError(
+                f"Can't find the column {quoted(given)}, named in `fold_groups`.\n"
+                f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
+            )
+        labels: str | Sequence[Any] | pd.Series[Any] = frame[given]
+    else:
+        labels = given
+    n = length(labels)
+    if n != len(frame):
+        found = described(labels) if n is None else f"{n} values"
+        raise OptionError(
+            "`fold_groups` must be the name of a column, or an array with one value per row,"
+            f" {len(frame)}.\n  Found: {found}."
+        )
+    numbers = as_group_numbers(labels)
+    if numbers is None or len(numbers) != n:
+        raise OptionError(
+            "`fold_groups` must have one label per row, such as a number or text.\n"
+            f"  Found: {described(labels)}."
+        )
+    return numbers
+
+
+def _known(groups: IntArray) -> IntArray:
+    """Raise an OptionError if one is not known, or there are fewer than two."""
+    if n := int((groups < 0).sum()):
+        raise OptionError(
+            "`fold_groups` must not be missing in any row that is used.\n"
+            f"  Found: {n:,} row{'' if n == 1 else 's'} in which it is missing. Drop such rows, or"
+            " give each its own group."
+        )
+    if (groups == groups[0]).all():
+        raise OptionError(
+            "`fold_groups` must have at least two groups, so that one can be held out.\n"
+            "  Found: one group of all rows. Leave `fold_groups` out."
+        )
+    return groups

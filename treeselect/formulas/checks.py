@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 from treeselect.errors import FormulaError, listing, quoted, shortened
+from treeselect.formulas.guard import LONGEST_TEXT, Unquoted, too_long
 from treeselect.formulas.habits import OPERATORS_OF_R
-from treeselect.formulas.quoting import LONGEST_TEXT, Unquoted, too_long
-from treeselect.formulas.terms import Term
-from treeselect.formulas.tokens import Token
+from treeselect.formulas.terms import (
+    Column,
+    Factor,
+    Strata,
+    Survival,
+    Term,
+    Token,
+    variables,
+)
 
 LONGEST_FORMULA = 500_000
 """Most characters of a formula."""
@@ -56,13 +63,7 @@ def check_lengths(unquoted: Unquoted, text: str, columns: Sequence[str]) -> None
 
 def check_neighbours(tokens: Sequence[Token], text: str, unquoted: Unquoted) -> None:
     """Refuse terms without an operator between them here: formulaic takes minutes to find that
-    where there are thousands of dots.
-
-    Raises
-    ------
-    FormulaError
-        If two terms stand side by side.
-    """
+    where there are thousands of dots."""
     for one, other in pairwise(tokens):
         if _is_operand(one) and _is_operand(other):
             left, right = (shortened(unquoted.restore(token.text)) for token in (one, other))
@@ -78,13 +79,7 @@ def _is_operand(token: Token) -> bool:
 
 def check_calls(unquoted: Unquoted) -> None:
     """Refuse calls and braces of too many characters before formulaic reads them, which takes
-    quadratic time.
-
-    Raises
-    ------
-    FormulaError
-        If one is longer than an expression may be.
-    """
+    quadratic time."""
     code = unquoted.code
     if len(code) <= LONGEST_TEXT:
         return
@@ -269,3 +264,119 @@ def _check_twice(terms: Sequence[Term], text: str) -> None:
                 quoted(term.key),
                 "Rename the column.",
             )
+
+
+# --- where `Surv()` and `strata()` may stand ------------------------------------------------------
+
+
+def is_strata(factor: Factor) -> bool:
+    """Whether a factor is a call of ``strata()``."""
+    return isinstance(factor.node, Strata)
+
+
+def plain_strata(factors: Collection[Factor]) -> list[str]:
+    """Columns that are strata as they are: ``.`` does not stand for them."""
+    return [
+        part.node.name
+        for factor in factors
+        if isinstance(factor.node, Strata)
+        for part in factor.node.arguments
+        if isinstance(part.node, Column)
+    ]
+
+
+def check_left(response: Term, text: str) -> None:
+    """``strata()`` does not stand on the left."""
+    if any(map(is_strata, response.factors)):
+        raise FormulaError.at(
+            "`strata()` must be on the right-hand side of the formula.",
+            text,
+            response.name,
+            "Write `Surv(time, event) ~ . + strata(site)`.",
+        )
+
+
+def check_kept(removed: Iterable[Term], text: str) -> None:
+    """``strata()`` is not taken away again."""
+    for term in removed:
+        if any(map(is_strata, term.factors)):
+            raise FormulaError.at(
+                "`strata()` must not follow a minus sign.",
+                text,
+                term.name,
+                "For a model without strata, leave `strata()` out.",
+            )
+
+
+def take_strata(
+    terms: Sequence[Term], response: Term, text: str
+) -> tuple[tuple[Term, ...], tuple[Factor, ...]]:
+    """The terms without those of ``strata()``, and the factors whose combinations are strata."""
+    for term in terms:
+        _check_place(term, text)
+    calls = [term for term in terms if is_strata(term.factors[0])]
+    kept = tuple(term for term in terms if not is_strata(term.factors[0]))
+    if calls and not isinstance(response.factors[0].node, Survival):
+        raise FormulaError.at(
+            "`strata()` must be used with times to an event.",
+            text,
+            calls[0].name,
+            f"Found: the response {quoted(response.name)}. Strata have separate baseline hazards,"
+            " which only a response `Surv(time, event)` has; here write the columns as terms.",
+        )
+    found: dict[str, Factor] = {}
+    for node in (term.factors[0].node for term in calls):
+        assert isinstance(node, Strata)
+        for part in node.arguments:
+            found[part.text] = Factor(part.text, variables(part.node), part.node)
+    if calls and not kept:
+        raise FormulaError.at(
+            "The formula must have at least one term besides its strata.",
+            text,
+            calls[0].name,
+            "Strata are not candidate terms: write `. + strata(site)`, or name other terms.",
+        )
+    strata = tuple(found[key] for key in sorted(found))
+    for factor in strata:
+        _check_factor(factor, kept, response, text)
+    return kept, strata
+
+
+def _check_place(term: Term, text: str) -> None:
+    if any(isinstance(factor.node, Survival) for factor in term.factors):
+        raise FormulaError.at(
+            "`Surv()` must be on the left-hand side of the formula.",
+            text,
+            term.name,
+            "Write `Surv(time, event) ~ .`.",
+        )
+    if term.is_interaction and any(map(is_strata, term.factors)):
+        both = all(map(is_strata, term.factors))
+        raise FormulaError.at(
+            "`strata()` must not be part of an interaction.",
+            text,
+            term.name,
+            "For strata of several columns write `strata(a, b)`."
+            if both
+            else "To let an effect differ between strata, write the interaction with the column"
+            " itself, as in `age:site + strata(site)`.",
+        )
+
+
+def _check_factor(factor: Factor, terms: Sequence[Term], response: Term, text: str) -> None:
+    shared = set(factor.variables) & set(response.variables)
+    if shared:
+        raise FormulaError.at(
+            f"The strata {quoted(factor.name)} must not use the response.",
+            text,
+            factor.name,
+            f"Also on the left-hand side: {listing(sorted(shared))}.",
+        )
+    if any(len(t.factors) == 1 and t.factors[0].name == factor.name for t in terms):
+        raise FormulaError.at(
+            f"{quoted(factor.name)} must be a term or a stratum variable, not both.",
+            text,
+            factor.name,
+            "It is constant within each stratum, so its effect can't be estimated. Remove the term,"
+            " or remove it from `strata()`.",
+        )

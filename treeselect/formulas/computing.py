@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.errors import listing, quoted
-from treeselect.formulas.expressions import Call, Column, Constant, Node, Operation, Transform
-from treeselect.frames.names import formula_name
-from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers
+from treeselect.formulas.terms import Call, Column, Constant, Node, Operation, Transform
+from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, formula_name
 
 Learner = Callable[[Transform, Numbers | Labels], Any]
 """Computes what a transform makes of its argument."""
@@ -37,11 +36,6 @@ def value_of(node: Node, columns: Mapping[str, Numbers | Labels], learner: Learn
         Columns of the data without missing values.
     learner : Learner
         What transforms are handed to.
-
-    Raises
-    ------
-    ComputationError
-        If labels are given where numbers are needed, or are compared in a way that has no meaning.
     """
     match node:
         case Column():

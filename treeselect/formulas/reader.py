@@ -1,44 +1,156 @@
-"""From Python's syntax tree of an expression to records, by the list of what is allowed."""
+"""What an expression of a formula may call, with which arguments: the list that the guard reads."""
 
 from __future__ import annotations
 
 import ast
 import keyword
-from collections.abc import Collection
-from typing import NoReturn
+import math
+from collections.abc import Callable, Collection
+from typing import NoReturn, TypeGuard
 
 from treeselect.errors import FormulaError, did_you_mean, listing, near, quoted
-from treeselect.formulas.allowed import (
-    ARITHMETIC,
-    CONTRAST_ARGUMENTS,
-    CONTRAST_NAMES,
-    CONTRASTS,
-    FUNCTIONS,
-    KINDS,
-    LARGEST_NUMBER,
-    LARGEST_POWER,
-    LEARNING,
-    LIMITS,
-    MAYBE_NONE,
-    NUMPY,
-    SPECIAL,
-    WHOLE,
-    WHOLE_NUMBER,
-    is_finite,
-    is_number,
-    is_of_kind,
-)
-from treeselect.formulas.expressions import (
+from treeselect.formulas.habits import CONSTANTS_OF_R, call_instead, power_instead
+from treeselect.formulas.terms import (
+    Argument,
     Call,
+    Code,
     Column,
     Constant,
     Contrast,
     Node,
     Operation,
+    Strata,
+    Survival,
     Transform,
+    nodes,
+    variables,
 )
-from treeselect.formulas.habits import CONSTANTS_OF_R, call_instead, power_instead
-from treeselect.formulas.survival import read_special
+
+LARGEST_POWER = 16
+"""Largest exponent."""
+
+LARGEST_LIST = 1_000
+"""Most numbers in a list of knots, and most degrees of freedom of a spline."""
+
+LARGEST_NUMBER = 1e300
+"""Largest number that may stand in an expression."""
+
+# fmt: off
+ARITHMETIC: dict[str, int] = {
+    **dict.fromkeys([
+        "abs", "ceil", "cos", "exp", "exp10", "exp2", "expm1", "floor", "I", "log", "log10",
+        "log1p", "log2", "sin", "sqrt", "tan", "tanh",
+    ], 1),
+}
+"""Functions that work row by row, with their number of arguments."""
+
+NUMPY: dict[str, int] = {
+    **dict.fromkeys([
+        "abs", "absolute", "arccos", "arcsin", "arcsinh", "arctan", "cbrt", "ceil", "cos", "cosh",
+        "exp", "exp2", "expm1", "floor", "log", "log10", "log1p", "log2", "negative", "reciprocal",
+        "rint", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
+    ], 1),
+    **dict.fromkeys(["maximum", "minimum", "hypot"], 2),
+    **dict.fromkeys(["where", "clip"], 3),
+}
+"""The same behind ``np.``."""
+
+NUMBER, WHOLE_NUMBER, FLAG, CENTERED, BEYOND = "number", "whole", "flag", "centered", "beyond"
+NUMBERS, LABELS, CONTRASTS = "numbers", "labels", "contrasts"
+
+_SMOOTH = {
+    "df": WHOLE_NUMBER, "knots": NUMBERS, "lower_bound": NUMBER, "upper_bound": NUMBER,
+    "constraints": CENTERED, "extrapolation": BEYOND,
+}
+
+LEARNING: dict[str, dict[str, str]] = {
+    "center": {},
+    "scale": {"center": FLAG, "scale": FLAG, "ddof": WHOLE_NUMBER},
+    "standardize": {"center": FLAG, "rescale": FLAG, "ddof": WHOLE_NUMBER},
+    "poly": {"degree": WHOLE_NUMBER, "raw": FLAG},
+    "bs": {
+        "df": WHOLE_NUMBER, "knots": NUMBERS, "degree": WHOLE_NUMBER, "include_intercept": FLAG,
+        "lower_bound": NUMBER, "upper_bound": NUMBER, "extrapolation": BEYOND,
+    },
+    "cr": _SMOOTH, "cs": _SMOOTH, "cc": _SMOOTH,
+    "hashed": {"levels": WHOLE_NUMBER, "contrasts": CONTRASTS, "spans_intercept": FLAG},
+    "C": {"contrasts": CONTRASTS, "levels": LABELS, "spans_intercept": FLAG},
+}
+"""Functions that look at the whole column: their arguments after the column, and of what kind."""
+
+WHOLE = frozenset(["poly", "bs", "cr", "cs", "cc", "hashed", "C"])
+"""Functions that give a factor or several columns and can't stand inside an expression."""
+
+CONTRAST_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "contr.treatment": ("base",), "contr.SAS": ("base",), "contr.sum": (), "contr.poly": (),
+    "contr.helmert": ("reverse", "scale"), "contr.diff": ("backward",),
+    "Treatment": ("reference",), "Sum": (), "Poly": (),
+    "Helmert": ("reverse", "scale"), "Diff": ("backward",),
+}
+"""Contrasts of ``C()`` with their arguments. They matter for linear models only: trees use every
+level."""
+
+CONTRAST_NAMES = frozenset(CONTRAST_ARGUMENTS)
+# fmt: on
+
+SPECIAL = frozenset(["Surv", "strata"])
+"""Functions that say what a column is for: they stand on one side, and are whole terms."""
+
+FUNCTIONS = frozenset([*ARITHMETIC, *LEARNING, *SPECIAL, "Q"])
+"""All functions that an expression may call."""
+
+LIMITS = {
+    "levels": (1, 10_000), "degree": (0, 20), "ddof": (0, 1_000), "df": (1, LARGEST_LIST)
+}  # fmt: skip
+"""Smallest and largest numbers of some arguments: more would only fill the memory."""
+
+MAYBE_NONE = frozenset(["df", "knots", "lower_bound", "upper_bound", "constraints", "contrasts"])
+"""Arguments that may be None."""
+
+KINDS = {
+    NUMBER: "a number",
+    WHOLE_NUMBER: "a whole number",
+    FLAG: "True or False",
+    CENTERED: "'center'",
+    BEYOND: "'raise', 'clip', 'na', 'zero' or 'extend'",
+    NUMBERS: f"a list of at most {LARGEST_LIST:,} numbers",
+    LABELS: f"a list of at most {LARGEST_LIST:,} labels, each once",
+}
+"""The kinds of arguments in words."""
+
+_WORDS = {CENTERED: ("center",), BEYOND: ("raise", "clip", "na", "zero", "extend")}
+"""The words of arguments that take one: formulaic would read others as code of its own."""
+
+
+def is_of_kind(value: object, kind: str) -> bool:
+    """Whether the value of an argument is of a kind."""
+    if value is None:
+        return True
+    if kind == FLAG:
+        return isinstance(value, bool)
+    if kind in _WORDS:
+        return isinstance(value, str) and value in _WORDS[kind]
+    if kind in (NUMBER, WHOLE_NUMBER):
+        return is_number(value) and (kind == NUMBER or value == math.floor(value))
+    return (
+        isinstance(value, list | tuple)
+        and 0 < len(value) <= LARGEST_LIST
+        and all(is_number(v) or (kind == LABELS and isinstance(v, str | bool)) for v in value)
+        and (kind == NUMBERS or len(set(value)) == len(value))
+    )
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether it is a number, truth values left out, that is not too large."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
+
+
+def is_finite(value: int | float) -> bool:
+    """Whether a number is not too large, and not infinite or NaN."""
+    return -LARGEST_NUMBER <= value <= LARGEST_NUMBER
+
+
+# --- From Python's syntax tree of an expression to records, by the list of what is allowed -------
 
 _SIGNS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -363,3 +475,107 @@ _SAID = {
     "MatMult": "a matrix product",
     "Await": "an await",
 }
+
+
+# --- The arguments of `Surv()` and `strata()` -----------------------------------------------------
+
+_WRITE = "Write `Surv(time, event)` or `Surv(start, stop, event)`."
+
+_NAMES = {"time": "stop", "start": "start", "stop": "stop", "time2": "stop", "event": "event"}
+"""What the names of the arguments stand for; R has `time` and `time2` for start and stop."""
+
+
+def read_special(
+    call: ast.Call, name: str, read: Callable[[ast.expr], Node], formula: str
+) -> Survival | Strata:
+    """The record of a call of ``Surv`` or ``strata``.
+
+    Parameters
+    ----------
+    call : ast.Call
+        With the columns' own names.
+    name : str
+        Of the function.
+    read : callable
+        Reads an argument.
+    formula : str
+        For messages.
+    """
+    text = ast.unparse(call)
+    if name == "strata":
+        if call.keywords or not call.args or any(isinstance(a, ast.Starred) for a in call.args):
+            raise FormulaError.at(
+                "`strata()` must have one or more columns as its only arguments.",
+                formula,
+                text,
+                "Write `strata(site)`, or `strata(site, sex)` for their combinations.",
+            )
+        return Strata(tuple(_argument(a, name, read, formula) for a in call.args))
+    given = _by_name(call, text, formula)
+    parts = {key: _argument(value, name, read, formula) for key, value in given.items()}
+    return Survival(parts.get("start"), parts["stop"], parts["event"])
+
+
+def _by_name(call: ast.Call, text: str, formula: str) -> dict[str, ast.expr]:
+    """The arguments of ``Surv()`` as start, stop and event."""
+    known = [extra.arg for extra in call.keywords]
+    if other := [name for name in known if name not in _NAMES]:
+        raise FormulaError.at(
+            f"`Surv()` must not have the argument {quoted(other[0] or '**')}.",
+            formula,
+            text,
+            f"{_WRITE} With two arguments, time runs from the start of observation; with three, a"
+            " row is at risk after `start` up to `stop`. Left- and interval-censored times can't be"
+            " modelled.",
+        )
+    for value in [*call.args, *(extra.value for extra in call.keywords)]:
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            raise FormulaError.at(
+                "`Surv()` must identify the event by a comparison.",
+                formula,
+                text,
+                f"Found: the text {value.value!r}. Write it as in"
+                f" `Surv(time, status == {value.value!r})`.",
+            )
+    n = len(call.args) + len(known)
+    if n not in (2, 3) or any(isinstance(a, ast.Starred) for a in call.args):
+        found = f"{n} argument{'' if n == 1 else 's'}" if n not in (2, 3) else "`*`"
+        way = " If every row ended in an event, use a column of ones." if n == 1 else ""
+        raise FormulaError.at(
+            "`Surv()` must have two or three arguments.", formula, text, f"Found: {found}. "
+            f"{_WRITE}{way}",
+        )  # fmt: skip
+    order = ("stop", "event") if n == 2 else ("start", "stop", "event")
+    meaning = dict(_NAMES, time="start") if n == 3 and "stop" not in known else _NAMES
+    names = [*order[: len(call.args)], *(meaning[str(name)] for name in known)]
+    if sorted(names) != sorted(order):
+        raise FormulaError.at(
+            "`Surv()` must have each of its arguments exactly once.",
+            formula,
+            text,
+            f"Found the names: {listing(map(str, known))}. {_WRITE}",
+        )
+    values = [*call.args, *(extra.value for extra in call.keywords)]
+    given = dict(zip(names, values, strict=True))
+    return {name: given[name] for name in order}
+
+
+def _argument(
+    value: ast.expr, function: str, read: Callable[[ast.expr], Node], formula: str
+) -> Argument:
+    node, text = read(value), ast.unparse(value)
+    if any(isinstance(part, Transform | Code) for part in nodes(node)):
+        raise FormulaError.at(
+            f"The arguments of `{function}()` must be columns, arithmetic or comparisons.",
+            formula,
+            text,
+            "Found: a function of a whole column. Add the computed column to `data` first.",
+        )
+    if not variables(node):
+        raise FormulaError.at(
+            f"Each argument of `{function}()` must use a column of `data`.", formula, text
+        )
+    match node:
+        case Column(name) | Call("I", (Column(name),)):  # the latter of Q("odd name")
+            return Argument(name, Column(name))
+    return Argument(text, node)

@@ -1,20 +1,166 @@
-"""A formula that was read: its terms, products of factors that are columns or expressions."""
+"""What an expression of a formula is once it has been checked: a tree of these records.
+
+The guard makes the tree, and nothing else is ever evaluated: what has no record here can't be
+computed, however it was written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import groupby
+from typing import Literal
 
-from treeselect.formulas.expressions import (
-    Call,
-    Code,
-    Column,
-    Node,
-    Strata,
-    Survival,
-    Transform,
-)
-from treeselect.frames.names import formula_name
+from treeselect.frames.values import formula_name
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the data."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number, truth value or, in a comparison, text."""
+
+    value: float | int | bool | str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Arithmetic, comparison or logic of one or two operands; `sign` is Python's."""
+
+    sign: str
+    operands: tuple[Node, ...]
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether it compares its two operands."""
+        return self.sign in COMPARISONS
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of each row by itself, such as ``log``."""
+
+    function: str
+    arguments: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A coding of a factor for linear models, such as ``contr.treatment(base="a")``."""
+
+    name: str
+    arguments: tuple[object, ...] = ()
+    options: tuple[tuple[str, object], ...] = ()
+
+    @property
+    def constants(self) -> tuple[object, ...]:
+        """Values of all arguments."""
+        return (*self.arguments, *(value for _, value in self.options))
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """A function that learns from the whole column, such as ``scale`` or ``bs``.
+
+    Attributes
+    ----------
+    options : tuple of (str, object)
+        Constants, tuples of constants and :class:`Contrast`, by the names of the arguments.
+    text : str
+        As a formula writes it: what was learned is kept under this name.
+    """
+
+    function: str
+    argument: Node
+    options: tuple[tuple[str, object], ...]
+    text: str
+
+    def option(self, name: str) -> object:
+        """Value of an option, None if it was not given."""
+        return dict(self.options).get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Any Python expression, of a formula that the user trusts.
+
+    Attributes
+    ----------
+    text : str
+        Columns with odd names under the names in `aliases`.
+    aliases : tuple of (str, str)
+        A name in `text`, and the column behind it.
+    columns : tuple of str
+        Columns that it reads.
+    is_call : bool
+        Whether it is a single call.
+    """
+
+    text: str
+    aliases: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    is_call: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What stands in a call of ``Surv()`` or ``strata()``, and as what the formula writes it."""
+
+    text: str
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """``Surv(time, event)``, or ``Surv(start, stop, event)``: times to an event."""
+
+    start: Argument | None
+    stop: Argument
+    event: Argument
+
+
+@dataclass(frozen=True, slots=True)
+class Strata:
+    """``strata(a, b)``: columns whose combinations have a baseline hazard each."""
+
+    arguments: tuple[Argument, ...]
+
+
+Node = Column | Constant | Operation | Call | Transform | Code | Survival | Strata
+
+COMPARISONS = frozenset(["==", "!=", "<", "<=", ">", ">="])
+"""Signs of comparisons."""
+
+
+def nodes(node: Node) -> Iterator[Node]:
+    """A node and all nodes below it, in order of appearance."""
+    yield node
+    for part in fields(node):
+        value = getattr(node, part.name)
+        for below in value if isinstance(value, tuple) else (value,):
+            if isinstance(below, Argument):
+                yield from nodes(below.node)
+            elif isinstance(below, Node):
+                yield from nodes(below)
+
+
+def variables(node: Node) -> tuple[str, ...]:
+    """Columns that an expression reads, in order of appearance, each once."""
+    found: dict[str, None] = {}
+    for part in nodes(node):
+        if isinstance(part, Column):
+            found[part.name] = None
+        elif isinstance(part, Code):
+            found |= dict.fromkeys(part.columns)
+    return tuple(found)
+
+
+# --- A formula that was read: its terms, products of factors that are columns or expressions -----
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +255,6 @@ class ParsedFormula:
     ----------
     text : str
         What the user wrote.
-    response : Term
     terms : tuple of Term
         The right-hand side without the intercept, ``.`` written out, by their degree.
     columns : tuple of str
@@ -143,3 +288,168 @@ class ParsedFormula:
         if self.strata:
             right.append(f"strata({', '.join(factor.written for factor in self.strata)})")
         return f"{self.response.text} ~ {' + '.join(right) or '1'}"
+
+
+# --- Terms in words: the labels of their columns in the place of the names, as the terms are made-
+
+TIMES = " × "
+"""Between the factors of an interaction."""
+
+_SILENT = ("C", "I")
+"""Functions that say how a column is coded or an expression written, not what is computed."""
+
+
+def term_label(term: Term, labels: Mapping[str, str]) -> str:
+    """What a term is called: its label, or one made of the labels of its columns; its name if there
+    are none.
+
+    Parameters
+    ----------
+    labels : mapping of str to str
+        By the names of columns and terms.
+
+    Examples
+    --------
+    >>> from treeselect.formula import parse_formula
+    >>> from treeselect.formulas.terms import term_label
+    >>> read = parse_formula("y ~ log(wbc) + wbc:age", ["y", "wbc", "age"])
+    >>> [term_label(term, {"wbc": "White cells"}) for term in read.terms]
+    ['log(White cells)', 'White cells × age']
+    """
+    own = labels.get(term.name)
+    if own is not None:
+        return own
+    found = [factor_label(factor, labels) for factor in term.factors]
+    if found == [factor.name for factor in term.factors]:
+        return term.name
+    return TIMES.join(found)
+
+
+def factor_label(factor: Factor, labels: Mapping[str, str]) -> str:
+    """The same of one factor of a term."""
+    own = labels.get(factor.name)
+    if own is not None:
+        return own
+    if not any(name in labels for name in factor.variables):
+        return factor.name
+    return _worded(factor.node, labels, factor.name)
+
+
+def part_label(part: Argument, labels: Mapping[str, str]) -> str:
+    """The same of what stands in a call of ``Surv()``."""
+    return _worded(part.node, labels, part.text) if _has_label(part, labels) else part.text
+
+
+def _has_label(part: Argument, labels: Mapping[str, str]) -> bool:
+    return any(name in labels for name in variables(part.node))
+
+
+def _worded(node: Node, labels: Mapping[str, str], name: str) -> str:
+    """An expression with labels; one that is not looked into under its name."""
+    if isinstance(node, Column):
+        return labels.get(node.name, node.name)
+    if isinstance(node, Constant):
+        return repr(node.value) if isinstance(node.value, str) else str(node.value)
+    if isinstance(node, Operation):
+        parts = [_operand(part, labels, name) for part in node.operands]
+        return f"{node.sign}{parts[0]}" if len(parts) == 1 else f" {node.sign} ".join(parts)
+    if isinstance(node, Call):
+        inner = [_worded(part, labels, name) for part in node.arguments]
+        return _called(node.function, inner, ())
+    if isinstance(node, Transform):
+        argument = _worded(node.argument, labels, name)
+        return _called(node.function, [argument], node.options)
+    if isinstance(node, Survival):
+        given = [part for part in (node.start, node.stop, node.event) if part is not None]
+        return _called("Surv", [part_label(part, labels) for part in given], ())
+    if isinstance(node, Strata):
+        return _called("strata", [part_label(part, labels) for part in node.arguments], ())
+    return name
+
+
+def _operand(node: Node, labels: Mapping[str, str], name: str) -> str:
+    """A part of an operation, between parentheses if it is one itself."""
+    text = _worded(node, labels, name)
+    return f"({text})" if isinstance(node, Operation) else text
+
+
+def _called(function: str, inner: list[str], options: Iterable[tuple[str, object]]) -> str:
+    if function in _SILENT:
+        return inner[0]
+    given = [f"{key}={_option(value)}" for key, value in options]
+    return f"{function}({', '.join([*inner, *given])})"
+
+
+def _option(value: object) -> str:
+    return value.name if isinstance(value, Contrast) else repr(value)
+
+
+# --- Tokens of a formula, and long sums of them nested for speed ---------------------------------
+
+Kind = Literal["context", "name", "operator", "python", "value"]
+
+_LONG_SUM = 50
+"""Number of tokens from which on a formula is read with nested sums."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A name, sign, number or expression.
+
+    Attributes
+    ----------
+    kind : str
+        ``"context"`` is a parenthesis or bracket, ``"python"`` an expression.
+    percent : str
+        An operator between percent signs as it is written; `text` has lost the signs.
+    """
+
+    text: str
+    kind: Kind
+    percent: str = ""
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether it joins terms."""
+        return self.kind == "operator"
+
+
+def balanced(tokens: Sequence[Token]) -> list[Token]:
+    """The same formula with its long sums in nested parentheses.
+
+    formulaic unites sums from left to right, which takes quadratic time: 10 s for 7,000 names.
+    Neither union nor repeated removal depends on how it is nested.
+    """
+    if len(tokens) < _LONG_SUM:
+        return list(tokens)
+    opening = next((i for i, t in enumerate(tokens) if t.text == "~"), -1) + 1
+    depth = 0
+    parts: list[tuple[str, list[Token]]] = [("+", [])]
+    for token in tokens[opening:]:
+        depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
+        sign = token.text if token.is_operator and depth == 0 else ""
+        if sign in ("+", "-") and parts[-1][1]:
+            parts.append((sign, []))
+        elif sign in ("+", "-", "|", "~"):
+            return list(tokens)  # a sign before a term, or several parts: leave it as it is
+        else:
+            parts[-1][1].append(token)
+    nested = list(tokens[:opening])
+    for sign, run in groupby(parts, key=lambda part: part[0]):
+        if len(nested) > opening:
+            nested.append(Token(sign, "operator"))
+        nested += _nested([part for _, part in run])
+    return nested
+
+
+def _nested(parts: list[list[Token]]) -> list[Token]:
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return [
+        Token("(", "context"),
+        *_nested(parts[:half]),
+        Token("+", "operator"),
+        *_nested(parts[half:]),
+        Token(")", "context"),
+    ]

@@ -7,16 +7,18 @@ Everything that differs between dtypes and libraries ends here.
 from __future__ import annotations
 
 import datetime
+import keyword
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.arguments.scalars import described
-from treeselect.errors import DataError, quoted
+from treeselect.arguments.checks import described
+from treeselect.errors import DataError, listing, quoted
 from treeselect.shown import is_broken
 
 if TYPE_CHECKING:
@@ -79,11 +81,6 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
         Numbers, truth values, text or categories, of any pandas, nullable or Arrow dtype.
     name : str
         Name for messages: a column or an expression.
-
-    Raises
-    ------
-    DataError
-        For dates, time spans, complex numbers, infinite values, lists and mixtures.
     """
     import pandas as pd
 
@@ -327,3 +324,169 @@ def _mixed(present: pd.Series[Any], name: str, kinds: set[type]) -> DataError:
         f"  Found: {found}.\n"
         f"  Use {'; or '.join([*ways, factor])}."
     )
+
+
+# --- Names of columns: which are allowed, and how a formula writes them --------------------------
+
+_NAME = re.compile(r"\w+")
+"""Characters of a name as formulaic reads it: fewer than Python allows."""
+
+
+def formula_name(column: str) -> str:
+    """A column's name as a formula needs it: between backticks unless it is an identifier."""
+    plain = column.isidentifier() and not keyword.iskeyword(column) and _NAME.fullmatch(column)
+    return column if plain else f"`{column}`"
+
+
+def check_names(frame: pd.DataFrame) -> None:
+    """Raise a DataError unless names are text, and different."""
+    if frame.columns.nlevels > 1:
+        raise DataError(
+            "Column names of `data` must have one level.\n"
+            f"  Found: {frame.columns.nlevels} levels.\n"
+            '  Join them, for example `data.columns = ["_".join(c) for c in data.columns]`.'
+        )
+    odd = [name for name in frame.columns if not isinstance(name, str) or is_broken(name)]
+    if odd:
+        raise DataError(
+            "Column names of `data` must be text.\n"
+            f"  Found: {', '.join(f'{n!r} ({type(n).__name__})' for n in odd[:5])}"
+            f"{' and more' if len(odd) > 5 else ''}.\n"
+            '  Rename them, for example `data.columns = [f"x{name}" for name in data.columns]`.'
+        )
+    twice = frame.columns[frame.columns.duplicated()].unique()
+    if len(twice):
+        raise not_different(list(twice))
+
+
+def not_different(twice: list[str]) -> DataError:
+    """Build the error for names that stand more than once."""
+    return DataError(
+        "Column names of `data` must be unique.\n"
+        f"  Found more than once: {listing(twice)}.\n"
+        "  Rename or drop the duplicates."
+    )
+
+
+def check_polars_names(schema: Mapping[str, Any]) -> None:
+    """Raise a DataError for names with NUL, at which polars breaks off on the way to Arrow."""
+    ends = [
+        name
+        for name, kind in schema.items()
+        if any("\0" in part for part in (name, *_field_names(kind)))
+    ]
+    if ends:
+        raise DataError(
+            "Column and field names of a polars table must not contain NUL characters.\n"
+            f"  Found: {listing(ends)}.\n"
+            "  Rename them, for example"
+            ' `data.rename(lambda name: name.replace("\\0", ""))`.'
+        )
+
+
+def _field_names(kind: Any) -> Iterator[str]:
+    """Names of the fields of a nested type of narwhals."""
+    for field in getattr(kind, "fields", ()):
+        yield field.name
+        yield from _field_names(field.dtype)
+    if (inner := getattr(kind, "inner", None)) is not None:
+        yield from _field_names(inner)
+
+
+# --- Numbers that are stored as text: percent signs, decimal commas, currencies, codes among them-
+
+_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_ENGLISH = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+_CONTINENTAL = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")
+_COMMA = re.compile(r"[+-]?\d+,\d+")
+_CURRENCY = "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|[€$£¥]"
+_UNIT = (
+    "%|‰|°|°C|°F|kg|g|mg|µg|km|m|cm|mm|l|dl|ml|h|min|s|years?|yrs?|y|months?|weeks?|days?|hours?"
+)
+_AROUND = re.compile(
+    rf"(?:{_CURRENCY}|[<>≤≥~])?\s*([+-]?[\d.,]*\d[\d.,]*)\s*(?:{_CURRENCY}|{_UNIT})?"
+)
+
+_LEAST = 3
+"""Fewest different numbers of a column of numbers."""
+
+_MOST_CODES = 5
+"""Most different texts that are no numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberText:
+    """What was found in a column of text that holds numbers.
+
+    Attributes
+    ----------
+    is_plain : bool
+        Whether the numbers stand for themselves, without signs around them.
+    example : str
+        One of the numbers, with its signs if there are any.
+    codes : tuple of str
+        Texts that are no numbers.
+    commas : str
+        What commas and points stand for: ``""`` as in English, ``"decimal"`` for decimal commas,
+        ``"both"`` for decimal commas beside points between thousands.
+    """
+
+    is_plain: bool
+    example: str
+    codes: tuple[str, ...]
+    commas: str
+
+    def conversion(self, column: str) -> str:
+        """Python code that makes numbers of the column; codes become missing."""
+        text = f"data[{column!r}]"
+        if self.is_plain:
+            return f"pandas.to_numeric({text}, errors='coerce')"
+        if self.commas == "both":
+            text += ".str.replace('.', '')"
+        if self.commas:
+            text += ".str.replace(',', '.')"
+        return (
+            f"pandas.to_numeric({text}.str.replace(r'[^\\d.+-]', '', regex=True), errors='coerce')"
+        )
+
+
+def number_text(levels: Sequence[object]) -> NumberText | None:
+    """Numbers among the levels of a column of text; None if they are not most of them.
+
+    Examples
+    --------
+    >>> found = number_text(["12 %", "7 %", "30 %", "n/a"])
+    >>> found.example, found.codes
+    ('12 %', ('n/a',))
+    >>> number_text(["a1", "b2", "c3", "d4"]) is None
+    True
+    """
+    numbers: list[str] = []
+    marked: list[str] = []
+    codes: list[str] = []
+    for level in levels:
+        text = str(level).strip()
+        if _PLAIN.fullmatch(text):
+            numbers.append(text)
+        elif (found := _AROUND.fullmatch(text)) and _is_number(found[1]):
+            marked.append(text)
+        else:
+            codes.append(str(level))
+            if len(codes) > _MOST_CODES:
+                return None
+    if len(numbers) + len(marked) < max(_LEAST, 3 * len(codes)):
+        return None
+    return NumberText(not marked, (marked or numbers)[0], tuple(codes), _commas(marked))
+
+
+def _is_number(text: str) -> bool:
+    return any(p.fullmatch(text) for p in (_PLAIN, _ENGLISH, _CONTINENTAL, _COMMA))
+
+
+def _commas(texts: Iterable[str]) -> str:
+    """What commas stand for; between groups of three digits, for thousands."""
+    found = [match[1] for text in texts if (match := _AROUND.fullmatch(text))]
+    if any(_CONTINENTAL.fullmatch(text) for text in found):
+        return "both"
+    with_comma = [text for text in found if "," in text]
+    return "decimal" if any(not _ENGLISH.fullmatch(text) for text in with_comma) else ""

@@ -12,7 +12,7 @@ import numpy as np
 from treeselect.arguments.checks import check_flag
 from treeselect.designs.labels import in_labels
 from treeselect.errors import DataError, TreeselectWarning, listing
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.imputation.record import Imputed, in_frame
 from treeselect.models.coefficients import (
     coefficient_form,

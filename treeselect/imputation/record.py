@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import members
-from treeselect.arguments.scalars import described
-from treeselect.designs.follow_up import follow_up_facts
+from treeselect.arguments.checks import described, members
 from treeselect.designs.modeldata import ModelData
-from treeselect.designs.preparing import prepare
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request, prepare
+from treeselect.designs.survival import follow_up_facts
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling
 from treeselect.errors import DataError, OptionError, TreeselectError, listing, quoted
-from treeselect.frames.labels import labels_in
+from treeselect.frames.files import labels_in
 from treeselect.frames.reading import read_data
 from treeselect.printing import MOST_ROWS, SummaryContent, count_text, decimal_text, interval_text
 from treeselect.resampling.agreement import clustered_interval, stability_index, wilson_interval

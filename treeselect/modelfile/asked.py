@@ -8,7 +8,7 @@ from typing import Any
 
 from treeselect.algorithms.method import is_method
 from treeselect.algorithms.registry import method_of_record, method_record
-from treeselect.arguments.scalars import NotGiven
+from treeselect.arguments.checks import NotGiven
 from treeselect.modelfile.checks import check
 from treeselect.modelfile.plain import plain, unplain
 from treeselect.resampling.fit import Asked

@@ -11,29 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.designs.columns import FactorSpec, TermSpec
-from treeselect.designs.design import CodedColumns
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.families import Family, family_of
-from treeselect.designs.follow_up import (
+from treeselect.designs.labels import read_labels
+from treeselect.designs.modeldata import ModelData, RowCounts
+from treeselect.designs.problem import CodedColumns
+from treeselect.designs.response import Response
+from treeselect.designs.row_sample import LEAST_ROWS, RowSample
+from treeselect.designs.scoring import with_lost_scoring, with_scoring
+from treeselect.designs.survival import (
     FollowUp,
     are_times,
     described_follow_up,
     has_times,
 )
-from treeselect.designs.labels import read_labels
-from treeselect.designs.modeldata import ModelData, RowCounts
-from treeselect.designs.response import Response
-from treeselect.designs.row_sample import LEAST_ROWS, RowSample
-from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.units import Units
 from treeselect.designs.weights import KINDS, LARGEST_WEIGHT, RowWeights, no_weights
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.data.binning import FREE, MAX_BINS, bin_columns
 from treeselect.formula import parse_formula
-from treeselect.formulas.expressions import Code, Transform, nodes
-from treeselect.formulas.terms import Factor, ParsedFormula
-from treeselect.frames.codes import codes_from
-from treeselect.frames.labels import one_line
+from treeselect.formulas.terms import Code, Factor, ParsedFormula, Transform, nodes
+from treeselect.frames.files import one_line
+from treeselect.frames.opening import codes_from
 from treeselect.frames.values import Labels, Numbers, to_series
 from treeselect.modelfile.checks import are_plain, check, directions
 from treeselect.modelfile.plain import unplain

@@ -42,8 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect._version import __version__
-from treeselect.arguments.paths import current_folder, reason
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import current_folder, described, reason
 from treeselect.errors import FormulaError, ModelFileError, quoted, said_by
 from treeselect.modelfile.packing import pack
 from treeselect.modelfile.unpacking import unpack

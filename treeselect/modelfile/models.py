@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
+from treeselect.designs.problem import CodedColumns
 from treeselect.engine.arrays import IntArray
 from treeselect.engine.data.binning import MAX_BINS
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, join_trees

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from treeselect.algorithms.registry import method_record
 from treeselect.algorithms.task import Step, Trace
 from treeselect.designs.columns import TermSpec
-from treeselect.designs.follow_up import FollowUp
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import scoring_record
+from treeselect.designs.survival import FollowUp
 from treeselect.errors import ModelFileError
-from treeselect.frames.codes import codes_record
+from treeselect.frames.opening import codes_record
 from treeselect.frames.values import Numbers, read_column
 from treeselect.modelfile.asked import asked_record
 from treeselect.modelfile.baselines import baseline_arrays

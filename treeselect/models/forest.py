@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
-from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
-from treeselect.designs.problem import Problem
+from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups

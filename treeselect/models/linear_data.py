@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.designs.linear_coding import USUAL, LinearCoding
-from treeselect.designs.linear_matrix import LinearColumns, linear_matrix
+from treeselect.designs.linear import USUAL, LinearCoding, LinearColumns, linear_matrix
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray

@@ -6,8 +6,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from treeselect.designs.design import CodedColumns
-from treeselect.designs.problem import Problem
+from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.growing.nodes import Trees

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from treeselect.brief import brief
-from treeselect.designs.linear_coding import USUAL, LinearCoding
+from treeselect.designs.linear import USUAL, LinearCoding
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeselect.designs.design import CodedColumns
+from treeselect.designs.problem import CodedColumns
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData, take_rows
 from treeselect.engine.ensembles.dependence import codes_of, mean_at

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
-from treeselect.designs.problem import Problem
+from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData, take_rows
 from treeselect.engine.ensembles.dependence import codes_of, mean_at

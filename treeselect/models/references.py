@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.modeldata import ModelData
-from treeselect.formulas.wording import term_label
+from treeselect.formulas.terms import term_label
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.models.nested import FittedTerms, Nested, wald_statistic
 from treeselect.printing import Summarised, Summary, SummaryContent, number_text, p_text
 

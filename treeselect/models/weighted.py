@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
-from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
-from treeselect.designs.problem import Problem
+from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.ensembles.prediction import predict_sum

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from treeselect.arguments.checks import members
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described, members
 from treeselect.designs.labels import labelled_names
 from treeselect.errors import OptionError
 from treeselect.reports import comparison

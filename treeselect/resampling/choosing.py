@@ -22,8 +22,7 @@ from treeselect.algorithms.task import (
     step_within,
 )
 from treeselect.arguments.checks import AUTO
-from treeselect.designs.design import FeatureGroups
-from treeselect.designs.problem import Problem
+from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.strata import labels_of
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray

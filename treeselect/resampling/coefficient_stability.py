@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_digits
-from treeselect.designs.data_fingerprint import data_fingerprint
-from treeselect.designs.gaps import WAYS_OUT, warn_of_gaps
 from treeselect.designs.labels import column_labels, in_labels
-from treeselect.designs.linear_coding import USUAL, LinearCoding, read_coding
-from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.designs.linear import (
+    USUAL,
+    WAYS_OUT,
+    LinearCoding,
+    read_coding,
+    warn_of_gaps,
+)
+from treeselect.designs.modeldata import INTERCEPT, ModelData, data_fingerprint
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import DataError, OptionError, StabilityError, TreeselectError, said_by
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear
 from treeselect.models.linear_data import LinearData, linear_data

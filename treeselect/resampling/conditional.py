@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_digits, found_near, read_names
-from treeselect.arguments.scalars import whole
+from treeselect.arguments.checks import check_digits, found_near, read_names, whole
 from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
@@ -20,8 +19,8 @@ from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, listing
-from treeselect.frames.libraries import in_library
 from treeselect.frames.reading import read_data
+from treeselect.frames.tables import in_library
 from treeselect.models.forest import refit_forest
 from treeselect.printing import Summarised, decimal_form, decimal_text, interval_text, p_text
 from treeselect.resampling.cross_validation import (

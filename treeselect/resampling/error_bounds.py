@@ -11,8 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from treeselect.arguments.checks import check_choice, check_count
-from treeselect.arguments.scalars import described, finite, whole
+from treeselect.arguments.checks import check_choice, check_count, described, finite, whole
 from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.resampled import Resampled, StabilityPath

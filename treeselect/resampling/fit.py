@@ -16,7 +16,7 @@ from treeselect.brief import brief
 from treeselect.designs.association import Associations
 from treeselect.designs.labels import in_labels, shown_names
 from treeselect.designs.modeldata import ModelData
-from treeselect.designs.nouns import is_grouped, noun_of
+from treeselect.designs.problem import is_grouped, noun_of
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling, slack
 from treeselect.engine.survival.curves import Baseline

@@ -11,13 +11,19 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from treeselect.arguments.checks import MOST_FOLDS, MOST_REPEATS, as_floats, check_count
-from treeselect.arguments.scalars import answer, described, whole
+from treeselect.arguments.checks import (
+    MOST_FOLDS,
+    MOST_REPEATS,
+    answer,
+    as_floats,
+    check_count,
+    described,
+    whole,
+)
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
-from treeselect.designs.row_groups import read_groups
 from treeselect.designs.strata import labels_of, varies
-from treeselect.designs.weights import RowWeights
+from treeselect.designs.weights import RowWeights, read_groups
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import START

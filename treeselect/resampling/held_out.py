@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect.designs.families import Family, area_under_curve
 from treeselect.designs.modeldata import ModelData
-from treeselect.designs.request import Request
+from treeselect.designs.preparing import Request
 from treeselect.designs.row_sample import outcomes, read_all
 from treeselect.designs.weights import read_offset
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray

@@ -12,7 +12,7 @@ from treeselect.arguments.checks import check_flag
 from treeselect.brief import brief
 from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.models.coefficients import coefficient_table, exponentiated
 from treeselect.models.linear import LinearFit
 from treeselect.models.maketables import OTHER_ROWS, ModelColumn, Tabled, coefficient_frame

@@ -11,9 +11,14 @@ import numpy as np
 
 from treeselect.algorithms.method import Method
 from treeselect.arguments.checks import AUTO, MOST_REPEATS, check_count, check_share
-from treeselect.designs.gaps import WAYS_OUT, warn_of_gaps
 from treeselect.designs.labels import shown_names
-from treeselect.designs.linear_coding import LinearCoding, coded_words, read_coding
+from treeselect.designs.linear import (
+    WAYS_OUT,
+    LinearCoding,
+    coded_words,
+    read_coding,
+    warn_of_gaps,
+)
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.designs.strata import varies

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import members
-from treeselect.arguments.scalars import described, finite
+from treeselect.arguments.checks import described, finite, members
 from treeselect.designs.problem import Problem
 from treeselect.designs.scoring import is_lost
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
-from treeselect.frames.libraries import in_library
 from treeselect.frames.reading import read_data
+from treeselect.frames.tables import in_library
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.cross_validation import differences, paired_difference, standard_error
 from treeselect.resampling.folds import Split, Splitter, mean_repeats

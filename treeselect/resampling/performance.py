@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import AUTO, check_count, check_digits
-from treeselect.designs.data_fingerprint import data_fingerprint
 from treeselect.designs.families import Family
 from treeselect.designs.labels import shown_names
+from treeselect.designs.modeldata import data_fingerprint
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.frames.libraries import in_library
 from treeselect.frames.reading import read_data
+from treeselect.frames.tables import in_library
 from treeselect.printing import (
     Summarised,
     Summary,

@@ -12,7 +12,7 @@ from treeselect.algorithms.task import Step, step_of_size
 from treeselect.arguments.checks import MOST_RESAMPLES, check_count, check_share
 from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.resampling.agreement import co_selection, correlated_index, distinct_sets, pairs_of
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_count, members
-from treeselect.arguments.scalars import described, finite
+from treeselect.arguments.checks import check_count, described, finite, members
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -20,8 +19,8 @@ from treeselect.engine.rounding import weighted_median
 from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier, steps_at
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
-from treeselect.frames.libraries import in_library
 from treeselect.frames.reading import read_data
+from treeselect.frames.tables import in_library
 from treeselect.models.baseline import baseline_of
 from treeselect.printing import Summarised
 from treeselect.resampling.assessing import Grow

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.arguments.checks import check_digits
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.printing import (
     MOST_ROWS,
     Summarised,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from treeselect.arguments.scalars import described
-from treeselect.designs.data_fingerprint import data_fingerprint
+from treeselect.arguments.checks import described
+from treeselect.designs.modeldata import data_fingerprint
 from treeselect.errors import OptionError
 from treeselect.results.refitting import GlmFit
 

@@ -16,9 +16,8 @@ import numpy as np
 from treeselect.algorithms.burning.strategies import Strategy
 from treeselect.algorithms.method import is_method
 from treeselect.algorithms.registry import method_text
-from treeselect.arguments.checks import members
-from treeselect.arguments.scalars import NotGiven
-from treeselect.frames.csv_files import EncodedFile
+from treeselect.arguments.checks import NotGiven, members
+from treeselect.frames.files import EncodedFile
 from treeselect.printing import enumeration
 from treeselect.resampling.folds import Splitter
 

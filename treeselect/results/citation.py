@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect._version import __version__
 from treeselect.algorithms.references import Reference, entry
-from treeselect.designs.data_fingerprint import COVERED, data_fingerprint
+from treeselect.designs.modeldata import COVERED, data_fingerprint
 from treeselect.resampling.fit import as_shown, noun
 from treeselect.results.methods_text import methods_text, papers
 from treeselect.results.rows import RowFacts, row_facts

@@ -15,7 +15,7 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.designs.row_sample import outcomes, read_all
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.errors import DataError, OptionError, listing, quoted, said_by
-from treeselect.frames.scanning import is_dask, scan_of
+from treeselect.frames.reading import is_dask, scan_of
 from treeselect.frames.tables import Scanned
 from treeselect.results.estimators import EstimatorFit, check_estimator, finite
 from treeselect.running.machine import memory_is_told

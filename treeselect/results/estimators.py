@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.arguments.checks import check_choice
-from treeselect.arguments.scalars import answer, described
+from treeselect.arguments.checks import answer, check_choice, described
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import structured
@@ -19,8 +18,8 @@ from treeselect.errors import (
     listing,
     said_by,
 )
-from treeselect.frames.libraries import as_column, as_frame
 from treeselect.frames.reading import read_data
+from treeselect.frames.tables import as_column, as_frame
 from treeselect.running.machine import memory_is_told
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from treeselect.arguments.checks import as_floats, check_choice, values_text
-from treeselect.arguments.scalars import finite
-from treeselect.designs.strata_levels import strata_of
+from treeselect.arguments.checks import as_floats, check_choice, finite, values_text
+from treeselect.designs.survival import strata_of
 from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError, quoted
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_choice, check_share, members
-from treeselect.arguments.scalars import described, finite
+from treeselect.arguments.checks import check_choice, check_share, described, finite, members
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.data.targets import are_copies

@@ -11,15 +11,15 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice, check_flag, check_share
 from treeselect.brief import brief
-from treeselect.designs.linear_matrix import LinearColumns
+from treeselect.designs.linear import LinearColumns
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.weights import check_offset
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least, largest_in_row
 from treeselect.engine.survival.curves import Baseline, breslow
 from treeselect.errors import OptionError, quoted
-from treeselect.frames.libraries import as_column, as_frame
 from treeselect.frames.reading import read_data
+from treeselect.frames.tables import as_column, as_frame
 from treeselect.models.linear import LinearFit
 from treeselect.models.linear_data import LinearData
 from treeselect.models.linear_prediction import LinearRule, Predicted

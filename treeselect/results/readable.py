@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.arguments.checks import check_digits, length
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import check_digits, described, length
 from treeselect.designs.weights import check_offset
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.rounding import at_least, largest_in_row
 from treeselect.errors import OptionError
-from treeselect.frames.libraries import as_column, as_frame, in_library, with_column
-from treeselect.frames.reading import frame_of_arrow, read_data
-from treeselect.frames.scanning import Scan, scan_of
+from treeselect.frames.reading import Scan, frame_of_arrow, read_data, scan_of
+from treeselect.frames.tables import as_column, as_frame, in_library, with_column
 from treeselect.results.describing import describe_table
 from treeselect.results.effects import effect_table, warn_of_few
 from treeselect.results.hazards import hazards_at, read_type

@@ -13,20 +13,24 @@ import numpy as np
 from treeselect.algorithms.forests.gbfs import GBFS, Ensembles
 from treeselect.algorithms.task import Task
 from treeselect.arguments.checks import check_flag, found_near
-from treeselect.designs.data_fingerprint import data_fingerprint
-from treeselect.designs.design import FeatureGroups
-from treeselect.designs.gaps import WAYS_OUT, gaps_of, warn_of_gaps
 from treeselect.designs.labels import in_labels, shown_names
-from treeselect.designs.linear_coding import LinearCoding, coded_words, read_coding
-from treeselect.designs.modeldata import ModelData
-from treeselect.designs.problem import Problem
+from treeselect.designs.linear import (
+    WAYS_OUT,
+    LinearCoding,
+    coded_words,
+    gaps_of,
+    read_coding,
+    warn_of_gaps,
+)
+from treeselect.designs.modeldata import ModelData, data_fingerprint
+from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, TreeselectWarning, listing
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.models.baseline import baseline_of
 from treeselect.models.boosted import BoostedModel
 from treeselect.models.coefficients import (

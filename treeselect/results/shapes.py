@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import found_near, is_one_of
-from treeselect.designs.design import CodedColumns
+from treeselect.designs.problem import CodedColumns
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData, take_rows
 from treeselect.engine.ensembles.dependence import (

@@ -11,7 +11,7 @@ from treeselect.arguments.checks import check_choice, check_share
 from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.errors import DataError
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.models.coefficients import exponentiated, ratio_cells
 from treeselect.models.linear import LinearFit
 from treeselect.models.linear_data import LinearData

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.scalars import described, whole
+from treeselect.arguments.checks import described, whole
 from treeselect.designs.columns import one_hot
-from treeselect.designs.design import CodedColumns
 from treeselect.designs.encoding import DesignSpec
+from treeselect.designs.problem import CodedColumns
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.data.binning import OTHER
 from treeselect.engine.growing.nodes import LEAF, Trees

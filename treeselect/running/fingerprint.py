@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from treeselect._version import __version__
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described
 from treeselect.errors import OptionError, said_by
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "statsmodels", "cvxpy", "highspy")

@@ -17,8 +17,7 @@ from concurrent.futures import BrokenExecutor
 from functools import cache
 from typing import Any, TypeVar
 
-from treeselect.arguments.checks import check_flag
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import check_flag, described
 from treeselect.errors import OutOfMemoryError, TreeselectWarning, WorkerError, quoted, said_by
 from treeselect.shown import shown
 

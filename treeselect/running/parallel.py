@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from treeselect.arguments.scalars import described, whole
+from treeselect.arguments.checks import described, whole
 from treeselect.errors import OptionError, said_by
 from treeselect.running.machine import (
     importing_is_told,

@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.arguments.paths import file_path, reason
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described, file_path, reason
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.running.fingerprint import Fingerprints, versions

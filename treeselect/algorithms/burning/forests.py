@@ -14,7 +14,7 @@ from treeselect.algorithms.controlburn.solve import FIRST_PATH
 from treeselect.algorithms.controlburn.trees import TreePool, check_kind, grown_pool, imported_pool
 from treeselect.algorithms.options import check_choice, check_integer
 from treeselect.algorithms.task import Task
-from treeselect.arguments.scalars import answer
+from treeselect.arguments.checks import answer
 from treeselect.engine.ensembles.bag_boosting import (
     BAG_BOOSTING,
     SINGLE,

@@ -30,7 +30,7 @@ from treeselect.algorithms.burning.ranges import (
 from treeselect.algorithms.burning.sketch import Sketch
 from treeselect.algorithms.burning.solver import Solver
 from treeselect.algorithms.burning.subsets import BestSubset
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described
 from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE
 from treeselect.errors import MethodError
 from treeselect.models.forest import REFITTED_TREES

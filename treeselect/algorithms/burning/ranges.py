@@ -12,7 +12,7 @@ from treeselect.algorithms.options import (
     check_number,
     owner_of,
 )
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described
 from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, BAGGING, DOUBLE
 from treeselect.errors import MethodError
 

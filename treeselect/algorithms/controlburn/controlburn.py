@@ -17,7 +17,7 @@ from treeselect.algorithms.method import Method
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import NO_FURTHER
 from treeselect.algorithms.task import Step, Task
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError
 from treeselect.models.forest import refit_forest

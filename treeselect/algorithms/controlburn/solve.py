@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect.algorithms.controlburn.trees import TreePool
 from treeselect.algorithms.task import Step
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described
 from treeselect.designs.problem import Problem
 from treeselect.designs.strata import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from treeselect.algorithms.task import Task
-from treeselect.designs.design import CodedColumns
-from treeselect.designs.problem import Problem
+from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
 from treeselect.engine.ensembles.bag_boosting import BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.ensembles.forests import Sampling

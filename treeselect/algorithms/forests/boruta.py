@@ -27,8 +27,7 @@ from treeselect.algorithms.task import (
     first_units,
     ranked_step,
 )
-from treeselect.designs.design import FeatureGroups
-from treeselect.designs.problem import Problem
+from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData, pack_blocks

@@ -19,8 +19,7 @@ from treeselect.algorithms.options import (
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, step_of_gains
-from treeselect.arguments.checks import members
-from treeselect.arguments.scalars import described, finite
+from treeselect.arguments.checks import described, finite, members
 from treeselect.designs.problem import Problem
 from treeselect.designs.strata import units_of
 from treeselect.designs.weights import RowWeights

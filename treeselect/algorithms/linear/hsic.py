@@ -14,8 +14,7 @@ from treeselect.algorithms.options import MOST_UNITS, check_integer, check_numbe
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
-from treeselect.designs.design import CodedColumns
-from treeselect.designs.problem import Problem
+from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread

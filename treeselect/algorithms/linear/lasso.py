@@ -14,7 +14,7 @@ from treeselect.algorithms.options import check_number
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
-from treeselect.designs.design import CodedColumns
+from treeselect.designs.problem import CodedColumns
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.data.binning import OTHER

@@ -28,7 +28,7 @@ from treeselect.algorithms.task import (
     shares,
     step_of_size,
 )
-from treeselect.designs.nouns import noun_of
+from treeselect.designs.problem import noun_of
 from treeselect.engine.arrays import BoolArray
 from treeselect.engine.rounding import at_least, falling
 from treeselect.errors import listing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import described
 from treeselect.errors import MissingPackageError, OptionError
 from treeselect.reports.colours import ACCENT
 from treeselect.reports.figures.axes import Axis, count_axis

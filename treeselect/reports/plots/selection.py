@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from treeselect.arguments.checks import check_choice
-from treeselect.arguments.scalars import described
+from treeselect.arguments.checks import check_choice, described
 from treeselect.designs.labels import shown_names
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.reports.plots import history, pairs, risk, shapes, sizes, units

@@ -1,0 +1,526 @@
+"""How a linear model takes missing values and ordered factors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from treeselect.arguments.checks import check_choice
+from treeselect.brief import brief
+from treeselect.designs.columns import TermSpec, read_learned
+from treeselect.designs.encoding import DesignSpec
+from treeselect.designs.matrix import Recoded, TermColumns, term_matrix
+from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.errors import DataError, NewDataError, OptionError, TreeselectWarning, quoted
+from treeselect.frames.values import Labels, read_column, to_series
+from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MissingRule = Literal["drop", "indicator"]
+OrderedRule = Literal["treatment", "scores", "polynomial"]
+
+_MISSING_RULES = ("drop", "indicator")
+_ORDERED_RULES = ("treatment", "scores", "polynomial")
+
+_AS_IN_R = {"contr.treatment": "treatment", "contr.poly": "polynomial", "poly": "polynomial"}
+
+
+@dataclass(frozen=True, slots=True)
+class LinearCoding:
+    """How a linear model takes missing values and ordered factors.
+
+    Attributes
+    ----------
+    missing : {"drop", "indicator"}
+        Complete cases; or all rows, with a level ``(missing)`` for factors, and for numbers the
+        median of the rows with an indicator ``missing(x)``.
+    ordered : {"treatment", "scores", "polynomial"}
+        Contrasts of ordered factors: differences from the first level; one column of scores, 1 to
+        K in the order of the levels; or orthogonal polynomials, as in R.
+    """
+
+    missing: MissingRule = "drop"
+    ordered: OrderedRule = "treatment"
+
+    @property
+    def arguments(self) -> str:
+        """The arguments that differ from the defaults, as typed, each behind a comma."""
+        said = "" if self.missing == "drop" else f', missing="{self.missing}"'
+        return said + ("" if self.ordered == "treatment" else f', ordered="{self.ordered}"')
+
+
+USUAL = LinearCoding()
+"""Complete cases and treatment contrasts."""
+
+
+def read_coding(
+    missing: object, ordered: object, sources: pd.DataFrame, terms: Sequence[TermSpec]
+) -> LinearCoding:
+    """The coding requested.
+
+    Parameters
+    ----------
+    missing, ordered
+        As given.
+    sources : pandas.DataFrame
+        The columns behind the terms.
+    terms : sequence of TermSpec
+        The candidate terms.
+    """
+    check_choice("missing", missing, _MISSING_RULES)
+    check_choice("ordered", ordered, _ORDERED_RULES, _AS_IN_R)
+    coding = LinearCoding(missing, ordered)  # type: ignore[arg-type]
+    if coding.ordered != "treatment" and not any(_ordered_factors(sources, terms)):
+        raise OptionError(
+            f"`ordered={ordered!r}` needs a term that is an ordered factor.\n"
+            "  Found: none among the candidate terms. Make a column one in the data, for example"
+            " with `.astype(pd.CategoricalDtype([...], ordered=True))`, or leave `ordered` out."
+        )
+    return coding
+
+
+def _ordered_factors(sources: pd.DataFrame, terms: Sequence[TermSpec]) -> list[str]:
+    names = dict.fromkeys(f.factor.name for t in terms for f in t.factors if f.factor.is_plain)
+    return [name for name in names if is_ordered(sources[name])]
+
+
+def is_ordered(series: pd.Series[Any]) -> bool:
+    """Whether a column holds categories whose order has a meaning."""
+    return bool(getattr(series.dtype, "ordered", False))
+
+
+_ORDERED_WORDS = {
+    "scores": "one column of scores, 1 to K in the order of the levels",
+    "polynomial": "orthogonal polynomials: linear (.L), quadratic (.Q), cubic (.C) and so on",
+}
+
+
+def coded_words(
+    sources: pd.DataFrame, terms: Sequence[TermSpec], chosen: Sequence[str], coding: LinearCoding
+) -> tuple[str, ...]:
+    """How ordered factors among the chosen terms are coded, unless by treatment contrasts."""
+    names = _ordered_factors(sources, [spec for spec in terms if spec.term.name in set(chosen)])
+    if coding.ordered == "treatment" or not names:
+        return ()
+    return (f"Ordered factors ({', '.join(names)}) are {_ORDERED_WORDS[coding.ordered]}.",)
+
+
+# --- missing values ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """What replaces missing values.
+
+    Attributes
+    ----------
+    levels : mapping of str to tuple
+        Levels of factors whose missing values are a level, the last.
+    values : mapping of str to scalar
+        What replaces missing values of the other variables. Each has an indicator.
+    term_of : mapping of str to str
+        The term to which the indicator of a variable belongs: the first that reads the variable.
+    """
+
+    levels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    term_of: Mapping[str, str] = field(default_factory=dict)
+
+    def fill(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The frame without missing values in the variables that are known here."""
+        import pandas as pd
+
+        columns = {str(name): frame[name] for name in frame}
+        for name in self.levels.keys() & columns.keys():
+            column = columns[name].astype(object)
+            columns[name] = column.where(column.notna(), self.levels[name][-1])
+        for name in self.values.keys() & columns.keys():
+            columns[name] = _filled(columns[name], name, self.values[name])
+        return pd.DataFrame(columns, frame.index)
+
+    def declared(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The same frame, with the level of missing values last: the first is the reference."""
+        import pandas as pd
+
+        columns = {str(name): frame[name] for name in frame}
+        for name, levels in self.levels.items():
+            columns[name] = pd.Series(pd.Categorical(columns[name], list(levels)), frame.index)
+        return pd.DataFrame(columns, frame.index)
+
+    def indicators(self, frame: pd.DataFrame) -> dict[str, FloatArray]:
+        """The indicator of each variable that has one."""
+        return {name: frame[name].isna().to_numpy().astype(np.float64) for name in self.values}
+
+
+def _filled(series: pd.Series[Any], name: str, value: Any) -> pd.Series[Any]:
+    column, gaps = read_column(series, name), series.isna().to_numpy(dtype=bool)
+    if isinstance(column, Labels):
+        codes = column.codes.copy()
+        if gaps.any():
+            codes[gaps] = column.levels.index(value) if value in column.levels else -1
+        if value not in column.levels and gaps.any():
+            return series.astype(object).where(~gaps, value)
+        return to_series(
+            Labels(codes, column.levels, column.declared, column.ordered), series.index
+        )
+    values = np.where(gaps, value, column.values)
+    return to_series(
+        type(column)(values, is_integer=column.is_integer, is_bool=column.is_bool), series.index
+    )
+
+
+def learn_filling(
+    frame: pd.DataFrame, terms: Sequence[TermSpec], coding: LinearCoding, weight: WeightArray
+) -> Filling:
+    """What replaces the missing values of these rows.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The variables of the terms.
+    weight : ndarray, shape (n_rows,)
+
+    Notes
+    -----
+    A factor that all its terms take as it is has a level of its own, except for scores and
+    polynomials, which need a place in the order. Other variables take their median, for ordered
+    factors the median level, for others the first one; which one does not change the fit of a term
+    on its own, as there is an indicator. The median is the lower one, a value that occurs.
+    """
+    levels: dict[str, tuple[Any, ...]] = {}
+    values: dict[str, Any] = {}
+    term_of: dict[str, str] = {}
+    for name in frame:
+        gaps = frame[name].isna().to_numpy(dtype=bool)
+        if not gaps.any() or gaps.all():
+            continue
+        name = str(name)
+        column = read_column(frame[name], name)
+        own = [spec for spec in terms if name in spec.term.variables]
+        parts = [f for spec in own for f in spec.factors if name in f.factor.variables]
+        if not isinstance(column, Labels):
+            values[name] = _lower_median(column.values[~gaps], weight[~gaps])
+        elif column.ordered and coding.ordered != "treatment":
+            code = _lower_median(column.codes[~gaps].astype(np.float64), weight[~gaps])
+            values[name] = column.levels[int(code)]
+        elif all(part.factor.is_plain for part in parts):
+            occurring = np.unique(column.codes[~gaps])
+            found = tuple(column.levels[code] for code in occurring)
+            levels[name] = (*found, _free_name(found))
+            continue
+        else:
+            values[name] = column.levels[int(column.codes[~gaps].min())]
+        term_of[name] = own[0].term.name
+    return Filling(levels, values, term_of)
+
+
+def _free_name(levels: Sequence[Any]) -> str:
+    name = "(missing)"
+    while name in levels:
+        name = f"({name})"
+    return name
+
+
+def _lower_median(values: FloatArray, weight: WeightArray) -> float:
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order], dtype=np.float64)
+    return float(values[order][np.searchsorted(below, below[-1] / 2)])
+
+
+def filling_words(filling: Filling, frame: pd.DataFrame) -> str:
+    """How missing values of these rows are taken, in sentences; empty if there are none."""
+    said = []
+    if filling.levels:
+        said.append(f"Those of {', '.join(filling.levels)} are a level of the factor.")
+    for name, value in filling.values.items():
+        is_number = not isinstance(read_column(frame[name], name), Labels)
+        stand_in = f"the median of the rows ({value:.6g})" if is_number else f"the level {value}"
+        said.append(f"Those of {name} are replaced by {stand_in}, with an indicator.")
+    return " ".join(said)
+
+
+# --- Columns of a linear model: of the rows of the fit, and of new rows --------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LinearColumns:
+    """How the columns of a linear model are made.
+
+    Attributes
+    ----------
+    terms : tuple of str
+        Terms of the model.
+    filling : Filling
+        What replaces missing values.
+    columns : TermColumns
+        The columns of the terms.
+    indicators : tuple of (str, int)
+        Variables with an indicator, and the place of its column in the matrix.
+    words : str
+        What replaces missing values, in a sentence; may be empty.
+    """
+
+    design: DesignSpec
+    terms: tuple[str, ...]
+    filling: Filling
+    columns: TermColumns
+    indicators: tuple[tuple[str, int], ...]
+    words: str = ""
+
+    __repr__ = brief
+
+    def encode(self, frame: pd.DataFrame) -> FloatArray:
+        """Columns of new rows.
+
+        Returns
+        -------
+        ndarray of float, shape (n_rows, n_columns)
+            NaN in a row with a missing value that nothing replaces, or with a level without a
+            coefficient.
+        """
+        self.design.encode(frame, self.terms)  # refuses what does not match
+        new = _variables(self.design, frame, self.terms)
+        markers = self.filling.indicators(new)
+        filled = self.filling.fill(new)
+        known = filled.notna().all(axis=1).to_numpy(dtype=bool)
+        n_own = 1 if self.columns.made is None else len(self.columns.made.term_of)
+        found = np.full((len(new), n_own + len(self.indicators)), np.nan)
+        if not known.any():
+            return found
+        rows = filled[known].reset_index(drop=True)
+        try:
+            matrix = np.require(self.columns.again(rows), requirements="W")
+            outside = self.columns.outside(rows)
+        except NewDataError:
+            raise
+        except DataError as error:
+            raise NewDataError(str(error)) from error
+        self._check_levels(rows, outside)
+        for unknown in outside.values():
+            matrix[unknown] = np.nan
+        for name, place in self.indicators:
+            matrix = np.insert(matrix, place, markers[name][known], axis=1)
+        matrix[~np.isfinite(matrix).all(axis=1)] = np.nan
+        found[known] = matrix
+        return found
+
+    def _check_levels(self, rows: pd.DataFrame, outside: dict[str, BoolArray]) -> None:
+        """Refuse levels of the data of the fit that occur in none of the rows of the model."""
+        if self.design.new_levels != "error":
+            return
+        for name, unknown in outside.items():
+            if name not in rows:  # an expression: `C(x, levels=...)` leaves levels out on purpose
+                continue
+            found = rows[name][unknown]
+            level, n = found.iloc[0], len(found)
+            raise NewDataError(
+                f"Column {quoted(name)} must contain only levels with a coefficient.\n"
+                f'  Found: "{shown(str(level))}" in {n} row{"s" if n > 1 else ""}; in the data of'
+                " the fit it occurs only in rows that the linear model omits.\n"
+                '  Combine it with another level, or refit with `missing="indicator"`.'
+            )
+
+
+def linear_matrix(
+    data: ModelData, terms: Sequence[str], rows: IntArray, coding: LinearCoding = USUAL
+) -> tuple[pd.DataFrame, list[str], IntArray, LinearColumns]:
+    """formulaic's full-rank matrix of some terms, with an intercept.
+
+    Parameters
+    ----------
+    rows : ndarray of int64
+        Numbers of rows among those that are used.
+
+    Returns
+    -------
+    matrix : pandas.DataFrame
+        Of the rows without a missing value in these terms, or of all if missing values are
+        replaced. A factor's levels are those that occur in them.
+    term_of : list of str, length n_columns
+        ``"Intercept"`` for the intercept.
+    used : ndarray of int64
+        Those rows, by their numbers.
+    columns : LinearColumns
+        The same columns of other rows.
+    """
+    specs = [spec for spec in data.spec.terms if spec.term.name in set(terms)]
+    chosen = [spec.term for spec in specs]
+    variables = list(dict.fromkeys(v for term in chosen for v in term.variables))
+    frame = data.sources[variables].iloc[rows].set_axis(rows, axis=0)
+    filling, markers, words = Filling(), {}, ""
+    if coding.missing == "indicator":
+        filling = learn_filling(frame, specs, coding, data.weight[rows])
+        markers = filling.indicators(frame)
+        words = filling_words(filling, frame)
+        frame = filling.declared(filling.fill(frame))
+    complete = frame.notna().all(axis=1).to_numpy(dtype=bool)
+    frame = frame[complete]
+    recoded = _recoded(frame, [f for spec in specs for f in spec.term.factors], coding)
+    for name in variables:
+        if frame[name].dtype == "category":
+            frame[name] = frame[name].cat.remove_unused_categories()
+    matrix, number, columns = term_matrix(data.spec.formula.text, frame, chosen, recoded)
+    names = [term.name for term in chosen]
+    term_of = [names[i] if i >= 0 else INTERCEPT for i in number]
+    places: list[tuple[str, int]] = []
+    for name, values in markers.items():
+        owner, column = filling.term_of[name], f"missing({name})"
+        if column in matrix:
+            raise DataError(
+                f"No column may be called {quoted(column)}, the name of an indicator.\n"
+                "  Rename the column."
+            )
+        place = max((i for i, t in enumerate(term_of) if t == owner), default=len(term_of) - 1) + 1
+        matrix.insert(place, column, values[complete])
+        term_of.insert(place, owner)
+        places.append((name, place))
+    used = np.isfinite(matrix.to_numpy()).all(axis=1)
+    for outside in columns.outside(frame).values():
+        used &= ~outside
+    matrix = matrix[used]
+    how = LinearColumns(data.spec, tuple(names), filling, columns, tuple(places), words)
+    return matrix, term_of, matrix.index.to_numpy(dtype=np.int64), how
+
+
+def _recoded(frame: pd.DataFrame, factors: Sequence[Any], coding: LinearCoding) -> Recoded:
+    """Ordered factors of these rows that do not get treatment contrasts."""
+    if coding.ordered == "treatment":
+        return Recoded()
+    names = dict.fromkeys(f.name for f in factors if f.is_plain and is_ordered(frame[f.name]))
+    if coding.ordered == "polynomial":
+        return Recoded(polynomials=tuple(names))
+    return Recoded(scores={name: tuple(frame[name].cat.categories) for name in names})
+
+
+def _variables(design: DesignSpec, frame: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
+    """Variables of some terms in new data, of the types of the data of the fit.
+
+    Labels that are not levels are missing where ``new_levels="missing"``.
+    """
+    import pandas as pd
+
+    specs = [design[name] for name in terms]
+    used = {v for spec in specs for v in spec.term.variables}
+    columns = {
+        name: read_learned(frame, name, design.schema[name])
+        for name in design.schema
+        if name in used
+    }
+    if design.new_levels == "missing":
+        for part in (part for spec in specs for part in spec.factors):
+            column = columns.get(part.factor.name)
+            if part.factor.is_plain and isinstance(column, Labels):
+                columns[part.factor.name] = _known_levels(column, part.levels or ())
+    series = {name: to_series(column) for name, column in columns.items()}
+    return pd.DataFrame(series, range(len(frame)))
+
+
+def _known_levels(column: Labels, levels: Sequence[Any]) -> Labels:
+    """The same, with labels that are none of the levels missing."""
+    known = np.array([*(level in set(levels) for level in column.levels), False])
+    codes = np.where(known[column.codes], column.codes, -1)
+    return Labels(codes, column.levels, column.declared, column.ordered)
+
+
+# --- Missing values of terms, and what they cost a linear model ----------------------------------
+
+_SHARE = 0.05
+"""A linear model that drops more than this share of the rows gives a warning."""
+
+WAYS_OUT = (
+    '`missing="indicator"` uses these rows, with an indicator of missing values;'
+    " `select_imputed()` selects and pools over imputed data."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Missing values of some terms.
+
+    Attributes
+    ----------
+    counts : tuple of (str, int)
+        Terms with missing values and in how many rows, most first.
+    n_any : int
+        Rows in which at least one of the terms is missing.
+    n_rows : int
+        Rows that are used.
+    """
+
+    counts: tuple[tuple[str, int], ...]
+    n_any: int
+    n_rows: int
+
+    @property
+    def words(self) -> str:
+        """Terms with their counts."""
+        return listing_of(self.counts)
+
+
+def listing_of(counts: Sequence[tuple[str, int]]) -> str:
+    """Terms with their numbers of missing values: `age` (177), `embarked` (2)."""
+    shown = ", ".join(f"{quoted(name)} ({n:,})" for name, n in counts[:8])
+    return shown + (f" and {len(counts) - 8} more" if len(counts) > 8 else "")
+
+
+def gaps_of(data: ModelData, terms: Sequence[str]) -> Gaps:
+    """Missing values of some terms in the rows with weight."""
+    used = data.row_weights.used
+    missing = {name: np.zeros(len(used), dtype=bool) for name in terms}
+    pairs = zip(data.arrays.column_names, data.arrays.columns, data.arrays.n_levels, strict=True)
+    for name, column, n_levels in pairs:
+        if name in missing:
+            missing[name] |= np.isnan(column) if n_levels is None else column == 0
+    counts = {name: int((rows & used).sum()) for name, rows in missing.items()}
+    found = sorted(((name, n) for name, n in counts.items() if n), key=lambda pair: -pair[1])
+    every = np.zeros(len(used), dtype=bool)
+    for rows in missing.values():
+        every |= rows
+    return Gaps(tuple(found), int((every & used).sum()), int(used.sum()))
+
+
+def warn_of_gaps(
+    data: ModelData,
+    terms: Sequence[str],
+    call: str,
+    stacklevel: int,
+    *,
+    splits: bool = False,
+) -> None:
+    """Warn if a linear model of these terms drops more than a twentieth of the rows.
+
+    Parameters
+    ----------
+    call : str
+        The user's call.
+    stacklevel : int
+        That of the user's line, as seen from the caller.
+    splits : bool
+        Whether the call selects again, and so drops the rows of other terms than these.
+    """
+    gaps = gaps_of(data, terms)
+    if gaps.n_any <= _SHARE * gaps.n_rows:
+        return
+    of = (
+        "a selected term"
+        if set(terms) != {spec.term.name for spec in data.spec.terms}
+        else "a term"
+    )
+    n_rows = f"{gaps.n_any:,} of {gaps.n_rows:,}"
+    drops = f"drops {n_rows} rows, in which {of} is missing."
+    if splits:
+        drops = (
+            f"drops incomplete cases. For the terms of the fit these are {n_rows} rows, in which"
+            f" {of} is missing; each split selects its own terms."
+        )
+    warnings.warn(
+        TreeselectWarning(f"`{call}` {drops}\n  Missing values: {gaps.words}.\n  {WAYS_OUT}"),
+        stacklevel=stacklevel + 1,
+    )

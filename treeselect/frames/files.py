@@ -1,0 +1,571 @@
+"""CSV files: read correctly or not at all, with the remedy in the error."""
+
+from __future__ import annotations
+
+import codecs
+import importlib
+import os
+import warnings
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from treeselect.arguments.checks import described, file_path
+from treeselect.errors import DataError, MissingPackageError, OptionError, listing, quoted
+from treeselect.frames.values import not_different
+from treeselect.quiet import own_filters
+from treeselect.shown import is_broken
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UTF8 = "utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedFile(os.PathLike[str]):
+    """The path of a CSV file whose text has another encoding than UTF-8, or of a file of Stata,
+    SPSS or SAS that does not say its own.
+
+    Attributes
+    ----------
+    encoding : str
+        A name that Python knows, such as ``"latin-1"``.
+    """
+
+    path: str
+    encoding: str
+
+    def __post_init__(self) -> None:
+        try:
+            "".encode(self.encoding)
+        except (LookupError, TypeError, ValueError):
+            raise OptionError(
+                "`encoding` must be the name of a text encoding that Python knows, such as"
+                f" 'latin-1', 'cp1252' or 'utf-16'.\n  Found: {described(self.encoding)}."
+            ) from None
+        if not is_csv(Path(self.path)) and not is_statistical(Path(self.path)):
+            raise OptionError(
+                "`encoding` must be given for CSV, Stata, SPSS and SAS files only: other formats"
+                " record their own.\n"
+                f"  Found: {quoted(self.path)}."
+            )
+
+    def __fspath__(self) -> str:
+        return self.path
+
+
+def is_csv(path: Path) -> bool:
+    """Whether a path has the ending of a CSV file."""
+    return path.name.lower().endswith((".csv", ".csv.gz"))
+
+
+def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
+    """The columns of a CSV file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A file.
+    """
+    import pandas as pd
+
+    try:
+        with own_filters():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            # One guess of the type for the whole column, not one for each chunk of rows. And no
+            # column is made an index of, which is left out: pandas does so if rows are too long.
+            frame = pd.read_csv(path, low_memory=False, index_col=False, encoding=encoding)
+        header = pd.read_csv(
+            path, header=None, nrows=1, dtype=str, keep_default_na=False, encoding=encoding
+        )
+    except UnicodeError as error:
+        raise _undecodable(path, encoding, error) from error
+    except pd.errors.ParserWarning as error:
+        with _opened(path) as file:
+            first = file.readline().decode(encoding, "replace").strip()
+        separator = next((sign for sign in ";\t|" if first.count(sign) > first.count(",")), None)
+        if separator:  # and commas in the rows, as decimal signs
+            raise _other_separator(path, separator, first) from error
+        raise DataError(
+            f"The rows of {quoted(str(path))} must not have more values than its header has"
+            " names.\n"
+            "  Name every column. If the first column holds row names, read the file yourself:"
+            f" `pandas.read_csv({str(path)!r}, index_col=0)`."
+        ) from error
+    _check_header(path, frame, header.iloc[0])
+    return frame
+
+
+def _check_header(path: Path, frame: pd.DataFrame, names: pd.Series[str]) -> None:
+    """Refuse repeated names (pandas would silently make `x` and `x.1` of them), a file that seems
+    to have one column because its separator is not a comma, and text of two bytes per character,
+    which is UTF-8 with a NUL after each letter."""
+    if any("\0" in name for name in names):
+        raise DataError(
+            f"The header of {quoted(str(path))} must not contain NUL characters.\n"
+            f"  Found: {listing(names, most=5)}.\n  {_way_out(path, _marked(path))}"
+        )
+    separator = next((sign for sign in ";\t|" if sign in str(names[0])), None)
+    if len(names) == 1 and separator:
+        raise _other_separator(path, separator, str(names[0]))
+    twice = sorted({name for name in names[names.duplicated()] if name})
+    if twice and len(names) == frame.shape[1]:
+        raise not_different(twice)
+
+
+def _other_separator(path: Path, separator: str, header: str) -> DataError:
+    decimal = ", decimal=','" if separator == ";" else ""
+    return DataError(
+        f"The columns of {quoted(str(path))} must be separated by commas.\n"
+        f"  Found: one column, {header!r}.\n"
+        f"  Read the file yourself: `pandas.read_csv({str(path)!r}, sep={separator!r}{decimal})`."
+    )
+
+
+# --- encodings ---------------------------------------------------------------------------------
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as that of UTF-16 does
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def _undecodable(path: Path, encoding: str, error: UnicodeError) -> DataError:
+    """Build the error for bytes that are no text in this encoding."""
+    found, guess = f"{error}", None
+    place = _first_wrong(path, encoding)
+    if place is not None:
+        byte, at, line, beyond_ascii = place
+        found = f"byte 0x{byte:02x} at position {at:,} (line {line:,})"
+        guess = _guess(path, encoding, beyond_ascii)
+        if beyond_ascii and guess is None:
+            found += ", after valid non-ASCII characters; the file mixes encodings or is damaged"
+    return DataError(
+        f"Can't read the file {quoted(str(path))} as {encoding}.\n"
+        f"  Found: {found}.\n  {_way_out(path, guess)}"
+    )
+
+
+def _way_out(path: Path, guess: str | None) -> str:
+    read = f"pandas.read_csv({str(path)!r}, encoding="
+    if guess is None:
+        return (
+            f"Read it in its own encoding, for example `{read}'cp1252')`, or replace unreadable"
+            f" characters: `{read}'utf-8', encoding_errors='replace')`."
+        )
+    return f"It may be in {guess}: `{read}{guess!r})`, or `--encoding {guess}` on the command line."
+
+
+def _guess(path: Path, tried: str, beyond_ascii: bool) -> str | None:
+    """What the encoding may be instead, from the first bytes; None without any evidence."""
+    guess = _marked(path)
+    if guess is None and tried == UTF8 and not beyond_ascii:
+        guess = "cp1252" if _has_c1(path) else "latin-1"
+    return guess if guess != tried else None
+
+
+def _marked(path: Path) -> str | None:
+    """An encoding of several bytes for each character that the first ones show."""
+    with _opened(path) as file:
+        start = file.read(4)
+    marked = next((name for mark, name in _MARKS if start.startswith(mark)), None)
+    if marked is None and start[::2] == b"\0\0":
+        return "utf-16-be"
+    return "utf-16-le" if marked is None and start[1::2] == b"\0\0" else marked
+
+
+def _has_c1(path: Path) -> bool:
+    """Whether bytes stand for quotes and dashes in Windows, and for nothing in Latin-1."""
+    return any(any(0x80 <= byte < 0xA0 for byte in part) for part in _parts(path))
+
+
+def _first_wrong(path: Path, encoding: str) -> tuple[int, int, int, bool] | None:
+    """The first byte that can't be decoded: its value, position, line, and whether characters
+    beyond ASCII stand before it. None if the decoder knows no place.
+
+    pandas names the position within a part of the file.
+    """
+    decoder = codecs.getincrementaldecoder(encoding)()
+    at, line, beyond_ascii = 0, 1, False
+    held = b""
+    for part in (*_parts(path), b""):
+        before = decoder.getstate()[0]
+        try:
+            text = decoder.decode(part, final=not part)
+        except UnicodeDecodeError as error:
+            held = before + part
+            wrong = at - len(before) + error.start
+            valid = held[: error.start]
+            more = any(byte > 0x7F for byte in valid)
+            return held[error.start], wrong, line + valid.count(b"\n"), beyond_ascii or more
+        except UnicodeError:
+            return None
+        at += len(part)
+        line += text.count("\n")
+        beyond_ascii = beyond_ascii or not text.isascii()
+    return None
+
+
+def _parts(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, decompressed, a part at a time."""
+    with _opened(path) as file:
+        while part := file.read(1 << 20):
+            yield part
+
+
+def _opened(path: Path) -> IO[bytes]:
+    if path.name.lower().endswith(".gz"):
+        import gzip
+
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    return open(path, "rb")
+
+
+# --- Packages that only some readers need --------------------------------------------------------
+
+
+def needed(package: str, extra: str, what: str) -> Any:
+    """A package of an extra.
+
+    Parameters
+    ----------
+    package : str
+        Its module.
+    extra : str
+        The extra of treeselect that installs it.
+    what : str
+        What needs it, for the message.
+    """
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise MissingPackageError(
+            f"{what} needs the package {package}, which can't be found.\n"
+            f'  Install it: pip install "treeselect[{extra}]"'
+        ) from None
+
+
+# --- Files of Stata, SPSS and SAS, with the labels of their columns and values -------------------
+# pyreadstat reads them. Values that the file declares as missing are missing. A column all of
+# whose values have a label becomes a factor with the labels as levels, in the order of their
+# codes. Empty text is missing, as in these programs.
+
+_READERS = {
+    ".dta": "read_dta",
+    ".sav": "read_sav",
+    ".zsav": "read_sav",
+    ".por": "read_por",
+    ".sas7bdat": "read_sas7bdat",
+    ".xpt": "read_xport",
+}
+
+STATISTICAL = tuple(_READERS)
+
+
+def is_statistical(path: Path) -> bool:
+    """Whether a path has the ending of a file of Stata, SPSS or SAS."""
+    return path.suffix.lower() in _READERS
+
+
+def read_statistical(path: Path, encoding: str | None = None) -> pd.DataFrame:
+    """The columns of a file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A file.
+    encoding : str, optional
+        Of its text; by default what the file says.
+    """
+    frame, about = _read(path, encoding, dates_as_pandas_datetime=True)
+    declared = _declared_missing(path, encoding)
+    new = {}
+    for name, labels in about.variable_value_labels.items():
+        if name in frame:
+            missing = declared.get(name, [])
+            column = _labelled(frame[name], _without(labels, missing))
+            if column is not None:
+                new[name] = column
+    for name in frame.select_dtypes(include=["object", "string"]):
+        column = frame[name]
+        if name not in new and bool((blank := column == "").any()):
+            new[str(name)] = column.mask(blank)
+    return frame.assign(**new) if new else frame
+
+
+def labels_of(path: Path) -> dict[str, str]:
+    """The labels of the columns of a file, by name."""
+    _, about = _read(path, None, metadataonly=True)
+    found = about.column_names_to_labels or {}
+    return {name: label for name, label in found.items() if label}
+
+
+def _read(path: Path, encoding: str | None, **options: Any) -> tuple[pd.DataFrame, Any]:
+    reader = needed("pyreadstat", "stats", f"Reading `{path.suffix.lower()}` files")
+    if encoding is not None:
+        options["encoding"] = codecs.lookup(encoding).name
+    read: tuple[pd.DataFrame, Any] = getattr(reader, _READERS[path.suffix.lower()])(
+        str(path), **options
+    )
+    return read
+
+
+def _declared_missing(path: Path, encoding: str | None) -> dict[str, list[Any]]:
+    """Values and ranges that SPSS declares as missing, by column."""
+    if path.suffix.lower() not in (".sav", ".zsav"):
+        return {}
+    _, about = _read(path, encoding, metadataonly=True, user_missing=True)
+    return dict(about.missing_ranges)
+
+
+def _without(labels: Mapping[Any, str], missing: list[Any]) -> dict[Any, str]:
+    """Labels of values that are not declared as missing."""
+
+    def is_missing(value: Any) -> bool:
+        return any(
+            type(part["lo"]) is type(value) and part["lo"] <= value <= part["hi"]
+            for part in missing
+        )
+
+    return {value: label for value, label in labels.items() if not is_missing(value)}
+
+
+def _labelled(column: pd.Series[Any], labels: Mapping[Any, str]) -> pd.Series[Any] | None:
+    """A factor, if every value has a label; None otherwise: the labels of a few codes of a number
+    make it no factor."""
+    import pandas as pd
+
+    known = column.dropna()
+    if known.empty or not bool(known.isin(list(labels)).all()):
+        return None
+    codes = sorted(v for v in labels if isinstance(v, type(known.iloc[0])) or _is_number(v))
+    words = [str(labels[code]).strip() for code in codes]
+    levels = [
+        f"{word} ({_plain(code)})" if words.count(word) > 1 or not word else word
+        for code, word in zip(codes, words, strict=True)
+    ]
+    number = {code: i for i, code in enumerate(codes)}
+    at = column.map(number).fillna(-1).astype(int)
+    return pd.Series(pd.Categorical.from_codes(at.to_numpy(), pd.Index(levels)), column.index)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+def _plain(code: object) -> object:
+    return int(code) if isinstance(code, float) and code.is_integer() else code
+
+
+# --- Sheets of Excel workbooks -------------------------------------------------------------------
+
+WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+LARGEST = 2_000_000_000
+"""Most bytes of a workbook, unpacked: a small file can hold any number of them."""
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a path has the ending of a workbook."""
+    return path.suffix.lower() in WORKBOOKS
+
+
+def read_workbook(path: Path, sheet: str | None = None) -> pd.DataFrame:
+    """The columns of a sheet; names stand in its first row.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A file.
+    sheet : str, optional
+        Name of the sheet; needed if several hold data.
+    """
+    import pandas as pd
+
+    needed("python_calamine", "excel", f"Reading `{path.suffix.lower()}` files")
+    _check_size(path)
+    with pd.ExcelFile(path, engine="calamine") as book:
+        names = [str(name) for name in book.sheet_names]
+        if sheet is not None and sheet not in names:
+            raise DataError(
+                f"The workbook {quoted(str(path))} must have the sheet {quoted(sheet)}.\n"
+                f"  Found: {listing(names)}."
+            )
+        heads = {name: pd.read_excel(book, sheet_name=name, nrows=1, header=None) for name in names}
+        chosen = sheet or _only(path, [name for name in names if not heads[name].empty])
+        if heads[chosen].empty:
+            raise DataError(f"The sheet {quoted(chosen)} must hold data.\n  Found: an empty sheet.")
+        _check_heads(chosen, heads[chosen].iloc[0].tolist())
+        frame: pd.DataFrame = pd.read_excel(book, sheet_name=chosen)
+    return frame
+
+
+def _only(path: Path, filled: list[str]) -> str:
+    if len(filled) == 1:
+        return filled[0]
+    if not filled:
+        raise DataError(
+            f"The workbook {quoted(str(path))} must hold data.\n  Found: empty sheets only."
+        )
+    raise DataError(
+        f"The workbook {quoted(str(path))} must have a single sheet with data.\n"
+        f"  Found: {listing(filled)}.\n"
+        f"  Choose one: `treeselect.read({str(path)!r}, sheet={filled[0]!r})`."
+    )
+
+
+def _check_heads(sheet: str, names: list[object]) -> None:
+    """pandas would invent names for empty cells, and change repeated ones."""
+    empty = sum(name is None or name != name or not str(name).strip() for name in names)
+    twice = sorted({str(name) for name in names if names.count(name) > 1 and name == name})
+    if empty or twice:
+        found = [f"{empty} without a name"] if empty else []
+        found += [f"more than once: {listing(twice)}"] if twice else []
+        raise DataError(
+            f"The first row of the sheet {quoted(sheet)} must name every column once.\n"
+            f"  Found: {'; '.join(found)}.\n"
+            "  Delete rows above the names and columns beside the data, or read the sheet with"
+            " `pandas.read_excel(path, header=...)`."
+        )
+
+
+def _check_size(path: Path) -> None:
+    if not zipfile.is_zipfile(path):
+        return
+    with zipfile.ZipFile(path) as packed:
+        size = sum(part.file_size for part in packed.infolist())
+    if size > LARGEST:
+        raise DataError(
+            f"The workbook {quoted(str(path))} must have at most {LARGEST / 1e9:g} GB unpacked.\n"
+            f"  Found: {size / 1e9:.3g} GB. Save it as CSV or Parquet."
+        )
+
+
+# --- Labels of columns that come with the data: what other software calls the variable labels ----
+
+KEYS = ("labels", "variable_labels", "column_names_to_labels", "column_labels")
+"""Under which ``DataFrame.attrs`` may hold a dictionary from columns to labels; the first wins.
+
+``pandas.read_spss`` writes the third, ``maketables`` and many scripts the second.
+"""
+
+
+def labels_in(data: Any) -> dict[str, str]:
+    """Labels of columns in the user's data, by name.
+
+    Parameters
+    ----------
+    data : frame or path
+        Of a pandas frame the entries of ``attrs`` under one of :data:`KEYS`; of an Arrow table, a
+        Parquet or a Feather file these, which pandas keeps there, and before them the metadata
+        ``label`` of each field. Others have none.
+
+    Returns
+    -------
+    dict of str to str
+        Each on one line. Metadata can hold anything: entries that are not labels are ignored.
+    """
+    import pandas as pd
+
+    if isinstance(data, pd.DataFrame):
+        return _in_attrs(data.attrs)
+    if isinstance(data, str | os.PathLike) and (own := _in_file(data)) is not None:
+        return _plain_label(own)
+    schema = _file_schema(data) if isinstance(data, str | os.PathLike) else _arrow_schema(data)
+    return {} if schema is None else labels_of_schema(schema)
+
+
+def one_line(text: str) -> str:
+    """A label without line ends and repeated blanks; empty if there is nothing else."""
+    return " ".join(text.split())
+
+
+def without_attrs(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame without metadata, all of which pandas would copy with each column that is taken
+    out of it."""
+    if not frame.attrs:
+        return frame
+    plain = frame.copy(deep=False)
+    plain.attrs = {}
+    return plain
+
+
+def _in_attrs(attrs: Mapping[Any, Any]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key in KEYS:
+        known = attrs.get(key)
+        if isinstance(known, Mapping):
+            found = _plain_label(known) | found
+    return found
+
+
+def _plain_label(labels: Mapping[Any, Any]) -> dict[str, str]:
+    """Those of its entries that label a column."""
+    found = {
+        name: one_line(text)
+        for name, text in labels.items()
+        if isinstance(name, str) and isinstance(text, str) and not is_broken(text)
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+def _file_schema(given: str | os.PathLike[str]) -> Any:
+    """Schema of an Arrow file; None if it is another file, or has none."""
+    try:
+        path = str(file_path(given, name="data", error=DataError))
+        name = path.lower()
+        if name.endswith(".parquet"):
+            from pyarrow.parquet import read_schema
+
+            return read_schema(path)
+        if name.endswith(".feather"):
+            from pyarrow.ipc import open_file
+
+            with open_file(path) as file:
+                return file.schema
+    except Exception:  # a damaged file can fail in any way, and is refused where it is read
+        return None
+    return None
+
+
+def _in_file(given: str | os.PathLike[str]) -> dict[str, str] | None:
+    """Labels in a file of Stata, SPSS or SAS; None if it is another file."""
+    try:
+        path = file_path(given, name="data", error=DataError)
+        return labels_of(path) if is_statistical(path) else None
+    except Exception:  # a damaged file can fail in any way, and is refused where it is read
+        return None
+
+
+def _arrow_schema(data: Any) -> Any:
+    """Schema of an Arrow table; None of frames of other libraries."""
+    if not type(data).__module__.startswith("pyarrow."):
+        return None
+    return getattr(data, "schema", None)
+
+
+def labels_of_schema(schema: Any) -> dict[str, str]:
+    """Labels of columns in the schema of an Arrow table or dataset, by name."""
+    fields = {
+        field.name: (field.metadata or {}).get(b"label", b"").decode("utf-8", "replace")
+        for field in schema
+    }
+    return _in_attrs(_pandas_attrs(schema)) | _plain_label(fields)
+
+
+def _pandas_attrs(schema: Any) -> Mapping[Any, Any]:
+    """What pandas has kept of ``attrs`` beside a table."""
+    import json
+
+    metadata = schema.metadata or {}
+    try:
+        found = json.loads(metadata.get(b"PANDAS_ATTRS", b"{}"))
+        own = json.loads(metadata.get(b"pandas", b"{}")).get("attributes", {})
+        return {**own, **found}
+    except (ValueError, TypeError, AttributeError):
+        return {}
