@@ -162,25 +162,9 @@ def test_what_cannot_be_copied(columns: list[str], message: str) -> None:
     assert str(error.value) == message
 
 
-def test_factors_carry_the_documented_signal() -> None:
-    simulated = datasets.simulate_factors(seed=1, noise=0, binary=False)
-    data = simulated.data
-    assert (data["f1_renamed"].astype(str) == data["f1"].astype(str) * 2).all()
-    assert all(data[f"f{j}"].cat.categories.size == 8 for j in range(1, 7))
-    expected = (
-        3.0 * (data["f1"] == "a")
-        + 2.0 * (data["f2"] == "b")
-        - 2.0 * (data["f2"] == "c")
-        + data["x1"]
-        + 2.0 * (data["x2"] > 0)
-    )
-    np.testing.assert_allclose(data["y"], expected)
-
-
 SIMULATORS: list[Callable[[int], Simulated]] = [
     lambda seed: datasets.simulate_correlated_titanic(seed=seed),
     lambda seed: datasets.simulate_friedman(50, seed=seed),
-    lambda seed: datasets.simulate_factors(50, seed=seed),
     lambda seed: datasets.simulate_noisy_copies(
         datasets.load("titanic_correlated"), ["age"], 2, seed=seed
     ),

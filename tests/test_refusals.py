@@ -200,9 +200,6 @@ DOORS = {
     ("friedman", lambda at, **given: datasets.simulate_friedman(**{"seed": 1} | given)): {
         "n": set(), "noise": {"zero"}, "binary": {"true"}, "seed": {"None", "zero"},
     },
-    ("factors", lambda at, **given: datasets.simulate_factors(**{"seed": 1} | given)): {
-        "n": set(), "noise": {"zero"}, "binary": {"true"}, "seed": {"None", "zero"},
-    },
     (
         "copies",
         lambda at, **given: datasets.simulate_noisy_copies(

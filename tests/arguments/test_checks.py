@@ -67,7 +67,6 @@ DOORS = {
     "copies": lambda data, fit, seed: (
         datasets.simulate_noisy_copies(data, ["a"], 1, seed=seed).data
     ),
-    "factors": lambda data, fit, seed: datasets.simulate_factors(20, seed=seed).data,
 }
 """Everything that takes a seed, and what the seed decides there."""
 
@@ -137,7 +136,7 @@ SHARES = {
     "`split`": lambda data, fit, value: fit.inference(split=value),
     "`gamma_min`": lambda data, fit, value: fit.inference(gamma_min=value),
     "`level`": lambda data, fit, value: fit.inference(level=value),
-    "`noise`": lambda data, fit, value: datasets.simulate_factors(20, seed=1, noise=value),
+    "`noise`": lambda data, fit, value: datasets.simulate_friedman(20, seed=1, noise=value),
 }
 
 

@@ -3,23 +3,20 @@
 Input: a name or a seed. Output: pandas frames, and for simulated data the terms that matter.
 """
 
-from treeselect.datasets.gbsg2 import load_gbsg2
-from treeselect.datasets.loading import load
+from treeselect.datasets.loading import load, load_gbsg2
 from treeselect.datasets.simulated import (
     Simulated,
-    simulate_factors,
+    simulate_correlated_titanic,
     simulate_friedman,
     simulate_noisy_copies,
+    simulate_survival,
 )
-from treeselect.datasets.survival import simulate_survival
-from treeselect.datasets.titanic import simulate_correlated_titanic
 
 __all__ = [
     "Simulated",
     "load",
     "load_gbsg2",
     "simulate_correlated_titanic",
-    "simulate_factors",
     "simulate_friedman",
     "simulate_noisy_copies",
     "simulate_survival",
