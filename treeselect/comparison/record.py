@@ -38,15 +38,6 @@ def pareto_front(points: FloatArray) -> BoolArray:
     A point dominates another if it is at least as good in every respect and better in one. A
     respect in which either point is missing (NaN) is ignored.
 
-    Parameters
-    ----------
-    points : ndarray of float, shape (n_points, n_respects)
-        Greater is better.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_points,)
-
     Examples
     --------
     >>> import numpy as np
@@ -70,29 +61,15 @@ REFERENCES = ("null", "full")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One method in all folds.
+    """One method in all folds."""
 
-    Attributes
-    ----------
-    label : str
-        Its name in the comparison.
-    title : str
-        Its full name.
-    options : dict
-        Non-default options.
-    sizes : tuple of int, or None
-        Sizes that were scored; None for the single set that its tuning parameter yields.
-    folds : tuple of FoldPath
-    paper : str
-        Its publication.
-    """
-
-    label: str
-    title: str
-    options: dict[str, Any]
+    label: str  # its name in the comparison
+    title: str  # its full name
+    options: dict[str, Any]  # Non-default options
+    # Sizes that were scored; None for the single set that its tuning parameter yields
     sizes: tuple[int, ...] | None
     folds: tuple[FoldPath, ...]
-    paper: str = ""
+    paper: str = ""  # its publication
 
     @property
     def scores(self) -> FloatArray:
@@ -357,13 +334,7 @@ class Contest:
     # --- parts ---------------------------------------------------------------------------------
 
     def choices(self, run: Run) -> tuple[int, ...]:
-        """Sizes that a rule may choose, without the constant model if units are forced in.
-
-        Parameters
-        ----------
-        run : Run
-            One of ``runs``.
-        """
+        """Sizes that a rule may choose, without the constant model if units are forced in."""
         sizes = run.sizes or ()
         return sizes if self.assessed.all() else tuple(size for size in sizes if size > 0)
 

@@ -48,15 +48,7 @@ class Contestant(NamedTuple):
 
 
 def read_methods(methods: object) -> tuple[Contestant, ...]:
-    """The methods under distinct names.
-
-    Raises
-    ------
-    OptionError
-        If there are none, or two of them are the same.
-    MethodError
-        If one of them is not known.
-    """
+    """The methods under distinct names."""
     if isinstance(methods, Mapping):
         if not methods:
             raise OptionError("`methods` must have at least one method.\n  Found: none.")
@@ -101,11 +93,6 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
     rule : int, "1se" or "best"
     sizes : tuple of int
         Increasing; 0 is the constant model.
-
-    Raises
-    ------
-    OptionError
-        If a size is not allowed, or is listed twice.
     """
     most = most_units(groups)
     if isinstance(k, str):

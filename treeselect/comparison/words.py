@@ -231,45 +231,21 @@ def method_notes(found: Contest) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Methods by the intervals of their differences and by the Pareto front, best score first.
+    """Methods by the intervals of their differences and by the Pareto front, best score first."""
 
-    Attributes
-    ----------
-    alike : tuple of str
-        Methods that do not differ detectably from the best: the interval is not below 0.
-    worse : tuple of str
-        Methods that are worse than the best: the interval is below 0.
-    front : tuple of str
-        Methods that no other dominates in score, number of units and stability.
-    fewest : float
-        Smallest mean number of units on the front; NaN if the front is empty.
-    smallest : tuple of str
-        Methods on the front with that number.
-    highest : float
-        Highest stability on the front; NaN if none is defined.
-    stablest : tuple of str
-        Methods on the front with that stability.
-    """
-
+    # Methods that do not differ detectably from the best: the interval is not below 0
     alike: tuple[str, ...]
-    worse: tuple[str, ...]
+    worse: tuple[str, ...]  # methods that are worse than the best: the interval is below 0
+    # Methods that no other dominates in score, number of units and stability
     front: tuple[str, ...]
-    fewest: float
-    smallest: tuple[str, ...]
-    highest: float
-    stablest: tuple[str, ...]
+    fewest: float  # smallest mean number of units on the front; NaN if the front is empty
+    smallest: tuple[str, ...]  # methods on the front with that number
+    highest: float  # highest stability on the front; NaN if none is defined
+    stablest: tuple[str, ...]  # methods on the front with that stability
 
 
 def verdict(ranked: pd.DataFrame, differences: pd.DataFrame) -> Verdict:
-    """The verdict that follows from the tables of a comparison.
-
-    Parameters
-    ----------
-    ranked : pandas.DataFrame
-        See :meth:`treeselect.comparison.record.Contest.ranked_table`.
-    differences : pandas.DataFrame
-        See :meth:`treeselect.comparison.record.Contest.difference_table`.
-    """
+    """The verdict that follows from the tables of a comparison."""
     less = differences["ci_high"] < 0
     front = ranked[ranked["front"]]
     fewest, highest = front["n_selected"].min(), front["stability"].max()
@@ -292,41 +268,21 @@ MOST_LINES = 8
 
 @dataclass(frozen=True, slots=True)
 class ScorePoint:
-    """A method at one size.
+    """A method at one size."""
 
-    Attributes
-    ----------
-    size : float
-        The requested size; the mean number of units if a tuning parameter determines it.
-    score, error : float
-        Mean over the folds, and its standard error.
-    stability : float
-        NaN if it is not defined.
-    compared : bool
-        Whether the method is compared at this size.
-    """
-
-    size: float
-    score: float
+    size: float  # the requested size; the mean number of units if a tuning parameter determines it
+    score: float  # mean over the folds, and its standard error
     error: float
-    stability: float
-    compared: bool
+    stability: float  # NaN if it is not defined
+    compared: bool  # whether the method is compared at this size
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
-    """A method over its sizes; a single point if it has one size.
-
-    Attributes
-    ----------
-    method : str
-    size : str
-        Size at which it is compared, as text: "3", or "(2.6)" for a mean number of units.
-    points : tuple of ScorePoint
-    """
+    """A method over its sizes; a single point if it has one size."""
 
     method: str
-    size: str
+    size: str  # size at which it is compared, as text: "3", or "(2.6)" for a mean number of units
     points: tuple[ScorePoint, ...]
 
 
@@ -335,12 +291,6 @@ def score_lines(found: Contest, most: int | None = None) -> tuple[ScoreLine, ...
 
     Sizes at which no fold selects anything are omitted, unless the method is compared there: the
     constant model is the same for all methods, and scores far lower.
-
-    Parameters
-    ----------
-    found : Contest
-    most : int, optional
-        Number of methods, the best first; all by default.
     """
     compared = found.ranked_table()
     curves = dict(list(found.curve_table().groupby("method", sort=False)))

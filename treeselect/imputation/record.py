@@ -212,37 +212,19 @@ _KINDS = {"number": "numbers", "logical": "truth values", "text": "text or categ
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """Properties of a frame that must be the same in all frames.
-
-    Attributes
-    ----------
-    n_rows : int
-    columns : tuple of str
-    kinds : mapping of str to str
-        Kind of each column behind the terms.
-    response, family : str
-    classes : tuple
-    rows : ndarray of int64
-        Rows that have a response and a weight.
-    """
+    """Properties of a frame that must be the same in all frames."""
 
     n_rows: int
     columns: tuple[str, ...]
-    kinds: Mapping[str, str]
+    kinds: Mapping[str, str]  # kind of each column behind the terms
     response: str
     family: str
     classes: tuple[Any, ...]
-    rows: IntArray
+    rows: IntArray  # rows that have a response and a weight
 
 
 def read_frames(frames: object) -> list[Any]:
-    """The frames as a list.
-
-    Raises
-    ------
-    OptionError
-        If it is not a list of at least two tables or paths.
-    """
+    """The frames as a list."""
     found = None if isinstance(frames, Mapping) else members(frames)
     if found is None:
         raise OptionError(
@@ -271,16 +253,7 @@ def in_frame(number: int, n_frames: int) -> Iterator[None]:
 
 
 def check_alike(request: Request, frames: Sequence[Any]) -> tuple[int, int]:
-    """Numbers of rows and columns, if all frames agree.
-
-    Raises
-    ------
-    DataError
-        If a frame differs from the first in a property that no imputation changes, or can't be
-        used.
-    FormulaError, OptionError
-        As ``preparing.prepare``.
-    """
+    """Numbers of rows and columns, if all frames agree."""
     first = None
     for number, data in enumerate(frames):
         with in_frame(number, len(frames)):

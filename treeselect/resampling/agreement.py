@@ -19,24 +19,6 @@ def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
     Agreement of the selected sets, corrected for chance: 1 if every resample selects the same
     units, about 0 if each selects units at random.
 
-    Parameters
-    ----------
-    selected : ndarray of bool, shape (n_resamples, n_groups)
-        ``selected[m, g]``: whether resample ``m`` selected unit ``g``.
-
-    Returns
-    -------
-    index : float
-        At most 1. NaN if every resample selected no unit, or every unit, as chance agreement is
-        then complete.
-    interval : tuple of float
-        Normal Monte Carlo interval for the index over resamples of these data, at most 1.
-
-    Raises
-    ------
-    StabilityError
-        If there are fewer than two resamples.
-
     Notes
     -----
     Definition 4, Theorem 7 and Corollary 8 of [1]_.
@@ -81,24 +63,6 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
 
     In Nogueira's index, a resample that selects height instead of age disagrees, however similar
     the two are. In this index, the disagreement decreases with their similarity.
-
-    Parameters
-    ----------
-    selected : ndarray of bool, shape (n_resamples, n_groups)
-    similarity : ndarray of float, shape (n_groups, n_groups)
-        In [0, 1], symmetric, with ones on the diagonal.
-
-    Returns
-    -------
-    float
-        At most 1. Equal to Nogueira's index if no two units are similar; lower if similar units are
-        selected together or not at all. NaN if every resample selected no unit, or every unit, or
-        if all units are identical and every resample selected the same number.
-
-    Raises
-    ------
-    StabilityError
-        If there are fewer than two resamples.
 
     Notes
     -----
@@ -159,17 +123,6 @@ def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, Flo
     most the number of trials; if it is smaller, the quantile is that of the t distribution with one
     degree of freedom less than the number of clusters [1]_.
 
-    Parameters
-    ----------
-    shares : ndarray of float, shape (n_clusters, n)
-        Proportion in each of at least two clusters.
-    trials : int
-        In each cluster.
-
-    Returns
-    -------
-    low, high : ndarray of float, shape (n,)
-
     Notes
     -----
     The plain interval ignores the variation between clusters. With five clusters of 100 trials,
@@ -218,16 +171,6 @@ _Z95 = 1.959963984540054
 def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
     """The distinct sets, the most frequent first, and how often each was selected.
 
-    Parameters
-    ----------
-    selected : ndarray of bool, shape (n_resamples, n_groups)
-
-    Returns
-    -------
-    sets : ndarray of bool, shape (n_sets, n_groups)
-        Equally frequent sets: the smaller first, then those of earlier units.
-    counts : ndarray of int64, shape (n_sets,)
-
     Examples
     --------
     >>> import numpy as np
@@ -249,24 +192,14 @@ def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs of units, each as two column numbers, with their joint frequencies.
+    """Pairs of units, each as two column numbers, with their joint frequencies."""
 
-    Attributes
-    ----------
-    first, second : ndarray of int64, shape (n_pairs,)
-    together : ndarray of float, shape (n_pairs,)
-        Share of the resamples that selected both.
-    expected : ndarray of float, shape (n_pairs,)
-        Product of the two frequencies: the expected share under independence.
-    p_value : ndarray of float, shape (n_pairs,)
-        P-value of the chi-squared test of independence.
-    """
-
-    first: IntArray
-    second: IntArray
-    together: FloatArray
+    first: IntArray  # (n_pairs,)
+    second: IntArray  # (n_pairs,)
+    together: FloatArray  # (n_pairs,); share of the resamples that selected both
+    # (n_pairs,); product of the two frequencies: the expected share under independence
     expected: FloatArray
-    p_value: FloatArray
+    p_value: FloatArray  # (n_pairs,); P-value of the chi-squared test of independence
 
     def signs(self, level: float) -> IntArray:
         """1 for pairs selected together more often than by chance at a level, -1 for pairs selected
@@ -288,10 +221,6 @@ def pairs_of(selected: BoolArray) -> Pairs:
     """All pairs of columns that are neither always nor never selected.
 
     The others are constant, and independent of every other column.
-
-    Parameters
-    ----------
-    selected : ndarray of bool, shape (n_resamples, n_groups)
 
     Notes
     -----
@@ -362,20 +291,7 @@ class Place:
 def associated_clusters(
     replaced: Iterable[tuple[int, Iterable[int]]], association: Callable[[int, int], float]
 ) -> list[tuple[int, ...]]:
-    """Candidate sets: clusters of pairwise associated units, each with a unit of the fit.
-
-    Parameters
-    ----------
-    replaced : iterable of (int, iterable of int)
-        Units of the fit that resamples missed, each with its substitutes, most frequent first.
-    association : callable
-        Strength of the association of two units, in [0, 1].
-
-    Returns
-    -------
-    list of tuple of int
-        Disjoint; overlapping clusters are merged.
-    """
+    """Candidate sets: clusters of pairwise associated units, each with a unit of the fit."""
     clusters: list[set[int]] = []
     for unit, others in replaced:
         own = [unit]

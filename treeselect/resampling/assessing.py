@@ -134,13 +134,6 @@ def assess(
 
     If the user stops the call, the finished resamples are the result, provided that there are two
     or more; of complementary resamples, only complete pairs count.
-
-    Raises
-    ------
-    OptionError
-        If `n_resamples`, `scheme` or `path` is not allowed.
-    StabilityError
-        If the number of units is 0, or the response is constant on a resample.
     """
     check_choice("scheme", scheme, SCHEMES)
     n_resamples = check_count("n", n_resamples, least=2, most=MOST_RESAMPLES)
@@ -206,16 +199,6 @@ def sizes_to_follow(
 ) -> int:
     """Number of sizes, beyond the units forced in, that `path` requests: 0 for False; for True as
     many as q-values use, and at least those up to k, which every resample has.
-
-    Parameters
-    ----------
-    keep, able : ndarray of bool, shape (n_groups,)
-        Units that are forced in, and other units that can be selected.
-
-    Raises
-    ------
-    OptionError
-        If `path` is not allowed, or the method's trees were grown on all rows.
     """
     if path is False:
         return 0
@@ -290,13 +273,7 @@ def _whole_pairs(found: Found) -> Found:
 
 
 class _Given(NamedTuple):
-    """What all resamples share; see :func:`assess`.
-
-    Attributes
-    ----------
-    followed : int
-        Size up to which sets along the path are wanted.
-    """
+    """What all resamples share; see :func:`assess`."""
 
     problem: Problem
     method: Method

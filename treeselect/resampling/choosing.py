@@ -62,16 +62,10 @@ models."""
 
 
 class SparedRows(NamedTuple):
-    """Rows that are searched, and parts of the others.
-
-    Attributes
-    ----------
-    searched : ndarray of int64
-    splits : tuple of Split
-        All train on the rows searched; the held-out rows have none in common.
-    """
+    """Rows that are searched, and parts of the others."""
 
     searched: IntArray
+    # All train on the rows searched; the held-out rows have none in common
     splits: tuple[Split, ...]
 
 
@@ -116,17 +110,10 @@ MOST_UNITS = 30
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How the number of units is chosen.
+    """How the number of units is chosen."""
 
-    Attributes
-    ----------
-    k : int, "auto", "1se", "best" or None
-        None leaves the number to the method's tuning parameter.
-    folds : Folds
-        Folds of the cross-validation behind ``"1se"`` and ``"best"``.
-    """
-
-    k: int | str | None = None
+    k: int | str | None = None  # none leaves the number to the method's tuning parameter
+    # Folds of the cross-validation behind ``"1se"`` and ``"best"``
     folds: Folds = field(default_factory=Folds)
 
 
@@ -152,13 +139,7 @@ def run_selection(
     workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> Chosen:
-    """The whole selection on the rows with a positive weight: path, choice of k, final model.
-
-    Raises
-    ------
-    OptionError
-        If the rows can't be split into the folds.
-    """
+    """The whole selection on the rows with a positive weight: path, choice of k, final model."""
     left = choose(
         problem, method, weights, choice, seed=seed, workers=workers, progress=progress
     )  # fmt: skip
@@ -191,13 +172,7 @@ def choose(
     workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> Left:
-    """Compute the selection path of a method and choose a step.
-
-    Raises
-    ------
-    OptionError
-        If the rows can't be split into the folds.
-    """
+    """Compute the selection path of a method and choose a step."""
     k, groups, most = choice.k, problem.groups, most_units(problem.groups)
     if k == AUTO:
         task = Task(
@@ -360,19 +335,13 @@ _TRIED = 3
 
 
 class Sufficient(NamedTuple):
-    """The smallest sufficient set of a path.
-
-    Attributes
-    ----------
-    step : Step
-    steps : tuple of Step
-        The path, up to a few steps beyond, with `step` in the place of that of its size.
-    p_values : ndarray of float, shape (step.size + 1,)
-        By size, of the hypothesis that no larger set predicts better; NaN for sizes not tested.
-    """
+    """The smallest sufficient set of a path."""
 
     step: Step
+    # The path, up to a few steps beyond, with `step` in the place of that of its size
     steps: tuple[Step, ...]
+    # (step.size + 1,); by size, of the hypothesis that no larger set predicts better; NaN for sizes
+    # not tested
     p_values: FloatArray
 
 
@@ -383,15 +352,6 @@ def sufficient_step(task: Task, method: Method, path: Iterator[Step]) -> Suffici
     of these explains more by a two-hundredth of what it explains itself. Where none is sufficient,
     it is the last. From the first sufficient set units are removed again as long as what is left is
     sufficient: a path may have taken up one early that another made redundant.
-
-    Parameters
-    ----------
-    task : Task
-    method : Method
-        If it can predict from any set, sizes that the path skips are cut from the next larger step,
-        and units may be removed; otherwise only sets of the path are considered.
-    path : iterator of Step
-        That of the method; not followed further than needed.
     """
     tests, keep, steps = Sufficiency(task), task.problem.groups.keep, [next(path)]
     cuts = method.predicts_any_set
@@ -454,12 +414,6 @@ class Sufficiency:
         """P-value of the hypothesis that no larger set predicts better: that of the score test,
         unless this is above the level, and the search found a set that rejects it. On noise it is
         thus nearly uniform.
-
-        Parameters
-        ----------
-        selected : ndarray of bool, shape (n_groups,)
-        larger : sequence of ndarray of bool
-            Larger sets that the search found.
         """
         p_value = self.of_units(selected)
         if p_value > LEVEL:

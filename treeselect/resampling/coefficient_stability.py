@@ -56,28 +56,14 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Refit:
-    """One linear model.
-
-    Attributes
-    ----------
-    terms : tuple of str
-    estimate : dict of tuple to float
-        Coefficients that could be estimated.
-    std_error : dict of tuple to float
-    failure : str
-        Why it could not be fitted, in a sentence; empty if it could.
-    model : str
-        The model, in words.
-    n_dropped : int
-        Rows that a model of all rows omits because a term is missing.
-    """
+    """One linear model."""
 
     terms: tuple[str, ...]
-    estimate: dict[Key, float]
+    estimate: dict[Key, float]  # coefficients that could be estimated
     std_error: dict[Key, float]
-    failure: str = ""
-    model: str = ""
-    n_dropped: int = 0
+    failure: str = ""  # why it could not be fitted, in a sentence; empty if it could
+    model: str = ""  # the model, in words
+    n_dropped: int = 0  # rows that a model of all rows omits because a term is missing
 
 
 def fit_terms(data: ModelData, terms: Sequence[str], coding: LinearCoding = USUAL) -> Refit:
@@ -109,11 +95,6 @@ def refit_resamples(
 
     Columns are encoded once for each set of terms, from all rows: a level that is absent from a
     resample must not change the reference level of the others.
-
-    Raises
-    ------
-    StabilityError
-        If the call that resampled was stopped.
     """
     if stability.asked is not None:  # which of them were finished is not known
         raise StabilityError(
@@ -226,24 +207,13 @@ BOUNDS = (0.025, 0.5, 0.975)
 
 @dataclass(frozen=True, slots=True)
 class CoefficientSpread:
-    """Measures of each coefficient over the resamples, shape (n_coefficients,) each.
+    """Measures of each coefficient over the resamples, shape (n_coefficients,) each."""
 
-    Attributes
-    ----------
-    n : ndarray of int64
-        Number of resamples in which it is known.
-    rmsd : ndarray of float
-        Root mean squared difference from the full model.
-    conditional_mean : ndarray of float
-        Mean over the resamples whose model includes it; missing if none does.
-    low, median, high : ndarray of float
-        Quantiles, 0.025, 0.5 and 0.975.
-    """
-
-    n: IntArray
-    rmsd: FloatArray
+    n: IntArray  # number of resamples in which it is known
+    rmsd: FloatArray  # root mean squared difference from the full model
+    # Mean over the resamples whose model includes it; missing if none does
     conditional_mean: FloatArray
-    low: FloatArray
+    low: FloatArray  # Quantiles, 0.025, 0.5 and 0.975
     median: FloatArray
     high: FloatArray
 
@@ -252,15 +222,6 @@ def coefficient_spread(
     estimate: FloatArray, in_model: BoolArray, full: FloatArray
 ) -> CoefficientSpread:
     """Measures of Heinze, Wallisch and Dunkler (2018), section 3.2, before division.
-
-    Parameters
-    ----------
-    estimate : ndarray of float, shape (n_resamples, n_coefficients)
-        0 if the term was not selected; missing if unknown.
-    in_model : ndarray of bool, shape (n_resamples, n_coefficients)
-        Whether it was estimated.
-    full : ndarray of float, shape (n_coefficients,)
-        Coefficients of the model of all terms; missing if that can't be fitted.
 
     Examples
     --------

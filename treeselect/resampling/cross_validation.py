@@ -37,32 +37,22 @@ class Spared(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ScoreBySize:
-    """Cross-validated scores by number of units.
+    """Cross-validated scores by number of units."""
 
-    Attributes
-    ----------
-    scores : ndarray of float, shape (n_folds, max_size + 1)
-        Held-out score of each fold's refitted model with s units, or with its last set if its path
-        ends earlier; missing in all folds if fewer than half of the paths reach s. With all units,
-        the score of `full` if the method can predict from any set. Below the number of units forced
-        in, and if nothing is selected, the score of the constant model.
-    full : ndarray of float, shape (n_folds,), or None
-        Score of the model with all units, on the same held-out rows; None in files of older
-        versions.
-    repeats : float
-        How often a row is held out, on average; folds are those of all repeats.
-    spared : Spared or None
-        If a single path was scored on rows that its search spared, the numbers of rows; its scores
-        are those of parts of the held-out rows.
-    of_halves : bool
-        Whether the folds are random halves of the rows, each searched, and scored on the other;
-        then tests on all rows chose the number of units, not these scores.
-    """
-
+    # (n_folds, max_size + 1); held-out score of each fold's refitted model with s units, or with
+    # its last set if its path ends earlier; missing in all folds if fewer than half of the paths
+    # reach s. With all units, the score of `full` if the method can predict from any set. Below the
+    # number of units forced in, and if nothing is selected, the score of the constant model.
     scores: FloatArray
+    # (n_folds,), or None; score of the model with all units, on the same held-out rows; None in
+    # files of older versions
     full: FloatArray | None = None
-    repeats: float = 1.0
+    repeats: float = 1.0  # how often a row is held out, on average; folds are those of all repeats
+    # If a single path was scored on rows that its search spared, the numbers of rows; its scores
+    # are those of parts of the held-out rows
     spared: Spared | None = None
+    # Whether the folds are random halves of the rows, each searched, and scored on the other; then
+    # tests on all rows chose the number of units, not these scores
     of_halves: bool = False
 
     __repr__ = brief
@@ -126,32 +116,17 @@ def standard_error(scores: FloatArray, repeats: float) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class FoldPath:
-    """Sets selected on the training rows of a fold, and their scores on the held-out rows.
+    """Sets selected on the training rows of a fold, and their scores on the held-out rows."""
 
-    Attributes
-    ----------
-    scores : ndarray of float, shape (n_sizes,)
-        Scores of the refitted set of each size. If the path skips the size, the next larger set is
-        cut to it; if the path ends earlier, its last set is used. Below the number of units forced
-        in, and if nothing is selected, the score of the constant model.
-    units : tuple of ndarray of int64, length n_sizes
-        These sets, most important units first.
-    seconds : ndarray of float, shape (n_sizes,)
-        Wall-clock time of the whole path and of the refitted model.
-    warnings : tuple of str
-        Warnings about how the sets were found.
-    longest : int
-        Number of units of the last set on the path.
-    full : float
-        Score of the model with all units; NaN if not wanted.
-    """
-
+    # (n_sizes,); scores of the refitted set of each size. If the path skips the size, the next
+    # larger set is cut to it; if the path ends earlier, its last set is used. Below the number of
+    # units forced in, and if nothing is selected, the score of the constant model.
     scores: FloatArray
-    units: tuple[IntArray, ...]
-    seconds: FloatArray
-    warnings: tuple[str, ...]
-    longest: int = 0
-    full: float = float("nan")
+    units: tuple[IntArray, ...]  # n_sizes; these sets, most important units first
+    seconds: FloatArray  # (n_sizes,); wall-clock time of the whole path and of the refitted model
+    warnings: tuple[str, ...]  # warnings about how the sets were found
+    longest: int = 0  # number of units of the last set on the path
+    full: float = float("nan")  # score of the model with all units; NaN if not wanted
 
 
 def score_by_size(
@@ -450,19 +425,6 @@ def score_interval(
     [2]_: for it, quantiles are those of t with one degree of freedom for ten cases, at least 4, as
     simulations suggest.
 
-    Parameters
-    ----------
-    scores, errors : ndarray of float, shape (n_folds,)
-        Scores of the folds of all repeats, and their standard errors (:func:`sampling_error`). The
-        interval is NaN if no fold has one, or all are 0.
-    n_cases : float
-        See :func:`n_cases`.
-    repeats : float
-        How often a row is held out.
-    bounds : (float, float)
-        Of the score. The interval is symmetric on the logit scale between two finite bounds, and on
-        that of the logarithm of the distance to a single one.
-
     References
     ----------
     .. [1] E. LeDell, M. Petersen, M. van der Laan (2015). Computationally efficient confidence
@@ -518,20 +480,13 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """A mean difference over folds with its interval.
+    """A mean difference over folds with its interval."""
 
-    Attributes
-    ----------
-    mean, low, high : float
-        The mean, and a 95% interval; NaN if the p-value is NaN.
-    p_value : float
-        P-value of no difference; 1 if all differences are 0. NaN with fewer than two folds, and if
-        the differences are equal but not 0, as their variance can't be estimated then.
-    """
-
-    mean: float
+    mean: float  # the mean, and a 95% interval; NaN if the p-value is NaN
     low: float
     high: float
+    # P-value of no difference; 1 if all differences are 0. NaN with fewer than two folds, and if
+    # the differences are equal but not 0, as their variance can't be estimated then.
     p_value: float
 
 
@@ -553,13 +508,6 @@ def paired_difference(differences: FloatArray, test_share: float) -> PairedDiffe
     The variance of a mean of J differences is estimated by ``(1 / J + n_test / n_train) s**2``,
     where ``s**2`` is their sample variance, with J - 1 degrees of freedom. Training sets share
     rows, so ``s**2 / J`` would be far too small.
-
-    Parameters
-    ----------
-    differences : ndarray of float, shape (n_folds,)
-        Score of one model minus that of the other, for the folds of all repeats.
-    test_share : float
-        Of the folds: see :func:`test_share`.
 
     Notes
     -----

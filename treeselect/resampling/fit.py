@@ -37,27 +37,14 @@ second."""
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The call, in words.
+    """The call, in words."""
 
-    Attributes
-    ----------
-    text : str
-        The call as it could be typed again.
-    data : str
-        Name and size of the data.
-    rule : str
-        How the number of units was chosen.
-    steps : str
-        Later steps that changed the result, such as ``.resample(100, seed=1)``, one on a line.
-    unshown : str
-        Arguments in whose place the text has their name only, separated by spaces.
-    """
-
-    text: str
-    data: str
-    rule: str
+    text: str  # the call as it could be typed again
+    data: str  # name and size of the data
+    rule: str  # how the number of units was chosen
+    # Later steps that changed the result, such as ``.resample(100, seed=1)``, one on a line
     steps: str = ""
-    unshown: str = ""
+    unshown: str = ""  # arguments in whose place the text has their name only, separated by spaces
 
     @property
     def whole(self) -> str:
@@ -73,22 +60,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """What was given to ``select()``, for ``treeselect.update``.
+    """What was given to ``select()``, for ``treeselect.update``."""
 
-    Attributes
-    ----------
-    arguments : dict
-        All arguments on which the answer depends, the drawn seed among them, and options of the
-        method; without the data.
-    data : object
-        The data, or None in a copy and in a model from a file.
-    lost : tuple of str
-        Arguments that a model file does not hold.
-    """
-
+    # All arguments on which the answer depends, the drawn seed among them, and options of the
+    # method; without the data
     arguments: Mapping[str, Any]
-    data: Any = None
-    lost: tuple[str, ...] = ()
+    data: Any = None  # the data, or None in a copy and in a model from a file
+    lost: tuple[str, ...] = ()  # arguments that a model file does not hold
 
     __repr__ = brief
 
@@ -276,85 +254,47 @@ STEPS = (QUARTILES, RANGE, VALUES, LEVELS, NONE)
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A contrast between two values of a term.
+    """A contrast between two values of a term."""
 
-    Attributes
-    ----------
-    term : int
-        Number of the term.
-    step : {"quartiles", "range", "values", "levels", "none"}
-    start, end : str
-        Values or levels as text; empty if there is no contrast.
-    """
-
-    term: int
-    step: str
-    start: str = ""
+    term: int  # number of the term
+    step: str  # {"quartiles", "range", "values", "levels", "none"}
+    start: str = ""  # values or levels as text; empty if there is no contrast
     end: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class InteractionRecord:
-    """Strengths of interactions.
+    """Strengths of interactions."""
 
-    Attributes
-    ----------
-    pairs : tuple of (str, str)
-        Terms.
-    strength, low, high : ndarray of float, shape (n_pairs,)
-        From 0 to 1, with its interval over the resamples; missing if there is none.
-    size : ndarray of float, shape (n_pairs,)
-        Root mean square of the interaction, on the scale of the prediction.
-    count : ndarray of int64, shape (n_pairs,)
-        Number of resamples in which the strength is known.
-    """
-
-    pairs: tuple[tuple[str, str], ...]
+    pairs: tuple[tuple[str, str], ...]  # Terms
+    # (n_pairs,); from 0 to 1, with its interval over the resamples; missing if there is none
     strength: FloatArray
-    low: FloatArray
-    high: FloatArray
+    low: FloatArray  # (n_pairs,)
+    high: FloatArray  # (n_pairs,)
+    # (n_pairs,); root mean square of the interaction, on the scale of the prediction
     size: FloatArray
-    count: IntArray
+    count: IntArray  # (n_pairs,); number of resamples in which the strength is known
 
 
 @dataclass(frozen=True, slots=True)
 class EffectRecord:
-    """Effects of terms.
+    """Effects of terms."""
 
-    Attributes
-    ----------
-    terms : tuple of str
-        Most important first.
-    directions : tuple of tuple of str
-        Direction of each term, for each output.
-    contrasts : tuple of Contrast
-        At least one per term, in the order of the terms.
-    effect, low, high : ndarray of float, shape (n_contrasts, n_outputs)
-        Change of the mean prediction, with its interval over the resamples; missing if there is
-        none.
-    count : ndarray of int64, shape (n_contrasts,)
-        Number of resamples in which the effect is known.
-    curve_low, curve_high : ndarray of float, shape (n_points, n_outputs)
-        Interval limits at the points of all curves, term after term.
-    curve_size : ndarray of int64, shape (n_terms,)
-        Number of points of each curve.
-    n_resamples : int
-    interactions : InteractionRecord or None
-        None if they were not computed on resamples.
-    """
-
-    terms: tuple[str, ...]
-    directions: tuple[tuple[str, ...], ...]
-    contrasts: tuple[Contrast, ...]
+    terms: tuple[str, ...]  # most important first
+    directions: tuple[tuple[str, ...], ...]  # direction of each term, for each output
+    contrasts: tuple[Contrast, ...]  # at least one per term, in the order of the terms
+    # (n_contrasts, n_outputs); change of the mean prediction, with its interval over the resamples;
+    # missing if there is none
     effect: FloatArray
-    low: FloatArray
-    high: FloatArray
-    count: IntArray
+    low: FloatArray  # (n_contrasts, n_outputs)
+    high: FloatArray  # (n_contrasts, n_outputs)
+    count: IntArray  # (n_contrasts,); number of resamples in which the effect is known
+    # (n_points, n_outputs); interval limits at the points of all curves, term after term
     curve_low: FloatArray
-    curve_high: FloatArray
-    curve_size: IntArray
+    curve_high: FloatArray  # (n_points, n_outputs)
+    curve_size: IntArray  # (n_terms,); number of points of each curve
     n_resamples: int
-    interactions: InteractionRecord | None = None
+    interactions: InteractionRecord | None = None  # none if they were not computed on resamples
 
     __repr__ = brief
 
@@ -375,19 +315,7 @@ def effect_record(
     curve_size: Sequence[int],
     resampled: Sequence[ResampledReadings],
 ) -> EffectRecord:
-    """Effects of the fit, with intervals from the resamples.
-
-    Parameters
-    ----------
-    ends : ndarray of int64, shape (n_contrasts, 2)
-        Positions in `fitted` of the start and the end of each contrast; -1 if there is none.
-    fitted : ndarray of float, shape (n_ends, n_outputs)
-        Mean predictions of the fit's model at the ends.
-    curve_size : sequence of int
-        Number of points of the curve of each term.
-    resampled : sequence of ResampledReadings
-        The same of the models of the resamples.
-    """
+    """Effects of the fit, with intervals from the resamples."""
     n_outputs = fitted.shape[1]
     n_points = int(sum(curve_size))
     found = [steps(own.ends, ends) for own in resampled]
@@ -412,15 +340,7 @@ def effect_record(
 def interaction_record(
     pairs: Sequence[tuple[str, str]], fitted: FloatArray, resampled: Sequence[FloatArray]
 ) -> InteractionRecord:
-    """Interaction strengths of the fit, with intervals from the resamples.
-
-    Parameters
-    ----------
-    fitted : ndarray of float, shape (n_pairs, 2)
-        Strength and size in the fit's model.
-    resampled : sequence of ndarray of float, shape (n_pairs, 1)
-        Strength in the models of the resamples, missing where unknown.
-    """
+    """Interaction strengths of the fit, with intervals from the resamples."""
     low, high, count = intervals(_stacked(resampled, (len(pairs), 1)))
     strength, size = fitted.T
     return InteractionRecord(tuple(pairs), strength, low[:, 0], high[:, 0], size, count[:, 0])
@@ -435,17 +355,7 @@ def steps(at_ends: FloatArray, ends: IntArray) -> FloatArray:
 
 
 def intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Percentiles 2.5 and 97.5 over the resamples, if the value is known in at least 20.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_resamples, n, n_outputs)
-
-    Returns
-    -------
-    low, high : ndarray of float, shape (n, n_outputs)
-    count : ndarray of int64, shape (n, n_outputs)
-    """
+    """Percentiles 2.5 and 97.5 over the resamples, if the value is known in at least 20."""
     known = ~np.isnan(values)
     count = known.sum(axis=0)
     low, high = np.full(count.shape, np.nan), np.full(count.shape, np.nan)
@@ -462,11 +372,6 @@ def direction(curve: FloatArray, share: FloatArray) -> str:
     for the reverse; "flat" if the curve is constant; "mixed" otherwise. Points at either end that
     together hold at most a fortieth of the rows are ignored, so that a single extreme row does not
     determine the direction.
-
-    Parameters
-    ----------
-    curve, share : ndarray of float, shape (n_points,)
-        Heights along the axis, and the number of rows at each point.
     """
     curve = curve[_inner(share)]
     if len(curve) == 0:

@@ -43,14 +43,9 @@ class Splitter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Rows of one fold.
+    """Rows of one fold."""
 
-    Attributes
-    ----------
-    train, test : ndarray of int64
-        Row numbers of the problem, without a row in common. They need not be all rows.
-    """
-
+    # Row numbers of the problem, without a row in common. They need not be all rows.
     train: IntArray
     test: IntArray
 
@@ -61,24 +56,17 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """The folds that the user requested.
+    """The folds that the user requested."""
 
-    Attributes
-    ----------
-    folds : int, Splitter, ndarray of int64 of shape (n_rows,), or None
-        Fold numbers are those of the rows with a known response; rows with a negative number are
-        never held out. None in a model loaded from a file that could not hold the folds.
-    repeats : int
-    groups_name : str or bool
-        Column of the data with the clusters of rows; otherwise, whether an array of clusters was
-        given. The clusters themselves are in ``RowWeights``.
-    choose : bool
-        Whether the folds choose the number of units, so that an integer `k` is an alternative.
-    """
-
+    # (n_rows,), or None; fold numbers are those of the rows with a known response; rows with a
+    # negative number are never held out. None in a model loaded from a file that could not hold the
+    # folds.
     folds: int | Splitter | IntArray | None = 5
     repeats: int = 1
+    # Column of the data with the clusters of rows; otherwise, whether an array of clusters was
+    # given. The clusters themselves are in ``RowWeights``.
     groups_name: str | bool = False
+    # Whether the folds choose the number of units, so that an integer `k` is an alternative
     choose: bool = True
 
     def for_rows(self, rows: IntArray) -> Folds:
@@ -120,22 +108,7 @@ def read_folds(
     n_rows: int,
     name: str = "folds",
 ) -> Folds:
-    """Check the first two arguments against all rows of the data.
-
-    Parameters
-    ----------
-    fold_groups : str, sequence or None
-        Only its name is used: the clusters themselves are stored with the weights of the rows.
-    n_rows : int
-        Of the data.
-    name : str
-        Name of the argument `folds`.
-
-    Raises
-    ------
-    OptionError
-        If an argument is not allowed.
-    """
+    """Check the first two arguments against all rows of the data."""
     n_repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
     if isinstance(folds, bool) or whole(folds) is not None:
         known: int | Splitter | IntArray = check_count(name, folds, least=2, most=MOST_FOLDS)
@@ -199,22 +172,7 @@ def in_own_groups(here: ModelData, folds: Folds, data: Any) -> ModelData:
 def with_groups(
     here: ModelData, folds: Folds, given: str | Sequence[Any] | None, data: Any
 ) -> tuple[ModelData, Folds]:
-    """The rows and folds of a fit with the given clusters; with its own if none are given.
-
-    Parameters
-    ----------
-    here : ModelData
-    folds : Folds
-    given : str, array of shape (n_rows,) or None
-        The argument ``fold_groups``.
-    data : frame or path, or None
-        All rows of the data; without it, only the columns behind the terms are known.
-
-    Raises
-    ------
-    OptionError
-        If the clusters can't be found.
-    """
+    """The rows and folds of a fit with the given clusters; with its own if none are given."""
     here, name = in_own_groups(here, folds, data), folds.groups_name
     known = here.row_weights.groups is not None
     if (given is None and (known or name is False)) or (
@@ -253,14 +211,7 @@ _NONE_NEEDED = "an integer `k`, which needs none"
 
 
 def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -> tuple[Split, ...]:
-    """The training and the held-out rows of each fold, among the rows with a positive weight.
-
-    Raises
-    ------
-    OptionError
-        If there are too few rows, rows of a class or clusters, a splitter fails, a side is empty or
-        shares a row or cluster with the other, or the response is constant where it must vary.
-    """
+    """The training and the held-out rows of each fold, among the rows with a positive weight."""
     rows = weights.rows
     groups = None if weights.groups is None else weights.groups[rows]
     if isinstance(folds.folds, int):
@@ -303,20 +254,6 @@ def assign_folds(
 ) -> IntArray:
     """Fold number of each row, -1 for rows without weight. Classes or events are balanced over the
     folds.
-
-    Parameters
-    ----------
-    groups : ndarray of int, shape (n_rows with weight,), optional
-        Clusters, each of which is in one fold; classes are then balanced as far as possible.
-    repeat : int
-        Each number draws different folds.
-    choose : bool
-        As in :class:`Folds`.
-
-    Raises
-    ------
-    OptionError
-        If there are fewer rows (of a class) or clusters than folds.
     """
     rows = weights.rows
     y = labels_of(problem, rows)

@@ -30,43 +30,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Held-out rows, with predicted and observed responses.
+    """Held-out rows, with predicted and observed responses."""
 
-    Attributes
-    ----------
-    row : ndarray of int64, shape (n,)
-        Row number in the data, from 0. A row that is held out several times occurs as often, and so
-        does a row with a frequency weight.
-    fold : ndarray of int64, shape (n,)
-        From 1.
-    y : ndarray of float, shape (n,), or (n, 4)
-        As in :class:`treeselect.designs.response.Response`.
-    predicted : ndarray of float, shape (n,), or (n, n_classes)
-        On the scale of the response: for two classes the probability of the second, for survival
-        the risk relative to the baseline hazard of the fold.
-    weight : ndarray of float, shape (n,)
-    mass : ndarray of float, shape (n,)
-        Weight of a prediction: the case weight, divided among the predictions of the row. Weights
-        that are not copies of rows are scaled to a mean of 1 per row.
-    times : ndarray of int64, shape (n,)
-        How often the row is held out.
-    are_copies : bool
-        Whether a weight of 2 stands for two rows.
-    grouped : bool
-        Whether rows are clustered.
-    family : Family
-    classes : tuple
-    """
-
+    # (n,); row number in the data, from 0. A row that is held out several times occurs as often,
+    # and so does a row with a frequency weight.
     row: IntArray
-    fold: IntArray
-    y: FloatArray
+    fold: IntArray  # (n,); from 1
+    y: FloatArray  # (n,), or (n, 4); as in :class:`treeselect.designs.response.Response`
+    # (n,), or (n, n_classes); on the scale of the response: for two classes the probability of the
+    # second, for survival the risk relative to the baseline hazard of the fold
     predicted: FloatArray
-    weight: FloatArray
+    weight: FloatArray  # (n,)
+    # (n,); weight of a prediction: the case weight, divided among the predictions of the row.
+    # Weights that are not copies of rows are scaled to a mean of 1 per row.
     mass: FloatArray
-    times: IntArray
-    are_copies: bool
-    grouped: bool
+    times: IntArray  # (n,); how often the row is held out
+    are_copies: bool  # whether a weight of 2 stands for two rows
+    grouped: bool  # whether rows are clustered
     family: Family
     classes: tuple[Any, ...]
 
@@ -113,17 +93,7 @@ def gather_held_out(
     *,
     grouped: bool,
 ) -> HeldOut:
-    """The predictions of all folds.
-
-    Parameters
-    ----------
-    tests : sequence of ndarray of int64
-        Rows of the problem with a weight that each fold holds out.
-    predicted : sequence of ndarray of float
-        Predictions of these rows, in their order.
-    folds : sequence of int
-        Numbers of the folds, from 0.
-    """
+    """The predictions of all folds."""
     rows = np.concatenate(list(tests))
     weight = here.weight[rows].astype(np.float64)
     _, place, times = np.unique(rows, return_inverse=True, return_counts=True)
@@ -155,13 +125,7 @@ _LEAST_MEAN = 1e-6
 
 
 def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
-    """One row per group (see ``Performance.calibration``).
-
-    Raises
-    ------
-    OptionError
-        For a survival response.
-    """
+    """One row per group (see ``Performance.calibration``)."""
     import pandas as pd
 
     if held.family.has_times:
@@ -413,20 +377,11 @@ MOST_SCORED = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class HeldOutScore:
-    """A score on the rows that were not drawn.
-
-    Attributes
-    ----------
-    score_name : str
-    score : float
-        Of the final model; NaN if it is not defined for these rows.
-    n_rows : int
-        How many of them are scored: all, or five million at equal distances.
-    """
+    """A score on the rows that were not drawn."""
 
     score_name: str
-    score: float
-    n_rows: int
+    score: float  # of the final model; NaN if it is not defined for these rows
+    n_rows: int  # how many of them are scored: all, or five million at equal distances
 
 
 @memory_is_told()

@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatArray:
     """One p-value per term from those of several splits.
 
-    Parameters
-    ----------
-    p_values : ndarray of float, shape (n_splits, n_terms)
-        From 0 to 1, already multiplied by the number of terms tested in the split.
-    gamma_min : float
-        Lowest quantile that is used, above 0 and below 1.
-
-    Returns
-    -------
-    ndarray of float, shape (n_terms,)
-        At most 1.
-
     Notes
     -----
     Equations 2.2 and 2.3 of [1]_. The empirical gamma-quantile of B values is the k-th smallest
@@ -66,32 +54,18 @@ def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatAr
 
 @dataclass(frozen=True, slots=True)
 class SplitFit:
-    """Selection and tests of one split.
+    """Selection and tests of one split."""
 
-    Attributes
-    ----------
-    selected : tuple of str
-        Terms selected on the first part.
-    p_values : dict of str to float
-        Unadjusted p-values of the joint test of each selected term on the second part; 1 if there
-        is no linear model, NaN if no column of the term is left.
-    fit : LinearFit or None
-        The linear model on the second part; None if it failed.
-    failure : str
-        Why it failed, in a sentence; empty if it did not.
-    n_fitted, n_dropped : int
-        Rows of the second part without and with a missing value in a selected term.
-    aliased : tuple of str
-        Selected terms with columns that are dropped because they are linear combinations of columns
-        of preceding terms.
-    """
-
-    selected: tuple[str, ...]
+    selected: tuple[str, ...]  # terms selected on the first part
+    # Unadjusted p-values of the joint test of each selected term on the second part; 1 if there is
+    # no linear model, NaN if no column of the term is left
     p_values: dict[str, float]
-    fit: LinearFit | None
-    failure: str
-    n_fitted: int
+    fit: LinearFit | None  # the linear model on the second part; None if it failed
+    failure: str  # why it failed, in a sentence; empty if it did not
+    n_fitted: int  # rows of the second part without and with a missing value in a selected term
     n_dropped: int
+    # Selected terms with columns that are dropped because they are linear combinations of columns
+    # of preceding terms
     aliased: tuple[str, ...] = ()
 
     __repr__ = brief

@@ -37,23 +37,12 @@ if TYPE_CHECKING:
 
 
 class OuterFolds(NamedTuple):
-    """How rows are held out.
+    """How rows are held out."""
 
-    Attributes
-    ----------
-    folds : Folds
-        The folds as requested.
-    splits : tuple of Split
-    weights : RowWeights
-        Case weights of the rows, with the clusters of the folds.
-    family : Family
-        Family with the score on held-out rows.
-    """
-
-    folds: Folds
+    folds: Folds  # the folds as requested
     splits: tuple[Split, ...]
-    weights: RowWeights
-    family: Family
+    weights: RowWeights  # case weights of the rows, with the clusters of the folds
+    family: Family  # family with the score on held-out rows
 
     @property
     def test_share(self) -> float:
@@ -75,13 +64,7 @@ def outer_folds(
     data: Any,
     seed: int,
 ) -> OuterFolds:
-    """Split the rows of a fit according to `folds`, with the fit's clusters or others.
-
-    Raises
-    ------
-    OptionError
-        If an argument is not allowed, or the rows can't be split.
-    """
+    """Split the rows of a fit according to `folds`, with the fit's clusters or others."""
     in_groups, grouped = with_groups(here, result.choice.folds, fold_groups, data)
     asked = dataclasses.replace(
         read_folds(folds, repeats, None, len(frame)).for_rows(here.response.rows),
@@ -96,23 +79,14 @@ def outer_folds(
 
 
 class Fold(NamedTuple):
-    """The selection on the training rows of a fold.
+    """The selection on the training rows of a fold."""
 
-    Attributes
-    ----------
-    score : float
-        On the held-out rows.
-    units : ndarray of int64
-        Selected units, most important first.
-    predicted : ndarray of float, shape (n_test,), or (n_test, n_classes)
-        Predictions of the held-out rows with a weight, in order, on the scale of the response.
-    error : float
-        Standard error of the score: see ``treeselect.resampling.cross_validation.sampling_error``.
-    """
-
-    score: float
-    units: IntArray
+    score: float  # on the held-out rows
+    units: IntArray  # selected units, most important first
+    # (n_test,), or (n_test, n_classes); predictions of the held-out rows with a weight, in order,
+    # on the scale of the response
     predicted: FloatArray
+    # Standard error of the score: see ``treeselect.resampling.cross_validation.sampling_error``
     error: float
 
 

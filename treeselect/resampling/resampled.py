@@ -132,20 +132,13 @@ class Resampled:
 
 @dataclass(frozen=True, slots=True)
 class StabilityPath:
-    """Selection frequencies by the number of units requested.
+    """Selection frequencies by the number of units requested."""
 
-    Attributes
-    ----------
-    counts : ndarray of int, shape (n_sizes, n_groups)
-        Number of resamples whose set of at most ``sizes[i]`` units contains each unit.
-    n_resamples : int
-    n_kept : int
-        Number of units that are forced in; they count towards the sizes.
-    """
-
+    # (n_sizes, n_groups); number of resamples whose set of at most ``sizes[i]`` units contains each
+    # unit
     counts: IntArray
     n_resamples: int
-    n_kept: int
+    n_kept: int  # number of units that are forced in; they count towards the sizes
 
     __repr__ = brief
 
@@ -179,26 +172,14 @@ class StabilityPath:
 
 @dataclass(frozen=True, slots=True)
 class PathLines:
-    """The stability paths of a figure.
-
-    Attributes
-    ----------
-    sizes : tuple of int
-    names : tuple of str
-        In decreasing order of mean frequency along the path, those of the fit first.
-    values : tuple of tuple of float
-        Frequency of each unit at each size.
-    selected : tuple of bool
-        Whether the fit selected the unit.
-    more : int
-        Number of units that are not shown.
-    """
+    """The stability paths of a figure."""
 
     sizes: tuple[int, ...]
+    # In decreasing order of mean frequency along the path, those of the fit first
     names: tuple[str, ...]
-    values: tuple[tuple[float, ...], ...]
-    selected: tuple[bool, ...]
-    more: int
+    values: tuple[tuple[float, ...], ...]  # frequency of each unit at each size
+    selected: tuple[bool, ...]  # whether the fit selected the unit
+    more: int  # number of units that are not shown
 
 
 def path_lines(

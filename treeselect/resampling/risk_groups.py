@@ -382,13 +382,7 @@ def group_by_risk(
 
 
 def _horizon(given: object, here: ModelData, weight: WeightArray) -> float:
-    """The given time, or else the median time of the events.
-
-    Raises
-    ------
-    OptionError
-        If no row is under observation at that time.
-    """
+    """The given time, or else the median time of the events."""
     y, mass = here.response.y[weight > 0], weight[weight > 0]
     if given is None:
         dies = y[:, EVENT] > 0

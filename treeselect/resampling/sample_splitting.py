@@ -31,25 +31,7 @@ _MOST_DRAWS = 20
 def draw_parts(
     problem: Problem, weights: RowWeights, split: float, choice: Choice, seeds: Sequence[int]
 ) -> list[Split]:
-    """The rows for selection (``train``) and for testing (``test``), by seed.
-
-    Parameters
-    ----------
-    problem : Problem
-    weights : RowWeights
-        Clusters are not divided between the parts.
-    split : float
-        Share of the rows, or of the clusters, for selection.
-    choice : Choice
-        How the number of units is chosen on the first part; its folds must be able to split that
-        part.
-    seeds : sequence of int
-
-    Raises
-    ------
-    OptionError
-        If a part has too few rows (of a class), or no draw of clusters allows the folds.
-    """
+    """The rows for selection (``train``) and for testing (``test``), by seed."""
     if weights.groups is not None:
         return [_draw_groups(problem, weights, split, choice, seed) for seed in seeds]
     # Without clusters, every draw has the same number of rows of each class in each part.

@@ -58,18 +58,13 @@ class Workers:
     """Processes and threads that do the work, decided only here.
 
     Results depend on neither.
-
-    Attributes
-    ----------
-    n_jobs : int or None
-        Processes for independent pieces, as in joblib; None follows ``joblib.parallel_config``, and
-        without such a configuration all pieces run in this process.
-    n_threads : int
-        Threads of this process, at least 1: all work on a single fit, or are divided among pieces
-        that run at the same time.
     """
 
+    # Processes for independent pieces, as in joblib; None follows ``joblib.parallel_config``, and
+    # without such a configuration all pieces run in this process
     n_jobs: int | None
+    # Threads of this process, at least 1: all work on a single fit, or are divided among pieces
+    # that run at the same time
     n_threads: int
 
     @property
@@ -122,30 +117,7 @@ def run_all(
 def run_each(
     function: Callable[..., Result], calls: Mapping[int, tuple[Any, ...]], workers: Workers
 ) -> Generator[tuple[int, Result], None, None]:
-    """Numbers and results of ``function(*call, n_threads=...)`` as they are completed.
-
-    Parameters
-    ----------
-    function : callable
-        Must be importable by name and take all randomness from its arguments.
-    calls : dict of int to tuple
-        Started in this order.
-    workers : Workers
-        A piece gets its share of the threads.
-
-    Raises
-    ------
-    OutOfMemoryError
-        If there is not enough memory.
-    WorkerError
-        If the work can't be sent to a process.
-
-    Warns
-    -----
-    TreeselectWarning
-        If a process dies. The pieces that it may have been working on are tried again, then run in
-        this process.
-    """
+    """Numbers and results of ``function(*call, n_threads=...)`` as they are completed."""
     left, tries = dict(calls), Counter[int]()
     with memory_is_told(), sending_is_told(calls):
         while left:
@@ -212,13 +184,7 @@ def _spread(
 
 
 def _are_elsewhere(workers: Workers) -> bool:
-    """Whether the workers are others than joblib starts, such as Dask's.
-
-    Raises
-    ------
-    WorkerError
-        If these can't import treeselect.
-    """
+    """Whether the workers are others than joblib starts, such as Dask's."""
     from joblib import Parallel, delayed
     from joblib.parallel import BACKENDS, get_active_backend
 
@@ -333,11 +299,6 @@ def writeable(value: Any) -> Any:
 
     Kernels are compiled for writable arrays. Backends such as Dask and Ray share arrays between
     workers, which makes them read-only.
-
-    Parameters
-    ----------
-    value : object
-        Arrays in tuples, lists and dataclasses are found; anything else is unchanged.
     """
     if isinstance(value, np.ndarray):
         return value if value.flags.writeable or value.dtype.hasobject else value.copy()

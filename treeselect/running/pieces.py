@@ -64,54 +64,28 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Description of the pieces of a call.
+    """Description of the pieces of a call."""
 
-    Attributes
-    ----------
-    name : str
-        Singular, in lower-case letters.
-    many : str
-        Plural, for messages.
-    label : str
-        Label of the progress bar.
-    write : callable
-        From a result to a value for JSON.
-    read : callable
-        ``read(number, said)``, its inverse. Checks everything, because the file may be untrusted;
-        raises an error of any kind.
-    found : callable
-        ``found(number, result)``: :attr:`Piece.found`.
-    part : callable
-        From the finished pieces of a stopped call to those that form a result; empty if none do.
-    """
-
-    name: str
-    many: str
-    label: str
-    write: Callable[[Any], Any]
+    name: str  # Singular, in lower-case letters
+    many: str  # Plural, for messages
+    label: str  # label of the progress bar
+    write: Callable[[Any], Any]  # from a result to a value for JSON
+    # ``read(number, said)``, its inverse. Checks everything, because the file may be untrusted;
+    # raises an error of any kind.
     read: Callable[[int, Any], Any]
-    found: Callable[[int, Any], dict[str, Any]]
+    found: Callable[[int, Any], dict[str, Any]]  # ``found(number, result)``: :attr:`Piece.found`
+    # From the finished pieces of a stopped call to those that form a result; empty if none do
     part: Callable[[Found], Found]
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How pieces are run; results do not depend on it.
-
-    Attributes
-    ----------
-    workers : Workers
-    progress : bool or None
-        See ``progress.track``.
-    checkpoint : pathlib.Path or None
-        Folder of finished pieces.
-    on_piece : callable or None
-        Called with a :class:`Piece` after each piece.
-    """
+    """How pieces are run; results do not depend on it."""
 
     workers: Workers = ALONE
-    progress: bool | None = None
-    checkpoint: Path | None = None
+    progress: bool | None = None  # see ``progress.track``
+    checkpoint: Path | None = None  # folder of finished pieces
+    # Called with a :class:`Piece` after each piece
     on_piece: Callable[[Piece], object] | None = None
 
 
@@ -134,27 +108,6 @@ def run_pieces(
 ) -> Found:
     """Results of ``function(*call, n_threads=...)`` by number: of all calls, or of some of them if
     the user stops the call and a part can be a result.
-
-    Parameters
-    ----------
-    function, calls
-        As for ``parallel.run_each``. They must contain everything that the result depends on.
-    kind : Kind
-    course : Course
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If the user stops the call and the finished pieces are not a result.
-    OptionError
-        If pieces can't be distinguished from those of other calls.
-    OutOfMemoryError, WorkerError
-        See ``parallel.run_each``.
-
-    Warns
-    -----
-    TreeselectWarning
-        If the user stops the call, a process dies, or files in the folder are not used.
     """
     saved = None if course.checkpoint is None else _checkpoint(function, calls, kind, course)
     found: dict[int, Any] = {}
@@ -211,13 +164,7 @@ FEWEST = 2
 
 
 def units_read(said: Any, n_units: int, most: int | None = None) -> IntArray:
-    """Distinct numbers of units, in their order.
-
-    Raises
-    ------
-    ValueError
-        If `said` is anything else, or there are more than `most`.
-    """
+    """Distinct numbers of units, in their order."""
     if not isinstance(said, list) or not all(type(unit) is int for unit in said):
         raise ValueError("no units")
     if len(set(said)) < len(said) or len(said) > (n_units if most is None else most):
@@ -292,13 +239,7 @@ Read = Callable[[int, Any], Any]
 
 
 def read_checkpoint(folder: object) -> Path | None:
-    """The argument as a writable folder, created if it does not exist.
-
-    Raises
-    ------
-    OptionError
-        If it can't be.
-    """
+    """The argument as a writable folder, created if it does not exist."""
     if folder is None:
         return None
     path = file_path(folder, name="checkpoint")
@@ -316,32 +257,16 @@ def read_checkpoint(folder: object) -> Path | None:
 
 @dataclass(slots=True)
 class Checkpoint:
-    """The files of one call.
-
-    Attributes
-    ----------
-    folder : pathlib.Path
-    kind : str
-        Kind of the pieces, in lower-case letters.
-    keys : dict of int to str
-        Fingerprint of each piece by its number.
-    """
+    """The files of one call."""
 
     folder: Path
-    kind: str
-    keys: Mapping[int, str]
+    kind: str  # kind of the pieces, in lower-case letters
+    keys: Mapping[int, str]  # fingerprint of each piece by its number
     _unsaved: dict[str, str] = field(default_factory=dict)
     _was_told: bool = False
 
     def read(self, read: Read) -> dict[int, Any]:
-        """Results of the saved pieces by number; other files are listed in a warning.
-
-        Warns
-        -----
-        TreeselectWarning
-            If files are damaged or not written by the package, or if all files are from other
-            calls.
-        """
+        """Results of the saved pieces by number; other files are listed in a warning."""
         found, damaged = {}, []
         for number, key in self.keys.items():
             try:
@@ -356,19 +281,7 @@ class Checkpoint:
         return found
 
     def save(self, number: int, result: Any) -> None:
-        """Write a piece; if that fails, continue and try again with the next piece.
-
-        Parameters
-        ----------
-        number : int
-        result : object
-            For JSON.
-
-        Warns
-        -----
-        TreeselectWarning
-            The first time that a piece can't be written.
-        """
+        """Write a piece; if that fails, continue and try again with the next piece."""
         key = self.keys[number]
         text = _document(key, result)
         if len(text) > _LARGEST:
@@ -453,15 +366,7 @@ def _check(text: str) -> str:
 
 
 def _result(path: Path, key: str) -> Any:
-    """The decoded result in the file with that key.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no file.
-    Exception
-        Of many kinds, if the file contains anything else.
-    """
+    """The decoded result in the file with that key."""
     document = json.loads(_bytes(path).decode("ascii"), parse_constant=_no_constant)
     if document["format"] != FORMAT or document["key"] != key:
         raise ValueError("another piece")
