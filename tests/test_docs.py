@@ -193,7 +193,7 @@ RESULTS = (
     "treeselect.resampling.conditional.ConditionalImportance",
     "treeselect.resampling.error_bounds.ErrorBound",
     "treeselect.resampling.inference.Inference",
-    "treeselect.resampling.learning_curve.LearningCurve",
+    "treeselect.resampling.outer_folds.LearningCurve",
     "treeselect.resampling.risk_groups.RiskGroups",
     "treeselect.resampling.stability.Stability",
     "treeselect.results.citation.Citation",

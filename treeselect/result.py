@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.conditional import ConditionalImportance
     from treeselect.resampling.inference import Inference
-    from treeselect.resampling.learning_curve import LearningCurve
+    from treeselect.resampling.outer_folds import LearningCurve
     from treeselect.resampling.performance import Performance
     from treeselect.resampling.risk_groups import RiskGroups
     from treeselect.results.citation import Citation
@@ -952,7 +952,7 @@ class SelectionResult(ReadableFit):
         >>> list(curve.tidy()["rows"].round())
         [437.0, 873.0]
         """
-        from treeselect.resampling.learning_curve import learn
+        from treeselect.resampling.outer_folds import learn
 
         given = dict(locals())
         own_seed = self.seed if seed is None else read_seed(seed)

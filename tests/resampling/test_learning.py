@@ -11,7 +11,7 @@ import pytest
 import treeselect
 from treeselect.errors import OptionError
 from treeselect.resampling.agreement import stability_index
-from treeselect.resampling.learning_curve import LearningCurve
+from treeselect.resampling.outer_folds import LearningCurve
 
 
 def curve(scores, selected, shares):
@@ -102,7 +102,7 @@ def test_groups_stay_together_in_parts(data, fit):
 
 def test_parts_are_within_larger_ones(fit):
     from treeselect.resampling.folds import Split
-    from treeselect.resampling.learning_curve import _part
+    from treeselect.resampling.outer_folds import _part
 
     split = Split(np.arange(60), np.arange(60, 90))
     here = fit.design

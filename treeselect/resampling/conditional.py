@@ -11,16 +11,13 @@ import numpy as np
 
 from treeselect.arguments.checks import check_digits, found_near, read_names, whole
 from treeselect.designs.labels import shown_names
-from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
-from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, listing
-from treeselect.frames.reading import read_data
-from treeselect.frames.tables import in_library
+from treeselect.frames.libraries import in_library
 from treeselect.models.forest import refit_forest
 from treeselect.printing import Summarised, decimal_form, decimal_text, interval_text, p_text
 from treeselect.resampling.cross_validation import (
@@ -219,25 +216,20 @@ def leave_out(
     *,
     terms: str | Sequence[str] | None,
     repeats: int | None,
-    fold_groups: str | Sequence[Any] | None,
-    scoring: Scoring,
     seed: int,
     workers: Workers,
-    data: Any,
-    weights: Sequence[float] | None,
-    offset: Sequence[float] | None,
+    **given: Any,
 ) -> ConditionalImportance:
-    """See :meth:`SelectionResult.conditional_importance`."""
-    here = result.design.again(data, weights, offset)
-    frame = here.all_rows() if data is None else read_data(data)
-    units = _units(result, here, terms)
+    """See :meth:`SelectionResult.conditional_importance`; the other arguments are those of
+    `outer_folds`."""
+    units = _units(result, terms)
     usual = 1 if whole(folds) is None else _REPEATS
     outer = outer_folds(
-        result, here, frame, folds, repeats=usual if repeats is None else repeats,
-        fold_groups=fold_groups, scoring=scoring, data=data,
-        seed=stream_seed(seed, "conditional"),
+        result, folds, repeats=usual if repeats is None else repeats,
+        seed=stream_seed(seed, "conditional"), **given,
     )  # fmt: skip
-    problem = dataclasses.replace(here.problem, family=outer.family, wants_scores=False)
+    here, family = outer.here, outer.family
+    problem = dataclasses.replace(here.problem, family=family, wants_scores=False)
     own = result.step.selected
     sets = [own, *(own ^ (np.arange(len(own)) == unit) for unit in units)]
     calls = [
@@ -254,9 +246,9 @@ def leave_out(
         score=scores[:, 0],
         others=scores[:, 1:][:, order],
         test_share=outer.test_share,
-        score_name=outer.family.score_name,
-        score_words=outer.family.score_words,
-        scheme=outer.folds.words(len(outer.splits)),
+        score_name=family.score_name,
+        score_words=family.score_words,
+        scheme=outer.words,
         call=result.call.text,
         seed=seed,
         library=result.design.library,
@@ -264,9 +256,9 @@ def leave_out(
     )
 
 
-def _units(result: Fit, here: ModelData, terms: str | Sequence[str] | None) -> list[int]:
+def _units(result: Fit, terms: str | Sequence[str] | None) -> list[int]:
     """The named units, by their names or those of their terms; by default the selected units."""
-    known = here.arrays.groups
+    known = result.design.arrays.groups
     if terms is None:
         if not result.step.selected.any():
             raise OptionError(

@@ -86,14 +86,13 @@ class HeldOut:
 
 def gather_held_out(
     here: ModelData,
-    family: Family,
     tests: Sequence[IntArray],
     predicted: Sequence[FloatArray],
     folds: Sequence[int],
     *,
     grouped: bool,
 ) -> HeldOut:
-    """The predictions of all folds."""
+    """The predictions of all folds (numbered from 0), of the rows that each holds out (`tests`)."""
     rows = np.concatenate(list(tests))
     weight = here.weight[rows].astype(np.float64)
     _, place, times = np.unique(rows, return_inverse=True, return_counts=True)
@@ -110,7 +109,7 @@ def gather_held_out(
         times=times[place],
         are_copies=here.row_weights.are_copies,
         grouped=grouped,
-        family=family,
+        family=here.response.family,
         classes=here.response.classes,
     )
 

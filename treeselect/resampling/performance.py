@@ -17,8 +17,7 @@ from treeselect.designs.modeldata import data_fingerprint
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.frames.reading import read_data
-from treeselect.frames.tables import in_library
+from treeselect.frames.libraries import in_library
 from treeselect.printing import (
     Summarised,
     Summary,
@@ -40,14 +39,7 @@ from treeselect.resampling.held_out import (
     gather_held_out,
     roc_table,
 )
-from treeselect.resampling.outer_folds import (
-    Fold,
-    families,
-    inner_choice,
-    inside_weights,
-    one_fold,
-    outer_folds,
-)
+from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
 from treeselect.running.pieces import (
     Course,
     Kind,
@@ -459,55 +451,34 @@ def _notes(found: Performance) -> tuple[str, ...]:
     return tuple(notes)
 
 
-# --- Nested cross-validation: the whole selection in each fold, scored on the held-out rows ------
+# --- the measurement -----------------------------------------------------------------------------
 
 
 def measure(
     result: Fit,
     folds: int | Splitter | Sequence[int],
     *,
-    repeats: int,
-    fold_groups: str | Sequence[Any] | None,
     inner_folds: int | Splitter | Sequence[int] | None,
     scoring: Scoring,
     seed: int,
     course: Course,
-    data: Any,
-    weights: Sequence[float] | None,
-    offset: Sequence[float] | None,
+    **given: Any,
 ) -> Performance:
-    """Repeat the whole selection in folds; see :meth:`SelectionResult.performance`."""
-    here = result.design.again(data, weights, offset)
-    frame = here.all_rows() if data is None else read_data(data)
+    """Repeat the whole selection in folds: see :meth:`SelectionResult.performance`; the other
+    arguments are those of `outer_folds`."""
     outer = outer_folds(
-        result, here, frame, folds, repeats=repeats, fold_groups=fold_groups, scoring=scoring,
-        data=data, seed=stream_seed(seed, "performance"),
-    )  # fmt: skip
-    splits, outside = outer.splits, outer.family
-    choice = inner_choice(result.choice, here, frame, inner_folds)
-    inside = inside_weights(result, here, outer, data)
-    family_inside, _ = families(here.response, scoring)
-    problem = dataclasses.replace(
-        here.problem_for(result.chosen_method), family=family_inside, wants_scores=False
+        result, folds, scoring=scoring, seed=stream_seed(seed, "performance"), **given
     )
+    nested = nested_selection(result, outer, inner_folds, scoring)
+    here, family, n_folds = outer.here, outer.family, len(outer.splits)
     calls = [
-        (
-            problem,
-            result.chosen_method,
-            inside,
-            split,
-            choice,
-            outside,
-            stream_seed(seed, "performance", number),
-            f"{number + 1} of {len(splits)}",
-        )
-        for number, split in enumerate(splits)
+        (nested, split, stream_seed(seed, "performance", number), f"{number + 1} of {n_folds}")
+        for number, split in enumerate(outer.splits)
     ]
     names = here.arrays.groups.names
-    tests = [split.weights(inside)[1].rows for split in splits]
-    by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, outside.n_classes), course)
-    found = list(by_fold.values())
-    asked, splits = len(splits), tuple(splits[number] for number in by_fold)
+    tests = [split.weights(nested.weights)[1].rows for split in outer.splits]
+    by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family.n_classes), course)
+    found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     used = here.row_weights.used
     return Performance(
         scores=np.array([fold.score for fold in found]),
@@ -518,13 +489,13 @@ def measure(
         n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64),
         n_test=np.array([used[s.test].sum() for s in splits], dtype=np.int64),
         repeats=mean_repeats(splits),
-        score_name=outside.score_name,
-        score_words=outside.score_words,
-        score_bounds=outside.score_bounds,
+        score_name=family.score_name,
+        score_words=family.score_words,
+        score_bounds=family.score_bounds,
         family=result.family,
         method=result.method,
-        scheme=outer.folds.words(asked),
-        rule=_rule(choice, family_inside, result),
+        scheme=outer.words,
+        rule=_rule(nested.choice, nested.problem.family, result),
         call=result.call.text,
         k_of_fit=result.k,
         fingerprint=data_fingerprint(here),
@@ -536,14 +507,13 @@ def measure(
         seed=seed,
         held_out=gather_held_out(
             here,
-            here.response.family,
             [tests[number] for number in by_fold],
             [fold.predicted for fold in found],
             list(by_fold),
             grouped=outer.weights.blocks is not None,
         ),
         library=result.design.library,
-        asked=asked if len(splits) < asked else None,
+        asked=n_folds if len(splits) < n_folds else None,
         labels=shown_names(result.design),
     )
 

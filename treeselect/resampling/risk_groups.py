@@ -19,8 +19,7 @@ from treeselect.engine.rounding import weighted_median
 from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier, steps_at
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
-from treeselect.frames.reading import read_data
-from treeselect.frames.tables import in_library
+from treeselect.frames.libraries import in_library
 from treeselect.models.baseline import baseline_of
 from treeselect.printing import Summarised
 from treeselect.resampling.assessing import Grow
@@ -320,14 +319,11 @@ def group_by_risk(
     horizon: float | None,
     folds: int | Splitter | Sequence[int],
     *,
-    fold_groups: str | Sequence[Any] | None,
     seed: int,
     workers: Workers,
-    data: Any,
-    weights: Sequence[float] | None,
-    offset: Sequence[float] | None,
+    **given: Any,
 ) -> RiskGroups:
-    """See :meth:`SelectionResult.risk_groups`."""
+    """See :meth:`SelectionResult.risk_groups`; the other arguments are those of `outer_folds`."""
     known = result.design.response.follow_up
     if known is None:
         raise OptionError(
@@ -335,13 +331,10 @@ def group_by_risk(
             f"  Found: family {quoted(result.family)}."
         )
     n_groups = check_count("n_groups", n_groups, least=2, most=_MOST_GROUPS)
-    here = result.design.again(data, weights, offset)
-    frame = here.all_rows() if data is None else read_data(data)
     outer = outer_folds(
-        result, here, frame, folds, repeats=1, fold_groups=fold_groups, scoring=None, data=data,
-        seed=stream_seed(seed, "risk"),
-    )  # fmt: skip
-    problem, weight = here.problem, outer.weights.values
+        result, folds, repeats=1, scoring=None, seed=stream_seed(seed, "risk"), **given
+    )
+    here, problem, weight = outer.here, outer.here.problem, outer.weights.values
     at = _horizon(horizon, here, weight)
     calls = [
         (problem, outer.weights, split, result.step.selected, grow, at, stream_seed(seed, "risk"))
@@ -372,7 +365,7 @@ def group_by_risk(
         horizon=at,
         predicted=np.array([np.average(survival[own], weights=mass[own]) for own in members]),
         time=known.time,
-        scheme=outer.folds.words(len(outer.splits)),
+        scheme=outer.words,
         call=result.call.text,
         seed=seed,
         n_left_out=int((told & (weight > 0)).sum()) - len(rows),
