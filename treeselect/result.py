@@ -285,7 +285,7 @@ class SelectionResult(ReadableFit):
         >>> bool(p_values["sex"] < 0.001)
         True
         """
-        from treeselect.resampling.inferring import infer
+        from treeselect.resampling.inference import infer
 
         given = dict(locals())
         course = self._course(n_jobs, checkpoint, on_piece)

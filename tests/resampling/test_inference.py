@@ -21,9 +21,8 @@ from treeselect.errors import DataError, OptionError
 from treeselect.models.weighted_logit import WeightedMNLogit
 from treeselect.resampling import cross_validation, folds
 from treeselect.resampling.choosing import Choice, choose
-from treeselect.resampling.folds import Folds
-from treeselect.resampling.inference import aggregate_p_values
-from treeselect.resampling.sample_splitting import draw_parts, part_rows
+from treeselect.resampling.folds import Folds, part_rows
+from treeselect.resampling.sample_splitting import aggregate_p_values, draw_parts
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"

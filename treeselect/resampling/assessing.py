@@ -28,8 +28,8 @@ from treeselect.resampling.cross_validation import (
     score_path,
 )
 from treeselect.resampling.error_bounds import CUTOFF, PAIRS, POWER, sizes_within
+from treeselect.resampling.folds import part_rows
 from treeselect.resampling.resampled import SCHEMES, Scheme, StabilityPath, sets_by_size
-from treeselect.resampling.sample_splitting import part_rows
 from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import (
@@ -63,7 +63,7 @@ def resample_weights(
 
     Bootstrap: as many draws with replacement as there are rows. Subsample: half of the rows.
     Complementary: resamples 2i and 2i + 1 are the two halves of one split. Halves have the same
-    share of each class, or of the events (``halves.part_rows``).
+    share of each class, or of the events (``folds.part_rows``).
 
     Clustered rows are drawn as whole clusters (the cluster bootstrap: Davison and Hinkley 1997,
     section 3.8). Rows of one patient are correlated; drawn one by one, they would overstate the

@@ -22,8 +22,9 @@ from treeselect.arguments.checks import (
 )
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
-from treeselect.designs.strata import labels_of, varies
-from treeselect.designs.weights import RowWeights, read_groups
+from treeselect.designs.row_groups import read_groups
+from treeselect.designs.strata import labels_of, units_of, varies
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import START
@@ -442,3 +443,26 @@ def _check_apart(groups: IntArray, split: Split, where: str) -> None:
             f"  Found: {len(both)} of them on both sides of {where}. Give a number of folds, or a"
             " splitter that uses groups, such as `LeaveOneGroupOut`."
         )
+
+
+# --- two parts of the rows ------------------------------------------------------------------------
+
+
+def part_rows(
+    problem: Problem, weights: RowWeights, split: float, seed: int
+) -> tuple[IntArray, IntArray]:
+    """Rows for selection and rows for testing, at random: the same share of each class, or of the
+    events.
+
+    Clustered rows are drawn as whole clusters. A cluster with rows of several classes counts
+    towards the rarest of them, so that rare classes are spread. If every row is a cluster, the
+    parts are the same as without clusters.
+    """
+    rng = np.random.default_rng(seed)
+    units, rows = units_of(problem, weights), weights.rows
+    in_first = np.zeros(len(units.stratum), dtype=bool)
+    for stratum in np.unique(units.stratum):
+        order = rng.permutation(np.flatnonzero(units.stratum == stratum))
+        in_first[order[: int(np.floor(split * len(order) + 0.5))]] = True
+    of_row = in_first[units.of_row]
+    return rows[of_row], rows[~of_row]

@@ -2,73 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_flag
-from treeselect.brief import brief
-from treeselect.engine.arrays import FloatArray
-from treeselect.errors import OptionError
-from treeselect.frames.tables import in_library
-from treeselect.models.coefficients import coefficient_table, exponentiated
+from treeselect.algorithms.method import Method
+from treeselect.arguments.checks import AUTO, MOST_REPEATS, check_count, check_flag, check_share
+from treeselect.designs.gaps import WAYS_OUT, warn_of_gaps
+from treeselect.designs.labels import shown_names
+from treeselect.designs.linear_coding import LinearCoding, coded_words, read_coding
+from treeselect.designs.modeldata import ModelData
+from treeselect.designs.problem import Problem
+from treeselect.designs.strata import varies
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.random import stream_seed
+from treeselect.errors import OptionError, listing, quoted
+from treeselect.frames.libraries import in_library
+from treeselect.models.coefficients import (
+    clusters,
+    coefficient_table,
+    error_words,
+    exponentiated,
+    few_events_notes,
+    in_print,
+    ratio_notes,
+    robust_note,
+    table_head,
+    table_rows,
+)
+from treeselect.models.fit_statistics import dispersion_fact, fit_statistics
 from treeselect.models.linear import LinearFit
-from treeselect.models.maketables import OTHER_ROWS, ModelColumn, Tabled, coefficient_frame
-from treeselect.printing import Summarised, Summary, SummaryContent
+from treeselect.models.maketables import (
+    OTHER_ROWS,
+    ModelColumn,
+    Tabled,
+    changed_labels,
+    coefficient_frame,
+)
+from treeselect.printing import MOST_ROWS, Summarised, Summary, SummaryContent, count_text, p_text
+from treeselect.resampling.choosing import Choice, choose
+from treeselect.resampling.fit import noun
+from treeselect.resampling.folds import Folds, Split
+from treeselect.resampling.sample_splitting import (
+    SplitFit,
+    aggregate_p_values,
+    draw_parts,
+    fit_part,
+)
+from treeselect.running.parallel import Workers
+from treeselect.running.pieces import Course, Kind, run_pieces, some, stopped_note, units_read
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatArray:
-    """One p-value per term from those of several splits.
-
-    Notes
-    -----
-    Equations 2.2 and 2.3 of [1]_. The empirical gamma-quantile of B values is the k-th smallest
-    for gamma in ((k - 1) / B, k / B], so ``Q(gamma)`` is smallest at ``gamma = k / B``. The infimum
-    is the minimum of ``B / k`` times the k-th smallest value, over ``k / B`` above `gamma_min`.
-
-    References
-    ----------
-    .. [1] N. Meinshausen, L. Meier, P. Buehlmann (2009). p-values for high-dimensional regression.
-       Journal of the American Statistical Association 104, 1671-1681.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.resampling.inference import aggregate_p_values
-    >>> p_values = np.array([[0.001, 1.0], [0.002, 0.5]])
-    >>> print(aggregate_p_values(p_values).round(6))
-    [0.007991 1.      ]
-    """
-    n = len(p_values)
-    k = np.arange(1, n + 1)
-    looked_at = k / n > gamma_min * (1 + 1e-12)
-    quantiles = np.sort(p_values, axis=0)[looked_at] * (n / k[looked_at])[:, np.newaxis]
-    least = np.minimum(quantiles.min(axis=0), 1.0)
-    return np.asarray(np.minimum((1 - np.log(gamma_min)) * least, 1.0))
-
-
-@dataclass(frozen=True, slots=True)
-class SplitFit:
-    """Selection and tests of one split."""
-
-    selected: tuple[str, ...]  # terms selected on the first part
-    # Unadjusted p-values of the joint test of each selected term on the second part; 1 if there is
-    # no linear model, NaN if no column of the term is left
-    p_values: dict[str, float]
-    fit: LinearFit | None  # the linear model on the second part; None if it failed
-    failure: str  # why it failed, in a sentence; empty if it did not
-    n_fitted: int  # rows of the second part without and with a missing value in a selected term
-    n_dropped: int
-    # Selected terms with columns that are dropped because they are linear combinations of columns
-    # of preceding terms
-    aliased: tuple[str, ...] = ()
-
-    __repr__ = brief
+    from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +209,7 @@ class Inference(Summarised, Tabled):
         return f"<Inference, {self.n_splits} split{'s' if self.n_splits > 1 else ''}{partial}>"
 
 
-# --- tables ------------------------------------------------------------------------------------
+# --- tables --------------------------------------------------------------------------------------
 
 
 def _coefficients(found: Inference) -> pd.DataFrame:
@@ -259,3 +252,289 @@ def _aggregated(found: Inference) -> pd.DataFrame:
     return table.sort_values(
         ["p_value", "selected"], ascending=[True, False], kind="stable", ignore_index=True
     )
+
+
+# --- the splits ----------------------------------------------------------------------------------
+
+
+def infer(
+    result: Fit,
+    data: ModelData,
+    *,
+    split: float,
+    repeats: int,
+    seed: int,
+    gamma_min: float,
+    level: float,
+    folds: Folds,
+    course: Course,
+    call: str,
+    missing: object = "drop",
+    ordered: object = "treatment",
+) -> Inference:
+    """See :meth:`SelectionResult.inference`."""
+    coding = read_coding(missing, ordered, data.sources, data.spec.terms)
+    split, gamma_min = check_share("split", split), check_share("gamma_min", gamma_min)
+    level = check_share("level", level)
+    repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
+    method, weights, k = result.chosen_method, data.row_weights, result.choice.k
+    if method.was_fitted:
+        raise OptionError(
+            "`inference()` must grow the trees on one part of the rows.\n"
+            "  Found: a `forest=` fitted earlier, perhaps on all of them. Select with a"
+            " forest that is not yet fitted."
+        )
+    if isinstance(k, int):
+        k = max(1, min(k, len(result.design.arrays.groups.names)))
+    choice = Choice(k, folds)
+    problem = dataclasses.replace(data.problem_for(method), wants_scores=False)
+    seeds = [stream_seed(seed, "inference", number) for number in range(repeats)]
+    parts = draw_parts(problem, weights, split, choice, seeds)
+    calls = [
+        (problem, method, weights, choice, part.train, of_split)
+        for part, of_split in zip(parts, seeds, strict=True)
+    ]
+    if coding.missing == "drop":
+        warn_of_gaps(data, result.selected, "inference()", stacklevel=3, splits=True)
+    chosen = run_pieces(_select, calls, _kind_of(problem.groups.names), course)
+    parts = [parts[number] for number in chosen]
+    terms = tuple(spec.term.name for spec in data.spec.terms)
+    splits = tuple(
+        fit_part(data, None if units is None else _terms_of(data, units), part.test, coding)
+        for units, part in zip(chosen.values(), parts, strict=True)
+    )
+    found = Inference(
+        terms=terms,
+        splits=splits,
+        p_values=np.array([[one.adjusted(term) for term in terms] for one in splits]),
+        gamma_min=gamma_min,
+        level=level,
+        content=SummaryContent("", (), (), (), ()),
+        groups_name=folds.groups_name,
+        library=data.library,
+        asked=repeats if len(parts) < repeats else None,
+        response=data.response.name,
+        **_of_model(splits, data),
+    )
+    facts = (
+        ("Call", call),
+        ("Method", f"{method.title}, {_rule_text(k, result)}"),
+        ("Split", _part_words(parts, weights.groups, folds.groups_name)),
+    )
+    content = _content(found, result.design, facts, split_notes(data, splits, coding))
+    return dataclasses.replace(found, content=content)
+
+
+def _of_model(splits: Sequence[SplitFit], data: ModelData) -> dict[str, Any]:
+    """Statistics and labels of the model of a single split; several splits have no common model."""
+    if len(splits) > 1 or splits[0].fit is None:
+        return {}
+    fit, are_copies = splits[0].fit, data.row_weights.are_copies
+    table = coefficient_table(fit)
+    return {
+        "statistics": fit_statistics(fit, data.response.family.name, are_copies=are_copies),
+        "labels": changed_labels(table, in_print(data, table)),
+    }
+
+
+def _kind_of(names: Sequence[str]) -> Kind:
+    """How splits are written to files: the units selected on the first part, or None."""
+
+    def read(_: int, saved: Any) -> BoolArray | None:
+        if saved is None:
+            return None
+        selected = np.zeros(len(names), dtype=bool)
+        selected[units_read(saved, len(names))] = True
+        return selected
+
+    def write(selected: BoolArray | None) -> list[int] | None:
+        return None if selected is None else np.flatnonzero(selected).tolist()
+
+    def found(_: int, selected: BoolArray | None) -> dict[str, Any]:
+        return {"selected": None if selected is None else tuple(compress(names, selected))}
+
+    return Kind("split", "splits", "Splits", write, read, found, some)
+
+
+def _select(
+    problem: Problem,
+    method: Method,
+    weights: RowWeights,
+    choice: Choice,
+    rows: IntArray,
+    seed: int,
+    *,
+    n_threads: int = 1,
+) -> BoolArray | None:
+    """Units selected on some rows; None if the response does not vary there."""
+    if not varies(problem, rows):
+        return None
+    return choose(
+        problem, method, weights.only(rows), choice,
+        seed=seed, workers=Workers(1, n_threads), progress=False,
+    ).step.selected  # fmt: skip
+
+
+def _terms_of(data: ModelData, groups: BoolArray) -> tuple[str, ...]:
+    """Terms of some units, in the order of the formula."""
+    found = {term for names in compress(data.arrays.groups.terms, groups) for term in names}
+    return tuple(spec.term.name for spec in data.spec.terms if spec.term.name in found)
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+Facts = tuple[tuple[str, str], ...]
+Rows = tuple[tuple[str, ...], ...]
+
+
+def _rule_text(k: int | str | None, result: Fit) -> str:
+    """How the number of units is chosen on the first part."""
+    if k is None:
+        return result.chosen_method.tuning_words
+    if isinstance(k, int):
+        return f"{count_text(k)} {noun(result, k)}"
+    rule = {"best": "best score", AUTO: "smallest sufficient set"}.get(k, "1 s.e. rule")
+    spared = result.scores is not None and result.scores.spared is not None
+    done = ", by held-out rows" if spared else ", cross-validated"
+    return f"{rule}{'' if k == AUTO else done} within the rows for selection"
+
+
+def _part_words(parts: Sequence[Split], groups: IntArray | None, name: str | bool) -> str:
+    """Sizes of the two parts, for clusters the average over the splits."""
+    sides = [part.train for part in parts], [part.test for part in parts]
+    rows = [round(float(np.mean([len(p) for p in side]))) for side in sides]
+    if groups is None:
+        return f"{rows[0]:,} rows for selection, {rows[1]:,} for testing"
+    n = [len(np.unique(groups[side[0]])) for side in sides]
+    about = "about " if len(parts) > 1 else ""
+    return (
+        f"{n[0]:,} {clusters(name)} ({about}{rows[0]:,} rows) for selection,"
+        f" {n[1]:,} ({rows[1]:,}) for testing"
+    )
+
+
+def _content(
+    found: Inference, design: ModelData, facts: Facts, more_notes: Sequence[str]
+) -> SummaryContent:
+    one, n = found.n_splits == 1, found.n_splits
+    fits = [split.fit for split in found.splits if split.fit is not None]
+    labels = shown_names(design)
+    model = ", or ".join(dict.fromkeys(f.model for f in fits)) or "none could be fitted"
+    facts = (*facts, ("Model", model), *design.weights_facts, *dispersion_fact(fits))
+    if found.groups_name and fits:
+        facts += (("Std. errors", error_words(found.groups_name, fits)),)
+    columns: tuple[str, ...] = ()
+    rows: Rows = ()
+    dropped = sum(split.n_dropped for split in found.splits)
+    if one:
+        (split,) = found.splits
+        notes = [_ONE_SPLIT] if fits else []
+        if split.fit is not None:
+            table = in_print(design, coefficient_table(split.fit, found.level))
+            columns, rows = table_head(split.fit, found.level), table_rows(table, split.fit)
+            notes += ratio_notes(split.fit, table)
+        notes += few_events_notes(fits)
+        selected = ", ".join(labels.get(name, name) for name in split.selected) or "nothing"
+        facts += (("Selected", selected), ("Rows dropped", f"{dropped:,} {_MISSING}"))
+    else:
+        facts += (
+            ("Splits", f"{n}, of which {found.n_failed} failed"),
+            ("Rows dropped", f"{round(dropped / n, 1):g} per split {_MISSING}"),
+        )
+        columns, rows = _term_rows(found, labels)
+        notes = [_SEVERAL_SPLITS] if fits else [_NONE_FITTED]
+        notes += [_RARE] if any(row[-1].endswith("*") for row in rows) else []
+        notes += few_events_notes(fits, "split")
+        if len(found.terms) > MOST_ROWS:
+            notes.append(f"{len(found.terms) - MOST_ROWS:,} more terms in `.tidy()`.")
+    if found.asked is not None:
+        notes.insert(0, stopped_note(n, found.asked, "splits"))
+    reasons = Counter(split.failure for split in found.splits if split.failure)
+    for why, count in reasons.most_common():
+        none = "No linear model" if one else f"No linear model in {count} of {n} splits"
+        notes.append(f"{none}, so p = 1 for the terms: {why}")
+    if found.groups_name:
+        notes.append(_group_note(found.groups_name, fits))
+    title = "P-values after selection: " + ("one split" if one else f"{n} splits")
+    return SummaryContent(title, facts, columns, rows, (*notes, *more_notes))
+
+
+def _term_rows(found: Inference, labels: Mapping[str, str]) -> tuple[tuple[str, ...], Rows]:
+    """Head and rows of the table of terms; a star marks p-values from a minority of splits."""
+    rows = []
+    for row in _aggregated(found).head(MOST_ROWS).to_dict("records"):
+        is_rare = row["p_value"] < 0.05 and 2 * row["tested"] < found.n_splits
+        name, tested = labels.get(row["term"], row["term"]), f"{row['tested']}{'*' * is_rare}"
+        rows.append((name, p_text(row["p_value"]), str(row["selected"]), tested))
+    return ("Term", "P-value", "Splits selecting it", "Splits testing it"), tuple(rows)
+
+
+def split_notes(
+    data: ModelData, splits: Sequence[SplitFit], coding: LinearCoding
+) -> tuple[str, ...]:
+    """Notes on aliased columns, missing values and ordered factors."""
+    labels, notes = shown_names(data), []
+    counts = Counter(name for split in splits for name in split.aliased)
+    untested = Counter(
+        name for split in splits for name, p in split.p_values.items() if np.isnan(p)
+    )
+    if counts:
+        n = sum(bool(split.aliased) for split in splits)
+        where = "" if len(splits) == 1 else f" in {n} of {len(splits)} splits"
+        names = (f"{labels.get(name, name)}{_times(counts[name], splits)}" for name in counts)
+        notes.append(
+            f"Columns of {listing(names)} are linear combinations of columns of preceding terms"
+            f"{where} and are dropped, as in R: an effect that they share with these is"
+            " attributed to the preceding terms."
+        )
+    if untested:
+        names = (f"{labels.get(name, name)}{_times(untested[name], splits)}" for name in untested)
+        notes.append(f"Not tested (NA), as no column is left: {listing(names)}.")
+    selected = tuple(dict.fromkeys(name for split in splits for name in split.selected))
+    if coding.missing == "drop" and any(split.n_dropped for split in splits):
+        notes.append(f"Rows with missing values are dropped. {WAYS_OUT}")
+    if coding.missing == "indicator":
+        notes.append(
+            "Missing values are a level of a factor; for a number they are replaced by the median"
+            " of the rows for testing, with an indicator that is tested with the term."
+        )
+    return (*notes, *coded_words(data.sources, data.spec.terms, selected, coding))
+
+
+def _times(n: int, splits: Sequence[SplitFit]) -> str:
+    return "" if len(splits) == 1 else f" ({n:,})"
+
+
+def _group_note(name: str | bool, fits: Sequence[LinearFit]) -> str:
+    each = f"each {quoted(name)} cluster" if isinstance(name, str) else "each cluster"
+    said = f"All rows of {each} are in the same part."
+    robust = [fit for fit in fits if fit.n_groups is not None]
+    return f"{said} {robust_note(robust, ' for testing')}" if robust else said
+
+
+_RARE = (
+    "* Tested in fewer than half of the splits; the others did not select it. Its p-value is small"
+    " because it is very small in these: evidence of an effect, not that another sample would"
+    " select the term."
+)
+
+_MISSING = "with a missing value in a selected term"
+
+
+_ONE_SPLIT = (
+    "The terms were selected on one part of the rows and the linear model fitted to the other part:"
+    " its p-values and intervals are valid for this submodel. P-values are not adjusted for the"
+    " number of coefficients. Other splits may select other terms; `repeats=50` combines 50 splits."
+)
+
+
+_NONE_FITTED = (
+    "No split has a linear model: no term was tested, and each p-value is 1 by convention."
+)
+
+_SEVERAL_SPLITS = (
+    "P-values are adjusted for the number of selected terms and combined over the splits"
+    " (Meinshausen, Meier and Buehlmann 2009): at level 0.05, the family-wise error rate is at most"
+    " 5% if the linear model holds and the selection contains all relevant terms. There are no"
+    " combined estimates or intervals."
+)

@@ -40,11 +40,11 @@ from treeselect.resampling.folds import (
     Splitter,
     in_own_groups,
     mean_repeats,
+    part_rows,
     read_folds,
     split_rows,
     with_groups,
 )
-from treeselect.resampling.sample_splitting import part_rows
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:

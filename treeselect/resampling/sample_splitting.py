@@ -1,28 +1,30 @@
-"""Sample splitting for inference: one part of the rows for selection, the other for testing."""
+"""Sample splitting: one part of the rows for selection, a linear model on the other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from treeselect.brief import brief
+from treeselect.designs.linear_coding import LinearCoding
+from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
-from treeselect.designs.strata import labels_of, units_of
+from treeselect.designs.strata import labels_of
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import IntArray
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError
+from treeselect.errors import DataError, OptionError, TreeselectError, said_by
+from treeselect.models.coefficients import term_p_value
+from treeselect.models.independence import independent_columns
+from treeselect.models.linear import LinearFit, fit_linear
+from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.resampling.choosing import Choice
-from treeselect.resampling.folds import Split, split_rows
+from treeselect.resampling.folds import Split, part_rows, split_rows
 
-_FEWEST_ROWS = 10
-"""Least number of rows in each part of a numeric response."""
-
-_FEWEST_EVENTS = 5
-"""Least number of rows that end in an event in each part."""
-
-_FEWEST_OF_CLASS = 2
-"""Least number of rows of each class in each part."""
+_FEWEST_ROWS, _FEWEST_EVENTS, _FEWEST_OF_CLASS = 10, 5, 2
+"""Least numbers in each part: of rows of a numeric response, of events, of rows of each class."""
 
 _MOST_DRAWS = 20
 """Largest number of draws of whole clusters until both parts have enough rows and classes."""
@@ -40,29 +42,6 @@ def draw_parts(
     return parts
 
 
-def part_rows(
-    problem: Problem,
-    weights: RowWeights,
-    split: float,
-    seed: int,
-) -> tuple[IntArray, IntArray]:
-    """Rows for selection and rows for testing, at random: the same share of each class, or of the
-    events.
-
-    Clustered rows are drawn as whole clusters. A cluster with rows of several classes counts
-    towards the rarest of them, so that rare classes are spread. If every row is a cluster, the
-    parts are the same as without clusters.
-    """
-    rng = np.random.default_rng(seed)
-    units, rows = units_of(problem, weights), weights.rows
-    in_first = np.zeros(len(units.stratum), dtype=bool)
-    for stratum in np.unique(units.stratum):
-        order = rng.permutation(np.flatnonzero(units.stratum == stratum))
-        in_first[order[: _share(split, len(order))]] = True
-    of_row = in_first[units.of_row]
-    return rows[of_row], rows[~of_row]
-
-
 def _row_strata(problem: Problem, weights: RowWeights) -> list[IntArray]:
     rows = weights.rows
     labels = labels_of(problem, rows)
@@ -71,13 +50,6 @@ def _row_strata(problem: Problem, weights: RowWeights) -> list[IntArray]:
     if problem.family.has_times:
         return [rows[labels == 1]]
     return [rows[labels == c] for c in np.unique(labels)]
-
-
-def _share(split: float, n: int) -> int:
-    return int(np.floor(split * n + 0.5))
-
-
-# --- clusters ----------------------------------------------------------------------------------
 
 
 def _draw_groups(
@@ -146,3 +118,120 @@ def _check_rows(
                 f"  Found: {fewest}, with `split={split:g}` of"
                 f" {sum(len(own) for own in strata):,} {'events' if times else 'rows'}."
             )
+
+
+# --- the linear model of one split ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SplitFit:
+    """Selection and tests of one split."""
+
+    selected: tuple[str, ...]  # terms selected on the first part
+    # Unadjusted p-values of the joint test of each selected term on the second part; 1 if there is
+    # no linear model, NaN if no column of the term is left
+    p_values: dict[str, float]
+    fit: LinearFit | None  # the linear model on the second part; None if it failed
+    failure: str  # why it failed, in a sentence; empty if it did not
+    n_fitted: int  # rows of the second part without and with a missing value in a selected term
+    n_dropped: int
+    # Selected terms with columns that are dropped because they are linear combinations of columns
+    # of preceding terms
+    aliased: tuple[str, ...] = ()
+
+    __repr__ = brief
+
+    def adjusted(self, term: str) -> float:
+        """P-value of a term, times the number of terms tested, at most 1."""
+        p_value = self.p_values.get(term, 1.0)
+        return 1.0 if np.isnan(p_value) else min(1.0, p_value * max(len(self.selected), 1))
+
+
+def fit_part(
+    data: ModelData, terms: tuple[str, ...] | None, rows: IntArray, coding: LinearCoding
+) -> SplitFit:
+    """Fit the linear model of some terms on some rows, and test each of them."""
+    if terms is None:
+        why = "The response is constant in the rows for selection."
+        return SplitFit((), {}, None, why, 0, 0)
+    n_fitted = n_dropped = 0
+    try:
+        here = linear_data(data, terms, rows, data.row_weights.groups, coding)
+        n_fitted, n_dropped = len(here.y), here.n_dropped
+        aliased: dict[str, int] = {}
+        if n_fitted > here.matrix.shape[1]:
+            here, aliased = _without_sums(here, terms)
+        response = data.response
+        fit = fit_linear(here, response.family.name, response.name, response.classes)
+        if fit.problems:
+            raise DataError(fit.problems[0])
+        has_columns = set(here.term_of) | (set(terms) - aliased.keys())
+        p_values = {
+            term: term_p_value(fit, term) if term in has_columns else float("nan") for term in terms
+        }
+        tested = [p for term, p in p_values.items() if term in has_columns]
+        if not np.isfinite(tested).all():
+            raise DataError("The tests can't be computed.")
+    except OptionError:
+        raise
+    except (TreeselectError, np.linalg.LinAlgError) as error:
+        why = said_by(error)
+        return SplitFit(terms, dict.fromkeys(terms, 1.0), None, why, n_fitted, n_dropped)
+    return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped, tuple(aliased))
+
+
+def _without_sums(data: LinearData, terms: Sequence[str]) -> tuple[LinearData, dict[str, int]]:
+    """The same without columns that are linear combinations of preceding ones, as in R.
+
+    Returns
+    -------
+    data : LinearData
+    aliased : dict of str to int
+        Terms that lose columns because of other terms, and how many. Columns that are collinear
+        within their own term and the intercept do not count: the joint test of a term is the same
+        whichever of them is dropped, and its degrees of freedom are the loss of rank without the
+        term.
+    """
+    matrix, term_of = data.compared, np.array(data.term_of, dtype=object)
+    free = independent_columns(matrix)
+    if free.all():
+        return data, {}
+    aliased = {}
+    inside = ~np.isin(term_of, list(terms))  # the intercept
+    for term in terms:
+        own = term_of == term
+        alone = independent_columns(matrix[:, inside | own])[own[inside | own]]
+        lost = int(alone.sum()) - int((free & own).sum())
+        if lost:
+            aliased[term] = lost
+    return data.of_columns(free), aliased
+
+
+def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatArray:
+    """One p-value per term from those of several splits.
+
+    Notes
+    -----
+    Equations 2.2 and 2.3 of [1]_. The empirical gamma-quantile of B values is the k-th smallest
+    for gamma in ((k - 1) / B, k / B], so ``Q(gamma)`` is smallest at ``gamma = k / B``. The infimum
+    is the minimum of ``B / k`` times the k-th smallest value, over ``k / B`` above `gamma_min`.
+
+    References
+    ----------
+    .. [1] N. Meinshausen, L. Meier, P. Buehlmann (2009). p-values for high-dimensional regression.
+       Journal of the American Statistical Association 104, 1671-1681.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.resampling.sample_splitting import aggregate_p_values
+    >>> p_values = np.array([[0.001, 1.0], [0.002, 0.5]])
+    >>> print(aggregate_p_values(p_values).round(6))
+    [0.007991 1.      ]
+    """
+    n = len(p_values)
+    k = np.arange(1, n + 1)
+    looked_at = k / n > gamma_min * (1 + 1e-12)
+    quantiles = np.sort(p_values, axis=0)[looked_at] * (n / k[looked_at])[:, np.newaxis]
+    least = np.minimum(quantiles.min(axis=0), 1.0)
+    return np.asarray(np.minimum((1 - np.log(gamma_min)) * least, 1.0))
