@@ -17,7 +17,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, listing
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.models.forest import refit_forest
 from treeselect.printing import Summarised, decimal_form, decimal_text, interval_text, p_text
 from treeselect.resampling.cross_validation import (

@@ -13,9 +13,8 @@ import numpy as np
 
 from treeselect.algorithms.method import Method
 from treeselect.arguments.checks import AUTO, MOST_REPEATS, check_count, check_flag, check_share
-from treeselect.designs.gaps import WAYS_OUT, warn_of_gaps
 from treeselect.designs.labels import shown_names
-from treeselect.designs.linear_coding import LinearCoding, coded_words, read_coding
+from treeselect.designs.linear import WAYS_OUT, LinearCoding, coded_words, read_coding, warn_of_gaps
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.designs.strata import varies
@@ -23,7 +22,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.models.coefficients import (
     clusters,
     coefficient_table,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from treeselect.algorithms.method import Method
-from treeselect.arguments.checks import members
-from treeselect.arguments.scalars import described, finite
+from treeselect.arguments.checks import described, finite, members
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
@@ -22,8 +21,8 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import MethodError, OptionError, quoted
-from treeselect.frames.libraries import in_library
 from treeselect.frames.reading import read_data
+from treeselect.frames.tables import in_library
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.choosing import Choice, run_selection
 from treeselect.resampling.cross_validation import (

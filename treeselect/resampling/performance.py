@@ -17,7 +17,7 @@ from treeselect.designs.modeldata import data_fingerprint
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.printing import (
     Summarised,
     Summary,

@@ -19,7 +19,7 @@ from treeselect.engine.rounding import weighted_median
 from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier, steps_at
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
-from treeselect.frames.libraries import in_library
+from treeselect.frames.tables import in_library
 from treeselect.models.baseline import baseline_of
 from treeselect.printing import Summarised
 from treeselect.resampling.assessing import Grow

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeselect.brief import brief
-from treeselect.designs.linear_coding import LinearCoding
+from treeselect.designs.linear import LinearCoding
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.designs.strata import labels_of
