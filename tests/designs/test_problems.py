@@ -28,7 +28,7 @@ def _refused(frame, formula="y ~ ."):
 NUMBER_TEXTS = {
     "percent": ([f"{i} %" for i in range(N)], [float(i) for i in range(N)]),
     "decimal commas": ([f"{i},5" for i in range(N)], [i + 0.5 for i in range(N)]),
-    "currency": ([f"EUR {i}" for i in range(N)], [float(i) for i in range(N)]),
+    "currency": ([f"€ {i}" for i in range(N)], [float(i) for i in range(N)]),
     "thousands": ([f"{i + 1},000" for i in range(N)], [1000.0 * (i + 1) for i in range(N)]),
     "both": ([f"1.{i + 100},5 €" for i in range(N)], [1100.5 + i for i in range(N)]),
     "units": ([f"-{i}.5kg" for i in range(N)], [-i - 0.5 for i in range(N)]),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from treeselect.errors import DataError, OptionError
-from treeselect.frames.files import EncodedFile, read_csv
+from treeselect.frames.files import EncodedFile
 from treeselect.frames.reading import read_data
 
 TEXT = "name,café\nZoë,1\n"
@@ -21,36 +21,27 @@ def write(folder: Path, content: bytes, name: str = "data.csv") -> Path:
 
 
 OTHERS = {
-    "latin-1": (TEXT.encode("latin-1"), "0xe9 at position 8 (line 1)"),
-    "cp1252": ("name,x\n“a”,1\n".encode("cp1252"), "0x93 at position 7 (line 2)"),
-    "utf-16": (TEXT.encode("utf-16"), "0xff at position 0 (line 1)"),
-    "utf-32": (TEXT.encode("utf-32"), "0xff at position 0 (line 1)"),
-    "utf-16-le": (TEXT.encode("utf-16-le"), "0xe9 at position 16 (line 1)"),
-    "utf-16-be": (TEXT.encode("utf-16-be"), "0xe9 at position 17 (line 1)"),
+    "latin-1": (TEXT.encode("latin-1"), "byte 0xe9"),
+    "cp1252": ("name,x\n“a”,1\n".encode("cp1252"), "byte 0x93"),
+    "utf-16": (TEXT.encode("utf-16"), "byte 0xff"),
+    "utf-16-le": ("name,x\nb,1\n".encode("utf-16-le"), r"`n\x00"),
 }
 
 
 @pytest.mark.parametrize("name", ["data.csv", "data.csv.gz"])
 @pytest.mark.parametrize("encoding", OTHERS)
-def test_another_encoding_is_named_with_the_place_and_the_way_out(encoding, name, tmp_path):
-    content, place = OTHERS[encoding]
+def test_another_encoding_is_refused_with_the_way_out(encoding, name, tmp_path):
+    content, found = OTHERS[encoding]
     path = write(tmp_path, content, name)
-    with pytest.raises(DataError) as found:
+    with pytest.raises(DataError) as error:
         read_data(path)
-    text = str(found.value)
-    assert text.startswith(f"Can't read the file `{path}` as utf-8.")
-    assert place in text
-    assert f"`pandas.read_csv({str(path)!r}, encoding={encoding!r})`" in text
-    assert f"`--encoding {encoding}`" in text
+    text = str(error.value)
+    assert f"`{path}`" in text
+    assert found in text
+    assert "encoding='cp1252')`, or `--encoding cp1252`" in text
     frame = read_data(EncodedFile(str(path), encoding))
     assert frame.columns[0] == "name"
     assert len(frame) == 1
-
-
-def test_utf16_of_plain_letters_is_no_utf8_with_odd_names(tmp_path):
-    path = write(tmp_path, b"name,x\nb,1\n".decode().encode("utf-16-le"))
-    with pytest.raises(DataError, match=r"must not contain NUL(.|\n)*`n\\x00(.|\n)*utf-16-le"):
-        read_data(path)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
@@ -59,28 +50,10 @@ def test_utf8_is_read_with_its_mark_and_without(encoding, tmp_path):
     assert frame.to_dict("list") == {"name": ["Zoë"], "café": [1]}
 
 
-def test_mixed_encodings_are_not_guessed(tmp_path):
-    path = write(tmp_path, TEXT.encode() + "Zoë,2\n".encode("latin-1"))
-    with pytest.raises(DataError) as found:
-        read_data(path)
-    assert "0xeb at position 20 (line 3), after valid non-ASCII characters" in str(found.value)
-    assert "encoding_errors='replace'" in str(found.value)
-
-
-def test_the_place_counts_from_the_start_of_the_file(tmp_path):
-    rows = b"12345,1\n" * 200_000
-    path = write(tmp_path, b"name,x\n" + rows + b"\xe9,1\n")
-    with pytest.raises(DataError, match=r"0xe9 at position 1,600,007 \(line 200,002\)"):
-        read_csv(path)
-
-
-@pytest.mark.parametrize(
-    ("encoding", "found"),
-    [("ascii", "0xe9 at position 8"), ("utf-16", "(stream does not start with BOM|byte 0x)")],
-)
-def test_a_wrong_encoding_is_named(encoding, found, tmp_path):
+@pytest.mark.parametrize("encoding", ["ascii", "utf-16"])
+def test_a_wrong_encoding_is_named(encoding, tmp_path):
     path = write(tmp_path, TEXT.encode("latin-1"))
-    with pytest.raises(DataError, match=f"as {encoding}[^$]*{found}"):
+    with pytest.raises(DataError, match=f"as {encoding}[^$]*(0xe9|BOM|byte 0x)"):
         read_data(EncodedFile(str(path), encoding))
 
 

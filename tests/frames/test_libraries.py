@@ -103,9 +103,7 @@ def test_a_model_of_one_library_predicts_frames_of_another(expected, data):
 
 
 @pytest.mark.parametrize(
-    "make",
-    [lambda d: d, pl.from_pandas, pa.Table.from_pandas],
-    ids=["pandas", "polars", "pyarrow"],
+    "make", [lambda d: d, pl.from_pandas, pa.Table.from_pandas], ids=["pandas", "polars", "pyarrow"]
 )
 def test_answers_come_in_the_users_library(make):
     pandas = pd.DataFrame({"x": [1, 2]}, index=[5, 3])
@@ -148,11 +146,7 @@ def test_columns_of_tidy_have_the_same_types_whatever_the_method(library):
     data = pd.DataFrame(rng.normal(size=(50, 2)), columns=["a", "b"])
     data["y"] = data["a"] + rng.normal(size=50)
     frame = nw.from_native(data)
-    given = {
-        "pandas": data,
-        "polars": frame.to_polars(),
-        "pyarrow": frame.to_arrow(),
-    }[library]
+    given = {"pandas": data, "polars": frame.to_polars(), "pyarrow": frame.to_arrow()}[library]
     plain, decided = (
         treeselect.select("y ~ .", given, method=method, k=1, seed=1, **options).tidy()
         for method, options in (("mrmr", {}), ("boruta", {"n_trees": 5, "max_rounds": 2}))

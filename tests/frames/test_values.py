@@ -15,13 +15,7 @@ import pytest
 
 from treeselect.errors import DataError
 from treeselect.frames.opening import read_codes
-from treeselect.frames.values import (
-    Labels,
-    Numbers,
-    read_column,
-    read_plain_numbers,
-    to_series,
-)
+from treeselect.frames.values import Labels, Numbers, read_column, read_plain_numbers, to_series
 
 TEXT = ["b", "a", None, "b"]
 NUMBERS = [1, 2, None, 5]

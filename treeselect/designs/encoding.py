@@ -36,10 +36,7 @@ from treeselect.errors import DataError, NewDataError, joined, listing, quoted
 from treeselect.formulas.terms import ParsedFormula, Term
 from treeselect.frames.opening import NO_CODES, MissingCodes
 from treeselect.frames.reading import read_data
-from treeselect.frames.values import (
-    Labels,
-    Numbers,
-)
+from treeselect.frames.values import Labels, Numbers
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -285,11 +282,7 @@ def _known_edges(name: str, spec: DesignSpec, edges: Mapping[str, FloatArray]) -
 
 
 def learn_design(
-    formula: ParsedFormula,
-    frame: pd.DataFrame,
-    units: Units,
-    *,
-    new_levels: NewLevels = "error",
+    formula: ParsedFormula, frame: pd.DataFrame, units: Units, *, new_levels: NewLevels = "error"
 ) -> tuple[DesignSpec, dict[str, Values]]:
     """What :func:`build_design` learns, and the values of every factor, by its name.
 

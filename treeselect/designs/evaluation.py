@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, listing, quoted, said_by
 from treeselect.formula import columns_of, run_trusted, transform
-from treeselect.formulas.computing import (
-    ComputationError,
-    Learner,
-    UnorderedError,
-    value_of,
-)
+from treeselect.formulas.computing import ComputationError, Learner, UnorderedError, value_of
 from treeselect.formulas.terms import (
     Call,
     Code,
@@ -53,9 +48,7 @@ Values = Numbers | Labels | Basis
 
 
 def evaluate(
-    factor: Factor,
-    columns: Mapping[str, Numbers | Labels],
-    state: dict[str, Any],
+    factor: Factor, columns: Mapping[str, Numbers | Labels], state: dict[str, Any]
 ) -> Values:
     """Values of a factor.
 
@@ -77,10 +70,7 @@ def evaluate(
 
 
 def _values(
-    factor: Factor,
-    node: Node,
-    columns: Mapping[str, Numbers | Labels],
-    state: dict[str, Any],
+    factor: Factor, node: Node, columns: Mapping[str, Numbers | Labels], state: dict[str, Any]
 ) -> Values:
     match node:
         case Column(name) | Call("I", (Column(name),)):
@@ -110,10 +100,7 @@ def _levels_of(column: Numbers) -> Labels:
 
 
 def _categorical(
-    factor: Factor,
-    node: Transform,
-    columns: Mapping[str, Numbers | Labels],
-    state: dict[str, Any],
+    factor: Factor, node: Transform, columns: Mapping[str, Numbers | Labels], state: dict[str, Any]
 ) -> Labels:
     """``C(inner, contrasts, levels=...)``; contrasts have no meaning for trees."""
     wanted: Any = node.option("levels")
@@ -144,10 +131,7 @@ def _check_base(factor: Factor, node: Transform, labels: Labels) -> None:
 
 
 def _evaluate_known(
-    factor: Factor,
-    node: Node,
-    columns: Mapping[str, Numbers | Labels],
-    state: dict[str, Any],
+    factor: Factor, node: Node, columns: Mapping[str, Numbers | Labels], state: dict[str, Any]
 ) -> Values:
     used = {name: columns[name] for name in variables(node)}
     missing = missing_rows(used)
@@ -245,11 +229,7 @@ def _check_length(factor: Factor, values: Values, n_rows: int) -> None:
 
 
 def _spread_values(
-    values: Values,
-    factor: Factor,
-    node: Node,
-    known: NDArray[np.int64] | None,
-    missing: BoolArray,
+    values: Values, factor: Factor, node: Node, known: NDArray[np.int64] | None, missing: BoolArray
 ) -> Values:
     if isinstance(values, Labels):
         codes = _spread(values.codes, known, missing, -1)
@@ -340,10 +320,7 @@ def _learns(factor: Factor) -> bool:
 
 
 def _not_computed(
-    factor: Factor,
-    error: Exception,
-    rows: Mapping[str, Numbers | Labels],
-    state: Mapping[str, Any],
+    factor: Factor, error: Exception, rows: Mapping[str, Numbers | Labels], state: Mapping[str, Any]
 ) -> DataError:
     problem = f"Can't compute the term {quoted(factor.name)}."
     node = factor.node

@@ -216,12 +216,7 @@ def in_labels(data: ModelData) -> ModelData:
         ),
     )
     return dataclasses.replace(
-        data,
-        arrays=arrays,
-        spec=spec,
-        response=_response(data),
-        labels={},
-        words=data.labels,
+        data, arrays=arrays, spec=spec, response=_response(data), labels={}, words=data.labels
     )
 
 

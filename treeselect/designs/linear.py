@@ -487,12 +487,7 @@ def gaps_of(data: ModelData, terms: Sequence[str]) -> Gaps:
 
 
 def warn_of_gaps(
-    data: ModelData,
-    terms: Sequence[str],
-    call: str,
-    stacklevel: int,
-    *,
-    splits: bool = False,
+    data: ModelData, terms: Sequence[str], call: str, stacklevel: int, *, splits: bool = False
 ) -> None:
     """Warn if a linear model of these terms drops more than a twentieth of the rows.
 

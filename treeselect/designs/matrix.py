@@ -34,11 +34,7 @@ _MOST_CELLS = 50_000_000
 
 
 def model_matrix(
-    text: str,
-    frame: pd.DataFrame,
-    terms: Sequence[Term],
-    *,
-    full_rank: bool = False,
+    text: str, frame: pd.DataFrame, terms: Sequence[Term], *, full_rank: bool = False
 ) -> pd.DataFrame:
     """What formulaic builds of these terms: the definition of our columns.
 

@@ -162,10 +162,7 @@ def _read(
 
 
 def response_with_weight(
-    formula: ParsedFormula,
-    frame: pd.DataFrame,
-    weights: RowWeights,
-    family: str,
+    formula: ParsedFormula, frame: pd.DataFrame, weights: RowWeights, family: str
 ) -> Response:
     """The response of the rows with a weight above 0; the others are ignored.
 

@@ -117,10 +117,7 @@ def survival_of(formula: ParsedFormula) -> Survival:
 
 
 def follow_up_of(
-    formula: ParsedFormula,
-    y: FloatArray,
-    weight: WeightArray,
-    levels: tuple[tuple[Any, ...], ...],
+    formula: ParsedFormula, y: FloatArray, weight: WeightArray, levels: tuple[tuple[Any, ...], ...]
 ) -> FollowUp:
     """The facts about these rows."""
     has_start = survival_of(formula).start is not None

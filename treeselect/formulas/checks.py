@@ -10,15 +10,7 @@ from itertools import pairwise
 from treeselect.errors import FormulaError, listing, quoted, shortened
 from treeselect.formulas.guard import LONGEST_TEXT, Unquoted, too_long
 from treeselect.formulas.habits import OPERATORS_OF_R
-from treeselect.formulas.terms import (
-    Column,
-    Factor,
-    Strata,
-    Survival,
-    Term,
-    Token,
-    variables,
-)
+from treeselect.formulas.terms import Column, Factor, Strata, Survival, Term, Token, variables
 
 LONGEST_FORMULA = 500_000
 """Most characters of a formula."""
@@ -123,10 +115,7 @@ def _check_operator(sign: str, text: str) -> None:
     sign = core or sign
     if core == "|":
         raise FormulaError.at(
-            "The formula must have one right-hand side.",
-            text,
-            sign,
-            OPERATORS_OF_R["|"],
+            "The formula must have one right-hand side.", text, sign, OPERATORS_OF_R["|"]
         )
     if core and core not in _OPERATORS:
         raise FormulaError.at(

@@ -27,10 +27,7 @@ from treeselect.shown import is_broken
 LONGEST_TEXT = 5_000
 """Most characters of one name, text between quotation marks, or expression."""
 
-_PARTS = re.compile(
-    r"""`[^`]*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[`'"]""",
-    re.DOTALL,
-)
+_PARTS = re.compile(r"""`[^`]*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[`'"]""", re.DOTALL)
 
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U00[01][0-9a-fA-F]{5}|.)", re.DOTALL)
 
@@ -199,12 +196,7 @@ class Checked:
 
 
 def check_expression(
-    code: str,
-    unquoted: Unquoted,
-    formula: str,
-    columns: Collection[str],
-    *,
-    trusted: bool = False,
+    code: str, unquoted: Unquoted, formula: str, columns: Collection[str], *, trusted: bool = False
 ) -> Checked:
     """Check one expression of a formula and make what can be evaluated of it.
 

@@ -393,25 +393,13 @@ def _field_names(kind: Any) -> Iterator[str]:
         yield from _field_names(inner)
 
 
-# --- Numbers that are stored as text: percent signs, decimal commas, currencies, codes among them-
+# --- Numbers that are stored as text -------------------------------------------------------------
 
-_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_ENGLISH = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-_CONTINENTAL = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")
-_COMMA = re.compile(r"[+-]?\d+,\d+")
-_CURRENCY = "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|[€$£¥]"
-_UNIT = (
-    "%|‰|°|°C|°F|kg|g|mg|µg|km|m|cm|mm|l|dl|ml|h|min|s|years?|yrs?|y|months?|weeks?|days?|hours?"
-)
-_AROUND = re.compile(
-    rf"(?:{_CURRENCY}|[<>≤≥~])?\s*([+-]?[\d.,]*\d[\d.,]*)\s*(?:{_CURRENCY}|{_UNIT})?"
-)
+_MARKED = re.compile(r"[^\w.,+-]*([+-]?\d[\d.,]*)\s*([^\d.,]{0,8})")
+"""A number with a sign such as € or < before it, and a percent sign or a unit behind it."""
 
-_LEAST = 3
-"""Fewest different numbers of a column of numbers."""
-
-_MOST_CODES = 5
-"""Most different texts that are no numbers."""
+_LEAST, _MOST_CODES = 3, 5
+"""Fewest numbers, and most other texts, of a column of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,33 +409,28 @@ class NumberText:
     Attributes
     ----------
     is_plain : bool
-        Whether the numbers stand for themselves, without signs around them.
+        Whether pandas reads the numbers as they are, without signs around them.
     example : str
         One of the numbers, with its signs if there are any.
     codes : tuple of str
         Texts that are no numbers.
-    commas : str
-        What commas and points stand for: ``""`` as in English, ``"decimal"`` for decimal commas,
-        ``"both"`` for decimal commas beside points between thousands.
+    has_decimal_commas : bool
+        Whether commas stand before decimals; otherwise between thousands, as in English.
     """
 
     is_plain: bool
     example: str
     codes: tuple[str, ...]
-    commas: str
+    has_decimal_commas: bool
 
     def conversion(self, column: str) -> str:
         """Python code that makes numbers of the column; codes become missing."""
         text = f"data[{column!r}]"
-        if self.is_plain:
-            return f"pandas.to_numeric({text}, errors='coerce')"
-        if self.commas == "both":
-            text += ".str.replace('.', '')"
-        if self.commas:
-            text += ".str.replace(',', '.')"
-        return (
-            f"pandas.to_numeric({text}.str.replace(r'[^\\d.+-]', '', regex=True), errors='coerce')"
-        )
+        if not self.is_plain:
+            if self.has_decimal_commas:
+                text += ".str.replace('.', '').str.replace(',', '.')"
+            text += r".str.replace(r'[^\d.+-]', '', regex=True)"
+        return f"pandas.to_numeric({text}, errors='coerce')"
 
 
 def number_text(levels: Sequence[object]) -> NumberText | None:
@@ -461,32 +444,17 @@ def number_text(levels: Sequence[object]) -> NumberText | None:
     >>> number_text(["a1", "b2", "c3", "d4"]) is None
     True
     """
-    numbers: list[str] = []
-    marked: list[str] = []
-    codes: list[str] = []
-    for level in levels:
-        text = str(level).strip()
-        if _PLAIN.fullmatch(text):
-            numbers.append(text)
-        elif (found := _AROUND.fullmatch(text)) and _is_number(found[1]):
-            marked.append(text)
-        else:
-            codes.append(str(level))
-            if len(codes) > _MOST_CODES:
-                return None
-    if len(numbers) + len(marked) < max(_LEAST, 3 * len(codes)):
+    import pandas as pd
+
+    texts = pd.Series([str(level) for level in levels], dtype=object)
+    is_plain = pd.to_numeric(texts, errors="coerce").notna()
+    found = {text: _MARKED.fullmatch(text.strip()) for text in texts[~is_plain]}
+    marked = [text for text, match in found.items() if match]
+    codes = [text for text, match in found.items() if not match]
+    n_units = len({match[2] for match in found.values() if match})
+    few = int(is_plain.sum()) + len(marked) < max(_LEAST, 3 * len(codes))
+    if few or len(codes) > _MOST_CODES or n_units > 1:
         return None
-    return NumberText(not marked, (marked or numbers)[0], tuple(codes), _commas(marked))
-
-
-def _is_number(text: str) -> bool:
-    return any(p.fullmatch(text) for p in (_PLAIN, _ENGLISH, _CONTINENTAL, _COMMA))
-
-
-def _commas(texts: Iterable[str]) -> str:
-    """What commas stand for; between groups of three digits, for thousands."""
-    found = [match[1] for text in texts if (match := _AROUND.fullmatch(text))]
-    if any(_CONTINENTAL.fullmatch(text) for text in found):
-        return "both"
-    with_comma = [text for text in found if "," in text]
-    return "decimal" if any(not _ENGLISH.fullmatch(text) for text in with_comma) else ""
+    example = marked[0].strip() if marked else str(texts[is_plain].iloc[0])
+    has_commas = any(re.search(r",(?!\d{3}\b)", text) for text in marked)
+    return NumberText(not marked, example, tuple(codes), has_commas)
