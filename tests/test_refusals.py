@@ -183,7 +183,12 @@ DOORS = {
         "variables": {"None", "empty array", "list"},
     },
     ("report", lambda at, **given: at.fit.report("never.html", **given)): {"performance": NO},
+    ("report ", lambda at, **given: at.fit.report(**given)): {"path": {"long text"}},
     ("save", lambda at, **given: at.fit.save("never", **given)): {"include_data": {"true"}},
+    ("save ", lambda at, **given: at.fit.save(**given)): {"path": {"long text"}},
+    ("conditional", lambda at, **given: at.fit.conditional_importance(**given)): {
+        "folds": set(), "terms": NO, "repeats": {"None", "true"},
+    },
     ("pfer", lambda at, **given: at.stability.pfer(**given)): {
         "threshold": set(), "assumption": set(),
     },

@@ -68,19 +68,9 @@ if TYPE_CHECKING:
 def parse_formula(
     text: str, columns: Sequence[str], *, hidden: Sequence[str] = (), trusted: bool = False
 ) -> ParsedFormula:
-    """Read a formula.
+    """Read ``response ~ terms`` for data with these columns; ``.`` leaves the hidden ones out.
 
-    Parameters
-    ----------
-    text : str
-        ``response ~ terms``.
-    columns : sequence of str
-        Columns of the data.
-    hidden : sequence of str
-        Columns that ``.`` excludes, such as the weights.
-    trusted : bool
-        Allow any expression.
-    """
+    ``trusted=True`` allows any expression."""
     if not isinstance(text, str):
         raise FormulaError(
             f"`formula` must be text such as 'y ~ .'.\n  Found: {type(text).__name__}."
@@ -236,17 +226,8 @@ def _nodes(tree: Any) -> Iterator[ASTNode]:
 
 
 def transform(node: Transform, values: Any, state: dict[str, Any]) -> Any:
-    """The result of one of formulaic's transforms of a column, for :func:`columns_of`.
-
-    Parameters
-    ----------
-    node : Transform
-        Of the guard.
-    values : pandas.Series
-        Without missing values.
-    state : dict
-        What transforms learned, by their texts; filled if empty, else replayed.
-    """
+    """The result of one of formulaic's transforms of a column without missing values, for
+    :func:`columns_of`; `state` is what transforms learned, filled if empty, else replayed."""
     function = TRANSFORMS[node.function]
     options = {name: _option(value) for name, value in node.options}
     if node.function == "hashed":
@@ -282,15 +263,9 @@ def _option(value: object) -> Any:
 
 
 def columns_of(result: Any) -> tuple[dict[str, Any], bool]:
-    """The columns of a result of :func:`transform` or :func:`run_trusted`.
+    """The columns of such a result, and whether formulaic would treat them as categories.
 
-    Returns
-    -------
-    columns : dict of str to array-like
-        A single column has the name ``""``; several have formulaic's names for them.
-    categorical : bool
-        Whether formulaic would treat the values as categories.
-    """
+    A single column has the name ``""``; several have formulaic's names for them."""
     columns = as_columns(result)
     metadata = getattr(result, "__formulaic_metadata__", None)
     categorical = metadata is not None and metadata.kind is FormulaicFactor.Kind.CATEGORICAL
@@ -301,15 +276,8 @@ def columns_of(result: Any) -> tuple[dict[str, Any], bool]:
 
 
 def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any]) -> Any:
-    """The value of an expression in a formula that the user trusts: it may do anything.
-
-    Parameters
-    ----------
-    environment : mapping of str to pandas.Series
-        Columns of the data, by their names; the caller's variables are not accessible.
-    state : dict
-        As in :func:`transform`.
-    """
+    """The value of an expression in a formula that the user trusts: it may do anything with the
+    columns in `environment`, but can't see the caller's variables."""
     own = {"exp10": lambda x: 10.0**x}  # formulaic's own is the tenth power
     functions = {**TRANSFORMS, **{name: getattr(np, name) for name in ARITHMETIC if name not in
                  ("I", "exp10")}, **own, "np": np}  # fmt: skip
@@ -338,20 +306,10 @@ def formulaic_matrix(
     *,
     full_rank: bool,
 ) -> FormulaicMatrix:
-    """formulaic's own matrix of terms.
+    """formulaic's own matrix of terms, of rows without missing values.
 
-    Parameters
-    ----------
-    text : str
-        The formula, for messages.
-    frame : pandas.DataFrame
-        Columns of the data, without missing values.
-    values : mapping
-        What :func:`transform`, :func:`run_trusted` or others gave, by the names of factors that are
-        no columns.
-    full_rank : bool
-        Whether the intercept comes first, and factors lose a level of reference.
-    """
+    `values` are those of the factors that are no columns, by name. Of full rank means that the
+    intercept comes first, and factors lose a level of reference."""
     # The intercept decides whether the first factor, too, gets a reference level.
     one = FormulaicFactor("1", eval_method="literal")
     looked_up = [
@@ -414,14 +372,8 @@ class FormulaicMatrix:
         return {name: list(state["categories"]) for name, state in states if "categories" in state}
 
     def again(self, frame: pd.DataFrame, values: Mapping[str, Any]) -> NDArray[np.float64]:
-        """The columns for other rows, shape (n_rows, n_columns).
-
-        Parameters
-        ----------
-        frame, values
-            As in :func:`treeselect.formula.formulaic_matrix`. Labels that are not among the levels
-            are 0 in all columns.
-        """
+        """The columns for other rows, shape (n_rows, n_columns); a label that is none of the levels
+        is 0 in all columns."""
         with quiet():
             found = self.spec.get_model_matrix(frame, context=values, na_action="ignore")
         return np.asarray(found[list(self.matrix.columns)], dtype=np.float64)

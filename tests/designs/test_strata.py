@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from treeselect.designs.preparing import Request, prepare
-from treeselect.designs.strata import labels_of, units_of, varies
+from treeselect.designs.row_sample import labels_of, units_of, varies
 from treeselect.designs.weights import row_weights
 
 FRAME = pd.DataFrame(

@@ -15,268 +15,98 @@ from treeselect.designs.evaluation import evaluate
 from treeselect.errors import FormulaError, OptionError, TreeselectError
 from treeselect.formula import parse_formula
 from treeselect.formulas.terms import Call, Column, Constant, Operation
-from treeselect.frames.values import formula_name, read_column
+from treeselect.frames.values import read_column
 
 COLUMNS = ["y", "x", "z", "age", "a b", "it's", 'say "hi"', "größe", "<script>", "class", "1st"]
 
-ATTACKS = """
-y ~ I(__import__('os').system('touch pwned'))
-y ~ {__import__('os').system('touch pwned') + x}
-y ~ log(__import__('os').system('touch pwned'))
-bs(__import__('os').system('touch pwned')) ~ x
-poly(__import__('os').system('touch pwned'), 2) ~ x
-I(open('pwned', 'w').write('x')) ~ x
-y ~ I(open('pwned', 'w'))
-y ~ {open('pwned', 'w') and x}
-y ~ {exec("open('pwned', 'w')")}
-y ~ {eval("open('pwned', 'w')")}
-y ~ {compile('x', 'x', 'eval')}
-y ~ {().__class__.__base__.__subclasses__()}
-y ~ {x.__class__}
-y ~ {x.to_csv('pwned')}
-y ~ {x.to_csv('pwned') or x}
-y ~ {x.values}
-y ~ {np.savetxt('pwned', x) or x}
-y ~ {np.load('pwned', allow_pickle=True)}
-y ~ log(x, out=open('pwned', 'w'))
-y ~ log(x, out=x)
-y ~ log(*[x])
-y ~ log(**{'x': x})
-y ~ log(x, x)
-y ~ I(x)[0]
-y ~ {x[0]}
-y ~ {x[x > 0]}
-y ~ {(lambda: open('pwned', 'w'))()}
-y ~ {(lambda v: v)(x)}
-y ~ {[v for v in x]}
-y ~ {sum(v for v in x)}
-y ~ {{v for v in x}}
-y ~ {f'{x}'}
-y ~ {(q := x)}
-y ~ {x if x else z}
-y ~ {x and z}
-y ~ {not x}
-y ~ {x in [1, 2]}
-y ~ {x is None}
-y ~ {x @ z}
-y ~ {x << 99999999}
-y ~ {x * 'a'}
-y ~ {'a' * 999999999}
-y ~ {9**9**9 + x}
-y ~ {x ** 9 ** 9}
-y ~ {x ** 1000}
-y ~ {2 ** 16 + x}
-y ~ {x ** z}
-y ~ {getattr(x, 'to_csv')('pwned')}
-y ~ {globals()}
-y ~ {vars(x)}
-y ~ {print(x)}
-y ~ {input()}
-y ~ {breakpoint()}
-y ~ {__builtins__}
-y ~ {__FORMULAIC_CONTEXT__}
-y ~ {_x}
-y ~ {...}
-y ~ {None}
-y ~ {1j * x}
-y ~ {b'a' == x}
-y ~ {0 < x < 1}
-y ~ {yield}
-y ~ {x; z}
-y ~ hashed(x)
-y ~ lag(x)
-y ~ {1 + 1}
-y ~ x ** 999999
-y ~ (x + z) ** 99
-y ~ [x ~ z]
-bs(x, df=__import__('os').system('touch pwned')) ~ z
-cr(x, df=open('pwned', 'w')) ~ z
-{open('pwned', 'w').write('x')} ~ x
-y ~ {f'{open("pwned", "w")}' == x}
-y ~ {x == (lambda: 1)}
-y ~ {[open('pwned', 'w')][0] == x}
-y ~ {x == 'a' * 999999999}
-y ~ {x == 'a' + 'b'}
-y ~ {log}
-y ~ {I(I)}
-y ~ {(x).to_csv}
-y ~ {C(x) + C(z)}
-y ~ I(C(x))
-y ~ {True.__class__ == x}
-y ~ {x ** -1000}
-y ~ {x ** 1e9}
-y ~ {x ** True ** 9}
-y ~ {*x}
-y ~ {x: z}
-y ~ log(x)(z)
-y ~ {__class__ + x}
-y ~ `a b`.to_csv('pwned')
-y ~ {`a b`.to_csv('pwned')}
-y ~ {__\uff49mport__('os') + x}
-y ~ Q(x)
-y ~ Q('__import__')
-y ~ Q('x', 'y')
-y ~ Q(f'{x}')
-y ~ hashed(x, 10, hash_func=open)
-y ~ hashed(x, levels=10**9)
-y ~ hashed(x, levels=999999999)
-y ~ hashed(open('pwned', 'w'), 3)
-y ~ bs(x, df=10**8)
-y ~ bs(x, df=100000000)
-y ~ bs(x, degree=100)
-y ~ bs(x, 4, knots=open('pwned', 'w'))
-y ~ bs(x, knots=[i for i in x])
-y ~ bs(x, _state={})
-y ~ bs(x, **{'df': 4})
-y ~ bs(*[x, 4])
-y ~ cr(x, 3, constraints=open('pwned', 'w'))
-y ~ poly(x, degree=z)
-y ~ poly(x, 2, _context=1)
-y ~ poly(x, 2).T
-y ~ {poly(x, 2) * 2}
-y ~ scale(x, out=z)
-y ~ C(x, contr.custom([[1]]))
-y ~ C(x, contr.__class__)
-y ~ C(x, contr.treatment(open('pwned', 'w')))
-y ~ C(x, Treatment(x))
-y ~ C(x, np.array)
-y ~ C(x, levels=open('pwned', 'w'))
-y ~ C(x, encoder=open)
-y ~ np.save('pwned', x)
-y ~ np.savetxt('pwned', x)
-y ~ np.fromfile('pwned')
-y ~ np.log(x, out=z)
-y ~ np.log(x, where=x > 0)
-y ~ np.lib.npyio.np.save('pwned', x)
-y ~ np.vectorize(open)(x)
-y ~ np.__builtins__
-y ~ {np}
-y ~ np.where(x > 0, 'a', 'b')
-y ~ np.where(x > 0, open('pwned', 'w'), 1)
-y ~ I(x, z)
-y ~ {x == open('pwned', 'w')}
-y ~ x:I(__import__('os').system('touch pwned'))
-y ~ (x + z)^2 + {open('pwned', 'w').write('x')}
-y ~ (x + z)^99
-y ~ x^{9**9}
-y ~ C(open('pwned', 'w'))
-y ~ lag(x)
-y ~ I(x == '`age`') + z
-Surv(open('pwned', 'w'), y) ~ x
-Surv(x, __import__('os').system('touch pwned')) ~ z
-Surv(x, y == open('pwned', 'w')) ~ z
-Surv(x, event=open('pwned', 'w')) ~ z
-Surv(x, y, type=open('pwned', 'w')) ~ z
-Surv(*open('pwned', 'w')) ~ z
-Surv(**open('pwned', 'w')) ~ z
-Surv(x, y).__class__ ~ z
-Surv(x, (lambda: y)()) ~ z
-Surv(x, '`' + str(__import__('os').system('touch pwned')) + '`') ~ z
-Surv(x, y) ~ z + strata(open('pwned', 'w'))
-Surv(x, y) ~ z + strata(*open('pwned', 'w'))
-Surv(x, y) ~ z + strata(age, labels=open('pwned', 'w'))
-Surv(x, y) ~ z + strata(age.__class__)
-Surv(x, y) ~ z + strata(f'{age}')
-""".strip().splitlines()
+ATTACKS = (
+    "y ~ I(__import__('os').system('touch pwned'))",
+    "y ~ {__import__('os').system('touch pwned') + x}",
+    "y ~ log(__import__('os').system('touch pwned'))",
+    "bs(__import__('os').system('touch pwned')) ~ x",
+    "poly(__import__('os').system('touch pwned'), 2) ~ x", "I(open('pwned', 'w').write('x')) ~ x",
+    "y ~ I(open('pwned', 'w'))", "y ~ {open('pwned', 'w') and x}",
+    'y ~ {exec("open(\'pwned\', \'w\')")}', 'y ~ {eval("open(\'pwned\', \'w\')")}',
+    "y ~ {compile('x', 'x', 'eval')}", 'y ~ {().__class__.__base__.__subclasses__()}',
+    'y ~ {x.__class__}', "y ~ {x.to_csv('pwned')}", "y ~ {x.to_csv('pwned') or x}",
+    'y ~ {x.values}', "y ~ {np.savetxt('pwned', x) or x}",
+    "y ~ {np.load('pwned', allow_pickle=True)}", "y ~ log(x, out=open('pwned', 'w'))",
+    'y ~ log(x, out=x)', 'y ~ log(*[x])', "y ~ log(**{'x': x})", 'y ~ log(x, x)', 'y ~ I(x)[0]',
+    'y ~ {x[0]}', 'y ~ {x[x > 0]}', "y ~ {(lambda: open('pwned', 'w'))()}",
+    'y ~ {(lambda v: v)(x)}', 'y ~ {[v for v in x]}', 'y ~ {sum(v for v in x)}',
+    'y ~ {{v for v in x}}', "y ~ {f'{x}'}", 'y ~ {(q := x)}', 'y ~ {x if x else z}',
+    'y ~ {x and z}', 'y ~ {not x}', 'y ~ {x in [1, 2]}', 'y ~ {x is None}', 'y ~ {x @ z}',
+    'y ~ {x << 99999999}', "y ~ {x * 'a'}", "y ~ {'a' * 999999999}", 'y ~ {9**9**9 + x}',
+    'y ~ {x ** 9 ** 9}', 'y ~ {x ** 1000}', 'y ~ {2 ** 16 + x}', 'y ~ {x ** z}',
+    "y ~ {getattr(x, 'to_csv')('pwned')}", 'y ~ {globals()}', 'y ~ {vars(x)}', 'y ~ {print(x)}',
+    'y ~ {input()}', 'y ~ {breakpoint()}', 'y ~ {__builtins__}', 'y ~ {__FORMULAIC_CONTEXT__}',
+    'y ~ {_x}', 'y ~ {...}', 'y ~ {None}', 'y ~ {1j * x}', "y ~ {b'a' == x}", 'y ~ {0 < x < 1}',
+    'y ~ {yield}', 'y ~ {x; z}', 'y ~ hashed(x)', 'y ~ lag(x)', 'y ~ {1 + 1}', 'y ~ x ** 999999',
+    'y ~ (x + z) ** 99', 'y ~ [x ~ z]', "bs(x, df=__import__('os').system('touch pwned')) ~ z",
+    "cr(x, df=open('pwned', 'w')) ~ z", "{open('pwned', 'w').write('x')} ~ x",
+    'y ~ {f\'{open("pwned", "w")}\' == x}', 'y ~ {x == (lambda: 1)}',
+    "y ~ {[open('pwned', 'w')][0] == x}", "y ~ {x == 'a' * 999999999}", "y ~ {x == 'a' + 'b'}",
+    'y ~ {log}', 'y ~ {I(I)}', 'y ~ {(x).to_csv}', 'y ~ {C(x) + C(z)}', 'y ~ I(C(x))',
+    'y ~ {True.__class__ == x}', 'y ~ {x ** -1000}', 'y ~ {x ** 1e9}', 'y ~ {x ** True ** 9}',
+    'y ~ {*x}', 'y ~ {x: z}', 'y ~ log(x)(z)', 'y ~ {__class__ + x}', "y ~ `a b`.to_csv('pwned')",
+    "y ~ {`a b`.to_csv('pwned')}", "y ~ {__\uff49mport__('os') + x}", 'y ~ Q(x)',
+    "y ~ Q('__import__')",
+    "y ~ Q('x', 'y')", "y ~ Q(f'{x}')", 'y ~ hashed(x, 10, hash_func=open)',
+    'y ~ hashed(x, levels=10**9)', 'y ~ hashed(x, levels=999999999)',
+    "y ~ hashed(open('pwned', 'w'), 3)", 'y ~ bs(x, df=10**8)', 'y ~ bs(x, df=100000000)',
+    'y ~ bs(x, degree=100)', "y ~ bs(x, 4, knots=open('pwned', 'w'))",
+    'y ~ bs(x, knots=[i for i in x])', 'y ~ bs(x, _state={})', "y ~ bs(x, **{'df': 4})",
+    'y ~ bs(*[x, 4])', "y ~ cr(x, 3, constraints=open('pwned', 'w'))", 'y ~ poly(x, degree=z)',
+    'y ~ poly(x, 2, _context=1)', 'y ~ poly(x, 2).T', 'y ~ {poly(x, 2) * 2}',
+    'y ~ scale(x, out=z)', 'y ~ C(x, contr.custom([[1]]))', 'y ~ C(x, contr.__class__)',
+    "y ~ C(x, contr.treatment(open('pwned', 'w')))", 'y ~ C(x, Treatment(x))',
+    'y ~ C(x, np.array)', "y ~ C(x, levels=open('pwned', 'w'))", 'y ~ C(x, encoder=open)',
+    "y ~ np.save('pwned', x)", "y ~ np.savetxt('pwned', x)", "y ~ np.fromfile('pwned')",
+    'y ~ np.log(x, out=z)', 'y ~ np.log(x, where=x > 0)', "y ~ np.lib.npyio.np.save('pwned', x)",
+    'y ~ np.vectorize(open)(x)', 'y ~ np.__builtins__', 'y ~ {np}',
+    "y ~ np.where(x > 0, 'a', 'b')", "y ~ np.where(x > 0, open('pwned', 'w'), 1)", 'y ~ I(x, z)',
+    "y ~ {x == open('pwned', 'w')}", "y ~ x:I(__import__('os').system('touch pwned'))",
+    "y ~ (x + z)^2 + {open('pwned', 'w').write('x')}", 'y ~ (x + z)^99', 'y ~ x^{9**9}',
+    "y ~ C(open('pwned', 'w'))", "y ~ I(x == '`age`') + z", "Surv(open('pwned', 'w'), y) ~ x",
+    "Surv(x, __import__('os').system('touch pwned')) ~ z", "Surv(x, y == open('pwned', 'w')) ~ z",
+    "Surv(x, event=open('pwned', 'w')) ~ z", "Surv(x, y, type=open('pwned', 'w')) ~ z",
+    "Surv(*open('pwned', 'w')) ~ z", "Surv(**open('pwned', 'w')) ~ z", 'Surv(x, y).__class__ ~ z',
+    'Surv(x, (lambda: y)()) ~ z',
+    "Surv(x, '`' + str(__import__('os').system('touch pwned')) + '`') ~ z",
+    "Surv(x, y) ~ z + strata(open('pwned', 'w'))", "Surv(x, y) ~ z + strata(*open('pwned', 'w'))",
+    "Surv(x, y) ~ z + strata(age, labels=open('pwned', 'w'))",
+    'Surv(x, y) ~ z + strata(age.__class__)', "Surv(x, y) ~ z + strata(f'{age}')",
+)  # fmt: skip
 
-HONEST = """
-y ~ x
-y ~ .
-y ~ . - x
-y ~ . - x - z
-y ~ . - (x + z)
-y ~ x + z - 1
-y ~ 0 + x
-y ~ log(x)
-log(y) ~ log(x) + z
-I(y > 3) ~ x
-y ~ I(x > 3)
-y ~ I((x > 3) & (z < 2))
-y ~ I((x == 1) | ~(z >= 2))
-y ~ I(x == 'north')
-y ~ I('north' == x)
-y ~ {x + z}
-y ~ {x * z / 2 - 1}
-y ~ {x % 2} + {x // 2}
-y ~ {-x}
-y ~ {x ** 2}
-y ~ {x ** -0.5}
-y ~ sqrt(x) + exp(z) + abs(age)
-y ~ log1p(x) + log10(z) + log2(age) + expm1(x)
-y ~ scale(x) + center(z)
-y ~ C(x) + C(`a b`)
-y ~ `a b` + `it's` + `say "hi"` + größe
-y ~ `<script>` + `class` + `1st`
-y ~ log(`a b`) + I(`<script>` > 2)
-y ~ log(log(x + 1) + 1)
-y ~ floor(x) + ceil(x) + sin(x) + cos(x) + tanh(x)
-y ~ I(x > 1e3) + I(x <= .5)
-y ~ I(x == True)
-y ~ log(`it's`) + {`say "hi"` * 2} + I(größe > 1)
-y ~ {`größe` + `1st`}
-y ~ I(`a b` == "it's")
-y ~ {C(x)}
-`a b` ~ x
-log(`a b`) ~ . - `it's` - `say "hi"`
-y~x+z
-y ~ np.log(x)
-y ~ np.maximum(x, z) + np.where(x > 0, x, -z) + np.clip(x, 0, 1)
-y ~ Q('a b') + Q("it's")
-y ~ x:z
-y ~ x*z*age
-y ~ (x + z + age)^2
-y ~ (x + z)**2
-y ~ .^2
-y ~ x %in% z
-y ~ x/z
-y ~ . + x:z - age
-y ~ .^2 - x:z
-y ~ `a b`:`it's` + größe:`<script>`
-y ~ bs(x, 4)
-y ~ bs(x, df=5, degree=2, include_intercept=True)
-y ~ bs(`a b`, knots=[1.5, -2], lower_bound=-9, upper_bound=9, extrapolation='clip')
-y ~ cr(x, 3) + cc(z, df=4) + cs(age, df=3, constraints='center')
-y ~ poly(x, 3) + poly(z, degree=2, raw=True)
-y ~ poly(log(x), 2):C(z)
-y ~ hashed(x, 10) + hashed(z, levels=20)
-y ~ C(x, contr.treatment('a'))
-y ~ C(x, contr.treatment(base='a')) + C(z, contr.sum)
-y ~ C(x, Treatment('a')) + C(z, Sum) + C(age, contr.poly)
-y ~ C(x, levels=['b', 'a', 'c'])
-y ~ C(x, contr.helmert, levels=[3, 1])
-y ~ standardize(x) + scale(z, center=False) + scale(age, ddof=0)
-y ~ 2:x
-y ~ x + z:C(age):bs(`1st`, 4)
-Surv(x, y) ~ . + strata(age, z > 1)
-Surv(`a b` / 7, `it's` == 'dead') ~ x
-Surv(time=`1st`, event=y) ~ x + strata(`<script>`)
-""".strip().splitlines()
-
-
-BEHIND_BACKTICKS = """
-y ~ I(x == '`' + str(__import__('os').system('touch pwned')) + '`')
-y ~ {x == '`' + str(__import__('os').system('touch pwned')) + '`'}
-y ~ I(x == "`" + str(__import__('os').system('touch pwned')) + "`")
-y ~ bs(x, 4, extrapolation='`' + str(__import__('os').system('touch pwned')) + '`')
-y ~ cr(x, 4, constraints='`' + str(__import__('os').system('touch pwned')) + '`')
-y ~ cr(x, 4, constraints='x1 = x2')
-y ~ hashed(x, 3, contr.treatment('`' + str(__import__('os').system('touch pwned')) + '`'))
-I(x == '`' + str(__import__('os').system('touch pwned')) + '`') ~ z
-y ~ I(`a b` == '`' + str(__import__('os').system('touch pwned')) + '`')
-y ~ I(`it's` == '`' + str(__import__('os').system('touch pwned')) + '`')
-y ~ I(x == '\\'`' + str(__import__('os').system('touch pwned')) + '`')
-""".strip().splitlines()
-"""What was evaluated once: two parsers took other parts for quotations."""
-
-
-@pytest.mark.parametrize("formula", BEHIND_BACKTICKS)
-def test_no_backtick_hides_code_from_the_guard(formula, mixed, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    frame = mixed.assign(y=mixed["dose"], x=mixed["site"], z=mixed["signal"])
-    frame = frame.assign(**{"a b": mixed["noise"], "it's": mixed["noise"]})
-    with pytest.raises(FormulaError):
-        treeselect.select(formula, frame, k=1)
-    assert list(tmp_path.iterdir()) == []
+HONEST = (
+    'y ~ x', 'y ~ .', 'y ~ . - x', 'y ~ . - x - z', 'y ~ . - (x + z)', 'y ~ x + z - 1',
+    'y ~ 0 + x', 'y ~ log(x)', 'log(y) ~ log(x) + z', 'I(y > 3) ~ x', 'y ~ I(x > 3)',
+    'y ~ I((x > 3) & (z < 2))', 'y ~ I((x == 1) | ~(z >= 2))', "y ~ I(x == 'north')",
+    "y ~ I('north' == x)", 'y ~ {x + z}', 'y ~ {x * z / 2 - 1}', 'y ~ {x % 2} + {x // 2}',
+    'y ~ {-x}', 'y ~ {x ** 2}', 'y ~ {x ** -0.5}', 'y ~ sqrt(x) + exp(z) + abs(age)',
+    'y ~ log1p(x) + log10(z) + log2(age) + expm1(x)', 'y ~ scale(x) + center(z)',
+    'y ~ C(x) + C(`a b`)', 'y ~ `a b` + `it\'s` + `say "hi"` + größe',
+    'y ~ `<script>` + `class` + `1st`', 'y ~ log(`a b`) + I(`<script>` > 2)',
+    'y ~ log(log(x + 1) + 1)', 'y ~ floor(x) + ceil(x) + sin(x) + cos(x) + tanh(x)',
+    'y ~ I(x > 1e3) + I(x <= .5)', 'y ~ I(x == True)',
+    'y ~ log(`it\'s`) + {`say "hi"` * 2} + I(größe > 1)', 'y ~ {`größe` + `1st`}',
+    'y ~ I(`a b` == "it\'s")', 'y ~ {C(x)}', '`a b` ~ x', 'log(`a b`) ~ . - `it\'s` - `say "hi"`',
+    'y~x+z', 'y ~ np.log(x)', 'y ~ np.maximum(x, z) + np.where(x > 0, x, -z) + np.clip(x, 0, 1)',
+    'y ~ Q(\'a b\') + Q("it\'s")', 'y ~ x:z', 'y ~ x*z*age', 'y ~ (x + z + age)^2',
+    'y ~ (x + z)**2', 'y ~ .^2', 'y ~ x %in% z', 'y ~ x/z', 'y ~ . + x:z - age', 'y ~ .^2 - x:z',
+    "y ~ `a b`:`it's` + größe:`<script>`", 'y ~ bs(x, 4)',
+    'y ~ bs(x, df=5, degree=2, include_intercept=True)',
+    "y ~ bs(`a b`, knots=[1.5, -2], lower_bound=-9, upper_bound=9, extrapolation='clip')",
+    "y ~ cr(x, 3) + cc(z, df=4) + cs(age, df=3, constraints='center')",
+    'y ~ poly(x, 3) + poly(z, degree=2, raw=True)', 'y ~ poly(log(x), 2):C(z)',
+    'y ~ hashed(x, 10) + hashed(z, levels=20)', "y ~ C(x, contr.treatment('a'))",
+    "y ~ C(x, contr.treatment(base='a')) + C(z, contr.sum)",
+    "y ~ C(x, Treatment('a')) + C(z, Sum) + C(age, contr.poly)",
+    "y ~ C(x, levels=['b', 'a', 'c'])", 'y ~ C(x, contr.helmert, levels=[3, 1])',
+    'y ~ standardize(x) + scale(z, center=False) + scale(age, ddof=0)', 'y ~ 2:x',
+    'y ~ x + z:C(age):bs(`1st`, 4)', 'Surv(x, y) ~ . + strata(age, z > 1)',
+    "Surv(`a b` / 7, `it's` == 'dead') ~ x", 'Surv(time=`1st`, event=y) ~ x + strata(`<script>`)',
+)  # fmt: skip
 
 
 class Watch:
@@ -304,7 +134,7 @@ def test_no_formula_runs_opens_or_imports_anything(mixed):
 
     try:
         for _ in range(2):  # the first time imports what formulaic and numpy load late
-            for formula in (*HONEST, *ATTACKS, *BEHIND_BACKTICKS):
+            for formula in (*HONEST, *ATTACKS):
                 handle(formula)
             assert not watch.seen
             watch.on = True
@@ -322,23 +152,6 @@ def test_what_is_evaluated_are_the_checked_records_and_never_text():
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("sign", ["%*%", "%+%", "%/%", "%o%", "%%", "%in", "%IN%", "%`a b`%"])
-def test_operators_of_r_that_are_not_built_are_refused_by_name(sign):
-    assert parse_formula("y ~ x %in%z", COLUMNS).terms[0].name == "z"
-    with pytest.raises(
-        FormulaError, match=r"must not contain the operator `%|Can't read the formula"
-    ):
-        parse_formula(f"y ~ x {sign} z", COLUMNS)
-
-
-@pytest.mark.parametrize("length", [20_000, 1_000_000])
-def test_long_names_and_texts_are_refused_at_once(length):
-    for long in ("w" * length, f"`{'w' * length}`", f"I(x == '{'w' * length}')", "x+" * length):
-        with pytest.raises(FormulaError) as error:
-            parse_formula(f"y ~ {long}", COLUMNS)
-        assert len(str(error.value)) < 1000
-
-
 @pytest.mark.parametrize("formula", ATTACKS)
 def test_attacks_are_refused_and_nothing_runs(formula, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -347,28 +160,12 @@ def test_attacks_are_refused_and_nothing_runs(formula, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_tables_are_long_enough():
-    assert len(set(ATTACKS)) >= 100
-    assert len(set(HONEST)) >= 60
-
-
 @pytest.mark.parametrize("formula", HONEST)
 def test_honest_formulas_are_accepted(formula):
     parsed = parse_formula(formula, COLUMNS)
     assert parsed.terms
     assert all(term.name and term.factors for term in parsed.terms)
     assert all(v in COLUMNS for term in parsed.terms for v in term.variables)
-
-
-def test_deep_and_long_expressions_are_refused():
-    for formula in (
-        f"y ~ {'(' * 60}x{')' * 60}",
-        f"y ~ {{{'-' * 4000}x}}",
-        f"y ~ {{{'+'.join(['x'] * 5000)}}}",
-        f"y ~ {{{'+'.join(['x'] * 1600)}}}",
-    ):
-        with pytest.raises(FormulaError):
-            parse_formula(formula, COLUMNS)
 
 
 @pytest.mark.parametrize("name", ["class", "True", "None", "lambda"])
@@ -380,15 +177,6 @@ def test_a_keyword_as_a_column_of_an_expression(name):
         parse_formula(f"y ~ {{x + `{name}`}}", columns)
 
 
-def test_nothing_runs_through_the_public_function(mixed, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for attack in ("__import__('os').system('touch pwned')", "open('pwned', 'w')"):
-        for formula in (f"dose ~ I({attack})", f"bs({attack}) ~ signal", f"dose ~ . - I({attack})"):
-            with pytest.raises(FormulaError):
-                treeselect.select(formula, mixed, k=1)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_columns_whose_names_are_code_are_only_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     odd = "__import__('os').system('touch pwned')"
@@ -397,16 +185,6 @@ def test_columns_whose_names_are_code_are_only_names(tmp_path, monkeypatch):
     values = evaluate(term.factors[0], {odd: read_column(frame[odd], odd)}, {})
     np.testing.assert_allclose(values.values, np.log([1, 2, 4]))
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(("a", "b"), [("a b", "a_b"), ("a-b", "a b"), ("x", "_column_0")])
-def test_names_that_become_the_same_identifier_stay_apart(a, b):
-    frame = pd.DataFrame({"y": [0.0, 1.0], a: [5.0, 7.0], b: [1.0, 2.0]})
-    term = parse_formula(
-        f"y ~ {{{formula_name(a)} - {formula_name(b)}}}", list(frame.columns)
-    ).terms[0]
-    columns = {name: read_column(frame[name], name) for name in (a, b)}
-    assert evaluate(term.factors[0], columns, {}).values.tolist() == [4, 5]
 
 
 def test_a_dotted_column_is_told_from_an_attribute():
@@ -444,12 +222,3 @@ def test_trusted_opens_the_guard(mixed):
     }  # fmt: skip
     with pytest.raises(FormulaError, match="trusted=True"):
         treeselect.select("dose ~ signal + {signal.abs()}", mixed, k=1)
-
-
-def test_f15_the_callers_variables_never_enter(mixed):
-    secret = mixed["dose"]
-    assert secret is not None
-    with pytest.raises(FormulaError, match="Can't find column `secret`"):
-        treeselect.select("dose ~ signal + secret", mixed, k=1)
-    with pytest.raises(FormulaError, match="Can't find column `secret`"):
-        treeselect.select("dose ~ signal + log(secret)", mixed, k=1)

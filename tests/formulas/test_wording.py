@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from treeselect.designs.labels import term_label
 from treeselect.formula import parse_formula
-from treeselect.formulas.terms import term_label
 
 COLUMNS = ["y", "a", "b", "odd name", "time", "dead"]
 

@@ -148,13 +148,8 @@ def is_one_of(value: object, allowed: Iterable[str]) -> TypeIs[str]:
 
 
 def found_near(value: object, known: Iterable[str], way: str = "") -> str:
-    """The line of a message that shows the value found in place of a known name.
-
-    Parameters
-    ----------
-    way : str
-        The way out if no known name resembles it.
-    """
+    """The line of a message that shows the value found in place of a known name; `way` is the way
+    out if none resembles it."""
     close = near(value, known) if isinstance(value, str) else []
     return f"  Found: {described(value)}. {did_you_mean(close) if close else way}".rstrip()
 
@@ -237,15 +232,8 @@ def check_share(name: str, value: object) -> float:
 
 
 def read_seed(seed: object, name: str = "seed") -> int:
-    """The seed as a Python int; a random one if it is None.
-
-    Every seed from a user passes through here.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument.
-    """
+    """The seed as a Python int, a random one if it is None; every seed from a user passes through
+    here."""
     if seed is None:
         return secrets.randbelow(2**31)
     return check_count(name, seed, least=0, most=MOST_SEED)
@@ -412,14 +400,7 @@ def named_keep(keep: Any, names: Sequence[str]) -> Any:
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """Parameters by name, in order; empty if unknown, as for some functions written in C.
-
-    Examples
-    --------
-    >>> from treeselect.arguments.checks import parameters_of
-    >>> list(parameters_of(lambda y_true, y_pred: 0.0)), list(parameters_of(type))
-    (['y_true', 'y_pred'], [])
-    """
+    """Parameters by name, in order; empty if unknown, as for some functions written in C."""
     try:
         return inspect.signature(function).parameters
     except Exception:  # foreign objects may fail in any way
@@ -430,15 +411,8 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Paramete
 
 
 def file_path(path: object, *, name: str = "path", error: type[Exception] = OptionError) -> Path:
-    """A path from the user.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument.
-    error : type of Exception
-        Type of the error to raise.
-    """
+    """A path from the user; an error of this type unless it is text or a path that a file can
+    have."""
     found = _text(path)
     if not isinstance(found, str):
         raise error(f"`{name}` must be text or a `pathlib.Path`.\n  Found: {described(path)}.")
@@ -487,19 +461,7 @@ JOINT = "__"
 
 
 def nested_parameters(record: Any) -> dict[str, Any]:
-    """Options of a record by name, with the options of those that are records or estimators.
-
-    Parameters
-    ----------
-    record : object
-        Anything without options gives none.
-
-    Examples
-    --------
-    >>> from treeselect import GRRF
-    >>> nested_parameters(GRRF(gamma=0.2))["gamma"]
-    0.2
-    """
+    """Options of a record by name, with the options of those that are records or estimators."""
     if _is_estimator(record):
         return dict(record.get_params())
     found: dict[str, Any] = {}
@@ -511,15 +473,8 @@ def nested_parameters(record: Any) -> dict[str, Any]:
 
 
 def with_nested(record: Any, values: Mapping[str, Any], where: str) -> Any:
-    """The record with some options replaced; its own are unchanged.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        By name; options of options as ``"forest__n_trees"``.
-    where : str
-        Parameter that holds the record, for messages.
-    """
+    """The record with some options replaced, ``"forest__n_trees"`` inside another; its own are
+    unchanged. `where` is the parameter that holds the record, for messages."""
     own: dict[str, Any] = {}
     inner: dict[str, dict[str, Any]] = {}
     for path, value in values.items():

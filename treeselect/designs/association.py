@@ -35,29 +35,12 @@ def coded_number(values: FloatArray) -> Coded:
 
 
 def association(first: Coded, second: Coded, weight: FloatArray) -> float:
-    """Strength of the association of two columns, over the rows where neither is missing.
+    """Strength in [0, 1] of the association of two columns, over the rows where neither is missing;
+    0 if one of them is constant.
 
-    Parameters
-    ----------
-    weight : ndarray, shape (n_rows,)
-        Case weights.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 if one of them is constant. For two numbers the absolute Spearman rank
-        correlation (1904); for a number and a factor Pearson's correlation ratio (1905), the square
-        root of the proportion of the variance of the ranks between the levels; for two factors
-        Cramer's V (1946).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.designs.association import association, coded_number
-    >>> age, fare = coded_number(np.array([1.0, 2.0, 3.0])), coded_number(np.array([9.0, 5.0, 0.1]))
-    >>> print(round(association(age, fare, np.ones(3)), 3))
-    1.0
-    """
+    For two numbers the absolute Spearman rank correlation (1904); for a number and a factor
+    Pearson's correlation ratio (1905), the square root of the proportion of the variance of the
+    ranks between the levels; for two factors Cramer's V (1946)."""
     rows = (first.codes >= 0) & (second.codes >= 0) & (weight > 0)
     if not rows.any():
         return 0.0

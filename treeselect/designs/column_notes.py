@@ -36,13 +36,8 @@ if TYPE_CHECKING:
 def read_terms(
     formula: ParsedFormula, frame: pd.DataFrame, also: Sequence[DataError] = ()
 ) -> tuple[dict[str, Numbers | Labels], dict[str, dict[str, Any]], dict[str, Values]]:
-    """Columns behind the terms, what their transforms learned, and values of their factors.
-
-    Parameters
-    ----------
-    also : sequence of DataError
-        Problems that are known already, of the response for example.
-    """
+    """Columns behind the terms, what their transforms learned, and values of their factors; or one
+    error with all problems, those that are known already among them."""
     columns: dict[str, Numbers | Labels] = {}
     errors = list(also)
     unusable: list[str] = []
@@ -202,13 +197,7 @@ def value_notes(formula: ParsedFormula, values: Mapping[str, Values]) -> list[st
 
 
 def response_notes(response: Response, family: str) -> list[str]:
-    """Notes on the response.
-
-    Parameters
-    ----------
-    family : str
-        As the user gave it: a family that was chosen needs no note.
-    """
+    """Notes on the response; a family that the user chose needs none."""
     if response.classes and all(isinstance(level, str) for level in response.classes):
         alike = _alike(response.name, response.classes)
         return [f"Classes that may be one: {_some(alike)}."] if alike else []

@@ -230,13 +230,8 @@ def _all_missing(spec: FactorSpec, n: int) -> Values:
 
 
 def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[Any], ...]:
-    """The columns of a term, from the conforming values of its factors.
-
-    Returns
-    -------
-    tuple of ndarray, each of shape (n_rows,)
-        Codes (uint8: 0 missing, level + 1, 255 none of the column's levels) or float64.
-    """
+    """The columns of a term, each of shape (n_rows,), from the conforming values of its factors:
+    codes (uint8: 0 missing, level + 1, 255 none of the column's levels) or float64."""
     values = [values[i] for i in spec.order]
     labels = [value.codes for value in values if isinstance(value, Labels)]
     numbers = [_number_columns(value) for value in values if not isinstance(value, Labels)]

@@ -88,21 +88,11 @@ class DesignSpec:
         return tuple(self.schema)
 
     def encode(self, new: Any, terms: Sequence[str] | None = None) -> tuple[NDArray[Any], ...]:
-        """Encode new data.
+        """Encode these terms, by default all, of new data, which hold their variables.
 
-        Parameters
-        ----------
-        new : frame or path
-            Must hold the variables; other columns are ignored.
-        terms : sequence of str, optional
-            Encode only these terms, from their variables; all of them by default.
-
-        Returns
-        -------
-        tuple of ndarray, each of shape (n_rows,)
-            One array per coded column, in its order: numbers as float64, factors as
-            uint8 codes.
-        """
+        One array of shape (n_rows,) per coded column, in its order: numbers as float64, factors as
+        uint8 codes. A NewDataError names columns that are missing, can't be used, hold text instead
+        of numbers or the reverse, or (with ``new_levels="error"``) new labels."""
         frame = read_data(new)
         wanted = [self[name] for name in self.units.term_order if terms is None or name in terms]
         used = {v for spec in wanted for v in spec.term.variables}
@@ -222,26 +212,11 @@ def build_design(
     new_levels: NewLevels = "error",
     edges: Mapping[str, FloatArray] | None = None,
 ) -> tuple[CodedColumns, DesignSpec, list[str]]:
-    """Encode the right-hand side of a formula and bin it.
+    """Encode the right-hand side of a formula and bin it; also notes for readers of the summary.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Checked, without the rows that are not used.
-    weight : ndarray, shape (n_rows,), optional
-        How often each row counts where numbers are binned, above 0; once by default. What
-        transforms learn (a mean, knots) does not depend on it.
-    edges : dict of str to ndarray of float, optional
-        Known edges between the bins of columns of numbers that are terms by themselves, from more
-        rows than these.
-
-    Returns
-    -------
-    coded : CodedColumns
-    spec : DesignSpec
-    notes : list of str
-        Notes on the columns for readers of the summary.
-    """
+    Weights, shape (n_rows,), say how often a row counts where numbers are binned; what transforms
+    learn (a mean, knots) does not depend on them. `edges` between the bins of columns that are
+    terms by themselves may be known from more rows than these."""
     spec, values = learn_design(formula, frame, units, new_levels=new_levels)
     names: list[str] = []
     columns: list[NDArray[Any]] = []

@@ -50,18 +50,11 @@ Values = Numbers | Labels | Basis
 def evaluate(
     factor: Factor, columns: Mapping[str, Numbers | Labels], state: dict[str, Any]
 ) -> Values:
-    """Values of a factor.
+    """Values of a factor, from its variables.
 
     The expression is evaluated only in rows where none of its columns is missing: formulaic's own
-    transforms either drop the other rows or fail because of them.
-
-    Parameters
-    ----------
-    columns : mapping
-        The factor's variables in their internal form.
-    state : dict
-        What transforms such as ``scale`` learned; filled if empty, else replayed.
-    """
+    transforms either drop the other rows or fail because of them. `state` is what transforms such
+    as ``scale`` learned; filled if empty, else replayed."""
     if factor.is_plain:
         return columns[factor.name]
     if isinstance(factor.node, Transform) and factor.node.function == "C":

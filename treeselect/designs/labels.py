@@ -13,12 +13,20 @@ from treeselect.designs.response import Response
 from treeselect.designs.survival import survival_of
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
 from treeselect.formulas.terms import (
-    TIMES,
+    Argument,
+    Call,
+    Column,
+    Constant,
+    Contrast,
+    Factor,
+    Node,
+    Operation,
     ParsedFormula,
+    Strata,
+    Survival,
     Term,
-    factor_label,
-    part_label,
-    term_label,
+    Transform,
+    variables,
 )
 from treeselect.frames.files import one_line
 from treeselect.shown import is_broken
@@ -31,16 +39,8 @@ def read_labels(
 ) -> dict[str, str]:
     """Labels of the columns and terms of a formula, by name, in alphabetical order.
 
-    Parameters
-    ----------
-    given : mapping of str to str or None, or None
-        The user's labels of terms and of columns of the data, including columns that are not in the
-        formula. None and empty text remove the label of the data.
-    in_data : mapping of str to str
-        Labels that came with the data; those in `given` take precedence.
-    columns : iterable of str
-        Of the data.
-    """
+    Those `given` are of terms and of columns of the data, whether or not in the formula, and take
+    precedence over those that came with the data, which None and empty text remove."""
     asked = read_mapping("labels", given, "from names of columns or terms to labels")
     columns = list(columns)
     terms = {_parts(term.key): term.name for term in (formula.response, *formula.terms)}
@@ -79,6 +79,95 @@ def _unknown(name: object, known: list[str]) -> OptionError:
         f"Can't find {quoted(text)}, named in `labels`, among the columns and terms.\n"
         f"  {did_you_mean(close) if close else f'Columns and terms: {listing(known)}.'}"
     )
+
+
+# --- one term: its label, or one made of the labels of its columns -------------------------------
+
+TIMES = " × "
+"""Between the factors of an interaction."""
+
+_SILENT = ("C", "I")
+"""Functions that say how a column is coded or an expression written, not what is computed."""
+
+
+def term_label(term: Term, labels: Mapping[str, str]) -> str:
+    """What a term is called: its label, or one made of the labels of its columns; its name if there
+    are none.
+
+    Examples
+    --------
+    >>> from treeselect.formula import parse_formula
+    >>> from treeselect.designs.labels import term_label
+    >>> read = parse_formula("y ~ log(wbc) + wbc:age", ["y", "wbc", "age"])
+    >>> [term_label(term, {"wbc": "White cells"}) for term in read.terms]
+    ['log(White cells)', 'White cells × age']
+    """
+    own = labels.get(term.name)
+    if own is not None:
+        return own
+    found = [factor_label(factor, labels) for factor in term.factors]
+    if found == [factor.name for factor in term.factors]:
+        return term.name
+    return TIMES.join(found)
+
+
+def factor_label(factor: Factor, labels: Mapping[str, str]) -> str:
+    """The same of one factor of a term."""
+    own = labels.get(factor.name)
+    if own is not None:
+        return own
+    if not any(name in labels for name in factor.variables):
+        return factor.name
+    return _worded(factor.node, labels, factor.name)
+
+
+def part_label(part: Argument, labels: Mapping[str, str]) -> str:
+    """The same of what stands in a call of ``Surv()``."""
+    return _worded(part.node, labels, part.text) if _has_label(part, labels) else part.text
+
+
+def _has_label(part: Argument, labels: Mapping[str, str]) -> bool:
+    return any(name in labels for name in variables(part.node))
+
+
+def _worded(node: Node, labels: Mapping[str, str], name: str) -> str:
+    """An expression with labels; one that is not looked into under its name."""
+    if isinstance(node, Column):
+        return labels.get(node.name, node.name)
+    if isinstance(node, Constant):
+        return repr(node.value) if isinstance(node.value, str) else str(node.value)
+    if isinstance(node, Operation):
+        parts = [_operand(part, labels, name) for part in node.operands]
+        return f"{node.sign}{parts[0]}" if len(parts) == 1 else f" {node.sign} ".join(parts)
+    if isinstance(node, Call):
+        inner = [_worded(part, labels, name) for part in node.arguments]
+        return _called(node.function, inner, ())
+    if isinstance(node, Transform):
+        argument = _worded(node.argument, labels, name)
+        return _called(node.function, [argument], node.options)
+    if isinstance(node, Survival):
+        given = [part for part in (node.start, node.stop, node.event) if part is not None]
+        return _called("Surv", [part_label(part, labels) for part in given], ())
+    if isinstance(node, Strata):
+        return _called("strata", [part_label(part, labels) for part in node.arguments], ())
+    return name
+
+
+def _operand(node: Node, labels: Mapping[str, str], name: str) -> str:
+    """A part of an operation, between parentheses if it is one itself."""
+    text = _worded(node, labels, name)
+    return f"({text})" if isinstance(node, Operation) else text
+
+
+def _called(function: str, inner: list[str], options: Iterable[tuple[str, object]]) -> str:
+    if function in _SILENT:
+        return inner[0]
+    given = [f"{key}={_option(value)}" for key, value in options]
+    return f"{function}({', '.join([*inner, *given])})"
+
+
+def _option(value: object) -> str:
+    return value.name if isinstance(value, Contrast) else repr(value)
 
 
 # --- what is shown -----------------------------------------------------------------------------
@@ -127,13 +216,8 @@ def labelled_names(data: ModelData, terms: Iterable[str]) -> list[tuple[str, str
 def column_labels(data: ModelData, columns: Iterable[str], terms: Iterable[str]) -> list[str]:
     """What columns of a linear model are called in print: ``Sex: male × Age (years)``.
 
-    Parameters
-    ----------
-    columns : iterable of str
-        As formulaic names them, ``sex[T.male]:age``, of more than two classes behind the class.
-    terms : iterable of str
-        The term behind each; what is none, as the intercept, keeps its name.
-    """
+    formulaic names them ``sex[T.male]:age``, of more than two classes behind the class; what is no
+    term, as the intercept, keeps its name."""
     classes = data.response.classes if len(data.response.classes) > 2 else ()
     known = {spec.term.name: spec for spec in data.spec.terms}
     found = []

@@ -63,17 +63,7 @@ USUAL = LinearCoding()
 def read_coding(
     missing: object, ordered: object, sources: pd.DataFrame, terms: Sequence[TermSpec]
 ) -> LinearCoding:
-    """The coding requested.
-
-    Parameters
-    ----------
-    missing, ordered
-        As given.
-    sources : pandas.DataFrame
-        The columns behind the terms.
-    terms : sequence of TermSpec
-        The candidate terms.
-    """
+    """The coding requested, for these candidate terms and the columns behind them."""
     check_choice("missing", missing, _MISSING_RULES)
     check_choice("ordered", ordered, _ORDERED_RULES, _AS_IN_R)
     coding = LinearCoding(missing, ordered)  # type: ignore[arg-type]
@@ -181,19 +171,10 @@ def learn_filling(
 ) -> Filling:
     """What replaces the missing values of these rows.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The variables of the terms.
-    weight : ndarray, shape (n_rows,)
-
-    Notes
-    -----
     A factor that all its terms take as it is has a level of its own, except for scores and
     polynomials, which need a place in the order. Other variables take their median, for ordered
     factors the median level, for others the first one; which one does not change the fit of a term
-    on its own, as there is an indicator. The median is the lower one, a value that occurs.
-    """
+    on its own, as there is an indicator. The median is the lower one, a value that occurs."""
     levels: dict[str, tuple[Any, ...]] = {}
     values: dict[str, Any] = {}
     term_of: dict[str, str] = {}
@@ -277,14 +258,8 @@ class LinearColumns:
     __repr__ = brief
 
     def encode(self, frame: pd.DataFrame) -> FloatArray:
-        """Columns of new rows.
-
-        Returns
-        -------
-        ndarray of float, shape (n_rows, n_columns)
-            NaN in a row with a missing value that nothing replaces, or with a level without a
-            coefficient.
-        """
+        """Columns of new rows, shape (n_rows, n_columns); NaN in a row with a missing value that
+        nothing replaces, or with a level without a coefficient."""
         self.design.encode(frame, self.terms)  # refuses what does not match
         new = _variables(self.design, frame, self.terms)
         markers = self.filling.indicators(new)
@@ -491,15 +466,8 @@ def warn_of_gaps(
 ) -> None:
     """Warn if a linear model of these terms drops more than a twentieth of the rows.
 
-    Parameters
-    ----------
-    call : str
-        The user's call.
-    stacklevel : int
-        That of the user's line, as seen from the caller.
-    splits : bool
-        Whether the call selects again, and so drops the rows of other terms than these.
-    """
+    `call` is the user's, `stacklevel` that of the user's line as seen from the caller. A call that
+    `splits` selects again, and so drops the rows of other terms than these."""
     gaps = gaps_of(data, terms)
     if gaps.n_any <= _SHARE * gaps.n_rows:
         return

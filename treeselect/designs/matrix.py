@@ -36,17 +36,9 @@ _MOST_CELLS = 50_000_000
 def model_matrix(
     text: str, frame: pd.DataFrame, terms: Sequence[Term], *, full_rank: bool = False
 ) -> pd.DataFrame:
-    """What formulaic builds of these terms: the definition of our columns.
-
-    Parameters
-    ----------
-    text : str
-        The formula, for messages.
-    frame : pandas.DataFrame
-        Rows without missing values in the variables of the terms.
-    full_rank : bool
-        Drop a reference level of each factor, as a linear model with an intercept needs.
-    """
+    """What formulaic builds of these terms, of rows without missing values: the definition of our
+    columns. Full rank drops a reference level of each factor, as for a linear model with an
+    intercept."""
     made, _ = _matrix(text, frame, terms, Recoded(), full_rank=full_rank)
     return made.matrix.drop(columns="Intercept") if full_rank else made.matrix
 
@@ -141,24 +133,10 @@ class TermColumns:
 def term_matrix(
     text: str, frame: pd.DataFrame, terms: Sequence[Term], recoded: Recoded | None = None
 ) -> tuple[pd.DataFrame, list[int], TermColumns]:
-    """The matrix of a linear model of these terms, and the term of each of its columns.
+    """The matrix of a linear model of these terms, the term of each of its columns (-1 for the
+    intercept, which comes first), and how to make the columns of other rows.
 
-    Parameters
-    ----------
-    text, frame, terms
-        As in :func:`model_matrix`.
-    recoded : Recoded, optional
-        Ordered factors without treatment contrasts.
-
-    Returns
-    -------
-    matrix : pandas.DataFrame
-        Of full rank as far as formulaic can tell from the formula; the intercept comes first.
-    term_of : list of int, length n_columns
-        Number of the term, -1 for the intercept.
-    columns : TermColumns
-        The same columns of other rows.
-    """
+    It is of full rank as far as formulaic can tell from the formula."""
     import pandas as pd
 
     recoded = Recoded() if recoded is None else recoded

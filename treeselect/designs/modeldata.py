@@ -236,17 +236,8 @@ class ModelData:
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
     ) -> ModelData:
-        """The same with the rows of `data`, which were left out when the model was saved.
-
-        Parameters
-        ----------
-        data : frame or path
-            The data of the fit.
-        weights : sequence of int, optional
-            The case weights, if the fit had an array of them.
-        offset : sequence of float, optional
-            The offset, if the fit had an array of it.
-        """
+        """The same with the rows of the data of the fit, which were left out when the model was
+        saved; with weights and offset if the fit had arrays of them."""
         sample = self.sample
         table = open_table(data, None if sample is None else sample.wanted)
         absent = [n for n in self.spec.formula.outcome_variables if n not in table.columns]

@@ -158,19 +158,9 @@ def prepare(
     rows: int | None = None,
     seed: int = 0,
 ) -> ModelData:
-    """Read a user's request for a frame.
+    """Read a user's request for a frame, with the labels that came with it.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame or Table
-        As ``frames.reading`` or ``frames.tables`` reads it.
-    in_data : mapping of str to str, optional
-        Labels that came with the data, from ``frames.labels``.
-    rows : int, optional
-        Most rows to select on; see ``row_sample``.
-    seed : int
-        Of the draw of these rows.
-    """
+    At most `rows` are selected on, a draw with this seed; see ``row_sample``."""
     table = table_of(frame)
     check_rows(table)
     codes = read_codes(request.na)

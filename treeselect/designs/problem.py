@@ -364,13 +364,6 @@ def is_grouped(terms_of_units: Sequence[Sequence[str]]) -> bool:
 
 
 def noun_of(terms_of_units: Sequence[Sequence[str]], n: float = 2) -> str:
-    """ "term" or "unit", in the plural unless `n` is 1.
-
-    Examples
-    --------
-    >>> from treeselect.designs.problem import noun_of
-    >>> noun_of([("age",), ("sex",)], 2), noun_of([("height", "weight"), ("sex",)], 1)
-    ('terms', 'unit')
-    """
+    """ "term" or "unit", in the plural unless `n` is 1."""
     word = "unit" if is_grouped(terms_of_units) else "term"
     return word if n == 1 else f"{word}s"

@@ -164,13 +164,7 @@ def _read(
 def response_with_weight(
     formula: ParsedFormula, frame: pd.DataFrame, weights: RowWeights, family: str
 ) -> Response:
-    """The response of the rows with a weight above 0; the others are ignored.
-
-    Parameters
-    ----------
-    weights : RowWeights
-        Of all rows of `frame`.
-    """
+    """The response of the rows with a weight above 0; the others are ignored."""
     rows = weights.rows
     if len(rows) == len(frame):
         return read_response(formula, frame, family, weights.values)

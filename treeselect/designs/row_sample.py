@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from treeselect.arguments.checks import check_count
+from treeselect.designs.problem import Problem
 from treeselect.designs.response import Response, response_with_weight
+from treeselect.designs.survival import tells_risks
 from treeselect.designs.weights import RowWeights, read_groups, read_weights
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
@@ -130,15 +132,8 @@ def draw(
     The copies that frequency weights count are independent observations: they become rows of their
     own, so that folds, bags and permutations draw them one by one, and a table of counts gives the
     answer of the rows that it counts. Beyond a million rows, or four times those of the data,
-    copies remain together in lots.
-
-    Parameters
-    ----------
-    also : collection of str or None
-        Other columns that are needed of all rows.
-    rows : int or None
-        Most rows to use. None: all in memory, otherwise 200,000.
-    """
+    copies remain together in lots. Without a number of rows all are used if they are in memory,
+    otherwise 200,000."""
     frame = outcomes(parsed, table, codes, also)
     every, full = read_all(parsed, frame, weights, kind, family)
     n, n_in_use = len(full.rows), every.of(full.rows).n_observations
@@ -229,22 +224,10 @@ def _response_of(
 def sampled(
     response: Response, groups: IntArray | None, wanted: int, seed: int
 ) -> tuple[IntArray, str]:
-    """A sample without replacement, in proportion to strata of the response.
+    """Places among the rows of the response, increasing, of a sample without replacement in
+    proportion to strata of the response; and these strata in words.
 
-    Parameters
-    ----------
-    groups : ndarray of int64, shape (n_rows,), or None
-        Clusters, which are drawn as a whole.
-    wanted : int
-        At most n_rows. With clusters the number comes as close as whole ones allow.
-
-    Returns
-    -------
-    rows : ndarray of int64
-        Places among the rows of the response, increasing.
-    by : str
-        The strata in words.
-    """
+    Clusters are drawn as a whole: the number comes as close as they allow to the one wanted."""
     rng = np.random.default_rng(seed)
     if groups is None:
         strata, by = _strata(response)
@@ -315,3 +298,60 @@ def _shares(sizes: IntArray, wanted: int) -> IntArray:
     largest = np.argsort(-(exact - found), kind="stable")
     found[largest[: wanted - int(found.sum())]] += 1
     return np.minimum(np.maximum(found, _LEAST_OF_STRATUM), sizes)
+
+
+# --- Stratified draws: rows by class, or by whether they end in an event; clusters by the rarest -
+
+
+class Units(NamedTuple):
+    """What is drawn as a whole: rows, or clusters of rows.
+
+    Attributes
+    ----------
+    of_row : ndarray of int64, shape (n_used,)
+        Unit of each row with a weight; units are numbered in the order of their first rows.
+    stratum : ndarray of int64, shape (n_units,)
+        Number of the class among those that occur, in their order; of times whether there is an
+        event; 0 for numbers.
+    """
+
+    of_row: IntArray
+    stratum: IntArray
+
+
+def labels_of(problem: Problem, rows: IntArray) -> IntArray | None:
+    """What rows are spread by, shape (n_rows,): their class, or 1 for an event and 0 for none; None
+    for numbers."""
+    if problem.family.has_times:
+        return problem.y[rows, EVENT].astype(np.int64)
+    return problem.y[rows].astype(np.int64) if problem.family.has_classes else None
+
+
+def varies(problem: Problem, rows: IntArray) -> bool:
+    """Whether the response varies among these rows: different values, or for times an event while
+    others are at risk."""
+    if problem.family.has_times:
+        return tells_risks(problem.y[rows])
+    return len(np.unique(problem.y[rows])) > 1
+
+
+def units_of(problem: Problem, weights: RowWeights) -> Units:
+    """The units of the rows with a weight.
+
+    A group with rows of several classes counts as one of the rarest of them, so that rare classes
+    are spread.
+    """
+    rows, groups = weights.rows, weights.blocks
+    of_row = np.arange(len(rows))
+    if groups is not None:
+        _, first, number = np.unique(groups[rows], return_index=True, return_inverse=True)
+        of_row = np.argsort(np.argsort(first))[number]
+    n = int(of_row.max(initial=-1)) + 1
+    own = labels_of(problem, rows)
+    if own is None:
+        return Units(of_row, np.zeros(n, dtype=np.int64))
+    classes, label = np.unique(own, return_inverse=True)
+    from_rarest = np.argsort(np.bincount(label, weights=weights.values[rows]), kind="stable")
+    place = np.full(n, len(classes))
+    np.minimum.at(place, of_row, np.argsort(from_rarest)[label])
+    return Units(of_row, from_rarest[place])

@@ -194,20 +194,10 @@ _FIELDS: dict[str, tuple[int, type]] = {
 
 
 def structured(y: FloatArray, fields: tuple[str, ...]) -> NDArray[Any]:
-    """Times to an event as scikit-survival has them, for scores of the user's.
+    """Times to an event, shape (n_rows, 4), as scikit-survival has them: one structured array.
 
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n_rows, 4)
-        See ``engine.survival.times``.
-    fields : tuple of str
-        ``event`` and ``time``; where rows have a start, or strata, also ``start`` (-1 is the
-        beginning) and ``stratum``: a score that can't handle these must not ignore them.
-
-    Returns
-    -------
-    structured ndarray, shape (n_rows,)
-    """
+    Fields are ``event`` and ``time``; where rows have a start, or strata, also ``start`` (-1 is the
+    beginning) and ``stratum``: a score that can't handle these must not ignore them."""
     found = np.empty(len(y), dtype=[(name, _FIELDS[name][1]) for name in fields])
     for name in fields:
         found[name] = y[:, _FIELDS[name][0]]
@@ -215,21 +205,10 @@ def structured(y: FloatArray, fields: tuple[str, ...]) -> NDArray[Any]:
 
 
 def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
-    """An estimator of scikit-learn that has predicted already.
+    """An estimator of scikit-learn that has predicted already, whatever the data.
 
-    Parameters
-    ----------
-    prediction : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
-        Mean response; of two classes the probability of the positive one, which is class 1.
-    n_classes : int
-        0 for numbers.
-
-    Returns
-    -------
-    estimator
-        Returns these predictions for any data: ``predict``, and for classes ``predict_proba`` and
-        ``classes_``, the numbers of the classes from 0.
-    """
+    Predictions are mean responses, of two classes the probability of class 1, of more a column for
+    each class."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
     class FrozenNumbers(RegressorMixin, BaseEstimator):
@@ -251,18 +230,10 @@ def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
 
 
 def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = None) -> Family:
-    """The family with its score replaced by the requested one.
+    """The family with its score replaced by the requested one; greater is better.
 
-    Parameters
-    ----------
-    scoring : str, callable or None
-        Name of a scorer of scikit-learn (of times to an event one of ``time_scores.KINDS``), a
-        scorer that ``make_scorer`` made, or ``scorer(y_true, prediction, sample_weight=None)``.
-        Greater is better.
-    follow_up : FollowUp or None
-        Of times to an event: over which times scores speak, and whether rows have starts or strata
-        that they must know of.
-    """
+    That is the name of a scorer of scikit-learn (of times to an event one of ``families.KINDS``), a
+    scorer that ``make_scorer`` made, or ``scorer(y_true, prediction, sample_weight=None)``."""
     if scoring is None:
         return family
     if follow_up is not None and not callable(scoring):

@@ -152,14 +152,8 @@ def described_follow_up(
 
 
 def are_times(y: FloatArray, weight: WeightArray, known: FollowUp) -> bool:
-    """Whether an array, which may be hostile, is what :func:`read_times` gives for such a formula.
-
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n_rows, 4)
-        Finite numbers.
-    weight : ndarray of int64 or float, shape (n_rows,)
-    """
+    """Whether finite numbers of shape (n_rows, 4), which may be hostile, are what
+    :func:`read_times` gives for such a formula."""
     copies = copies_of(weight)
     start, stop, event, stratum = y[:, START], y[:, STOP], y[:, EVENT], y[:, STRATUM]
     from_beginning = start == FROM_THE_BEGINNING
@@ -177,12 +171,7 @@ def are_times(y: FloatArray, weight: WeightArray, known: FollowUp) -> bool:
 
 def tells_risks(y: FloatArray) -> bool:
     """Whether any row ends in an event while others are at risk that have none at that time: only
-    such pairs can be compared.
-
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n_rows, 4)
-    """
+    such pairs can be compared."""
     alike = np.zeros(len(y))
     return not np.isnan(concordance(y, alike, np.ones(len(y))).value)
 
@@ -282,17 +271,9 @@ _LARGEST = 1e70
 def read_times(
     formula: ParsedFormula, frame: pd.DataFrame
 ) -> tuple[FloatArray, IntArray, tuple[tuple[Any, ...], ...]]:
-    """The response of a formula with ``Surv()`` on its left.
-
-    Returns
-    -------
-    y : ndarray of float64, shape (n_known, 4)
-        See :mod:`treeselect.engine.survival.times`.
-    rows : ndarray of int64, shape (n_known,)
-        Rows in which times, event and strata are known.
-    levels : tuple of tuple
-        As in :class:`~treeselect.designs.survival.FollowUp`.
-    """
+    """The response of a formula with ``Surv()`` on its left: `y` of shape (n_known, 4), see
+    :mod:`treeselect.engine.survival.times`; the rows in which times, event and strata are known;
+    and the levels of the strata, as in :class:`FollowUp`."""
     node = survival_of(formula)
     columns = {v: _column(frame, v, node) for v in formula.response.variables}
     stop, event = _values(node.stop, columns), _values(node.event, columns)

@@ -158,12 +158,8 @@ class RowWeights:
     def written_out(self, most: int | None = None) -> tuple[RowWeights, IntArray]:
         """Each copy as a separate row, and the number of the original row.
 
-        Parameters
-        ----------
-        most : int, optional
-            At most so many rows, or as many as there are: copies then remain together in lots of
-            nearly equal size, as few to a lot as this allows.
-        """
+        There are at most `most` rows, or as many as now: copies then remain together in lots of
+        nearly equal size, as few to a lot as this allows."""
         counts, size = self.values.astype(np.int64), 1
         lots = counts
         while most is not None and lots.sum() > max(most, len(self.rows)):
@@ -208,17 +204,11 @@ def read_weights(
     argument: str = "weights",
     kind: str | None = None,
 ) -> RowWeights:
-    """Case weights of all rows, 1 by default.
+    """Case weights of all rows, 1 by default; errors call them `argument`.
 
-    Parameters
-    ----------
-    argument : str
-        Its name, for errors.
-    kind : {"frequency", "sampling", "precision"}, or None
-        None reads whole numbers with a mean of at most :data:`LARGEST_COUNT` as frequencies, other
-        whole numbers as sampling weights, and all other numbers as precision weights. Equal weights
-        are no weights, unless they are said to be frequencies.
-    """
+    Without a kind, whole numbers with a mean of at most :data:`LARGEST_COUNT` are frequencies,
+    other whole numbers sampling weights, and all other numbers precision weights. Equal weights are
+    no weights, unless they are said to be frequencies."""
     check_kind(kind, weights, argument)
     if weights is None:
         return no_weights(len(frame))

@@ -26,17 +26,8 @@ class ComputationError(Exception):
 
 
 def value_of(node: Node, columns: Mapping[str, Numbers | Labels], learner: Learner) -> Any:
-    """Value of an expression.
-
-    Parameters
-    ----------
-    node : Node
-        Of the guard; constants have one value, columns one per row.
-    columns : mapping
-        Columns of the data without missing values.
-    learner : Learner
-        What transforms are handed to.
-    """
+    """Value of an expression in rows without missing values: constants have one, columns one per
+    row; transforms are handed to the learner."""
     match node:
         case Column():
             return columns[node.name]

@@ -198,21 +198,10 @@ class Checked:
 def check_expression(
     code: str, unquoted: Unquoted, formula: str, columns: Collection[str], *, trusted: bool = False
 ) -> Checked:
-    """Check one expression of a formula and make what can be evaluated of it.
+    """Check one expression of a formula (a part of ``unquoted.code``) and make what can be
+    evaluated of it.
 
-    Parameters
-    ----------
-    code : str
-        A part of ``unquoted.code``.
-    unquoted : Unquoted
-        The formula without quotation marks.
-    formula : str
-        The whole formula, for the message.
-    columns : collection of str
-        Names of the columns of the data.
-    trusted : bool
-        Accept what the allow-list refuses as a Python expression.
-    """
+    ``trusted=True`` accepts as Python code what the allow-list refuses."""
     code = code.strip()
     expression = unquoted.restore(code).strip()
     if len(expression) > LONGEST_TEXT and not trusted:

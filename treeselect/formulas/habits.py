@@ -143,15 +143,7 @@ _CALLED = re.compile(r"([A-Za-z][\w.]*)\s*\((?=\s*([\w.]*))")
 
 
 def call_instead(name: str, argument: str = "") -> str | None:
-    """What to write for a call of R; None if it is none that is known.
-
-    Parameters
-    ----------
-    name : str
-        The function.
-    argument : str
-        Its first argument, where that is short.
-    """
+    """What to write for a call of R with this first argument; None if it is none that is known."""
     said = INSTEAD.get(name)
     plain = argument if 0 < len(argument) <= 40 else "x"
     return None if said is None else said.replace("{x}", plain)

@@ -182,18 +182,13 @@ class Reader:
             if name.startswith("__"):
                 self.refuse(f"the name {quoted(name)}")
             if name in CONSTANTS_OF_R:
-                raise FormulaError.at(
-                    f"Can't find column {quoted(name)} in `data`.",
-                    self._formula,
-                    name,
-                    CONSTANTS_OF_R[name],
+                raise self.error(
+                    f"Can't find column {quoted(name)} in `data`.", CONSTANTS_OF_R[name], at=name
                 )
             raise FormulaError.unknown_column(name, self._formula, self._columns)
         if keyword.iskeyword(name):
-            raise FormulaError.at(
+            raise self.error(
                 f"Can't use the column {quoted(name)} in an expression.",
-                self._formula,
-                self._expression,
                 "Its name is a Python keyword: rename the column, for example to"
                 f" {quoted(name + '_')}.",
             )
@@ -205,11 +200,10 @@ class Reader:
     def _read_Attribute(self, node: ast.Attribute) -> NoReturn:
         name = ast.unparse(node)
         if name in self._columns:  # R users write Sepal.Length
-            raise FormulaError.at(
+            raise self.error(
                 f"The column {quoted(name)} must be in backticks inside an expression.",
-                self._formula,
-                name,
                 f"Write {self._expression.replace(name, quoted(name))}.",
+                at=name,
             )
         self.refuse(_SAID["Attribute"])
 
@@ -234,10 +228,8 @@ class Reader:
 
     def _read_BinOp(self, node: ast.BinOp) -> Node:
         if isinstance(node.op, ast.BitXor):
-            raise FormulaError.at(
+            raise self.error(
                 "The formula must not contain `^` inside an expression.",
-                self._formula,
-                self._expression,
                 power_instead(self._expression),
             )
         sign = self._sign(node.op)
@@ -282,36 +274,31 @@ class Reader:
 
     def _check_callable(self, name: str, node: ast.Call) -> None:
         if name == "lag":
-            raise FormulaError.at(
+            raise self.error(
                 "Can't call `lag`: resamples and folds treat rows as exchangeable.",
-                self._formula,
-                name,
                 "Add the lagged column to `data` first, for example with `data[name].shift(1)`.",
+                at=name,
             )
         argument = ast.unparse(node.args[0]) if node.args else ""
         if (instead := call_instead(name, argument)) is not None:
-            raise FormulaError.at(
-                f"Can't call {quoted(name)} in a formula.", self._formula, name, instead
-            )
+            raise self.error(f"Can't call {quoted(name)} in a formula.", instead, at=name)
         if name not in FUNCTIONS:
             close = near(name, FUNCTIONS)
-            raise FormulaError.at(
+            raise self.error(
                 f"Can't call {quoted(name.strip('`'))} in a formula.",
-                self._formula,
-                name,
                 did_you_mean(close) if close else f"Allowed: {listing(sorted(FUNCTIONS), 99)}.",
                 "For anything else, add the computed column to `data` first, or pass"
                 " `trusted=True` if you wrote the formula yourself.",
+                at=name,
             )
 
     def _check_shadow(self, name: str) -> None:
         if name in self._columns:
-            raise FormulaError.at(
+            raise self.error(
                 f"The column {quoted(name)} must not share its name with the function"
                 f" {quoted(name)}.",
-                self._formula,
-                name,
                 f"Rename the column, for example to {quoted(name + '_')}.",
+                at=name,
             )
 
     def check_whole(self, node: ast.AST, name: str) -> None:
@@ -326,11 +313,8 @@ class Reader:
             own = f"log{base}" if base in ("2", "10") else ""
             x = ast.unparse(node.args[0])
             way = f"{own}({x})" if own else f"I(log({x}) / log({base}))"
-            raise FormulaError.at(
-                "`log` is the natural logarithm and has one argument.",
-                self._formula,
-                self._expression,
-                f"Write {quoted(way)}.",
+            raise self.error(
+                "`log` is the natural logarithm and has one argument.", f"Write {quoted(way)}."
             )
         if node.keywords or len(node.args) != n:
             plain = "one positional argument" if n == 1 else f"{n} positional arguments"
@@ -381,11 +365,10 @@ class Reader:
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             found = value
         if isinstance(value, ast.Name) and value.id in CONSTANTS_OF_R:
-            raise FormulaError.at(
+            raise self.error(
                 f"{quoted(argument)} of {quoted(name)} must be {KINDS[kind]}.",
-                self._formula,
-                value.id,
                 f"Found: {quoted(value.id)}. {CONSTANTS_OF_R[value.id]}",
+                at=value.id,
             )
         if not is_of_kind(found, kind) or (found is None and argument not in MAYBE_NONE):
             self.refuse(
@@ -429,12 +412,14 @@ class Reader:
             f" to linear models. Allowed: {listing(sorted(CONTRAST_NAMES), 99)}"
         )
 
+    def error(self, problem: str, *advice: str, at: str | None = None) -> FormulaError:
+        """The error with the expression, or another part of the formula, underlined."""
+        return FormulaError.at(problem, self._formula, at or self._expression, *advice)
+
     def refuse(self, what: str) -> NoReturn:
         """Raise the error that an expression is not on the list."""
-        raise FormulaError.at(
+        raise self.error(
             f"The formula must not contain {what}.",
-            self._formula,
-            self._expression,
             "Allowed: columns, numbers, arithmetic, comparisons, `&`, `|`, `~` and the functions"
             f" {', '.join(sorted(FUNCTIONS))}.",
             "If you wrote the formula yourself, pass `trusted=True`.",
@@ -488,19 +473,7 @@ _NAMES = {"time": "stop", "start": "start", "stop": "stop", "time2": "stop", "ev
 def read_special(
     call: ast.Call, name: str, read: Callable[[ast.expr], Node], formula: str
 ) -> Survival | Strata:
-    """The record of a call of ``Surv`` or ``strata``.
-
-    Parameters
-    ----------
-    call : ast.Call
-        With the columns' own names.
-    name : str
-        Of the function.
-    read : callable
-        Reads an argument.
-    formula : str
-        For messages.
-    """
+    """The record of a call of ``Surv`` or ``strata``; `read` reads an argument."""
     text = ast.unparse(call)
     if name == "strata":
         if call.keywords or not call.args or any(isinstance(a, ast.Starred) for a in call.args):

@@ -29,13 +29,7 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 
 
 def read_query(sql: object) -> pd.DataFrame:
-    """The rows of a query.
-
-    Parameters
-    ----------
-    sql : str
-        One query, which may name files: ``select * from 'x.parquet' where year > 2010``.
-    """
+    """The rows of one query, which may name files."""
     if not isinstance(sql, str) or not sql.strip():
         raise OptionError(
             "`sql` must be the text of a query, such as \"select * from 'x.parquet'\".\n"

@@ -45,21 +45,11 @@ _ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *STATISTICAL, *WORKBOOKS)
 
 @memory_is_told()
 def read_data(data: Any) -> pd.DataFrame:
-    """A checked frame with a plain row index, from a frame of any library or a file.
+    """A checked frame from a frame of any library or a file, as :func:`treeselect.read` reads it;
+    all rows of what is read in batches.
 
-    Parameters
-    ----------
-    data : pandas, polars or pyarrow table, str or path
-        Any eager or lazy frame that narwhals knows; a DuckDB relation, an Arrow dataset, a Dask
-        DataFrame or a folder of Parquet files, all rows of which are read; or the path of a file,
-        as in :func:`treeselect.read`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `data`, as views where that is possible; rows numbered from 0, so that
-        repeated index values do no harm.
-    """
+    Columns are views where that is possible. Rows are numbered from 0, so that repeated index
+    values do no harm."""
     import pandas as pd
 
     if (scanned := scan_of(data)) is not None:
@@ -288,13 +278,9 @@ class Scan:
 def scan_of(data: Any) -> Scan | None:
     """The data as a scan; None if they are a file, or are in memory.
 
-    Parameters
-    ----------
-    data : object
-        A folder of Parquet files or a pattern such as ``"folder/*.parquet"``, a
-        ``pyarrow.dataset.Dataset``, a DuckDB relation, or a Dask DataFrame. Filters of a dataset
-        and a relation hold.
-    """
+    A scan has a folder of Parquet files or a pattern such as ``"folder/*.parquet"``, a
+    ``pyarrow.dataset.Dataset``, a DuckDB relation, or a Dask frame. Filters of a dataset and a
+    relation hold."""
     opened = _opener(data)
     if opened is None:
         return None

@@ -423,14 +423,8 @@ def _plain(column: pd.Series[Any]) -> list[Any]:
 def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -> Any:
     """The user's data with one more column, of the same library.
 
-    Parameters
-    ----------
-    name : str
-        Of the new column.
-    compute : callable
-        Its values from the data, which are in memory then: a file is read once, and a lazy frame
-        collected once, as its rows may come in another order the next time.
-    """
+    Its values are computed from data in memory: a file is read once, and a lazy frame collected
+    once, as its rows may come in another order the next time."""
     import pandas as pd
 
     if isinstance(data, str | os.PathLike) or has_no_frames(data):

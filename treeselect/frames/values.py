@@ -73,15 +73,8 @@ class Labels:
 
 
 def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
-    """The internal form of one column.
-
-    Parameters
-    ----------
-    series : pandas.Series
-        Numbers, truth values, text or categories, of any pandas, nullable or Arrow dtype.
-    name : str
-        Name for messages: a column or an expression.
-    """
+    """The internal form of a column of numbers, truth values, text or categories, of any pandas,
+    nullable or Arrow dtype; an error names it so."""
     import pandas as pd
 
     dtype = series.dtype

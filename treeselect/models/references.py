@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.designs.columns import TermSpec
+from treeselect.designs.labels import term_label
 from treeselect.designs.modeldata import ModelData
-from treeselect.formulas.terms import term_label
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from treeselect.algorithms.method import Method, steps_of
 from treeselect.algorithms.task import Step, Task, step_of_size
 from treeselect.arguments.checks import AUTO, MOST_RESAMPLES, SCORE_RULES, check_choice, check_count
 from treeselect.designs.problem import Problem, check_size
-from treeselect.designs.strata import varies
+from treeselect.designs.row_sample import varies
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed

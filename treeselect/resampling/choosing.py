@@ -23,7 +23,7 @@ from treeselect.algorithms.task import (
 )
 from treeselect.arguments.checks import AUTO
 from treeselect.designs.problem import FeatureGroups, Problem
-from treeselect.designs.strata import labels_of
+from treeselect.designs.row_sample import labels_of
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.linear.additive import fit_additive

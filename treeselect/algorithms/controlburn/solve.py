@@ -13,7 +13,7 @@ from treeselect.algorithms.controlburn.trees import TreePool
 from treeselect.algorithms.task import Step
 from treeselect.arguments.checks import described
 from treeselect.designs.problem import Problem
-from treeselect.designs.strata import varies
+from treeselect.designs.row_sample import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.losses import Loss
 from treeselect.engine.rounding import falling

@@ -21,7 +21,7 @@ from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.arguments.checks import described, finite, members
 from treeselect.designs.problem import Problem
-from treeselect.designs.strata import units_of
+from treeselect.designs.row_sample import units_of
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import take_rows
