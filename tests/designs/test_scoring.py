@@ -30,67 +30,37 @@ MEANS = np.clip(COUNTS + RNG.normal(size=N), 0, None)  # some are 0, which a dev
 
 Y, Y3, W = TWO[USED].astype(int), THREE[USED].astype(int), WEIGHT[USED]
 LABEL = (P[USED] >= 0.5).astype(int)
+CLASSES = family_of("multinomial", 3)
 
 
-@pytest.mark.parametrize(
-    ("scoring", "expected"),
-    [
-        ("roc_auc", metrics.roc_auc_score(Y, P[USED], sample_weight=W)),
-        ("neg_log_loss", -metrics.log_loss(Y, P[USED], sample_weight=W)),
-        ("neg_brier_score", -metrics.brier_score_loss(Y, P[USED], sample_weight=W)),
-        ("average_precision", metrics.average_precision_score(Y, P[USED], sample_weight=W)),
-        ("accuracy", metrics.accuracy_score(Y, LABEL, sample_weight=W)),
-        ("balanced_accuracy", metrics.balanced_accuracy_score(Y, LABEL, sample_weight=W)),
-        ("f1", metrics.f1_score(Y, LABEL, sample_weight=W)),
-        ("recall", metrics.recall_score(Y, LABEL, sample_weight=W)),
-        ("matthews_corrcoef", metrics.matthews_corrcoef(Y, LABEL, sample_weight=W)),
-    ],
-)
-def test_two_classes(scoring, expected):
-    family = with_scoring(BINOMIAL, scoring)
-    assert family.score_name == scoring
-    assert family.score(TWO, P, WEIGHT) == pytest.approx(expected, abs=1e-12)
+MEAN = np.clip(MEANS[USED], 1e-6, None)
+BY_SCIKIT_LEARN = {
+    (BINOMIAL, "roc_auc"): metrics.roc_auc_score(Y, P[USED], sample_weight=W),
+    (BINOMIAL, "neg_log_loss"): -metrics.log_loss(Y, P[USED], sample_weight=W),
+    (BINOMIAL, "neg_brier_score"): -metrics.brier_score_loss(Y, P[USED], sample_weight=W),
+    (BINOMIAL, "average_precision"): metrics.average_precision_score(Y, P[USED], sample_weight=W),
+    (BINOMIAL, "balanced_accuracy"): metrics.balanced_accuracy_score(Y, LABEL, sample_weight=W),
+    (BINOMIAL, "matthews_corrcoef"): metrics.matthews_corrcoef(Y, LABEL, sample_weight=W),
+    (CLASSES, "accuracy"): metrics.accuracy_score(Y3, SHARES[USED].argmax(1), sample_weight=W),
+    (CLASSES, "neg_log_loss"): -metrics.log_loss(Y3, SHARES[USED], sample_weight=W),
+    (CLASSES, "roc_auc_ovr"): metrics.roc_auc_score(
+        Y3, SHARES[USED], multi_class="ovr", sample_weight=W
+    ),
+    (GAUSSIAN, "r2"): metrics.r2_score(NUMBERS[USED], FITTED[USED], sample_weight=W),
+    (POISSON, "neg_mean_poisson_deviance"): -metrics.mean_poisson_deviance(
+        COUNTS[USED], MEAN, sample_weight=W
+    ),
+}
+VALUES = {BINOMIAL: (TWO, P), CLASSES: (THREE, SHARES), GAUSSIAN: (NUMBERS, FITTED),
+          POISSON: (COUNTS, MEANS)}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("scoring", "expected"),
-    [
-        ("accuracy", metrics.accuracy_score(Y3, SHARES[USED].argmax(axis=1), sample_weight=W)),
-        ("neg_log_loss", -metrics.log_loss(Y3, SHARES[USED], sample_weight=W)),
-        (
-            "roc_auc_ovr",
-            metrics.roc_auc_score(Y3, SHARES[USED], multi_class="ovr", sample_weight=W),
-        ),
-        (
-            "f1_macro",
-            metrics.f1_score(Y3, SHARES[USED].argmax(1), average="macro", sample_weight=W),
-        ),
-    ],
-)
-def test_three_classes(scoring, expected):
-    found = with_scoring(family_of("multinomial", 3), scoring).score(THREE, SHARES, WEIGHT)
-    assert found == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("scoring", "expected"),
-    [
-        ("r2", metrics.r2_score(NUMBERS[USED], FITTED[USED], sample_weight=W)),
-        (
-            "neg_mean_absolute_error",
-            -metrics.mean_absolute_error(NUMBERS[USED], FITTED[USED], sample_weight=W),
-        ),
-    ],
-)
-def test_numbers(scoring, expected):
-    found = with_scoring(GAUSSIAN, scoring).score(NUMBERS, FITTED, WEIGHT)
-    assert found == pytest.approx(expected, abs=1e-12)
-
-
-def test_counts_whose_mean_is_zero():
-    found = with_scoring(POISSON, "neg_mean_poisson_deviance").score(COUNTS, MEANS, WEIGHT)
-    means = np.clip(MEANS[USED], 1e-6, None)
-    assert found == -metrics.mean_poisson_deviance(COUNTS[USED], means, sample_weight=W)
+@pytest.mark.parametrize(("family", "scoring"), BY_SCIKIT_LEARN, ids=str)
+def test_scores_of_scikit_learn(family, scoring):
+    with_score = with_scoring(family, scoring)
+    assert with_score.score_name == scoring
+    found = with_score.score(*VALUES[family], WEIGHT)
+    assert found == pytest.approx(BY_SCIKIT_LEARN[family, scoring], abs=1e-9)
 
 
 def half_right(y_true, prediction):
@@ -137,22 +107,9 @@ def test_the_frozen_model_has_predicted_already():
 @pytest.mark.parametrize(
     ("family", "y", "scoring", "said"),
     [
-        (
-            GAUSSIAN,
-            NUMBERS,
-            "roc_auc",
-            "numeric response.\n  Found: `roc_auc`, which needs class probabilities",
-        ),
-        (
-            GAUSSIAN,
-            NUMBERS,
-            "neg_log_loss",
-            "numeric response.\n  Found: `neg_log_loss`, which needs",
-        ),
-        (GAUSSIAN, NUMBERS, "accuracy", "numeric response.\n  Found: `accuracy`, which says"),
+        (GAUSSIAN, NUMBERS, "roc_auc", "numeric response.\n  Found: `roc_auc`, which needs class"),
         (GAUSSIAN, NUMBERS, "neg_mean_squared_log_error", "which says: ValueError"),
-        (family_of("multinomial", 3), THREE, "f1", "3 classes.\n  Found: `f1`, which says"),
-        (family_of("multinomial", 3), THREE, "roc_auc", "3 classes.\n  Found: `roc_auc`"),
+        (CLASSES, THREE, "f1", "3 classes.\n  Found: `f1`, which says"),
         (BINOMIAL, TWO, lambda y: 1.0, "2 classes.\n  Found: `<lambda>`, which says: TypeError"),
         (BINOMIAL, TWO, lambda y, p: "good", "which says: ValueError: could not convert"),
     ],

@@ -144,26 +144,6 @@ def test_what_they_may_not_be(formula, said, trusted):
         parsed(formula, trusted=trusted)
 
 
-@pytest.mark.parametrize(
-    ("term", "said"),
-    [
-        ("cluster(site)", "Pass the column as `fold_groups=`"),
-        ("frailty(site)", r"`strata\(site\)` gives each site"),
-        ("tt(age)", "Time-varying effects"),
-        ("offset(age)", "`offset=`"),
-        ("factor(site)", r"Write `C\(site\)`"),
-        ("pspline(age)", "Trees fit non-linear effects"),
-        ("as.factor(site)", r"Write `C\(site\)`"),
-        ("I(d$age)", "Name columns without their data frame"),
-        ("d$age", "Name columns without their data frame"),
-        ("splines::ns(age)", "Name functions without their package"),
-    ],
-)
-def test_what_r_has_leads_to_what_is_here(term, said):
-    with pytest.raises(FormulaError, match=said):
-        parsed(f"Surv(time, status) ~ {term}")
-
-
 def test_names_that_are_near_or_the_same():
     with pytest.raises(FormulaError, match="Did you mean `Surv`"):
         parsed("surv(time, status) ~ age")

@@ -89,6 +89,7 @@ DAMAGED = {
     "none.parquet": b"",
     "garbage.parquet": b"garbage that is longer than a footer",
     "garbage.feather": b"garbage that is longer than a footer",
+    "page.html": b"nonsense",
 }
 
 
@@ -100,7 +101,7 @@ def test_damaged_files_end_in_a_data_error(name, tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    [b"a,b\n", gzip.compress(b"a,b\n" + b"1,2\n" * 99, mtime=0)[:-20]],
+    [b"no gzip", gzip.compress(b"a,b\n" + b"1,2\n" * 99, mtime=0)[:-20]],
     ids=["plain", "truncated"],
 )
 def test_damaged_archives_end_in_a_data_error(content, tmp_path):

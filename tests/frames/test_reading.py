@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -43,35 +41,6 @@ def test_f10_data_that_cannot_be_used(data, says):
         read_data(data)
 
 
-def test_files_are_read(tmp_path):
-    frame = pd.DataFrame({"a": [1.5, None], "s": ["x", None]})
-    frame.to_csv(tmp_path / "d.csv", index=False)
-    frame.to_csv(tmp_path / "d.csv.gz", index=False)
-    frame.to_parquet(tmp_path / "d.parquet")
-    for name in ("d.csv", "d.csv.gz", "d.parquet"):
-        read = read_data(tmp_path / name)
-        np.testing.assert_array_equal(read_column(read["a"], "a").values, [1.5, np.nan])
-        assert read_column(read["s"], "s").codes.tolist() == [0, -1]
-
-
-def test_the_same_data_from_a_frame_and_from_files(tmp_path):
-    frame = pd.DataFrame(
-        {"i": [1, 2, 3], "x": [1.5, None, 2], "s": ["x", None, "y"], "b": [True, False, True]}
-    )
-    frame.to_csv(tmp_path / "D.CSV", index=False)
-    frame.convert_dtypes().to_parquet(tmp_path / "nullable.parquet")
-    frame.assign(s=frame["s"].astype("category")).to_parquet(tmp_path / "category.parquet")
-    for path in tmp_path.iterdir():
-        read = read_data(str(path))
-        for name in frame:
-            ours, theirs = read_column(frame[name], name), read_column(read[name], name)
-            for part in ("values", "codes"):
-                if hasattr(ours, part):
-                    np.testing.assert_array_equal(getattr(ours, part), getattr(theirs, part))
-            assert getattr(ours, "levels", ()) == getattr(theirs, "levels", ())
-            assert getattr(ours, "is_bool", False) == getattr(theirs, "is_bool", False)
-
-
 def test_long_columns_of_a_file_have_one_type(tmp_path):
     """pandas guesses chunk by chunk: numbers and text would be mixed, under a warning."""
     lines = ["zip,y", *["12345,1"] * 200_000, "A1,0"]
@@ -88,24 +57,7 @@ def test_f10_names_that_stand_twice_in_a_file_are_refused(tmp_path):
     assert list(read_data(tmp_path / "d.csv")) == ["y", "x", "x.1"]
 
 
-def test_broken_files_are_an_error(tmp_path):
-    whole = gzip.compress(b"a,b\n1,2\n" * 3000)
-    frame = pd.DataFrame({"a": [1]})
-    frame.to_parquet(tmp_path / "d.parquet")
-    for name, content in [
-        ("cut.csv.gz", whole[:40]),
-        ("damaged.csv.gz", whole[:20] + b"zzzzzzzzzz" + whole[30:]),
-        ("other.csv.gz", b"no gzip"),
-        ("latin.csv", "a\né\n".encode("latin1")),
-        ("ragged.csv", b"a,b\n1,2\n1,2,3\n"),
-        ("cut.parquet", (tmp_path / "d.parquet").read_bytes()[:-20]),
-    ]:
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(DataError, match="Can't read the file"):
-            read_data(tmp_path / name)
-    (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(DataError, match="Can't find the file"):
-        read_data(tmp_path / "folder.csv")
+def test_data_have_rows(tmp_path):
     (tmp_path / "head.csv").write_text("a,b\n")
     with pytest.raises(DataError, match="must have rows"):
         check_rows(read_data(tmp_path / "head.csv"))
@@ -162,29 +114,34 @@ LIBRARIES = {
 }  # fmt: skip
 
 
+def check_equal(column, other):
+    """Both are read as the same labels or numbers."""
+    found, expected = read_column(column, "x"), read_column(other, "x")
+    assert type(found) is type(expected)
+    if isinstance(expected, Labels):
+        assert found.levels == expected.levels
+        assert found.codes.tolist() == expected.codes.tolist()
+    else:
+        np.testing.assert_array_equal(found.values, expected.values)
+    return found
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_same_data_are_the_same_in_every_library(library):
     frame = read_data(LIBRARIES[library]())
     assert list(frame.columns) == list(MIXED.columns)
     for name in MIXED:
-        expected, found = read_column(MIXED[name], name), read_column(frame[name], name)
-        assert type(found) is type(expected)
-        if isinstance(expected, Labels):
-            assert (found.levels, found.codes.tolist()) == (
-                expected.levels,
-                expected.codes.tolist(),
-            )
-            assert found.ordered == expected.ordered
-        else:
-            np.testing.assert_array_equal(found.values, expected.values)
-            assert (found.is_bool, found.is_integer) == (expected.is_bool, expected.is_integer)
+        found = check_equal(frame[name], MIXED[name])
+        expected = read_column(MIXED[name], name)
+        for fact in ("ordered", "is_bool", "is_integer"):
+            assert getattr(found, fact, None) == getattr(expected, fact, None)
 
 
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet", ".feather"])
+@pytest.mark.parametrize("ending", [".CSV", ".csv.gz", ".parquet", ".feather"])
 def test_the_same_data_are_the_same_in_every_file(ending, tmp_path):
     frame = MIXED.drop(columns=["o", "none"]).assign(c=MIXED["c"].astype("str"))
     path = tmp_path / f"d{ending}"
-    if "csv" in ending:
+    if "csv" in ending.lower():
         frame.to_csv(path, index=False)
     elif ending == ".parquet":
         frame.to_parquet(path)
@@ -192,15 +149,7 @@ def test_the_same_data_are_the_same_in_every_file(ending, tmp_path):
         pa.feather.write_feather(frame, path)
     again = read_data(path)
     for name in frame:
-        expected, found = read_column(frame[name], name), read_column(again[name], name)
-        assert type(found) is type(expected)
-        if isinstance(expected, Labels):
-            assert (found.levels, found.codes.tolist()) == (
-                expected.levels,
-                expected.codes.tolist(),
-            )
-        else:
-            np.testing.assert_array_equal(found.values, expected.values)
+        check_equal(again[name], frame[name])
 
 
 def test_categories_of_polars_do_not_depend_on_what_the_session_met_before():
@@ -208,18 +157,6 @@ def test_categories_of_polars_do_not_depend_on_what_the_session_met_before():
     second = pl.DataFrame({"c": pl.Series(["m", "a", "z"], dtype=pl.Categorical)})
     for frame in (first, second):
         assert read_column(read_data(frame)["c"], "c").levels == ("a", "m", "z")
-
-
-def test_files_that_cannot_be_read(tmp_path):
-    for name, error, says in [
-        ("d.html", DataError, "must end in"),
-        ("d.feather", DataError, "Can't read the file"),
-        ("d.parquet", DataError, "Can't read the file"),
-        ("d.csv", DataError, "Can't read the file"),
-    ]:
-        (tmp_path / name).write_bytes(b"" if name == "d.csv" else b"nonsense")
-        with pytest.raises(error, match=says):
-            read_data(tmp_path / name)
 
 
 NUL_IN_POLARS = {
