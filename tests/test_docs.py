@@ -212,7 +212,7 @@ ATTRIBUTES = {
 """Records from which results inherit their attributes."""
 
 FOR_REPORTS = re.compile(
-    r"_table$|^table|^as_shown$|_words$|^words$|^printed$|^facts$|^place_members$"
+    r"_table$|^table|^in_pandas$|^as_shown$|_words$|^words$|^printed$|^facts$|^place_members$"
 )
 """Plain data that pages and summaries of the package read; users have the same as methods."""
 

@@ -46,7 +46,7 @@ CALLS = {
 def told(name, found):
     """A result without seconds, and what says how much of it there is."""
     if name in ("resample", "pairs"):
-        return found.stability, found.stability.table()
+        return found.stability, found.stability.in_pandas.tidy()
     if name == "compare":
         return found, found.tidy().drop(columns="seconds")
     return found, found.tidy()

@@ -98,7 +98,7 @@ def test_co_selection_is_that_of_the_table_of_pairs():
     stability = drawn(names, selected)
     found = co_selection_map(stability, names)
     at = {unit: i for i, unit in enumerate(found.units)}
-    table = stability.pair_table()
+    table = stability.in_pandas.pairs()
     assert len(table) == len(found.units) * (len(found.units) - 1) // 2
     for one, other, together, expected, sign in table[
         ["term", "other", "together", "expected", "sign"]

@@ -150,7 +150,7 @@ def test_ties_among_the_most_frequent_sets():
 def test_pairs_are_not_told_where_there_is_room_for_one():
     """Of sets that differ in one unit no two that come and go can meet."""
     stability = stability_of(rows(("101", 50), ("011", 50)), ["age", "sex"])
-    assert (stability.pair_table()["sign"] == "-").all()
+    assert (stability.in_pandas.pairs()["sign"] == "-").all()
     assert pair_sentence(stability) == ""
 
 

@@ -134,7 +134,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             None if np.isnan(index := index_told(result)) else index,
             result.stability.place_members,
         ]
-        associations = result.stability.substitute_table()["association"]
+        associations = result.stability.in_pandas.substitutes["association"]
         if not associations.isna().any():
             content["substitutes"] = associations.to_list()
         if stability.along is not None:

@@ -1,10 +1,11 @@
-"""The selection on each resample."""
+"""The selection on each resample, as frequencies, sets, pairs and paths."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -13,7 +14,14 @@ from treeselect.arguments.checks import MOST_RESAMPLES, check_count, check_share
 from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.frames.tables import in_library
-from treeselect.resampling.agreement import co_selection, correlated_index, distinct_sets, pairs_of
+from treeselect.resampling.agreement import (
+    co_selection,
+    correlated_index,
+    distinct_sets,
+    pairs_of,
+    stability_index,
+    wilson_interval,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +35,61 @@ _NOUNS = {
     "complementary": ("half-sample", "half-samples"),
 }
 """One resample of each scheme, and several."""
+
+PAIR_LEVEL = 0.01
+"""Level of the test of a pair, that of Heinze and others (2018)."""
+
+_SIGNS = np.array(["-", "", "+"], dtype=object)
+
+
+@dataclass(frozen=True, slots=True)
+class StabilityPath:
+    """Selection frequencies by the number of units requested."""
+
+    # (n_sizes, n_groups); number of resamples whose set of at most ``sizes[i]`` units contains each
+    # unit
+    counts: IntArray
+    n_resamples: int
+    n_kept: int  # number of units that are forced in; they count towards the sizes
+
+    __repr__ = brief
+
+    @property
+    def sizes(self) -> IntArray:
+        """Numbers of units requested, from one more than are forced in, shape (n_sizes,)."""
+        return self.n_kept + 1 + np.arange(len(self.counts))
+
+    @property
+    def frequency(self) -> FloatArray:
+        """Selection frequencies, shape (n_sizes, n_groups)."""
+        return np.asarray(self.counts / self.n_resamples)
+
+    def table(self, units: Sequence[str]) -> pd.DataFrame:
+        """A row for each size and each unit that any resample selected, in decreasing order of mean
+        frequency along the path: columns ``k``, ``term``, ``frequency``."""
+        import pandas as pd
+
+        frequency = self.frequency
+        mean = frequency.mean(axis=0)
+        order = sorted(np.flatnonzero(mean > 0).tolist(), key=lambda g: (-mean[g], units[g]))
+        n_sizes = len(self.counts)
+        return pd.DataFrame(
+            {
+                "k": np.tile(self.sizes, len(order)),
+                "term": np.repeat(np.array([units[g] for g in order], dtype=object), n_sizes),
+                "frequency": frequency[:, order].T.ravel(),
+            }
+        )
+
+
+def sets_by_size(steps: Sequence[Step], n_sizes: int, keep: BoolArray) -> tuple[IntArray, ...]:
+    """Units in the set of each size, from one more than are forced in.
+
+    If no set on the path has the size, the next larger set is cut by importance; beyond the end of
+    the path, its last set is used.
+    """
+    sizes = range(int(keep.sum()) + 1, int(keep.sum()) + 1 + n_sizes)
+    return tuple(np.flatnonzero(step_of_size(steps, size, keep).selected) for size in sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,102 +189,44 @@ class Resampled:
         """Selection frequency: share of resamples that selected each unit, shape (n_groups,)."""
         return np.asarray(self.selected.mean(axis=0))
 
-
-# --- Selection frequencies along the path: by the number of units k ------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class StabilityPath:
-    """Selection frequencies by the number of units requested."""
-
-    # (n_sizes, n_groups); number of resamples whose set of at most ``sizes[i]`` units contains each
-    # unit
-    counts: IntArray
-    n_resamples: int
-    n_kept: int  # number of units that are forced in; they count towards the sizes
-
-    __repr__ = brief
+    @property
+    def in_pandas(self) -> Self:
+        """The same with tables of pandas."""
+        return dataclasses.replace(self, library="pandas")
 
     @property
-    def sizes(self) -> IntArray:
-        """Numbers of units requested, from one more than are forced in, shape (n_sizes,)."""
-        return self.n_kept + 1 + np.arange(len(self.counts))
+    def index(self) -> float:
+        """Nogueira's stability index over the units not forced in (see `stability_index`)."""
+        return stability_index(self.selected[:, self.assessed])[0]
 
     @property
-    def frequency(self) -> FloatArray:
-        """Selection frequencies, shape (n_sizes, n_groups)."""
-        return np.asarray(self.counts / self.n_resamples)
+    def index_ci(self) -> tuple[float, float]:
+        """Its 95% Monte Carlo interval."""
+        return stability_index(self.selected[:, self.assessed])[1]
 
-    def table(self, units: Sequence[str]) -> pd.DataFrame:
-        """A row for each size and each unit that any resample selected, in decreasing order of mean
-        frequency along the path: columns ``k``, ``term``, ``frequency``."""
+    def tidy(self) -> Any:
+        """One row per unit, in decreasing order of selection frequency.
+
+        Returns
+        -------
+        frame, in the library of the data
+            Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95% Wilson interval) and
+            ``selected`` (by the fit).
+        """
         import pandas as pd
 
-        frequency = self.frequency
-        mean = frequency.mean(axis=0)
-        order = sorted(np.flatnonzero(mean > 0).tolist(), key=lambda g: (-mean[g], units[g]))
-        n_sizes = len(self.counts)
-        return pd.DataFrame(
+        low, high = wilson_interval(self.selected.sum(axis=0), self.n_resamples)
+        frame = pd.DataFrame(
             {
-                "k": np.tile(self.sizes, len(order)),
-                "term": np.repeat(np.array([units[g] for g in order], dtype=object), n_sizes),
-                "frequency": frequency[:, order].T.ravel(),
+                "term": self.units,
+                "frequency": self.frequency,
+                "ci_low": low,
+                "ci_high": high,
+                "selected": self.fitted,
             }
         )
-
-
-@dataclass(frozen=True, slots=True)
-class PathLines:
-    """The stability paths of a figure."""
-
-    sizes: tuple[int, ...]
-    # In decreasing order of mean frequency along the path, those of the fit first
-    names: tuple[str, ...]
-    values: tuple[tuple[float, ...], ...]  # frequency of each unit at each size
-    selected: tuple[bool, ...]  # whether the fit selected the unit
-    more: int  # number of units that are not shown
-
-
-def path_lines(
-    path: StabilityPath, units: Sequence[str], fitted: BoolArray, most: int
-) -> PathLines:
-    """The paths of at most `most` units: those of the fit first, then the most frequent."""
-    frequency = path.frequency
-    mean = frequency.mean(axis=0)
-    order = sorted(
-        np.flatnonzero(mean > 0).tolist(), key=lambda g: (~fitted[g], -mean[g], units[g])
-    )
-    shown = order[:most]
-    return PathLines(
-        sizes=tuple(int(k) for k in path.sizes),
-        names=tuple(units[g] for g in shown),
-        values=tuple(tuple(frequency[:, g].tolist()) for g in shown),
-        selected=tuple(bool(fitted[g]) for g in shown),
-        more=len(order) - len(shown),
-    )
-
-
-def sets_by_size(steps: Sequence[Step], n_sizes: int, keep: BoolArray) -> tuple[IntArray, ...]:
-    """Units in the set of each size, from one more than are forced in.
-
-    If no set on the path has the size, the next larger set is cut by importance; beyond the end of
-    the path, its last set is used.
-    """
-    sizes = range(int(keep.sum()) + 1, int(keep.sum()) + 1 + n_sizes)
-    return tuple(np.flatnonzero(step_of_size(steps, size, keep).selected) for size in sizes)
-
-
-# --- Tables of the sets and pairs of units that the resamples selected ---------------------------
-
-PAIR_LEVEL = 0.01
-"""Level of the test of a pair, that of Heinze and others (2018)."""
-
-_SIGNS = np.array(["-", "", "+"], dtype=object)
-
-
-@dataclass(frozen=True, slots=True)
-class SelectedSets(Resampled):
-    """Selections on resamples as sets and pairs of units."""
+        frame = frame.sort_values(["frequency", "term"], ascending=[False, True], ignore_index=True)
+        return in_library(frame, self.library)
 
     @property
     def correlated_index(self) -> float:
@@ -283,10 +288,6 @@ class SelectedSets(Resampled):
         >>> int(fit.resample(20).stability.models()["count"].sum())
         20
         """
-        return in_library(self.model_table(n), self.library)
-
-    def model_table(self, n: int | None = 10) -> pd.DataFrame:
-        """:meth:`models` as a pandas frame."""
         import pandas as pd
 
         most = None if n is None else check_count("n", n, least=1, most=MOST_RESAMPLES)
@@ -296,7 +297,7 @@ class SelectedSets(Resampled):
         shown = np.ones(len(sets), dtype=bool) if most is None else np.arange(len(sets)) < most
         shown |= own
         share = counts / self.n_resamples
-        return pd.DataFrame(
+        frame = pd.DataFrame(
             {
                 "terms": [tuple(names[order][row[order]]) for row in sets[shown]],
                 "size": sets[shown].sum(axis=1),
@@ -306,6 +307,7 @@ class SelectedSets(Resampled):
                 "selected": own[shown],
             }
         )
+        return in_library(frame, self.library)
 
     def pairs(self, level: float = PAIR_LEVEL) -> Any:
         """Pairs of units that were selected together more or less often than by chance, and others.
@@ -350,10 +352,6 @@ class SelectedSets(Resampled):
         >>> list(fit.resample(20).stability.pairs())
         ['term', 'other', 'together', 'expected', 'ratio', 'sign', 'p_value']
         """
-        return in_library(self.pair_table(level), self.library)
-
-    def pair_table(self, level: float = PAIR_LEVEL) -> pd.DataFrame:
-        """:meth:`pairs` as a pandas frame."""
         import pandas as pd
 
         level = check_share("level", level)
@@ -371,7 +369,8 @@ class SelectedSets(Resampled):
                 "p_value": found.p_value,
             }
         )
-        return frame.sort_values("p_value", kind="stable", ignore_index=True)
+        frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
+        return in_library(frame, self.library)
 
     def co_selection(self) -> pd.DataFrame:
         """Share of the resamples that selected both of two units.
@@ -400,3 +399,37 @@ class SelectedSets(Resampled):
         """Numbers of the units, the most frequent first, then by name."""
         count = self.selected.sum(axis=0)
         return np.array(sorted(range(len(self.units)), key=lambda g: (-count[g], self.units[g])))
+
+
+# --- the stability paths of a figure --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PathLines:
+    """The stability paths of a figure."""
+
+    sizes: tuple[int, ...]
+    # In decreasing order of mean frequency along the path, those of the fit first
+    names: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]  # frequency of each unit at each size
+    selected: tuple[bool, ...]  # whether the fit selected the unit
+    more: int  # number of units that are not shown
+
+
+def path_lines(
+    path: StabilityPath, units: Sequence[str], fitted: BoolArray, most: int
+) -> PathLines:
+    """The paths of at most `most` units: those of the fit first, then the most frequent."""
+    frequency = path.frequency
+    mean = frequency.mean(axis=0)
+    order = sorted(
+        np.flatnonzero(mean > 0).tolist(), key=lambda g: (~fitted[g], -mean[g], units[g])
+    )
+    shown = order[:most]
+    return PathLines(
+        sizes=tuple(int(k) for k in path.sizes),
+        names=tuple(units[g] for g in shown),
+        values=tuple(tuple(frequency[:, g].tolist()) for g in shown),
+        selected=tuple(bool(fitted[g]) for g in shown),
+        more=len(order) - len(shown),
+    )

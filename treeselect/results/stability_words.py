@@ -91,7 +91,7 @@ def place_sentences(stability: Stability) -> list[str]:
 def model_sentence(stability: Stability) -> str:
     """How many distinct sets the resamples selected, and how often the set of the fit."""
     n, n_models, own = stability.n_resamples, stability.n_models, stability.same_model
-    first = stability.model_table(1).iloc[0]
+    first = stability.in_pandas.models(1).iloc[0]
     if n_models == 1 and n == 1:
         return ""
     if n_models == 1:
@@ -132,7 +132,7 @@ def pair_sentence(stability: Stability) -> str:
     """Which pairs were selected together more or less often than by chance; empty if none was."""
     if not has_pairs(stability):
         return ""
-    table = stability.pair_table()
+    table = stability.in_pandas.pairs()
     clauses = []
     for sign, how in (("+", "more often"), ("-", "less often")):
         found = table[table["sign"] == sign]

@@ -74,7 +74,7 @@ def tidy_table(result: Fit) -> pd.DataFrame:
         }
     )
     if result.resampled is not None:
-        by_unit = result.resampled.table().set_index("term").loc[list(groups.names)]
+        by_unit = result.resampled.in_pandas.tidy().set_index("term").loc[list(groups.names)]
         for column in ("frequency", "ci_low", "ci_high"):
             frame[column] = by_unit[column].to_numpy()[at]
     for column, values in effect_columns(result, terms).items():

@@ -39,7 +39,7 @@ def terms(result: Fit, ax: Axes | None) -> Axes:
     resamples; then the most frequent units outside the selection."""
     if result.resampled is None:
         return importance(result, ax)
-    found = result.resampled.table()
+    found = result.resampled.in_pandas.tidy()
     worth = dict(zip(result.groups, importances_of(result, result.groups), strict=True))
     table = selected_first(found, _MOST_TERMS, _MOST_SELECTED)
     table = table.assign(importance=[worth.get(unit, 0.0) for unit in table["term"]])
@@ -80,7 +80,7 @@ def importance(result: Fit, ax: Axes | None) -> Axes:
 
 def stability(result: Fit, ax: Axes | None) -> Axes:
     """Selection frequencies with their intervals."""
-    found = result.stability.table()
+    found = result.stability.in_pandas.tidy()
     table = selected_first(found, _MOST_UNITS, _MOST_SELECTED)
     more = len(found) - len(table)
     ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(table))
@@ -105,7 +105,7 @@ def _frequencies(ax: Axes, table: pd.DataFrame) -> None:
 
 def substitutes(result: Fit, ax: Axes | None) -> Axes:
     """The units that replaced selected units on resamples without them."""
-    table = result.stability.substitute_table().head(_MOST_UNITS)
+    table = result.stability.in_pandas.substitutes.head(_MOST_UNITS)
     if table.empty:
         raise OptionError(
             "There are no substitutes to plot.\n"

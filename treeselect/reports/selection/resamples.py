@@ -53,7 +53,7 @@ def stability(material: FitMaterial) -> StabilitySection | None:
 def stability_section(stability: Stability, sentences: Sequence[str], one: str) -> StabilitySection:
     """Table of the selected and the most frequent other terms or units, with sentences."""
     kept, varied = kept_units(stability), could_vary(stability)
-    tidy = stability.table()
+    tidy = stability.in_pandas.tidy()
     listed = selected_first(tidy, MOST_UNITS, MOST_ROWS).to_dict("records")
     rows = tuple(
         (
@@ -153,7 +153,7 @@ def stability_path(material: FitMaterial) -> StabilityPathSection | None:
 def _q_table(stability: Stability, one: str) -> Table | None:
     if not has_q_values(stability):
         return None
-    found = stability.q_value_table()
+    found = stability.in_pandas.q_values()
     rows = tuple(
         (
             str(row["term"]),
@@ -210,7 +210,7 @@ def models(material: FitMaterial) -> ModelSection | None:
     stability = material.fit.resampled
     if stability is None:
         return None
-    shown = stability.model_table(_MOST_SETS)
+    shown = stability.in_pandas.models(_MOST_SETS)
     rows = tuple(
         (
             enumeration(row["terms"], 20) if row["terms"] else "none",
@@ -267,7 +267,7 @@ def pairs(material: FitMaterial) -> PairSection | None:
     fit, stability = material.fit, material.fit.resampled
     if stability is None or not has_pairs(stability):
         return None
-    found, pairs = co_selection_map(stability, near_units(fit)), stability.pair_table()
+    found, pairs = co_selection_map(stability, near_units(fit)), stability.in_pandas.pairs()
     figure = None
     if len(found.units) > 1:
         inside = [unit in set(fit.groups) for unit in found.units]
