@@ -22,7 +22,7 @@ from treeselect.arguments.checks import (
 )
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
-from treeselect.designs.strata import labels_of, units_of, varies
+from treeselect.designs.row_sample import labels_of, units_of, varies
 from treeselect.designs.weights import RowWeights, read_groups
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed

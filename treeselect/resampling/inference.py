@@ -17,7 +17,7 @@ from treeselect.designs.labels import shown_names
 from treeselect.designs.linear import WAYS_OUT, LinearCoding, coded_words, read_coding, warn_of_gaps
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
-from treeselect.designs.strata import varies
+from treeselect.designs.row_sample import varies
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed

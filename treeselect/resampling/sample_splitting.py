@@ -11,7 +11,7 @@ from treeselect.brief import brief
 from treeselect.designs.linear import LinearCoding
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
-from treeselect.designs.strata import labels_of
+from treeselect.designs.row_sample import labels_of
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
