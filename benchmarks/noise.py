@@ -76,10 +76,10 @@ def one_set(method, seed, n_rows, n_columns, size):
         for number, split in enumerate(split_rows(problem, weights, Folds(OUTER), seed)):
             train, test = split.weights(weights)
             own_seed = stream_seed(seed, "nested", number)
-            found = run_selection(
+            found, model = run_selection(
                 problem, chosen, train, Choice("1se", Folds(INNER)), seed=own_seed, progress=False
             )  # fmt: skip
-            nested.append(held_out_score(problem, found.model, train, test))
+            nested.append(held_out_score(problem, model, train, test))
             sizes.append(found.step.size)
             task = Task(problem, train, max_size=fit.step.size, seed=own_seed)
             model = chosen.final_model(task, fit.step)

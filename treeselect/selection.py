@@ -310,7 +310,7 @@ def select(
     )
     _check_folds(choice.k, folds=folds, repeats=repeats)
     announce_compilation(progress)
-    found = run_selection(
+    found, model = run_selection(
         problem,
         chosen_method,
         model_data.row_weights,
@@ -340,7 +340,7 @@ def select(
         step=found.step,
         scores=found.scores,
         p_values=found.p_values,
-        model=found.model,
+        model=model,
         seed=seed,
         n_jobs=n_jobs,
         progress=progress,
@@ -351,16 +351,14 @@ def select(
                 *_fold_notes(choice.folds),
                 _resample_note(resamples or 0, found.step.size, problem.groups),
                 chosen_method.note,
-                found.model.note,
+                model.note,
             )
             if note is not None
         ),
         choice=choice,
-        baseline=baseline_of(
-            problem, model_data.weight, found.model, workers_for(n_jobs).n_threads
-        ),
+        baseline=baseline_of(problem, model_data.weight, model, workers_for(n_jobs).n_threads),
         asked=Asked(arguments, data),
-        held_out=confirm(model_data, found.model, table, request, workers_for(n_jobs).n_threads),
+        held_out=confirm(model_data, model, table, request, workers_for(n_jobs).n_threads),
     )
     if not n_drawn:
         return result

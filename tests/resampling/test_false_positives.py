@@ -10,12 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from treeselect.resampling.error_bounds import (
-    efp_scores,
-    q_values_of,
-    size_bound,
-    sizes_within,
-)
+from treeselect.resampling.error_bounds import efp_scores, q_values_of, size_bound, sizes_within
 
 
 def naive_bound(q, p, n_pairs, power):

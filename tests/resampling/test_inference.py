@@ -381,11 +381,9 @@ def test_standard_errors_are_those_of_statsmodels_by_groups(family, weighted):
         ill=data["y"] > 0.3,
         n=rng.poisson(np.exp(0.5 * data["y"])),
     )
-    weights = {
-        "no": None,
-        "copies": rng.integers(0, 4, 300),
-        "relative": rng.uniform(0.5, 2, 300),
-    }[weighted]
+    weights = {"no": None, "copies": rng.integers(0, 4, 300), "relative": rng.uniform(0.5, 2, 300)}[
+        weighted
+    ]
     log_time = rng.uniform(size=300) if family in ("gaussian", "poisson") else None
     response = {"gaussian": "y", "binomial": "ill", "poisson": "n", "multinomial": "kind"}[family]
     fit = treeselect.select(

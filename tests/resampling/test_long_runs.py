@@ -151,10 +151,7 @@ def forged(path, result):
         ("performance", {}),
         ("inference", "none"),
         ("compare", {"scores": [1.0], "units": [[0]], "seconds": [1.0], "warnings": []}),
-        (
-            "compare",
-            {"scores": [1, 1], "units": [[0], [7]], "seconds": [1, 1], "warnings": []},
-        ),
+        ("compare", {"scores": [1, 1], "units": [[0], [7]], "seconds": [1, 1], "warnings": []}),
         (
             "compare",
             {"scores": [1, 1], "units": [[0], [1]], "seconds": [1, 1], "warnings": ["\ud800"]},

@@ -26,12 +26,7 @@ from treeselect.models.coefficients import (
 )
 from treeselect.models.linear import LinearFit
 from treeselect.models.linear_data import LinearData
-from treeselect.models.maketables import (
-    SAME_ROWS,
-    ModelColumn,
-    Tabled,
-    coefficient_frame,
-)
+from treeselect.models.maketables import SAME_ROWS, ModelColumn, Tabled, coefficient_frame
 from treeselect.models.nested import fit_terms
 from treeselect.models.pooling import Pooled, pool
 from treeselect.printing import Summarised, Summary, SummaryContent, interval_text, number_text

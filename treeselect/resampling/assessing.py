@@ -22,11 +22,7 @@ from treeselect.errors import OptionError, StabilityError
 from treeselect.models.model import Model
 from treeselect.models.probing import Probes, ResampledReadings, read_resample
 from treeselect.resampling.choosing import Choice, choose, choose_sufficient, most_units
-from treeselect.resampling.cross_validation import (
-    ScoreBySize,
-    known_scores,
-    score_path,
-)
+from treeselect.resampling.cross_validation import ScoreBySize, known_scores, score_path
 from treeselect.resampling.error_bounds import CUTOFF, PAIRS, POWER, sizes_within
 from treeselect.resampling.folds import part_rows
 from treeselect.resampling.resampled import SCHEMES, Scheme, StabilityPath, sets_by_size
@@ -53,11 +49,7 @@ Grow = Callable[..., Model]
 
 
 def resample_weights(
-    problem: Problem,
-    weights: RowWeights,
-    scheme: Scheme,
-    number: int,
-    seed: int,
+    problem: Problem, weights: RowWeights, scheme: Scheme, number: int, seed: int
 ) -> RowWeights:
     """Case weights of one resample: how often each row was drawn, times its weight.
 
@@ -335,15 +327,15 @@ def _path(
         n_threads=n_threads,
         n_judge_trees=None if isinstance(k, int) else _JUDGE_TREES,
     )
-    if k == AUTO:
-        left = choose_sufficient(task, method, max(given.followed, given.n_scored - 1))
-        return left.steps, left.step, task
     if isinstance(k, str):
-        workers = Workers(1, n_threads)
-        left = choose(
-            problem, method, drawn, given.choice, seed=seed, workers=workers, progress=False
-        )  # fmt: skip
-        return left.steps, left.step, task
+        if k == AUTO:
+            found = choose_sufficient(task, method, max(given.followed, given.n_scored - 1))
+        else:
+            found = choose(
+                problem, method, drawn, given.choice,
+                seed=seed, workers=Workers(1, n_threads), progress=False,
+            )  # fmt: skip
+        return found.steps, found.step, task
     steps = steps_of(method, task)
     if k is None or method.tuning_value is not None:
         return steps, steps[-1], task

@@ -1,9 +1,9 @@
-"""The number of units: cross-validated scores, the one-standard-error rule, cutting to size."""
+"""The number of units: by scores, the one-standard-error rule, or tests that count the search."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,14 +13,7 @@ import scipy
 from treeselect.algorithms.method import Method, steps_along, steps_of
 from treeselect.algorithms.search.exchanging import sure_rows, usual_trees
 from treeselect.algorithms.search.judging import Judge, rows_to_judge
-from treeselect.algorithms.task import (
-    Step,
-    Task,
-    full_step,
-    ranked_step,
-    step_of_size,
-    step_within,
-)
+from treeselect.algorithms.task import Step, Task, full_step, ranked_step, step_of_size, step_within
 from treeselect.arguments.checks import AUTO
 from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.row_sample import labels_of
@@ -117,15 +110,13 @@ class Choice:
     folds: Folds = field(default_factory=Folds)
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The result of a selection: see the attributes of ``SelectionResult``."""
+class Chosen(NamedTuple):
+    """The path of a selection and its chosen step: see the attributes of ``SelectionResult``."""
 
     steps: tuple[Step, ...]
     step: Step
-    scores: ScoreBySize | None
-    p_values: FloatArray | None
-    model: Model
+    scores: ScoreBySize | None = None
+    p_values: FloatArray | None = None
 
 
 @memory_is_told()
@@ -138,28 +129,14 @@ def run_selection(
     seed: int,
     workers: Workers = ALONE,
     progress: bool | None = None,
-) -> Chosen:
+) -> tuple[Chosen, Model]:
     """The whole selection on the rows with a positive weight: path, choice of k, final model."""
-    left = choose(
+    found = choose(
         problem, method, weights, choice, seed=seed, workers=workers, progress=progress
     )  # fmt: skip
-    task = Task(
-        problem,
-        weights,
-        max_size=left.step.size,
-        seed=stream_seed(seed, "fit"),
-        n_threads=workers.n_threads,
-    )
-    return Chosen(*left, method.final_model(task, left.step))
-
-
-class Left(NamedTuple):
-    """A path and the chosen step: see :class:`Chosen`."""
-
-    steps: tuple[Step, ...]
-    step: Step
-    scores: ScoreBySize | None
-    p_values: FloatArray | None = None
+    own, n_threads = stream_seed(seed, "fit"), workers.n_threads
+    task = Task(problem, weights, max_size=found.step.size, seed=own, n_threads=n_threads)
+    return found, method.final_model(task, found.step)
 
 
 def choose(
@@ -171,17 +148,12 @@ def choose(
     seed: int,
     workers: Workers = ALONE,
     progress: bool | None = None,
-) -> Left:
+) -> Chosen:
     """Compute the selection path of a method and choose a step."""
     k, groups, most = choice.k, problem.groups, most_units(problem.groups)
+    own, n_threads = stream_seed(seed, "fit"), workers.n_threads
     if k == AUTO:
-        task = Task(
-            problem,
-            weights,
-            max_size=most,
-            seed=stream_seed(seed, "fit"),
-            n_threads=workers.n_threads,
-        )
+        task = Task(problem, weights, max_size=most, seed=own, n_threads=n_threads)
         found = choose_sufficient(task, method)
         shown = [step for step in found.steps if step.size < n_shown(found.step.size, groups)]
         return found._replace(steps=tuple(shown))
@@ -190,22 +162,16 @@ def choose(
         spared = spared_rows(problem, method, weights, choice.folds, seed)
     if isinstance(k, str) and spared is None:
         scores = score_by_size(
-            problem,
-            method,
-            weights,
-            folds=choice.folds,
-            max_size=most,
-            seed=stream_seed(seed, "cross-validation"),
-            workers=workers,
-            progress=progress,
-        )
+            problem, method, weights, folds=choice.folds, max_size=most,
+            seed=stream_seed(seed, "cross-validation"), workers=workers, progress=progress,
+        )  # fmt: skip
     task = Task(
         problem,
         weights if spared is None else weights.only(spared.searched),
         max_size=k if isinstance(k, int) else most,
-        seed=stream_seed(seed, "fit"),
+        seed=own,
         every_size=isinstance(k, str),
-        n_threads=workers.n_threads,
+        n_threads=n_threads,
     )
     steps = steps_of(method, task)
     if spared is not None:
@@ -213,25 +179,14 @@ def choose(
             task, method, steps, weights, spared.splits, workers=workers, progress=progress
         )
     if isinstance(k, str) and method.predicts_any_set:
-        size = wanted_size(k, scores, problem.groups.keep)
-        if size == len(problem.groups.names) > steps[-1].size:
+        size = wanted_size(k, scores, groups.keep)
+        if size == len(groups.names) > steps[-1].size:
             steps = (*steps, _all_units(task, method))
-    step = choose_step(steps, k, scores, problem.groups.keep, cuts=method.predicts_any_set)
+    step = _step_for(steps, k, scores, groups.keep, cuts=method.predicts_any_set)
     if isinstance(k, str):
         # A path that skips the last size has a larger step, which was not scored.
         steps = tuple(step for step in steps if step.size <= most)
-    return Left(steps, step, scores)
-
-
-def choose_sufficient(task: Task, method: Method, to: int = 0) -> Left:
-    """The smallest sufficient set of a path (``sufficiency.sufficient_step``), which is followed
-    to a size at least."""
-    path = (step for step in steps_along(method, task) if step.size <= task.max_size)
-    found = sufficient_step(task, method, path)
-    steps = list(found.steps)
-    while steps[-1].size < to and (step := next(path, None)) is not None:
-        steps.append(step)
-    return Left(tuple(steps), found.step, None, found.p_values)
+    return Chosen(steps, step, scores)
 
 
 def _all_units(task: Task, method: Method) -> Step:
@@ -250,7 +205,7 @@ def n_shown(size: int, groups: FeatureGroups) -> int:
     return min(size + _BEYOND, most_units(groups)) + 1
 
 
-def choose_step(
+def _step_for(
     steps: Sequence[Step],
     k: int | str | None,
     scores: ScoreBySize | None,
@@ -312,7 +267,7 @@ def one_standard_error_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
     return next((size for size in sizes if at_least(cv.mean[size], bound)), best)
 
 
-# --- Whether a set is sufficient: whether any larger set predicts better, by tests that count the-
+# --- whether any larger set predicts better, by tests that count the search ----------------------
 
 LEVEL = 0.032
 """Level of the test of single effects that a set is sufficient."""
@@ -334,25 +289,17 @@ _TRIED = 3
 """Units that are tried for removal, those needed least."""
 
 
-class Sufficient(NamedTuple):
-    """The smallest sufficient set of a path."""
-
-    step: Step
-    # The path, up to a few steps beyond, with `step` in the place of that of its size
-    steps: tuple[Step, ...]
-    # (step.size + 1,); by size, of the hypothesis that no larger set predicts better; NaN for sizes
-    # not tested
-    p_values: FloatArray
-
-
-def sufficient_step(task: Task, method: Method, path: Iterator[Step]) -> Sufficient:
+def choose_sufficient(task: Task, method: Method, to: int = 0) -> Chosen:
     """The first set along a path that no larger set beats, without units that it can do without.
 
     Sets are tested in order of size against the next three sizes. A set is also sufficient if none
     of these explains more by a two-hundredth of what it explains itself. Where none is sufficient,
     it is the last. From the first sufficient set units are removed again as long as what is left is
-    sufficient: a path may have taken up one early that another made redundant.
+    sufficient: a path may have taken up one early that another made redundant. The path is followed
+    a few steps further, and to a size (`to`) at least; p-values are those by size up to the one
+    chosen, NaN for sizes not tested.
     """
+    path = (step for step in steps_along(method, task) if step.size <= task.max_size)
     tests, keep, steps = Sufficiency(task), task.problem.groups.keep, [next(path)]
     cuts = method.predicts_any_set
 
@@ -383,17 +330,14 @@ def sufficient_step(task: Task, method: Method, path: Iterator[Step]) -> Suffici
         tuning = next((step.tuning for step in steps if step.size == selected.sum()), np.nan)
         found = method.step_of_set(task, ranked_step(tuning, selected, worth, np.nan))
     others = [step for step in steps if step.size != found.size]
-    along = tuple(sorted([*others, found], key=lambda step: step.size))
-    return Sufficient(found, along, p_values[: found.size + 1])
+    along = sorted([*others, found], key=lambda step: step.size)
+    while along[-1].size < to and (step := next(path, None)) is not None:
+        along.append(step)
+    return Chosen(tuple(along), found, None, p_values[: found.size + 1])
 
 
 class Sufficiency:
-    """Tests that no larger set predicts better, for the sets of one task.
-
-    Parameters
-    ----------
-    task : Task
-    """
+    """Tests that no larger set predicts better, for the sets of one task."""
 
     def __init__(self, task: Task) -> None:
         problem = task.problem

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeselect.arguments.checks import check_digits
 from treeselect.designs.labels import column_labels, in_labels
-from treeselect.designs.linear import (
-    USUAL,
-    WAYS_OUT,
-    LinearCoding,
-    read_coding,
-    warn_of_gaps,
-)
+from treeselect.designs.linear import USUAL, WAYS_OUT, LinearCoding, read_coding, warn_of_gaps
 from treeselect.designs.modeldata import INTERCEPT, ModelData, data_fingerprint
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import DataError, OptionError, StabilityError, TreeselectError, said_by
 from treeselect.frames.tables import in_library
 from treeselect.models.independence import independent_columns
-from treeselect.models.linear import LinearFit, fit_linear
+from treeselect.models.linear import fit_linear
 from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.printing import (
     MOST_ROWS,
@@ -48,7 +43,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.stability import Stability
 
 
-# --- the linear model of what each resample selected, fitted to that resample ------------------
+# --- the linear model of what each resample selected, fitted to that resample --------------------
 
 Key = tuple[str, str]
 """A coefficient: its term and its column."""
@@ -59,8 +54,8 @@ class Refit:
     """One linear model."""
 
     terms: tuple[str, ...]
-    estimate: dict[Key, float]  # coefficients that could be estimated
-    std_error: dict[Key, float]
+    estimate: dict[Key, float] = field(default_factory=dict)  # those that could be estimated
+    std_error: dict[Key, float] = field(default_factory=dict)
     failure: str = ""  # why it could not be fitted, in a sentence; empty if it could
     model: str = ""  # the model, in words
     n_dropped: int = 0  # rows that a model of all rows omits because a term is missing
@@ -72,16 +67,13 @@ def fit_terms(data: ModelData, terms: Sequence[str], coding: LinearCoding = USUA
     terms = tuple(terms)
     n_rows = len(data.row_weights.rows)
     if len(terms) >= n_rows:
-        return Refit(terms, {}, {}, f"There are {len(terms):,} terms for {n_rows:,} rows.")
-    try:
+        return Refit(terms, failure=f"There are {len(terms):,} terms for {n_rows:,} rows.")
+    with _failing() as failure:
         rows = np.arange(len(data.weight))
         here = linear_data(data, terms, rows, data.row_weights.groups, coding)
-        fit = _fitted(data, here.of_columns(here.is_free))
-        return dataclasses.replace(_read(terms, fit), n_dropped=here.n_dropped)
-    except OptionError:
-        raise
-    except (TreeselectError, np.linalg.LinAlgError) as error:
-        return Refit(terms, {}, {}, said_by(error))
+        fitted = _fitted(data, terms, here.of_columns(here.is_free))
+        return dataclasses.replace(fitted, n_dropped=here.n_dropped)
+    return Refit(terms, failure=failure[0])
 
 
 def refit_resamples(
@@ -90,7 +82,7 @@ def refit_resamples(
     workers: Workers,
     progress: bool | None,
     coding: LinearCoding = USUAL,
-) -> tuple[Refit, ...]:
+) -> list[Refit]:
     """The linear model of each resample, in order.
 
     Columns are encoded once for each set of terms, from all rows: a level that is absent from a
@@ -103,18 +95,19 @@ def refit_resamples(
             " Resample again; with the same `checkpoint` it resumes."
         )
     sets, _ = distinct_sets(stability.selected)
-    numbers = [np.flatnonzero((stability.selected == own).all(axis=1)) for own in sets]
+    numbers = [np.flatnonzero((stability.selected == chosen).all(axis=1)) for chosen in sets]
     names = np.array(stability.units, dtype=object)
     calls = [
-        (data, data.terms_of(names[own]), stability.scheme, stability.seed, here, coding)
-        for own, here in zip(sets, numbers, strict=True)
+        (data, data.terms_of(names[chosen]), stability.scheme, stability.seed, here, coding)
+        for chosen, here in zip(sets, numbers, strict=True)
     ]
     found = run_all(_of_one_set, calls, workers, "Refits", progress)
-    refits: list[Refit | None] = [None] * stability.n_resamples
-    for here, own_refits in zip(numbers, found, strict=True):
-        for number, own in zip(here, own_refits, strict=True):
-            refits[number] = own
-    return tuple(own for own in refits if own is not None)
+    by_number = {
+        number: refit
+        for here, refits in zip(numbers, found, strict=True)
+        for number, refit in zip(here.tolist(), refits, strict=True)
+    }
+    return [by_number[number] for number in range(stability.n_resamples)]
 
 
 def _of_one_set(
@@ -128,11 +121,11 @@ def _of_one_set(
     n_threads: int = 1,
 ) -> list[Refit]:
     """Linear models of one set of terms on the resamples that selected it."""
-    try:
+    with _failing() as failure:
         every = linear_data(data, terms, np.arange(len(data.weight)), coding=coding)
         every = every.of_columns(every.is_free)
-    except (TreeselectError, np.linalg.LinAlgError) as error:
-        return [Refit(terms, {}, {}, said_by(error))] * len(numbers)
+    if failure:
+        return [Refit(terms, failure=failure[0])] * len(numbers)
     found = []
     for number in numbers.tolist():
         weights = resample_weights(data.problem, data.row_weights, scheme, number, seed)
@@ -143,25 +136,30 @@ def _of_one_set(
 def _of_one_resample(data: ModelData, terms: tuple[str, ...], here: LinearData) -> Refit:
     matrix = here.compared
     occurs = np.asarray(matrix.any(axis=0))
-    try:
+    with _failing() as failure:
         if not independent_columns(matrix[:, occurs]).all():
             raise DataError("Columns of the resample are collinear.")
-        return _read(terms, _fitted(data, here.of_columns(occurs)))
+        return _fitted(data, terms, here.of_columns(occurs))
+    return Refit(terms, failure=failure[0])
+
+
+@contextmanager
+def _failing() -> Iterator[list[str]]:
+    """Collects why a model can't be fitted, unless an option is wrong."""
+    failure: list[str] = []
+    try:
+        yield failure
     except OptionError:
         raise
     except (TreeselectError, np.linalg.LinAlgError) as error:
-        return Refit(terms, {}, {}, said_by(error))
+        failure.append(said_by(error))
 
 
-def _fitted(data: ModelData, here: LinearData) -> LinearFit:
+def _fitted(data: ModelData, terms: tuple[str, ...], here: LinearData) -> Refit:
     response = data.response
     fit = fit_linear(here, response.family.name, response.name, response.classes)
     if fit.problems:
         raise DataError(fit.problems[0])
-    return fit
-
-
-def _read(terms: tuple[str, ...], fit: LinearFit) -> Refit:
     keys = list(zip(fit.terms, fit.names, strict=True))
     error = np.sqrt(np.diag(fit.covariance))
     return Refit(
@@ -173,33 +171,23 @@ def _read(terms: tuple[str, ...], fit: LinearFit) -> Refit:
 
 
 def estimates_of(refits: Sequence[Refit], keys: Sequence[Key]) -> tuple[FloatArray, BoolArray]:
-    """Estimates of coefficients, and whether each was in the model.
+    """Estimates of coefficients, and whether each was in the model, shape (n_refits, n_keys).
 
-    Returns
-    -------
-    estimate : ndarray of float, shape (n_refits, n_keys)
-        0 if the term is not in the model; missing if the term is in the model without this
-        coefficient, and if there is no model.
-    in_model : ndarray of bool, shape (n_refits, n_keys)
+    The estimate is 0 if the term is not in the model; missing if the term is in the model without
+    this coefficient, and if there is no model.
     """
     estimate = np.full((len(refits), len(keys)), np.nan)
+    has_term = np.zeros(estimate.shape, dtype=bool)
     for i, refit in enumerate(refits):
-        if refit.failure:
-            continue
         inside = {INTERCEPT, *refit.terms}
         for j, key in enumerate(keys):
-            absent = np.nan if key[0] in inside else 0.0
-            estimate[i, j] = refit.estimate.get(key, absent)
-    has_term = np.array(
-        [[key[0] == INTERCEPT or key[0] in refit.terms for key in keys] for refit in refits],
-        dtype=bool,  # also without keys
-    ).reshape(estimate.shape)
+            has_term[i, j] = key[0] in inside
+            if not refit.failure:
+                estimate[i, j] = refit.estimate.get(key, np.nan if has_term[i, j] else 0.0)
     return estimate, has_term & np.isfinite(estimate)
 
 
-# --- how selection affects the coefficients of the linear model --------------------------------
-
-# --- variation of coefficients over resamples on which the selection is repeated ---------------
+# --- variation of coefficients over resamples ----------------------------------------------------
 
 BOUNDS = (0.025, 0.5, 0.975)
 """Quantiles of the estimates over the resamples."""
@@ -244,7 +232,7 @@ def coefficient_spread(
     return CoefficientSpread(n, rmsd, conditional, *limits)
 
 
-# --- how selection affects the coefficients of the linear model --------------------------------
+# --- table and summary ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

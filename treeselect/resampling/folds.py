@@ -120,11 +120,7 @@ def read_folds(
                 " a repeated splitter such as `RepeatedStratifiedKFold` as `folds`."
             )
         known = folds if _is_splitter(folds) else _fold_numbers(folds, n_rows, name)
-    return Folds(
-        folds=known,
-        repeats=n_repeats,
-        groups_name=_name_of(fold_groups),
-    )
+    return Folds(folds=known, repeats=n_repeats, groups_name=_name_of(fold_groups))
 
 
 def _is_splitter(value: object) -> TypeGuard[Splitter]:

@@ -170,7 +170,7 @@ def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: 
     problem, method, weights, choice, family = nested
     train, test = split.weights(weights)
     try:
-        found = run_selection(
+        found, model = run_selection(
             problem, method, train, choice, seed=seed, workers=Workers(1, n_threads), progress=False
         )
     except MethodError:  # not about the folds
@@ -180,10 +180,10 @@ def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: 
             f"{error}\n  This was in the training rows of fold {where}, which are split again to"
             " choose `k`; `inner_folds` sets how."
         ) from None
-    predicted = found.model.predict(problem, n_threads)
+    predicted = model.predict(problem, n_threads)
     score = score_predictions(dataclasses.replace(problem, family=family), predicted, train, test)
     units = np.flatnonzero(found.step.selected)
-    units = units[falling(found.model.importance[units])]
+    units = units[falling(model.importance[units])]
     drawn = stream_seed(seed, "held-out rows")
     s_e = sampling_error(family, problem.y, predicted, train, test, drawn)
     return Fold(score, units, predicted[test.rows], s_e)

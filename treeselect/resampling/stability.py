@@ -25,12 +25,7 @@ from treeselect.printing import (
     interval_text,
     percent_text,
 )
-from treeselect.resampling.agreement import (
-    Place,
-    associated_clusters,
-    least_association,
-    place_of,
-)
+from treeselect.resampling.agreement import Place, associated_clusters, least_association, place_of
 from treeselect.resampling.error_bounds import (
     CUTOFF,
     PAIRS,
@@ -453,10 +448,7 @@ def _facts(stability: Stability) -> tuple[tuple[str, str], ...]:
     fixed = "fixed at " if stability.fixed_size and low == high else ""
     return (
         ("Resamples", stability.words),
-        (
-            f"Number of {stability.one}s (k)",
-            f"{fixed}{size} of {count_text(len(stability.units))}",
-        ),
+        (f"Number of {stability.one}s (k)", f"{fixed}{size} of {count_text(len(stability.units))}"),
         ("Selected by the fit", _named(stability, stability.fitted & ~stability.kept)),
         ("Most frequent others", _named(stability, ~stability.fitted & ~stability.kept)),
         ("Stability index", _index(stability)),

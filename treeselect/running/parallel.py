@@ -198,11 +198,7 @@ def _are_elsewhere(workers: Workers) -> bool:
 
 
 def _call(
-    caller: int,
-    function: Callable[..., Result],
-    n_threads: int,
-    number: int,
-    *call: Any,
+    caller: int, function: Callable[..., Result], n_threads: int, number: int, *call: Any
 ) -> tuple[int, Result]:
     """The calling process uses its arrays as they are; a worker of any joblib backend has received
     copies."""
