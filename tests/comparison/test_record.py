@@ -5,10 +5,15 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from treeselect.comparing import Comparison
-from treeselect.comparison.record import Run
+from treeselect.comparison.record import Run, pareto_front
+from treeselect.comparison.words import verdict
 from treeselect.errors import OptionError
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.cross_validation import FoldPath, paired_difference
@@ -213,3 +218,62 @@ def test_one_method_has_no_differences(snapshot):
 
 def test_repr():
     assert repr(comparison()) == "<Comparison: 3 methods in 4 folds, AUC best for slow>"
+
+
+# ---  --------------------------------------------------------------------------------------------
+
+
+# Few values, so that there are ties, and some that are not known.
+POINTS = arrays(float, st.tuples(st.integers(1, 8), st.just(3)),
+                elements=st.sampled_from([0.0, 1.0, 2.0, np.nan]))  # fmt: skip
+
+
+def dominates(a, b):
+    known = [(x, y) for x, y in zip(a, b, strict=True) if not (np.isnan(x) or np.isnan(y))]
+    return all(x >= y for x, y in known) and any(x > y for x, y in known)
+
+
+@given(POINTS)
+def test_front_is_what_nothing_dominates(points):
+    expected = [not any(dominates(other, point) for other in points) for point in points]
+    assert pareto_front(points).tolist() == expected
+
+
+def test_equal_points_are_all_on_the_front():
+    assert pareto_front(np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 1.0]])).tolist() == [
+        True,
+        True,
+        False,
+    ]
+
+
+# --- who can't be told from the best, and who is on the front ------------------------------------
+
+
+RANKED = pd.DataFrame(
+    {
+        "method": ["a", "b", "c", "d"],
+        "n_selected": [4.0, 2.5, 2.5, 9.0],
+        "stability": [0.5, 0.75, np.nan, 0.25],
+        "front": [True, True, True, False],
+    }
+)
+DIFFERENCES = pd.DataFrame({"method": ["b", "c", "d"], "ci_high": [-0.1, 0.1, np.nan]})
+
+
+def test_what_an_interval_does_not_tell_apart_is_alike():
+    found = verdict(RANKED, DIFFERENCES)
+    assert found.alike == ("c", "d")
+    assert found.worse == ("b",)
+
+
+def test_the_smallest_and_the_stablest_are_looked_for_on_the_front():
+    found = verdict(RANKED, DIFFERENCES)
+    assert found.front == ("a", "b", "c")
+    assert (found.fewest, found.smallest) == (2.5, ("b", "c"))
+    assert (found.highest, found.stablest) == (0.75, ("b",))
+
+
+def test_the_front_may_be_empty():
+    found = verdict(RANKED.assign(front=False), DIFFERENCES)
+    assert (found.front, found.smallest, found.stablest) == ((), (), ())

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections import Counter
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
+from scipy.stats import chi2_contingency
 
+import treeselect
 from treeselect.errors import StabilityError
 from treeselect.resampling.agreement import (
+    Place,
     clustered_interval,
+    co_selection,
     correlated_index,
+    distinct_sets,
+    pairs_of,
     stability_index,
     wilson_interval,
 )
+from treeselect.resampling.stability import Stability
 
 
 def index_by_matrices(z, c):
@@ -54,25 +65,11 @@ def test_units_that_are_not_alike_leave_the_index_of_nogueira(selected):
     assert found == pytest.approx(expected, nan_ok=True)
 
 
-def test_of_two_copies_it_does_not_matter_which_comes():
-    """By hand: sex always, age or its copy, never the fourth."""
-    selected = np.array([[1, 1, 0, 0], [1, 0, 1, 0]], dtype=bool)
-    alike = np.eye(4)
-    alike[1, 2] = alike[2, 1] = 1.0
-    assert stability_index(selected)[0] == 0.0
-    assert correlated_index(selected, alike) == 1.0
-
-
 def test_it_is_not_defined_where_all_sets_say_the_same():
     selected = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 0]], dtype=bool)
     assert np.isnan(correlated_index(selected, np.ones((3, 3))))
     assert np.isnan(correlated_index(np.ones((4, 3), dtype=bool), np.eye(3)))
     assert np.isnan(correlated_index(np.zeros((4, 1), dtype=bool), np.eye(1)))
-
-
-def test_one_unit_that_comes_and_goes():
-    selected = np.array([[1], [0], [1], [0]], dtype=bool)
-    assert correlated_index(selected, np.eye(1)) == pytest.approx(stability_index(selected)[0])
 
 
 def test_it_needs_two_resamples():
@@ -106,3 +103,163 @@ def test_it_holds_the_mean_of_all_clusters_there_could_be(spread):
     # 95%, within three standard errors of 2,000 draws and what the approximation costs
     assert 0.93 < ((low <= 0.6) & (high >= 0.6)).mean() < 0.99
     assert ((low >= 0) & (low <= high) & (high <= 1)).all()
+
+
+# --- pairs of units: counts, expectation and test against scipy's table --------------------------
+
+
+@given(arrays(bool, st.tuples(st.integers(1, 30), st.integers(1, 5))))
+@settings(derandomize=True)
+def test_pairs_are_those_of_contingency_tables(selected):
+    n = len(selected)
+    found = pairs_of(selected)
+    at = 0
+    varying = [g for g in range(selected.shape[1]) if 0 < selected[:, g].sum() < n]
+    for place, i in enumerate(varying):
+        for j in varying[place + 1 :]:
+            a, b = selected[:, i], selected[:, j]
+            table = [[(a & b).sum(), (a & ~b).sum()], [(~a & b).sum(), (~a & ~b).sum()]]
+            assert (found.first[at], found.second[at]) == (i, j)
+            assert found.together[at] == pytest.approx((a & b).mean())
+            assert found.expected[at] == pytest.approx(a.mean() * b.mean())
+            assert found.p_value[at] == pytest.approx(chi2_contingency(table).pvalue, abs=1e-9)
+            at += 1
+    assert at == len(found.first)
+
+
+def test_co_selection_by_hand():
+    selected = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 0], [0, 0, 0]], dtype=bool)
+    expected = [[0.75, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
+    np.testing.assert_array_equal(co_selection(selected), expected)
+
+
+# --- sets that differ and their counts, against plain counting -----------------------------------
+
+
+@given(arrays(bool, st.tuples(st.integers(1, 12), st.integers(1, 20))))
+@settings(derandomize=True)
+def test_sets_are_counted(selected):
+    sets, counts = distinct_sets(selected)
+    expected = Counter(map(tuple, selected.tolist()))
+    assert dict(zip(map(tuple, sets.tolist()), counts.tolist(), strict=True)) == expected
+    order = [(-n, sum(own), [not u for u in own]) for own, n in zip(sets, counts, strict=True)]
+    assert order == sorted(order)
+
+
+def test_equally_frequent_sets_begin_with_the_small_ones():
+    selected = np.array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool)
+    sets, counts = distinct_sets(selected)
+    assert sets.astype(int).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]]
+    assert counts.tolist() == [1, 1, 1, 1]
+
+
+# --- places that associated units hold in turn ---------------------------------------------------
+
+
+UNITS = ("age", "height", "sex", "weight", "wrist")
+
+
+def stability_of(selected, fitted, alike):
+    """`alike`: sets of units that are associated by 0.9; others are by 0.1."""
+    selected = np.asarray(selected, dtype=bool)
+    units = UNITS[: selected.shape[1]]
+
+    def association(unit, other):
+        return 0.9 if any({unit, other} <= own for own in alike) else 0.1
+
+    return Stability(
+        units=units,
+        fitted=np.isin(units, fitted),
+        assessed=np.ones(len(units), dtype=bool),
+        selected=selected,
+        scheme="bootstrap",
+        k=2,
+        seed=0,
+        association=association,
+    )
+
+
+def rows(*counted):
+    return [[c == "1" for c in text] for text, times in counted for _ in range(times)]
+
+
+def test_one_place_by_hand():
+    drawn = rows(("101", 50), ("011", 40), ("001", 10))
+    stability = stability_of(drawn, ["age", "sex"], [{"age", "height"}])
+    assert stability.places == (Place(("age", "height"), (50, 40), 90, 0.9),)
+
+
+def test_what_must_come_in_is_no_substitute():
+    """With one unit asked for, exactly one of any two that come and go is selected."""
+    drawn = rows(("100", 50), ("010", 50))
+    assert stability_of(drawn, ["age"], []).places == ()
+    assert len(stability_of(drawn, ["age"], [{"age", "height"}]).places) == 1
+
+
+@pytest.mark.parametrize(("both", "n"), [(20, 1), (21, 0)])
+def test_a_place_needs_exactly_one_in_four_fifths(both, n):
+    drawn = rows(("10", 50), ("01", 50 - both), ("11", both))
+    assert len(stability_of(drawn, ["age"], [{"age", "height"}]).places) == n
+
+
+def test_two_fitted_units_that_share_substitutes_are_one_place_or_none():
+    body = {"age", "height", "weight"}
+    both = rows(("10010", 40), ("01000", 30), ("01010", 30))
+    assert stability_of(both, ["age", "weight"], [body]).places == ()
+    apart = rows(("10000", 40), ("00010", 30), ("01000", 30))
+    (place,) = stability_of(apart, ["age", "weight"], [body]).places
+    assert place.units == ("age", "height", "weight")
+    assert place.exactly_one == 100
+
+
+def test_a_unit_that_is_associated_with_one_member_only_is_none():
+    drawn = rows(("10000", 40), ("01000", 40), ("00010", 20))
+    chain = [{"age", "height"}, {"height", "weight"}]
+    (place,) = stability_of(drawn, ["age"], chain).places
+    assert place.units == ("age", "height")
+
+
+@given(
+    arrays(bool, st.tuples(st.integers(1, 25), st.just(5))),
+    arrays(bool, 5),
+    st.lists(st.frozensets(st.sampled_from(UNITS), min_size=2), max_size=3),
+)
+@settings(derandomize=True, max_examples=60)
+def test_what_is_said_of_a_place_is_true(selected, fitted, alike):
+    stability = stability_of(
+        selected, [u for u, own in zip(UNITS, fitted, strict=True) if own], alike
+    )
+    seen: set[str] = set()
+    for place in stability.places:
+        at = [UNITS.index(unit) for unit in place.units]
+        one = selected[:, at].sum(axis=1) == 1
+        assert place.exactly_one == one.sum() >= 0.8 * len(selected) - 1e-9
+        assert place.counts == tuple(selected[:, at].sum(axis=0))
+        assert all(
+            stability.association(a, b) >= place.association >= 0.5
+            for a in place.units
+            for b in place.units
+            if a != b
+        )
+        assert fitted[at].any()
+        assert seen.isdisjoint(place.units)
+        seen |= {*place.units}
+
+
+def test_a_file_without_the_data_keeps_them(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    data = pd.DataFrame({"a": x + 0.1 * rng.normal(size=80), "b": x, "noise": rng.normal(size=80)})
+    data["y"] = x + 0.1 * rng.normal(size=80)
+    fit = treeselect.select("y ~ .", data, method="importance", k=1, seed=1, n_trees=5)
+    drawn = np.zeros((20, 3), dtype=bool)
+    units = fit.resample(2).stability.units
+    drawn[:12, units.index("a")] = drawn[12:, units.index("b")] = True
+    fit = dataclasses.replace(
+        fit, resampled=dataclasses.replace(fit.resample(2).resampled, selected=drawn)
+    )
+    (place,) = fit.stability.places
+    assert place.units == ("a", "b")
+    loaded = treeselect.load(fit.save(tmp_path / "model"))
+    assert loaded.stability.places == fit.stability.places
+    assert str(loaded.summary()) == str(fit.summary())

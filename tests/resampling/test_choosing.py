@@ -8,15 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from sklearn.model_selection import StratifiedKFold
 
 import treeselect
+from treeselect.algorithms.forests.rrf import RRF
+from treeselect.algorithms.search.exchange import ExchangeSearch
 from treeselect.algorithms.task import Step, step_of_size
 from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError
 from treeselect.resampling import choosing
-from treeselect.resampling.choosing import best_size, one_standard_error_size
+from treeselect.resampling.choosing import best_size, one_standard_error_size, spared_rows
 from treeselect.resampling.cross_validation import ScoreBySize
-from treeselect.resampling.folds import assign_folds
+from treeselect.resampling.folds import Folds, assign_folds
 
 # Four folds; means 0.5, 0.7, 0.78, 0.8. At size 3 the standard deviation of (.7, .9, .7, .9) is
 # 0.11547, its standard error half of that: 0.0577.
@@ -43,11 +46,6 @@ def test_best_and_one_standard_error():
     assert one_standard_error_size([0, 1, 2, 3], SCORES) == 2
     # Some sizes alone may be there to choose from.
     assert one_standard_error_size([0, 1, 3], SCORES) == 3
-
-
-def test_the_standard_error_matters():
-    exact = ScoreBySize(np.tile(SCORES.mean, (4, 1)))
-    assert one_standard_error_size([0, 1, 2, 3], exact) == 3
 
 
 def test_of_equal_scores_the_smaller_size_is_best():
@@ -146,12 +144,6 @@ def test_more_folds_than_rows_of_a_class(mixed):
     data = mixed.groupby("died").head(3)
     with pytest.raises(OptionError, match=r"`folds` must be at most .* rarer class, 3"):
         treeselect.select("died ~ signal + noise", data, k="1se", seed=1)
-
-
-def test_a_fold_in_which_the_response_is_constant(mixed):
-    rare = mixed.assign(visits=np.arange(len(mixed)) < 3).astype({"visits": int})
-    with pytest.raises(OptionError, match="varies in every fold"):
-        treeselect.select("visits ~ signal", rare, family="poisson", method="rrf", k="1se", seed=1)
 
 
 def test_held_out_rows_have_no_part_in_their_folds_fit(mixed):
@@ -257,3 +249,98 @@ def test_all_units_raise_the_bar_where_paths_end_early():
         assert one_standard_error_size(found.sizes, found) == size
         few = ScoreBySize(scores[:, :3].copy(), full)  # more units than sizes that are considered
         assert one_standard_error_size(few.sizes, few) == 2
+
+
+# --- rows that a search spares score its sets ----------------------------------------------------
+
+
+SEARCHED = 300
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Searches on 300 rows, so that 1,309 are long data."""
+    monkeypatch.setattr(ExchangeSearch, "searches_on", SEARCHED)
+    monkeypatch.setattr(choosing, "_LEAST_RARE", 20)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(1200, 4))
+    chance = 1 / (1 + np.exp(-2 * x[:, 0] - x[:, 1]))
+    frame = pd.DataFrame(x, columns=list("abcd"))
+    return frame.assign(y=np.where(rng.uniform(size=1200) < chance, "yes", "no"))
+
+
+@pytest.fixture(scope="module")
+def problem(data):
+    return treeselect.select("y ~ .", data, k=1, seed=1, n_jobs=1).design.problem_for(
+        ExchangeSearch()
+    )
+
+
+def all_rows(problem):
+    return row_weights(np.ones(len(problem.y), dtype=np.int64))
+
+
+@pytest.mark.usefixtures("short")
+def test_rows_are_searched_or_held_out_and_classes_balanced(problem):
+    found = spared_rows(problem, ExchangeSearch(), all_rows(problem), Folds(4), seed=1)
+    held_out = [split.test for split in found.splits]
+    assert len(found.searched) <= SEARCHED
+    assert len(held_out) == 4
+    together = np.concatenate([found.searched, *held_out])
+    assert sorted(together.tolist()) == list(range(1200))
+    share = problem.y.mean()
+    for rows in (found.searched, *held_out):
+        assert problem.y[rows].sum() == pytest.approx(share * len(rows), abs=1)
+
+
+@pytest.mark.usefixtures("short")
+def test_at_most_so_many_rows_are_held_out(problem, monkeypatch):
+    monkeypatch.setattr(choosing, "_MOST_HELD_OUT", 500)
+    found = spared_rows(problem, ExchangeSearch(), all_rows(problem), Folds(5), seed=1)
+    held_out = np.concatenate([split.test for split in found.splits])
+    assert len(np.unique(held_out)) == len(held_out)
+    assert 400 <= len(held_out) <= 500
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("case", ["splitter", "repeats", "clusters", "method", "rare", "few"])
+def test_otherwise_sets_are_cross_validated(problem, monkeypatch, case):
+    method, weights, folds = ExchangeSearch(), all_rows(problem), Folds(5)
+    if case == "splitter":
+        folds = Folds(StratifiedKFold(5))
+    elif case == "repeats":
+        folds = Folds(5, repeats=2)
+    elif case == "clusters":
+        weights = weights.in_groups(np.arange(len(weights)) // 3)
+    elif case == "method":
+        method = RRF()
+    elif case == "rare":
+        monkeypatch.setattr(choosing, "_LEAST_RARE", 500)
+    else:
+        weights = weights.only(np.arange(2 * SEARCHED))
+    assert spared_rows(problem, method, weights, folds, seed=1) is None
+
+
+@pytest.mark.usefixtures("short")
+def test_a_fit_says_so_and_its_file_keeps_it(data, tmp_path):
+    fit = treeselect.select("y ~ .", data, k="1se", seed=1, n_jobs=1)
+    assert fit.scores.spared == (300, 900)
+    assert fit.scores.scores.shape == (5, 5)
+    assert set(fit.selected) >= {"a", "b"}
+    said = " ".join(str(fit.summary()).split())
+    assert "900 held-out rows in 5 parts" in said
+    assert ", on held-out rows" in said
+    assert "The search used 300 rows; 900 others scored its models" in said
+    page = fit.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "900 held-out rows in 5 parts; the search used 300 other rows" in page
+    fit.save(tmp_path / "fit.tsel")
+    loaded = treeselect.load(tmp_path / "fit.tsel")
+    assert loaded.scores.spared == fit.scores.spared
+    assert "900 others" in " ".join(str(loaded.summary()).split())
+    again = treeselect.select("y ~ .", data[["d", "b", "y", "c", "a"]], k="1se", seed=1, n_jobs=2)
+    assert set(again.selected) == set(fit.selected)
+    assert np.array_equal(again.scores.scores, fit.scores.scores)

@@ -5,19 +5,29 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+from math import comb
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import treeselect
+from treeselect.algorithms.task import ranked_step
 from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.error_bounds import (
     concave_bound,
+    efp_scores,
     largest_tail,
+    q_values_of,
+    size_bound,
+    sizes_within,
     unimodal_bound,
     worst_case_bound,
 )
+from treeselect.resampling.resampled import StabilityPath, path_lines, sets_by_size
 from treeselect.resampling.stability import Stability
 
 # Printed by the R package stabs 0.6-4 for q = 1, ..., 10 of p = 100, cutoff 0.6 and 50 pairs.
@@ -137,20 +147,6 @@ def test_guesses_pass_no_more_often_than_the_bound(assumption):
     assert 0 < np.mean(passed) <= bound
 
 
-def test_noise_alone_passes_no_more_often_than_the_bound():
-    """The same with a method on halves of data without signal."""
-    passed, bound = 0, math.nan
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        columns = {f"x{j}": rng.normal(size=60) for j in range(6)}
-        data = pd.DataFrame(columns | {"y": rng.normal(size=60)})
-        fit = treeselect.select("y ~ .", data, method="importance", k=1, seed=seed, n_trees=5)
-        found = fit.resample(10, scheme="complementary").stability.pfer(0.6)
-        passed, bound = passed + len(found.units), found.bound
-    assert bound == pytest.approx(1 / (0.2 * 6))
-    assert passed / 6 <= bound
-
-
 def test_pfer_by_hand():
     selected = np.zeros((10, 5), dtype=bool)
     selected[:, 0] = True  # kept
@@ -268,28 +264,19 @@ def test_kept_units_alone_have_no_bound():
         made([[1, 0, 0]] * 4, kept=1).pfer()
 
 
-@pytest.mark.parametrize("threshold", [0.5, 0.4, 1.01, "high", True, None, math.nan])
-def test_thresholds_that_are_not_allowed(threshold):
-    with pytest.raises(OptionError, match=r"`threshold` must be a number above 0.5 and at most 1"):
-        made(guesses(5, 2, 10)).pfer(threshold)
-
-
-@pytest.mark.parametrize("pfer", [0, -1, math.inf, math.nan, "one", True])
-def test_bounds_that_can_not_be_asked_for(pfer):
-    with pytest.raises(OptionError, match="`pfer` must be a number above 0"):
-        made(guesses(5, 2, 10)).threshold(pfer)
-
-
-def test_a_bound_that_no_threshold_holds():
-    with pytest.raises(
-        StabilityError, match=r"No threshold gives a bound of at most 0.1: at threshold 1 it is 0.8"
-    ):
-        made(guesses(5, 2, 10)).threshold(0.1)
-
-
-def test_assumptions_are_checked():
-    with pytest.raises(OptionError, match="`assumption` must be one of"):
-        made(guesses(5, 2, 10)).pfer(0.8, "convex")
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        *((lambda s, t=t: s.pfer(t), "`threshold` must be a number above 0.5 and at most 1")
+          for t in (0.5, 0.4, 1.01, "high", True, None, math.nan)),
+        *((lambda s, b=b: s.threshold(b), "`pfer` must be a number above 0")
+          for b in (0, -1, math.inf, math.nan, "one", True)),
+        (lambda s: s.pfer(0.8, "convex"), "`assumption` must be one of"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_asked_for(ask, said):
+    with pytest.raises(OptionError, match=said):
+        ask(made(guesses(5, 2, 10)))
 
 
 def test_too_many_units_for_a_shape():
@@ -358,3 +345,262 @@ def test_constant_terms_are_none_to_select_from():
     assert (more.index, more.pfer().bound) == (plain.index, plain.pfer().bound)
     ours, theirs = (s.q_values().set_index("term")["efp"] for s in (more, plain))
     assert ours.to_dict() == theirs.to_dict()
+
+
+# --- efp scores and q-values: naive twins and hand-made cases ------------------------------------
+
+
+def naive_bound(q, p, n_pairs, power):
+    """p times the moment of the share of pairs, each of which selects a unit twice by chance."""
+    twice = (q / p) ** 2
+    chances = [
+        comb(n_pairs, c) * twice**c * (1 - twice) ** (n_pairs - c) for c in range(n_pairs + 1)
+    ]
+    return p * sum(chance * (c / n_pairs) ** power for c, chance in enumerate(chances))
+
+
+def naive_efp(frequency, n_pairs, power, cutoff):
+    """Sizes one by one, as long as the mean bound is at most the cutoff."""
+    n_sizes, p = frequency.shape
+    bounds, used = [], 0
+    for k in range(n_sizes):
+        bounds.append(naive_bound(frequency[k].sum(), p, n_pairs, power))
+        if k and np.mean(bounds) > cutoff * (1 + 1e-12):
+            bounds.pop()
+            break
+        used = k + 1
+    efp = []
+    for unit in range(p):
+        parts = [max(2 * frequency[k, unit] - 1, 0) ** power for k in range(used)]
+        score = sum(parts) / used
+        efp.append(min(p, np.mean(bounds) / score) if score > 0 else p)
+    return np.array(efp)
+
+
+@given(st.integers(1, 30), st.integers(1, 12), st.sampled_from([1, 2, 3]), st.floats(0, 1))
+@settings(deadline=None, derandomize=True)
+def test_the_bound_is_a_binomial_moment(p, n_pairs, power, share):
+    found = size_bound(np.array([share * p]), p, n_pairs, power)
+    np.testing.assert_allclose(found, [naive_bound(share * p, p, n_pairs, power)], atol=1e-12)
+
+
+@given(
+    arrays(np.int64, (4, 5), elements=st.integers(0, 8)),
+    st.sampled_from([1, 2, 3]),
+    st.sampled_from([0.01, 0.3, 2.0]),
+)
+@settings(deadline=None, derandomize=True)
+def test_efp_scores_are_those_of_the_naive_twin(counts, power, cutoff):
+    frequency = np.sort(counts, axis=0) / 8  # sets of rising size
+    found = efp_scores(frequency, 4, power, cutoff)
+    np.testing.assert_allclose(found, naive_efp(frequency, 4, power, cutoff))
+
+
+@given(
+    arrays(np.float64, st.integers(1, 12), elements=st.sampled_from([0.01, 0.3, 0.31, 4.0, 12.0]))
+)
+@settings(deadline=None, derandomize=True)
+def test_q_values_are_the_least_rate_at_which_a_unit_is_selected(efp):
+    naive = [min(t / (efp <= t).sum() for t in efp if t >= own) for own in efp]
+    np.testing.assert_allclose(q_values_of(efp), naive)
+
+
+@pytest.mark.parametrize("power", [1, 2, 3])
+def test_sizes_are_as_many_as_the_cutoff_allows(power):
+    q = np.arange(1.0, 201)
+    k = sizes_within(q, 200, 25, power, 0.05)
+    assert size_bound(q[:k], 200, 25, power).mean() <= 0.05
+    assert size_bound(q[: k + 1], 200, 25, power).mean() > 0.05
+    assert sizes_within(q[:5], 200, 25, power, 1e-9) == 1  # one size is always looked at
+
+
+# --- paths of resamples and their q-values, from the calls on ------------------------------------
+
+
+def step(*units, p=4):
+    selected = np.isin(np.arange(p), units)
+    return ranked_step(0.0, selected, np.arange(p, 0.0, -1), np.nan)
+
+
+def test_sets_by_size_cuts_what_the_path_jumps_over():
+    nothing = np.zeros(4, dtype=bool)
+    sets = sets_by_size([step(), step(2), step(0, 1, 2)], 4, nothing)
+    assert [s.tolist() for s in sets] == [[2], [0, 1], [0, 1, 2], [0, 1, 2]]
+
+
+def test_sets_by_size_begins_above_the_kept_units():
+    keep = np.array([False, False, False, True])
+    sets = sets_by_size([step(3), step(1, 3), step(0, 1, 3)], 2, keep)
+    assert [s.tolist() for s in sets] == [[1, 3], [0, 1, 3]]
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((120, 6)), columns=list("abcdef"))
+    level = rng.integers(3, size=120)
+    frame["site"] = np.array(["x", "y", "z"])[level]
+    y = 2 * frame["b"] + frame["e"] + 2.0 * (level == 1) + 0.5 * rng.standard_normal(120)
+    return frame.assign(y=y)
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    fit = treeselect.select("y ~ .", data, method="lasso", k=3, seed=1)
+    return fit.resample(20, scheme="complementary", path=4)
+
+
+def test_factors_are_units_with_q_values(fit):
+    table = fit.stability.q_values()
+    assert list(table.columns) == ["term", "efp", "q_value", "selected"]
+    assert len(table) == 7
+    assert table["efp"].is_monotonic_increasing
+    assert table["q_value"].is_monotonic_increasing
+    assert table["term"][0] == "b"
+    assert set(fit.stability.q_values(cutoff=1.0)["term"][:3]) == {"b", "e", "site"}
+    assert ((table["efp"] > 0) & (table["efp"] <= 7)).all()
+    assert (table["q_value"] <= np.minimum(table["efp"], 1)).all()
+
+
+def test_the_path_holds_the_frequency_at_k(fit):
+    paths = fit.resample(20, scheme="complementary", path=3).stability
+    wide = paths.path().pivot_table(index="k", columns="term", values="frequency")
+    assert wide.index.to_list() == [1, 2, 3]
+    assert (wide.sum(axis=1) <= wide.index + 1e-9).all()
+    at_k = paths.tidy().set_index("term")["frequency"]
+    pd.testing.assert_series_equal(
+        wide.loc[3], at_k[wide.columns], check_names=False, check_index_type=False
+    )
+
+
+def test_paths_do_not_depend_on_the_order_of_columns_nor_on_processes(data, fit):
+    turned = treeselect.select("y ~ .", data[data.columns[::-1]], method="lasso", k=3, seed=1)
+    again = turned.resample(20, scheme="complementary", path=4, n_jobs=2)
+    pd.testing.assert_frame_equal(again.stability.q_values(), fit.stability.q_values())
+
+
+def test_true_is_as_many_sizes_as_q_values_look_at(data):
+    fit = treeselect.select("y ~ .", data, method="mrmr", k=1, seed=1)
+    paths = [fit.resample(4, scheme="complementary", path=p).stability for p in (True, 7)]
+    assert paths[0].path()["k"].max() < 7
+    pd.testing.assert_frame_equal(paths[0].q_values(), paths[1].q_values())
+    wide = fit.resample(4, scheme="complementary", path=True, k=6).stability
+    assert wide.path()["k"].max() == 6  # that of the resamples is among them
+
+
+def test_kept_units_are_not_judged(data):
+    fit = treeselect.select("y ~ .", data, method="mrmr", k=2, keep="c", seed=1)
+    found = fit.resample(10, scheme="complementary", path=3).stability
+    assert "c" not in set(found.q_values()["term"])
+    assert found.path()["k"].unique().tolist() == [2, 3]
+
+
+def test_the_set_of_a_tuning_value_is_ranked_by_importance(data):
+    fit = treeselect.select(
+        "y ~ .", data, method="gbfs", mu=0.0, n_trees=20, max_depth=1, prune=False, seed=1
+    )
+    found = fit.resample(10, scheme="complementary", path=2).stability
+    assert found.path().groupby("k")["frequency"].sum().to_list() == pytest.approx([1.0, 2.0])
+    assert found.q_values()["term"][0] == "b"
+
+
+def test_a_file_holds_the_paths(fit, tmp_path):
+    again = treeselect.load(fit.save(tmp_path / "model.zip")).stability
+    pd.testing.assert_frame_equal(again.q_values(), fit.stability.q_values())
+    pd.testing.assert_frame_equal(again.path(), fit.stability.path())
+
+
+@pytest.fixture
+def found():
+    counts = np.array([[4, 0, 0], [4, 3, 1]])
+    return Stability(
+        units=("a", "b", "c"),
+        fitted=np.array([False, True, False]),
+        assessed=np.ones(3, dtype=bool),
+        selected=np.tile([True, True, False], (4, 1)),
+        scheme="complementary",
+        k=2,
+        seed=0,
+        along=StabilityPath(counts, 4, 0),
+    )
+
+
+def test_q_values_by_hand(found):
+    """Power 1: bounds 3 / 9 and 3 * 4 / 9, mean 5 / 6; scores 1 and 1 / 4."""
+    table = found.q_values(power=1, cutoff=1.0)
+    assert table["term"].to_list() == ["a", "b", "c"]
+    np.testing.assert_allclose(table["efp"], [5 / 6, 3, 3])
+    np.testing.assert_allclose(table["q_value"], [5 / 6, 1, 1])
+
+
+def test_more_pairs_than_count_change_nothing(found):
+    twice = dataclasses.replace(
+        found,
+        selected=np.tile(found.selected, (2, 1)),
+        along=StabilityPath(2 * found.along.counts, 8, 0),
+    )
+    table = found.q_values(independent_pairs=2)
+    pd.testing.assert_frame_equal(twice.q_values(independent_pairs=2), table)
+    assert (twice.q_values(independent_pairs=4)["efp"] <= table["efp"]).all()
+
+
+def test_lines_of_a_figure_begin_with_the_fit(found):
+    lines = path_lines(found.along, found.units, found.fitted, most=2)
+    assert (lines.sizes, lines.names, lines.more) == ((1, 2), ("b", "a"), 1)
+    assert lines.values == ((0.0, 0.75), (1.0, 1.0))
+    assert lines.selected == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"along": None}, {}, "Can't compute q-values without the selection paths"),
+        ({"scheme": "bootstrap"}, {}, "Q-values need complete complementary pairs"),
+        ({"selected": np.ones((3, 3), dtype=bool)}, {}, "complete complementary pairs"),
+        ({}, {"power": 4}, "`power` must be 1, 2 or 3"),
+        ({}, {"power": True}, "`power` must be 1, 2 or 3"),
+        ({}, {"power": None}, "`power` must be 1, 2 or 3"),
+        ({}, {"cutoff": 0}, "`cutoff` must be a number above 0"),
+        ({}, {"independent_pairs": 0}, "`independent_pairs` must be"),
+    ],
+)
+def test_q_values_refuse(found, change, options, message):
+    changed = dataclasses.replace(found, **change)
+    with pytest.raises((StabilityError, OptionError), match=message):
+        changed.q_values(**options)
+    if changed.along is None:
+        with pytest.raises(StabilityError, match="without the selection paths") as error:
+            changed.path()
+        assert "complementary" not in str(error.value)  # any resamples serve
+
+
+@pytest.mark.parametrize("path", [0, 8, 2.5, "all", None])
+def test_resample_refuses_what_is_no_number_of_units(fit, path):
+    with pytest.raises(OptionError, match="`path` must be"):
+        fit.resample(2, path=path)
+
+
+def test_resample_refuses_paths_of_trees_that_have_seen_all_rows(data):
+    from sklearn.ensemble import RandomForestRegressor
+
+    forest = RandomForestRegressor(5, random_state=0).fit(data[list("abcdef")], data["y"])
+    fit = treeselect.select(
+        "y ~ a + b + c + d + e + f", data, method="controlburn", forest=forest, k=2, seed=1
+    )
+    with pytest.raises(OptionError, match="`path` must be False if the trees were grown earlier"):
+        fit.resample(2, path=True)
+    everything = treeselect.select("y ~ a + b", data, method="mrmr", k=2, keep=["a", "b"], seed=1)
+    with pytest.raises(OptionError, match="`path` must be False if every candidate is forced in"):
+        everything.resample(2, path=True)
+
+
+def test_a_checkpoint_holds_the_paths(fit, tmp_path):
+    pieces = []
+    calls = [
+        fit.resample(4, scheme="complementary", path=3, checkpoint=folder, on_piece=pieces.append)
+        for folder in (None, tmp_path, tmp_path)
+    ]
+    assert [piece.was_saved for piece in pieces] == [False] * 8 + [True] * 4
+    paths = [call.stability.path() for call in calls]
+    pd.testing.assert_frame_equal(paths[1], paths[0])
+    pd.testing.assert_frame_equal(paths[2], paths[0])

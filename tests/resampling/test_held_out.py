@@ -16,7 +16,13 @@ from survival_data import small_fit
 import treeselect
 from treeselect.errors import OptionError
 from treeselect.models.recalibration import recalibrate
-from treeselect.resampling.held_out import areas, cutoff_table, per_class_table, recalibration
+from treeselect.resampling.held_out import (
+    areas,
+    cutoff_table,
+    per_class_table,
+    quantile_groups,
+    recalibration,
+)
 
 N = 400
 
@@ -166,14 +172,6 @@ def test_slope_and_intercept_are_those_that_the_data_were_made_with():
     assert [moved.slope_low, moved.slope_high] == pytest.approx(model.conf_int()[1].tolist())
 
 
-def test_of_separated_classes_there_is_no_slope():
-    found = recalibrate(
-        "binomial", np.repeat([0.0, 1.0], 20), np.repeat([-3.0, 3.0], 20), np.ones(40)
-    )
-    assert np.isnan(found.slope)
-    assert np.isfinite(found.intercept)
-
-
 # --- others ------------------------------------------------------------------------------------
 
 
@@ -265,3 +263,20 @@ def test_rows_that_are_never_held_out_have_no_line(mixed):
 def test_the_number_of_groups_is_checked(died, n_groups):
     with pytest.raises(OptionError, match="`n_groups` must be"):
         died.calibration(n_groups)
+
+
+# --- groups of rows that are cut at quantiles ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "weight", "n", "expected"),
+    [
+        ([3.0, 1.0, 2.0, 4.0], [1, 1, 1, 1], 2, [1, 0, 0, 1]),
+        ([3.0, 1.0, 2.0, 4.0], [1, 3, 1, 1], 2, [1, 0, 1, 1]),
+        ([0.1 + 0.2, 0.3, 0.3, 0.9], [1, 1, 1, 1], 4, [0, 0, 0, 1]),
+        ([5.0, 5.0], [1, 1], 3, [0, 0]),
+        ([1.0, 2.0], [1, 1], 20, [0, 1]),
+    ],
+)
+def test_groups_are_cut_at_quantiles_and_ties_stay_together(values, weight, n, expected):
+    assert quantile_groups(np.array(values), np.array(weight), n).tolist() == expected

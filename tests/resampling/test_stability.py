@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 import treeselect
 from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError, StabilityError
-from treeselect.resampling.agreement import stability_index, wilson_interval
+from treeselect.resampling.agreement import correlated_index, stability_index, wilson_interval
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.stability import Stability
 
@@ -46,14 +46,6 @@ def test_index_of_equal_selections_is_one_without_spread():
     assert stability_index(selected) == (1.0, (1.0, 1.0))
 
 
-def test_index_of_random_selections_is_about_zero():
-    rng = np.random.default_rng(0)
-    selected = np.array([rng.permutation(20) < 5 for _ in range(2000)])
-    index, (low, high) = stability_index(selected)
-    assert low < 0 < high
-    assert abs(index) < 0.01
-
-
 def test_interval_covers_the_index_of_many_resamples():
     """The interval is about the population value of the index: 95% of 300 samples, s.e. 1.3%."""
     rng = np.random.default_rng(1)
@@ -81,6 +73,21 @@ def test_wilson_interval_against_statsmodels():
     np.testing.assert_allclose(low, expected[0], atol=1e-12)
     np.testing.assert_allclose(high, expected[1], atol=1e-12)
     assert (low[0], high[-1]) == (0.0, 1.0)
+
+
+def stability_of(rows, *, fitted, assessed=None, units=("age", "height", "sex"), **more):
+    selected = np.array(rows, dtype=bool)
+    free = np.ones(len(units), dtype=bool) if assessed is None else np.array(assessed, dtype=bool)
+    return Stability(
+        units=units,
+        fitted=np.array(fitted, dtype=bool),
+        assessed=free,
+        selected=selected,
+        scheme="bootstrap",
+        k=2,
+        seed=0,
+        **more,
+    )
 
 
 WEIGHT = np.array([1, 0, 3, 1, 2, 1, 1, 0, 1, 1])
@@ -132,15 +139,7 @@ def test_tidy_counts_resamples(fitted):
 
 def test_index_leaves_out_kept_units():
     selected = np.array([[1, 1, 0], [1, 0, 1]], dtype=bool)
-    kept = Stability(
-        units=("a", "b", "c"),
-        fitted=np.array([True, True, False]),
-        assessed=np.array([False, True, True]),
-        selected=selected,
-        scheme="bootstrap",
-        k=2,
-        seed=0,
-    )
+    kept = stability_of(selected, fitted=[1, 1, 0], assessed=[0, 1, 1])
     assert kept.index == pytest.approx(index_of_definition_4(selected[:, 1:]))
 
 
@@ -149,14 +148,10 @@ def test_substitutes_by_hand():
         [[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 1, 0, 0], [1, 1, 1, 0]],
         dtype=bool,
     )
-    stability = Stability(
+    stability = stability_of(
+        selected,
+        fitted=[1, 1, 0, 0],
         units=("sex", "age", "height", "noise"),
-        fitted=np.array([True, True, False, False]),
-        assessed=np.ones(4, dtype=bool),
-        selected=selected,
-        scheme="bootstrap",
-        k=2,
-        seed=0,
         association=lambda unit, other: {"height": 0.8, "noise": 0.1}[other],
     )
     table = stability.substitutes
@@ -171,15 +166,7 @@ def test_substitutes_by_hand():
 
 
 def test_a_term_that_every_resample_missed_has_substitutes():
-    stability = Stability(
-        units=("sex", "age"),
-        fitted=np.array([True, False]),
-        assessed=np.ones(2, dtype=bool),
-        selected=np.tile([False, True], (4, 1)),
-        scheme="subsample",
-        k=1,
-        seed=0,
-    )
+    stability = stability_of([[0, 1]] * 4, fitted=[1, 0], units=("sex", "age"))
     (row,) = stability.substitutes.to_dict("records")
     assert (row["n_without"], row["share"]) == (4, 1.0)
     assert np.isnan(row["share_otherwise"])
@@ -254,15 +241,6 @@ def test_groups_are_drawn_with_all_their_rows(scheme):
 
 def rows_of(group):
     return (group == GROUPS) & (OF_ROWS > 0)
-
-
-@pytest.mark.parametrize("scheme", ["bootstrap", "subsample", "complementary"])
-def test_a_group_for_each_row_is_no_grouping(scheme):
-    for number in range(4):
-        np.testing.assert_array_equal(
-            resample_weights(NUMBERS, row_weights(WEIGHT, np.arange(10)), scheme, number, 1).values,
-            resample_weights(NUMBERS, row_weights(WEIGHT), scheme, number, 1).values,
-        )
 
 
 @pytest.fixture(scope="module")
@@ -351,3 +329,94 @@ def test_groups_that_can_not_be_drawn(wards):
     alone = treeselect.select("y ~ gene + n0", two, method="lasso", k=1, seed=1, fold_groups="ward")
     with pytest.raises(StabilityError, match="too few clusters with one of its values"):
         alone.resample(30)
+
+
+# --- model frequencies, pairs and the co-selection matrix as tables ------------------------------
+
+
+ROWS = [[1, 0, 1]] * 4 + [[0, 1, 1]] * 3 + [[0, 0, 1]] + [[1, 1, 1]] * 2
+
+
+def test_models_by_hand():
+    stability = stability_of(ROWS, fitted=[0, 1, 1])
+    table = stability.models()
+    assert table["terms"].to_list() == [
+        ("sex", "age"), ("sex", "height"), ("sex", "age", "height"), ("sex",),
+    ]  # fmt: skip
+    assert table["size"].to_list() == [2, 2, 3, 1]
+    assert table["count"].to_list() == [4, 3, 2, 1]
+    np.testing.assert_allclose(table["cumulative"], [0.4, 0.7, 0.9, 1.0])
+    assert table["selected"].to_list() == [False, True, False, False]
+    assert (stability.n_models, stability.same_model) == (4, 3)
+
+
+def test_the_set_of_the_fit_is_listed_wherever_it_stands():
+    stability = stability_of(ROWS, fitted=[0, 0, 1])
+    table = stability.models(1)
+    assert table["terms"].to_list() == [("sex", "age"), ("sex",)]
+    np.testing.assert_allclose(table["cumulative"], [0.4, 1.0])
+    assert len(stability_of(ROWS, fitted=[1, 0, 0]).models(1)) == 1  # which never came up
+    assert len(stability.models(None)) == 4
+
+
+@pytest.mark.parametrize("n", [0, 1.0, "all", True])
+def test_the_number_of_models_is_checked(n):
+    with pytest.raises(OptionError, match="`n` must be a whole number, at least 1"):
+        stability_of(ROWS, fitted=[0, 0, 1]).models(n)
+
+
+def test_the_empty_set_is_a_set():
+    table = stability_of([[0, 0, 0], [0, 0, 1], [0, 0, 0]], fitted=[0, 0, 1]).models()
+    assert table["terms"].to_list() == [(), ("sex",)]
+
+
+def test_pairs_leave_out_what_never_changes():
+    stability = stability_of([*ROWS, *([[1, 0, 1], [0, 1, 1]] * 10)], fitted=[0, 1, 1])
+    (row,) = stability.pairs().to_dict("records")
+    assert (row["term"], row["other"], row["sign"]) == ("age", "height", "-")
+    assert row["together"] == pytest.approx(2 / 30)
+    assert row["expected"] == pytest.approx(16 / 30 * 15 / 30)
+    assert row["ratio"] == pytest.approx(row["together"] / row["expected"])
+    assert stability.pairs(level=1e-9)["sign"].to_list() == [""]
+    with pytest.raises(OptionError, match="`level`"):
+        stability.pairs(level=1)
+
+
+def test_pairs_of_units_that_never_change_are_an_empty_table():
+    table = stability_of([[1, 0, 1]] * 3, fitted=[1, 0, 1]).pairs()
+    assert len(table) == 0
+    assert table["p_value"].dtype == "float64"
+
+
+def test_co_selection_has_named_rows():
+    table = stability_of(ROWS, fitted=[0, 1, 1]).co_selection()
+    assert list(table) == list(table.index) == ["sex", "age", "height"]
+    assert table.loc["age", "height"] == table.loc["height", "age"] == pytest.approx(0.2)
+    assert np.diag(table).tolist() == [1.0, 0.6, 0.5]
+
+
+def test_the_correlated_index_leaves_out_kept_units_and_needs_the_data():
+    stability = stability_of(ROWS, fitted=[0, 1, 1], assessed=[1, 1, 0])
+    assert np.isnan(stability.correlated_index)
+    apart = dataclasses.replace(stability, similarity=lambda: np.eye(3))
+    assert apart.correlated_index == pytest.approx(apart.index)
+    copies = np.eye(3)
+    copies[0, 1] = copies[1, 0] = 0.99
+    alike = dataclasses.replace(stability, similarity=lambda: copies)
+    expected = correlated_index(stability.selected[:, :2], copies[:2, :2])
+    assert alike.correlated_index == expected != apart.index
+
+
+def test_tables_of_a_fit_come_in_the_library_of_the_data(mixed):
+    polars = pytest.importorskip("polars")
+    asked = {"method": "lasso", "k": 2, "seed": 1, "resamples": 6}
+    formula = "dose ~ signal + copy + site + noise"
+    fit = treeselect.select(formula, polars.from_pandas(mixed), **asked).stability
+    models, pairs = fit.models(), fit.pairs()
+    assert isinstance(models, polars.DataFrame)
+    assert isinstance(pairs, polars.DataFrame)
+    assert isinstance(fit.co_selection(), pd.DataFrame)
+    twin = treeselect.select(formula, mixed[mixed.columns[::-1]], **asked, n_jobs=2).stability
+    assert [tuple(t) for t in models["terms"].to_list()] == twin.models()["terms"].to_list()
+    assert pairs["p_value"].to_list() == twin.pairs()["p_value"].to_list()
+    assert fit.correlated_index == pytest.approx(twin.correlated_index)
