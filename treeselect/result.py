@@ -29,7 +29,7 @@ from treeselect.resampling.assessing import assess
 from treeselect.resampling.choosing import Choice, n_shown
 from treeselect.resampling.folds import Folds, Splitter, in_own_groups, with_groups
 from treeselect.resampling.resampled import Scheme
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_errors
 from treeselect.running.parallel import Workers, check_n_jobs, workers_for
 from treeselect.running.pieces import Course, Piece, check_on_piece, read_checkpoint
 
@@ -306,7 +306,7 @@ class SelectionResult(ReadableFit):
             call=self._then(SelectionResult.inference, given | {"seed": own_seed}),
         )
 
-    @memory_is_told()
+    @memory_errors()
     def _with_data(
         self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
     ) -> ModelData:

@@ -18,7 +18,7 @@ from sklearn.model_selection import ShuffleSplit
 
 import treeselect
 from treeselect.errors import OptionError
-from treeselect.running.fingerprint import Fingerprints, versions
+from treeselect.running.pieces import Fingerprints, versions
 
 Pair = namedtuple("Pair", "a b")
 
@@ -103,7 +103,7 @@ def test_what_cant_be_looked_into_is_told():
 def test_another_process_finds_the_same():
     code = (
         "import numpy as np\n"
-        "from treeselect.running.fingerprint import Fingerprints, versions\n"
+        "from treeselect.running.pieces import Fingerprints, versions\n"
         "def own(y): return y in {'a', 'b', 'c', 'd'}\n"
         "print(Fingerprints().of(versions(), own, {'x', 'y', 'z'}, np.eye(3)))"
     )

@@ -21,7 +21,7 @@ from treeselect.designs import row_sample
 from treeselect.designs.scoring import with_scoring
 from treeselect.errors import OutOfMemoryError, TreeselectError, TreeselectWarning, WorkerError
 from treeselect.running import machine
-from treeselect.running.machine import memory_is_told, no_collection, sending_is_told, track, warn
+from treeselect.running.machine import memory_errors, no_collection, sending_errors, track, warn
 from treeselect.running.parallel import ALONE, run_all
 
 
@@ -93,7 +93,7 @@ def test_what_no_process_can_be_given_is_told(fitted, scoring, error, says):
     problem = dataclasses.replace(fitted.design.problem, family=family)
     with (
         pytest.raises(WorkerError, match=rf"imported there.\n  Found: {says}.* `n_jobs=1` uses"),
-        sending_is_told({0: (problem, 1, "text")}),
+        sending_errors({0: (problem, 1, "text")}),
     ):
         raise error
 
@@ -118,11 +118,11 @@ def test_memory_that_runs_out_on_the_data_of_a_loaded_fit_is_told(data, monkeypa
 
 
 def test_memory_is_told_once():
-    @memory_is_told()
+    @memory_errors()
     def inner():
         raise MemoryError
 
-    @memory_is_told()
+    @memory_errors()
     def outer():
         inner()
 

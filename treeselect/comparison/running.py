@@ -272,7 +272,7 @@ def run_notes(
     return (*notes, *of_data)
 
 
-# --- The null and the full model, beside which methods are read ----------------------------------
+# --- the null and the full model, beside which methods are read ----------------------------------
 
 
 @dataclass(frozen=True)

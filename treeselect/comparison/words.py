@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.designs.problem import noun_of
 from treeselect.designs.survival import follow_up_facts
 from treeselect.engine.arrays import IntArray
 from treeselect.printing import (
@@ -21,7 +22,6 @@ from treeselect.printing import (
     p_text,
     plain_score,
 )
-from treeselect.resampling.fit import noun_of
 from treeselect.results.calls import unshown_note
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import stopped_note
@@ -226,7 +226,7 @@ def method_notes(found: Contest) -> tuple[str, ...]:
     )
 
 
-# --- The verdict of a comparison: which methods differ from the best, and the Pareto front -------
+# --- the verdict of a comparison: which methods differ from the best, and the Pareto front -------
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ def verdict(ranked: pd.DataFrame, differences: pd.DataFrame) -> Verdict:
     )
 
 
-# --- Score against number of units, by method: the data of figures of a comparison ---------------
+# --- score against number of units, by method: the data of figures of a comparison ---------------
 
 MOST_LINES = 8
 """Largest number of methods in a figure with lines: colours and marks distinguish this many."""

@@ -31,7 +31,7 @@ from treeselect.engine.survival.times import STRATUM
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.frames.tables import open_table
 from treeselect.frames.values import Labels, read_column
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -229,7 +229,7 @@ class ModelData:
         self.check_data()
         return self
 
-    @memory_is_told()
+    @memory_errors()
     def with_data(
         self,
         data: Any,

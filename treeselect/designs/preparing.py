@@ -42,7 +42,7 @@ from treeselect.formulas.terms import Term
 from treeselect.frames.opening import read_codes
 from treeselect.frames.reading import check_rows
 from treeselect.frames.tables import Table, table_of
-from treeselect.running.machine import memory_is_told, no_collection
+from treeselect.running.machine import memory_errors, no_collection
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +148,7 @@ def monotone_notes(monotone: Mapping[str, int], terms: Sequence[Term]) -> list[s
 # --- from the user's formula and data to what is modelled --------------------------------------
 
 
-@memory_is_told()
+@memory_errors()
 @no_collection()
 def prepare(
     request: Request,

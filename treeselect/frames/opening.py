@@ -15,7 +15,7 @@ from treeselect.arguments.checks import described, file_path
 from treeselect.errors import DataError, OptionError, did_you_mean, listing, near, quoted, said_by
 from treeselect.frames.files import EncodedFile, is_workbook, labels_in, needed
 from treeselect.frames.reading import read_data, read_sheet
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ def read_query(sql: object) -> pd.DataFrame:
 # --- ``read()`` --------------------------------------------------------------------------------
 
 
-@memory_is_told()
+@memory_errors()
 def read(
     path: str | os.PathLike[str] | None = None,
     *,

@@ -35,7 +35,7 @@ from treeselect.frames.files import (
     without_attrs,
 )
 from treeselect.frames.values import check_names, check_polars_names, not_different
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *STATISTICAL, *WORKBOOKS)
 
 
-@memory_is_told()
+@memory_errors()
 def read_data(data: Any) -> pd.DataFrame:
     """A checked frame from a frame of any library or a file, as :func:`treeselect.read` reads it;
     all rows of what is read in batches.

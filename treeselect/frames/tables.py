@@ -24,7 +24,7 @@ from treeselect.frames.reading import (
     scan_of,
 )
 from treeselect.frames.values import Numbers, read_column
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,7 +109,7 @@ class Table(Protocol):
         ...
 
 
-@memory_is_told()
+@memory_errors()
 def open_table(data: Any, rows: int | None) -> Table:
     """The user's data; in memory if they are there, or have no more rows than are selected on."""
     found = scan_of(data)

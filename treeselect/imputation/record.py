@@ -205,7 +205,7 @@ class Imputed:
         return pd.DataFrame([row])
 
 
-# --- Checks that frames are imputations of the same data: rows, columns, kinds and response ------
+# --- checks that frames are imputations of the same data: rows, columns, kinds and response ------
 
 _KINDS = {"number": "numbers", "logical": "truth values", "text": "text or categories"}
 
@@ -335,7 +335,7 @@ def _check_response(first: Traits, other: Traits, number: int) -> None:
             )
 
 
-# --- The printed summary of selections on imputed frames -----------------------------------------
+# --- the printed summary of selections on imputed frames -----------------------------------------
 
 _MOST_SIZES = 20
 """Largest number of imputations whose sizes are listed one by one."""

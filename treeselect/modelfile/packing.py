@@ -23,7 +23,7 @@ from treeselect.modelfile.effects import pack_effects
 from treeselect.modelfile.models import model_arrays, subforest_arrays
 from treeselect.modelfile.plain import plain
 from treeselect.resampling.choosing import Choice
-from treeselect.resampling.fit import Fit, index_told
+from treeselect.resampling.fit import Fit, quick_index
 
 _NEW = "not_drawn"
 """A count that older versions do not know; written only where there is a sample."""
@@ -131,7 +131,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             stability.groups_name,
             stability.fixed_size,
             stability.asked,
-            None if np.isnan(index := index_told(result)) else index,
+            None if np.isnan(index := quick_index(result)) else index,
             result.stability.place_members,
         ]
         associations = result.stability.in_pandas.substitutes["association"]

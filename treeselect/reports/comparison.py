@@ -24,6 +24,7 @@ from treeselect.comparison.words import (
     units_text,
     verdict,
 )
+from treeselect.designs.problem import noun_of
 from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.reports.figures.bars import BarFigure, bar_figure
 from treeselect.reports.figures.differences import difference_figure
@@ -32,7 +33,6 @@ from treeselect.reports.figures.labels import distinct
 from treeselect.reports.figures.series import Series, SeriesFigure, series_figure
 from treeselect.reports.material import ContestMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Card, Mark, Table, names_table
-from treeselect.resampling.fit import noun_of
 from treeselect.results.summary import options_text
 
 if TYPE_CHECKING:

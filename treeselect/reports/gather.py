@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import described, members
 from treeselect.designs.labels import labelled_names
+from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError
 from treeselect.reports import comparison
 from treeselect.reports.material import ContestMaterial, FitMaterial
 from treeselect.reports.selection import checks, data, head, model, path, resamples, terms
 from treeselect.resampling.coefficient_stability import CoefficientStability
-from treeselect.resampling.fit import as_shown, noun, noun_of
+from treeselect.resampling.fit import as_shown, noun
 from treeselect.resampling.performance import Performance
 from treeselect.results.belonging import check_found, check_linear
 

@@ -165,7 +165,7 @@ _NOTHING = 1e-12
 _Z95 = 1.959963984540054
 
 
-# --- Model frequencies: the distinct sets of units, and their counts -----------------------------
+# --- model frequencies: the distinct sets of units, and their counts -----------------------------
 
 
 def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
@@ -187,7 +187,7 @@ def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
     return sets[order], counts[order].astype(np.int64)
 
 
-# --- Joint selection of pairs of units, compared with independence -------------------------------
+# --- joint selection of pairs of units, compared with independence -------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ def pairs_of(selected: BoolArray) -> Pairs:
     )
 
 
-# --- Interchangeable units: associated units of which resamples select exactly one ("a place") ---
+# --- interchangeable units: associated units of which resamples select exactly one ("a place") ---
 
 LEAST_ASSOCIATION = 0.5
 """Lowest association between any two interchangeable units."""

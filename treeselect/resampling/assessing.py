@@ -36,7 +36,7 @@ from treeselect.running.pieces import (
     run_pieces,
     some,
     table_read,
-    table_said,
+    table_written,
     units_read,
 )
 
@@ -244,8 +244,8 @@ def _kind_of(
         return [
             np.flatnonzero(found.selected).tolist(),
             sets,
-            *([] if found.scores is None else [table_said(found.scores[np.newaxis])]),
-            *map(table_said, found.readings or ()),
+            *([] if found.scores is None else [table_written(found.scores[np.newaxis])]),
+            *map(table_written, found.readings or ()),
         ]
 
     return Kind(

@@ -35,7 +35,7 @@ from treeselect.resampling.cross_validation import (
     standard_error,
 )
 from treeselect.resampling.folds import Folds, Split, assign_folds
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_errors
 from treeselect.running.parallel import ALONE, Workers
 
 # --- rows that a search spares: on long data, they score its sets ------------------------------
@@ -119,7 +119,7 @@ class Chosen(NamedTuple):
     p_values: FloatArray | None = None
 
 
-@memory_is_told()
+@memory_errors()
 def run_selection(
     problem: Problem,
     method: Method,

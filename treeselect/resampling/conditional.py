@@ -204,7 +204,7 @@ def _notes(score_words: str, *, is_mixed: bool) -> tuple[str, ...]:
     )
 
 
-# --- Forests with and without each of some units, scored on held-out rows ------------------------
+# --- forests with and without each of some units, scored on held-out rows ------------------------
 
 _REPEATS = 5
 """Default number of repeats of the folds."""

@@ -472,7 +472,7 @@ def score_interval(
     return float(low), float(high)
 
 
-# --- Paired comparison of models: differences of scores in the same folds ------------------------
+# --- paired comparison of models: differences of scores in the same folds ------------------------
 
 _ROUNDING = 1e-12
 """Standard error, relative to the mean, that is due to the rounding of equal differences."""

@@ -226,14 +226,14 @@ class Fit:
         )
 
 
-def index_told(fit: Fit) -> float:
+def quick_index(fit: Fit) -> float:
     """The correlated index of a fit with resamples, where it is known or can be measured soon; else
     missing."""
     n_cells = len(fit.design.row_weights) * len(fit.design.arrays.columns) ** 2
     return fit.stability.correlated_index if n_cells <= _MOST_CELLS else float("nan")
 
 
-# --- Effects of terms: direction, size and intervals, as stored in a fit -------------------------
+# --- effects of terms: direction, size and intervals, as stored in a fit -------------------------
 
 LEAST_RESAMPLES = 20
 """Fewest resamples for an interval: with fewer it would be little more than their range."""
@@ -396,9 +396,7 @@ def _stacked(parts: Sequence[FloatArray], shape: tuple[int, int]) -> FloatArray:
     return np.stack(parts) if parts else np.empty((0, *shape))
 
 
-# --- What a fit has selected, counted: terms, or units where there are groups of terms -----------
-
-__all__ = ["candidates", "is_grouped", "noun", "noun_of", "selected_of_all", "selection_clause"]
+# --- what a fit has selected, counted: terms, or units where there are groups of terms -----------
 
 
 def noun(fit: Fit, n: float = 2) -> str:
@@ -434,7 +432,7 @@ def _of_all(fit: Fit, what: str) -> str:
     return f"{said} ({count_text(len(fit.selected))} of {count_text(n_terms)} terms)"
 
 
-# --- A fit as it is printed: terms and units under their labels ----------------------------------
+# --- a fit as it is printed: terms and units under their labels ----------------------------------
 
 AnyFit = TypeVar("AnyFit", bound="Fit")
 

@@ -95,7 +95,7 @@ def mean_repeats(splits: Sequence[Split]) -> float:
     return len(held_out) / len(np.unique(held_out))
 
 
-# --- Folds as users give them: numbers, splitters, arrays; and clusters that are given later -----
+# --- folds as users give them: numbers, splitters, arrays; and clusters that are given later -----
 
 _HIGHEST_FOLD = 2**31
 """Largest number of a fold."""
@@ -201,7 +201,7 @@ def _name_of(groups: object) -> str | bool:
     return groups if isinstance(groups, str) else groups is not None
 
 
-# --- From folds to pairs of training and held-out rows -------------------------------------------
+# --- from folds to pairs of training and held-out rows -------------------------------------------
 
 _NONE_NEEDED = "an integer `k`, which needs none"
 

@@ -22,7 +22,7 @@ from treeselect.frames.tables import Table
 from treeselect.models.model import Model
 from treeselect.models.recalibration import Recalibration, recalibrate
 from treeselect.resampling.agreement import wilson_of_share
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +114,7 @@ def gather_held_out(
     )
 
 
-# --- Calibration of predictions of held-out rows, in groups and overall --------------------------
+# --- calibration of predictions of held-out rows, in groups and overall --------------------------
 
 MIDDLE = (0.1, 0.9)
 """Quantiles of the residuals that bound their central 80%."""
@@ -231,7 +231,7 @@ def _columns(
     }
 
 
-# --- Discrimination between classes on held-out rows: ROC curves, areas, confusion matrices ------
+# --- discrimination between classes on held-out rows: ROC curves, areas, confusion matrices ------
 
 
 def roc_table(held: HeldOut) -> pd.DataFrame:
@@ -355,7 +355,7 @@ def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:
     return positive_classes(held)
 
 
-# --- Groups of rows by quantiles of a value ------------------------------------------------------
+# --- groups of rows by quantiles of a value ------------------------------------------------------
 
 
 def quantile_groups(values: FloatArray, weight: WeightArray, n_groups: int) -> IntArray:
@@ -368,7 +368,7 @@ def quantile_groups(values: FloatArray, weight: WeightArray, n_groups: int) -> I
     return np.unique(found, return_inverse=True)[1]
 
 
-# --- The score of a selection on the rows that were not drawn, which had no part in it -----------
+# --- the score of a selection on the rows that were not drawn, which had no part in it -----------
 
 MOST_SCORED = 5_000_000
 """Most rows that are scored: the standard error of an AUC is then about 0.0003 or less."""
@@ -383,7 +383,7 @@ class HeldOutScore:
     n_rows: int  # how many of them are scored: all, or five million at equal distances
 
 
-@memory_is_told()
+@memory_errors()
 def confirm(
     design: ModelData, model: Model, table: Table, request: Request, n_threads: int
 ) -> HeldOutScore | None:

@@ -48,7 +48,7 @@ from treeselect.running.pieces import (
     some,
     stopped_note,
     table_read,
-    table_said,
+    table_written,
     units_read,
 )
 
@@ -535,7 +535,7 @@ def _kind_of(names: Sequence[str], tests: Sequence[IntArray], n_classes: int) ->
     def write(found: Fold) -> Any:
         table = found.predicted.reshape(len(found.predicted), n_columns)
         error = None if np.isnan(found.error) else found.error
-        return [found.score, found.units.tolist(), table_said(table), error]
+        return [found.score, found.units.tolist(), table_written(table), error]
 
     return Kind(
         name="fold",

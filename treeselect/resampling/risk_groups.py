@@ -305,7 +305,7 @@ def _content(found: RiskGroups) -> SummaryContent:
     )
 
 
-# --- Risks of held-out rows, predicted by models that were fitted without them -------------------
+# --- risks of held-out rows, predicted by models that were fitted without them -------------------
 
 _MOST_GROUPS = 20
 

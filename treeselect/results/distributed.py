@@ -18,7 +18,7 @@ from treeselect.errors import DataError, OptionError, listing, quoted, said_by
 from treeselect.frames.reading import is_dask, scan_of
 from treeselect.frames.tables import Scanned
 from treeselect.results.estimators import EstimatorFit, check_estimator, finite
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ def is_distributed(estimator: Any) -> bool:
     return bool(rooms & {"lightgbm.dask", "xgboost.dask"})
 
 
-@memory_is_told()
+@memory_errors()
 def refit_on_partitions(result: Fit, estimator: Any, data: ModelData, frame: Any) -> EstimatorFit:
     """Fit LightGBM to all rows of a Dask frame, where its workers hold them.
 

@@ -20,7 +20,7 @@ from treeselect.errors import (
 )
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import as_column, as_frame
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_errors
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -185,7 +185,7 @@ class EstimatorFit:
         return f"<EstimatorFit of {self.estimator!r} on {len(self.columns)} columns>"
 
 
-@memory_is_told()
+@memory_errors()
 def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFit:
     """Fit a clone of an estimator to the encoded columns of the selected terms.
 

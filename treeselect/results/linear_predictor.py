@@ -24,7 +24,7 @@ from treeselect.models.linear import LinearFit
 from treeselect.models.linear_data import LinearData
 from treeselect.models.linear_prediction import LinearRule, Predicted
 from treeselect.results.hazards import hazards_at, read_type
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +97,7 @@ class LinearPredictor:
             return as_frame({str(c): found.fit[:, k].tolist() for k, c in enumerate(classes)}, new)
         return as_column(found.fit.tolist(), name, new)
 
-    @memory_is_told()
+    @memory_errors()
     def _matrix(self, frame: pd.DataFrame) -> FloatArray:
         return self.columns.encode(frame)[:, self.chosen]
 

@@ -37,7 +37,7 @@ from treeselect.results.searched import alternative_table, exchange_table
 from treeselect.results.shapes import shape_table
 from treeselect.results.tables import glance_table, history_table, path_table, tidy_table
 from treeselect.results.trees import rules
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_errors
 from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
@@ -740,7 +740,7 @@ class ReadableFit(Fit):
         values: list[Any] = (mean if type == "response" else response.family.link(mean)).tolist()
         return values
 
-    @memory_is_told()
+    @memory_errors()
     def _predict_mean(self, frame: pd.DataFrame, offset: Sequence[float] | None) -> FloatArray:
         binned, known = self._binned(frame, offset)
         if binned is None:

@@ -63,7 +63,7 @@ from treeselect.results.estimators import MODELS, refit_estimator
 from treeselect.results.linear_notes import group_notes, left_out_note, weight_notes
 from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
 from treeselect.results.term_tables import FORCED_IN, SELECTED_HERE, TermTested, fitted_terms
-from treeselect.running.machine import memory_is_told
+from treeselect.running.machine import memory_errors
 from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def refit(
     return refit_estimator(result, model, data)
 
 
-@memory_is_told()
+@memory_errors()
 def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
     if data.row_weights.groups is None and result.choice.folds.groups_name is not False:
         raise OptionError(

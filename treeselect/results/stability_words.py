@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.printing import decimal_text, enumeration, percent_text
 from treeselect.resampling.agreement import distinct_sets
-from treeselect.resampling.fit import index_told, noun
+from treeselect.resampling.fit import noun, quick_index
 from treeselect.resampling.resampled import PAIR_LEVEL
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def pair_sentence(stability: Stability) -> str:
 
 def correlated_sentence(fit: Fit) -> str:
     """The stability index that allows for associated units; empty if computing it takes long."""
-    index = index_told(fit)
+    index = quick_index(fit)
     if not np.isfinite(index):
         return ""
     return (

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from treeselect._version import __version__
-from treeselect.running.fingerprint import LIBRARIES
 from treeselect.running.parallel import workers_for
+from treeselect.running.pieces import LIBRARIES
 
 _PACKAGES = (*LIBRARIES, "pandas", "formulaic")
 """Packages that have a part in the numbers."""

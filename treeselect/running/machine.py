@@ -25,7 +25,7 @@ _ALONE = "`n_jobs=1` uses only this process"
 
 
 @contextlib.contextmanager
-def memory_is_told() -> Iterator[None]:
+def memory_errors() -> Iterator[None]:
     """Turn a MemoryError into an OutOfMemoryError; also usable as a decorator."""
     try:
         yield
@@ -41,7 +41,7 @@ def memory_is_told() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def sending_is_told(calls: Mapping[int, tuple[Any, ...]]) -> Iterator[None]:
+def sending_errors(calls: Mapping[int, tuple[Any, ...]]) -> Iterator[None]:
     """Turn joblib's errors into WorkerErrors if `calls` can't be sent to other processes."""
     try:
         yield
@@ -50,7 +50,7 @@ def sending_is_told(calls: Mapping[int, tuple[Any, ...]]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def importing_is_told() -> Iterator[None]:
+def import_errors() -> Iterator[None]:
     """Turn the ImportError of a worker that lacks a module into a WorkerError."""
     try:
         yield
@@ -121,7 +121,7 @@ def _parts(value: Any) -> Iterable[tuple[str, Any]]:
     return (("", part) for part in value) if isinstance(value, list | tuple) else ()
 
 
-# --- Warnings that point to the user's line, however deep in the package they arise --------------
+# --- warnings that point to the user's line, however deep in the package they arise --------------
 
 _INSIDE = ("treeselect", "contextlib")
 
@@ -138,7 +138,7 @@ def _is_inside(module: object) -> bool:
     return isinstance(module, str) and module.partition(".")[0] in _INSIDE
 
 
-# --- No garbage collection while many small records are made -------------------------------------
+# --- no garbage collection while many small records are made -------------------------------------
 
 _lock = threading.Lock()
 _inside = 0
@@ -168,7 +168,7 @@ def no_collection() -> Iterator[None]:
                 gc.enable()
 
 
-# --- Progress of long calls on standard error ----------------------------------------------------
+# --- progress of long calls on standard error ----------------------------------------------------
 
 Item = TypeVar("Item")
 

@@ -22,9 +22,9 @@ import numpy as np
 from treeselect.arguments.checks import described, whole
 from treeselect.errors import OptionError, said_by
 from treeselect.running.machine import (
-    importing_is_told,
-    memory_is_told,
-    sending_is_told,
+    import_errors,
+    memory_errors,
+    sending_errors,
     track,
     warn,
     worker_died,
@@ -119,7 +119,7 @@ def run_each(
 ) -> Generator[tuple[int, Result], None, None]:
     """Numbers and results of ``function(*call, n_threads=...)`` as they are completed."""
     left, tries = dict(calls), Counter[int]()
-    with memory_is_told(), sending_is_told(calls):
+    with memory_errors(), sending_errors(calls):
         while left:
             try:
                 with contextlib.closing(_spread(function, left, workers)) as found:
@@ -130,7 +130,7 @@ def run_each(
                 if not worker_died(error):
                     raise
                 if not tries:
-                    _tell_death(error)
+                    _warn_of_death(error)
             # Pieces start in order, so those in progress are the first of those left.
             suspects = list(left)[: workers.at_once]
             tries.update(suspects)
@@ -139,7 +139,7 @@ def run_each(
                     yield number, function(*left.pop(number), n_threads=workers.n_threads)
 
 
-def _tell_death(error: Exception) -> None:
+def _warn_of_death(error: Exception) -> None:
     warn(
         "A worker process died before it finished.\n"
         f"  Found: {said_by(error)}\n"
@@ -192,7 +192,7 @@ def _are_elsewhere(workers: Workers) -> bool:
     if isinstance(get_active_backend()[0], tuple(BACKENDS[name] for name in own)):
         return False
     # Dask never answers if a worker can't read a large argument. This one is small.
-    with importing_is_told():
+    with import_errors():
         Parallel(n_jobs=workers.n_jobs)([delayed(workers_for)(1)])
     return True
 
@@ -254,7 +254,7 @@ class Packed:
     def value(self) -> Any:
         """The value as returned by :func:`writeable`; a WorkerError if this process can't import a
         part of it."""
-        with importing_is_told():
+        with import_errors():
             return writeable(pickle.loads(self._sent))
 
 

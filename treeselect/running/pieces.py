@@ -6,24 +6,31 @@ If the user stops the call, the finished pieces are the result, where a part can
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import enum
 import hashlib
 import json
 import math
 import os
 import re
 import stat
+import struct
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from treeselect._version import __version__
 from treeselect.arguments.checks import described, file_path, reason
 from treeselect.engine.arrays import FloatArray, IntArray
-from treeselect.errors import OptionError, listing, quoted
-from treeselect.running.fingerprint import Fingerprints, versions
+from treeselect.errors import OptionError, listing, quoted, said_by
 from treeselect.running.machine import track, warn
 from treeselect.running.parallel import ALONE, Workers, run_each
 from treeselect.writing import PART, replace_file
@@ -157,7 +164,7 @@ def stopped_note(n: int, asked: int, name: str) -> str:
     return f"Partial: stopped after {n:,} of {asked:,} {name}; the result is based on these alone."
 
 
-# --- Reading and writing finished pieces; files are untrusted and are checked --------------------
+# --- reading and writing finished pieces; files are untrusted and are checked --------------------
 
 FEWEST = 2
 """Fewest resamples, folds or splits that make a partial result: one alone shows no variation."""
@@ -181,13 +188,13 @@ def number_read(said: Any) -> float:
     return float(said)
 
 
-def table_said(values: FloatArray) -> list[list[float | None]]:
+def table_written(values: FloatArray) -> list[list[float | None]]:
     """Rows of numbers, with None for missing values."""
     return [[None if number != number else number for number in row] for row in values.tolist()]
 
 
 def table_read(said: Any, shape: tuple[int, int]) -> FloatArray:
-    """The inverse of :func:`table_said`; a ValueError unless the shape matches."""
+    """The inverse of :func:`table_written`; a ValueError unless the shape matches."""
     if not isinstance(said, list) or len(said) != shape[0]:
         raise ValueError("another table")
     if not all(isinstance(row, list) and len(row) == shape[1] for row in said):
@@ -201,7 +208,7 @@ def some(found: Found) -> Found:
     return found if len(found) >= FEWEST else {}
 
 
-# --- Finished pieces of long calls in a folder, from which a stopped call resumes ----------------
+# --- finished pieces of long calls in a folder, from which a stopped call resumes ----------------
 # A file for each piece, ``resample-<32 hexadecimal digits>.json``::
 #
 #     {"format": 1, "key": "<64 digits>", "check": "<64 digits>", "result": ...}
@@ -263,7 +270,7 @@ class Checkpoint:
     kind: str  # kind of the pieces, in lower-case letters
     keys: Mapping[int, str]  # fingerprint of each piece by its number
     _unsaved: dict[str, str] = field(default_factory=dict)
-    _was_told: bool = False
+    _has_warned: bool = False
 
     def read(self, read: Read) -> dict[int, Any]:
         """Results of the saved pieces by number; other files are listed in a warning."""
@@ -277,7 +284,7 @@ class Checkpoint:
                 raise
             except Exception:  # an untrusted file can contain anything
                 damaged.append(self._name(key))
-        self._tell_ignored(damaged, none_found=not found)
+        self._warn_of_ignored(damaged, none_found=not found)
         return found
 
     def save(self, number: int, result: Any) -> None:
@@ -286,7 +293,7 @@ class Checkpoint:
         text = _document(key, result)
         if len(text) > _LARGEST:
             why = f"It has {len(text):,} bytes; the maximum is {_LARGEST:,}."
-            self._tell_unsaved(why, "This piece is lost if the call is stopped.")
+            self._warn_of_unsaved(why, "This piece is lost if the call is stopped.")
             return
         self._unsaved[self._name(key)] = text
         try:
@@ -294,12 +301,12 @@ class Checkpoint:
                 replace_file(self.folder / name, text.encode("ascii"))
                 del self._unsaved[name]
         except OSError as error:
-            self._tell_unsaved(reason(error), _TRIED_AGAIN)
+            self._warn_of_unsaved(reason(error), _TRIED_AGAIN)
 
-    def _tell_unsaved(self, why: str, then: str) -> None:
-        if self._was_told:
+    def _warn_of_unsaved(self, why: str, then: str) -> None:
+        if self._has_warned:
             return
-        self._was_told = True
+        self._has_warned = True
         warn(
             f"Can't save a finished {self.kind} in {quoted(str(self.folder))}.\n"
             f"  Found: {why}\n"
@@ -309,7 +316,7 @@ class Checkpoint:
     def _name(self, key: str) -> str:
         return f"{self.kind}-{key[:_DIGITS]}.json"
 
-    def _tell_ignored(self, damaged: list[str], *, none_found: bool) -> None:
+    def _warn_of_ignored(self, damaged: list[str], *, none_found: bool) -> None:
         foreign, others = self._others()
         lines = []
         if damaged:
@@ -397,3 +404,193 @@ def _bytes(path: Path) -> bytes:
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+
+
+# --- A number that identifies a piece of work: the same for the same data, options and code ------
+# Values are decomposed into arrays, numbers and texts, all of which enter the number. It does not
+# depend on memory addresses or the process, so that the next run of a script finds saved work.
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "statsmodels", "cvxpy", "highspy")
+"""Libraries whose version may change results."""
+
+
+@cache
+def versions() -> tuple[str, ...]:
+    """The version and all sources of the package, and the versions of the numerical libraries:
+    results also depend on these."""
+    package = Path(__file__).resolve().parents[1]
+    sources = hashlib.sha256()
+    for source in sorted(package.rglob("*.py")):
+        sources.update(source.relative_to(package).as_posix().encode())
+        sources.update(source.read_bytes())
+    found = (f"{name} {metadata.version(name)}" for name in LIBRARIES)
+    return (__version__, sources.hexdigest(), *found)
+
+
+class Fingerprints:
+    """Fingerprints of values; repeated arrays and records are read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, bytes]] = {}
+        self._open: set[int] = set()
+
+    def of(self, *values: Any) -> str:
+        """Fingerprint of some values, 64 hexadecimal digits.
+
+        Raises
+        ------
+        OptionError
+            If a part of a value can't be decomposed.
+        """
+        return self._tuple("call", values).hex()
+
+    def _of(self, value: Any) -> bytes:
+        simple = _simple(value)
+        if simple is not None:
+            return _digest(simple)
+        if id(value) in self._known:
+            return self._known[id(value)][1]
+        if id(value) in self._open:
+            return _digest(b"itself")
+        self._open.add(id(value))
+        found = self._inside(value)
+        self._open.discard(id(value))
+        self._known[id(value)] = value, found  # keep it alive, so that its id is not reused
+        return found
+
+    def _tuple(self, kind: str, values: Iterable[Any]) -> bytes:
+        return _digest(kind.encode(), *map(self._of, values))
+
+    def _inside(self, value: Any) -> bytes:
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            plain = np.ascontiguousarray(value)
+            head = f"{plain.dtype.str} {value.shape}".encode()
+            return _digest(b"array", head, plain.reshape(-1).view(np.uint8).data)
+        if isinstance(value, type):
+            return self._class(value)
+        if isinstance(value, types.FunctionType):
+            return self._function(value)
+        if isinstance(value, types.ModuleType):
+            return _digest(b"module", _origin(value.__name__, value.__name__))
+        if isinstance(value, types.BuiltinFunctionType | np.ufunc | types.MethodDescriptorType):
+            return _digest(b"builtin", repr(value).split(" at 0x")[0].encode())
+        if isinstance(value, types.CodeType):
+            return self._code(value)
+        if type(value) in (list, tuple):
+            return self._tuple(type(value).__name__, value)
+        if type(value) is dict or isinstance(value, types.MappingProxyType):
+            return self._tuple("dict", (part for item in value.items() for part in item))
+        if isinstance(value, set | frozenset):
+            return _digest(b"set", *sorted(map(self._of, value)))
+        if dataclasses.is_dataclass(value):
+            names = [field.name for field in dataclasses.fields(value)]
+            return self._tuple("record", (type(value), *(getattr(value, n) for n in names)))
+        return self._object(value)
+
+    def _object(self, value: Any) -> bytes:
+        """Any other object, by the parts that pickle would store."""
+        try:
+            parts = value.__reduce_ex__(4)
+        except Exception as error:  # foreign code
+            raise OptionError(
+                "`checkpoint` needs a fingerprint of everything that the result depends on, and"
+                f" can't compute that of {described(value)}.\n  Found: {said_by(error)}\n"
+                "  Remove this object or leave out `checkpoint`."
+            ) from error
+        if isinstance(parts, str):
+            return _digest(b"global", _origin(type(value).__module__, parts))
+        filled = [
+            list(part) if i >= 3 and part is not None else part for i, part in enumerate(parts)
+        ]
+        return self._tuple("object", filled[:5])
+
+    def _class(self, value: type) -> bytes:
+        """By name if its package has a version; otherwise including its code."""
+        name = _origin(value.__module__, value.__qualname__)
+        if _has_version(value.__module__):
+            return _digest(b"class", name)
+        own = {n: part for n, part in vars(value).items() if n not in _UNSAID}
+        return self._tuple("class", (name, value.__bases__, _plain_parts(own)))
+
+    def _function(self, value: types.FunctionType) -> bytes:
+        name = _origin(value.__module__ or "", value.__qualname__)
+        if _has_version(value.__module__ or ""):
+            return _digest(b"function", name)
+        cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
+        return self._tuple(
+            "function", (name, value.__code__, value.__defaults__, value.__kwdefaults__, cells)
+        )
+
+    def _code(self, value: types.CodeType) -> bytes:
+        return self._tuple("code", (value.co_code, value.co_consts, value.co_names))
+
+
+_UNSAID = frozenset(
+    ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__abstractmethods__",
+     "_abc_impl", "__static_attributes__", "__annotations__", "__annotate_func__",
+     "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__slots__"]
+)  # fmt: skip
+"""Attributes that Python adds to every class."""
+
+
+def _plain_parts(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a class, with functions unwrapped."""
+    return {name: _unwrapped(part) for name, part in parts.items()}
+
+
+def _unwrapped(part: Any) -> Any:
+    if isinstance(part, classmethod | staticmethod):
+        return part.__func__
+    if isinstance(part, property):
+        return part.fget, part.fset
+    is_slot = isinstance(part, types.MemberDescriptorType | types.GetSetDescriptorType)
+    return "slot" if is_slot else part
+
+
+def _simple(value: Any) -> bytes | None:
+    """Bytes of a value without parts; None if it has any."""
+    if value is None or isinstance(value, bool) or value is Ellipsis or value is NotImplemented:
+        return repr(value).encode()
+    kind = type(value)
+    if kind is int or kind is complex:
+        return f"{kind.__name__} {value!r}".encode()
+    if kind is float:
+        return b"float " + struct.pack("<d", value)
+    if kind is str:
+        return b"text " + value.encode("utf-8", "surrogatepass")
+    if kind in (bytes, bytearray):
+        return b"bytes " + bytes(value)
+    if isinstance(value, np.generic) and not value.dtype.hasobject:
+        return f"{value.dtype.str} ".encode() + value.tobytes()
+    if isinstance(value, np.dtype):
+        return f"dtype {value.str} {value!r}".encode()
+    if isinstance(value, enum.Enum):
+        return f"enum {type(value).__qualname__} {value.name}".encode()
+    return None
+
+
+def _digest(*parts: Any) -> bytes:
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(
+            struct.pack("<q", len(part))
+        )  # so that different lists of parts give different digests
+        found.update(part)
+    return found.digest()
+
+
+def _origin(module: str, name: str) -> bytes:
+    """Name, module, and version of its package."""
+    return f"{module} {name} {_version(module)}".encode("utf-8", "surrogatepass")
+
+
+def _version(module: str) -> str:
+    """Version of the package; that of Python for the standard library; empty if unknown."""
+    root = module.partition(".")[0]
+    if root in sys.stdlib_module_names:
+        return f"{sys.version_info.major}.{sys.version_info.minor}"
+    return str(getattr(sys.modules.get(root), "__version__", ""))
+
+
+def _has_version(module: str) -> bool:
+    return module != "__main__" and bool(_version(module))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import check_choice
 from treeselect.comparison.words import MOST_LINES, ScoreLine, score_lines
+from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, listing
 from treeselect.printing import number_text
 from treeselect.reports.colours import ACCENT, COLOURS, GRID, SOFT
@@ -25,7 +26,6 @@ from treeselect.reports.plots.drawing import (
     short_names,
     whole_numbers,
 )
-from treeselect.resampling.fit import noun_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
