@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 from survival_data import small_fit, small_times
 
+from treeselect.engine.survival.times import EVENT, STOP, STRATUM
 from treeselect.errors import OptionError
+from treeselect.models.forest import refit_forest
+from treeselect.resampling.folds import Split
+from treeselect.resampling.risk_groups import _held_out, _horizon
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +62,95 @@ def test_types_are_the_same_for_whole_times(found):
 def test_times_are_checked(found, times):
     with pytest.raises(OptionError, match="`times` must be one or more numbers of at least 0"):
         found.at(times)
+
+
+# --- risks of rows that the model has not seen, and groups of them -------------------------------
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return small_fit("Surv(time, dead) ~ risky + x + strata(site)", 1)
+
+
+@pytest.fixture(scope="module")
+def four(fit):
+    return fit.risk_groups(4, 300, folds=np.arange(90) // 30)
+
+
+def test_a_row_has_no_say_in_its_own_prediction(fit):
+    """Nor is anything told of a stratum of which the training rows have none."""
+    design, rows = fit.design, np.arange(90)
+    y = design.problem.y
+    split = Split(rows[y[:, STRATUM] == 1], rows[y[:, STRATUM] == 0])
+    other = y.copy()
+    other[split.test, STOP] = 1.0 + rows[split.test]
+    other[split.test, EVENT] = 1.0 - y[split.test, EVENT]
+    selected = fit.step.selected
+    one, two = (
+        _held_out(
+            dataclasses.replace(design.problem, y=own), design.row_weights, split, selected,
+            refit_forest, 300.0, 3,
+        )
+        for own in (y, other)
+    )  # fmt: skip
+    np.testing.assert_array_equal(one[0], split.test)
+    np.testing.assert_array_equal(one[1], two[1])
+    assert np.isnan(one[2]).all()
+    swapped = dataclasses.replace(design.problem, y=y * [1, 1, 1, 0])
+    _, risk, survival = _held_out(
+        swapped, design.row_weights, split, selected, refit_forest, 300.0, 3
+    )
+    order = np.argsort(risk)
+    assert (np.diff(survival[order]) <= 1e-12).all()
+    assert ((survival > 0) & (survival < 1)).all()
+
+
+def test_what_is_said_of_the_groups(four):
+    found = four
+    assert found.names == ("1", "2", "3", "4")
+    assert found.n_rows.sum() == 90
+    assert found.n_left_out == 0
+    assert sum(curve.events.sum() for curve in found.curves) == small_times()["dead"].sum()
+    assert (np.diff(found.risk) > 0).all()
+    assert (np.diff(found.predicted) < 0).all()
+
+
+def test_rows_whose_stratum_is_held_out_whole_are_left_out(fit):
+    """Bath has every third row."""
+    site = np.arange(90) % 3
+    found = fit.risk_groups(2, 300, folds=site)
+    assert (found.n_rows.sum(), found.n_left_out) == (60, 30)
+    assert "30 rows were left out" in " ".join(found.summary().as_text().split())
+    with pytest.raises(OptionError, match="must leave training rows of the strata"):
+        fit.risk_groups(2, 300, folds=np.minimum(site, 1))
+
+
+def test_the_median_time_of_the_events_is_the_horizon(fit):
+    """Events count by their weights, as copies of them would."""
+    data = small_times()
+    times = np.sort(data.loc[data["dead"] == 1, "time"])
+    assert fit.risk_groups(2, folds=2).horizon == times[(len(times) - 1) // 2]
+    copies = 1 + 5 * (data["time"] > times[len(times) // 2])
+    written_out = np.repeat(data["time"], copies * data["dead"])
+    expected = np.sort(written_out)[(len(written_out) - 1) // 2]
+    assert _horizon(None, fit.design, copies.to_numpy()) == expected > times[len(times) // 2]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"n_groups": 1}, "`n_groups` must be"),
+        ({"n_groups": 21}, "`n_groups` must be"),
+        ({"horizon": 0}, r"`horizon` must be a time above 0.*\n  Found: 0"),
+        ({"horizon": 1e6}, "Observation ends at"),
+        ({"horizon": "soon"}, "`horizon` must be a time"),
+    ],
+)
+def test_arguments_are_checked(fit, given, said):
+    with pytest.raises(OptionError, match=said):
+        fit.risk_groups(**given)
+
+
+def test_other_responses_have_no_risk_groups(fitted):
+    with pytest.raises(OptionError, match="need a survival response"):
+        fitted.risk_groups()

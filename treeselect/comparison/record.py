@@ -37,13 +37,6 @@ def pareto_front(points: FloatArray) -> BoolArray:
 
     A point dominates another if it is at least as good in every respect and better in one. A
     respect in which either point is missing (NaN) is ignored.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.comparison.record import pareto_front
-    >>> pareto_front(np.array([[0.9, -5.0], [0.8, -2.0], [0.8, -3.0]]))
-    array([ True,  True, False])
     """
     told = np.array([levels(respect) for respect in points.T], dtype=np.float64).T
     points = np.where(np.isnan(points), np.nan, told)

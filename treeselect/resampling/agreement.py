@@ -14,27 +14,12 @@ from treeselect.errors import StabilityError
 
 
 def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
-    """Stability index of Nogueira, Sechidis and Brown, with its 95% interval.
+    """Stability index of Nogueira, Sechidis and Brown (2018, JMLR 18(174): definition 4, theorem 7
+    and corollary 8), with its 95% Monte Carlo interval, of sets of shape (n_resamples, n_groups).
 
     Agreement of the selected sets, corrected for chance: 1 if every resample selects the same
-    units, about 0 if each selects units at random.
-
-    Notes
-    -----
-    Definition 4, Theorem 7 and Corollary 8 of [1]_.
-
-    References
-    ----------
-    .. [1] S. Nogueira, K. Sechidis, G. Brown (2018). On the Stability of Feature Selection
-       Algorithms. JMLR 18(174).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.resampling.agreement import stability_index
-    >>> selected = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], dtype=bool)
-    >>> print(round(stability_index(selected)[0], 3))
-    0.333
+    units, about 0 if each selects units at random. NaN if every resample selected no unit, or every
+    unit, as chance agreement is then complete.
     """
     n, d = selected.shape
     if n < 2:
@@ -62,7 +47,10 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
     """Stability index of Sechidis and others, which allows for similar units.
 
     In Nogueira's index, a resample that selects height instead of age disagrees, however similar
-    the two are. In this index, the disagreement decreases with their similarity.
+    the two are. In this index, the disagreement decreases with their similarity (symmetric, in
+    [0, 1], 1 on the diagonal). It is equal to Nogueira's if no two units are similar, and lower if
+    similar units are selected together or not at all. NaN if every resample selected no unit, or
+    every unit, or if all units are identical and every resample selected the same number.
 
     Notes
     -----
@@ -76,16 +64,6 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
     ----------
     .. [1] K. Sechidis, K. Papangelou, S. Nogueira, J. Weatherall, G. Brown (2020). On the Stability
        of Feature Selection in the Presence of Feature Correlations. ECML PKDD 2019, 327-342.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.resampling.agreement import correlated_index
-    >>> selected = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], dtype=bool)
-    >>> alike = np.eye(4)
-    >>> alike[1, 2] = alike[2, 1] = 0.9
-    >>> print(round(correlated_index(selected, alike), 3))
-    0.922
     """
     n, d = selected.shape
     if n < 2:
@@ -116,7 +94,7 @@ def wilson_of_share(share: FloatArray, trials: FloatArray) -> tuple[FloatArray, 
 
 
 def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, FloatArray]:
-    """95% interval for proportions of trials that come in clusters of equal size.
+    """95% interval for proportions, shape (n_clusters, n), of trials in clusters of equal size.
 
     Wilson's interval with the effective number of independent trials, p (1 - p) / v, where p is the
     mean over clusters and v its estimated variance between clusters. The effective number is at
@@ -169,16 +147,7 @@ _Z95 = 1.959963984540054
 
 
 def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
-    """The distinct sets, the most frequent first, and how often each was selected.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.resampling.agreement import distinct_sets
-    >>> sets, counts = distinct_sets(np.array([[1, 0], [1, 1], [1, 0]], dtype=bool))
-    >>> sets.astype(int).tolist(), counts.tolist()
-    ([[1, 0], [1, 1]], [2, 1])
-    """
+    """The distinct sets, the most frequent first, and how often each was selected."""
     packed = np.packbits(selected, axis=1)  # rows of bytes: wide sets are compared quickly
     _, first, counts = np.unique(packed, axis=0, return_index=True, return_counts=True)
     sets = selected[first]
@@ -225,15 +194,6 @@ def pairs_of(selected: BoolArray) -> Pairs:
     Notes
     -----
     The test is that of a 2 x 2 table with Yates' correction, as R's ``chisq.test``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.resampling.agreement import pairs_of
-    >>> selected = np.array([[1, 0], [0, 1]] * 10, dtype=bool)
-    >>> found = pairs_of(selected)
-    >>> found.together.tolist(), found.expected.tolist(), found.signs(0.01).tolist()
-    ([0.0], [0.25], [-1])
     """
     from scipy.special import chdtrc
 

@@ -390,13 +390,6 @@ def size_bound(q: FloatArray, p: int, n_pairs: int, power: int) -> FloatArray:
     probability t^2, t = q / p. For power 1 this is p t^2, also for dependent pairs; for power 2,
     p (t^2 + (B - 1) t^4) / B; for power 3,
     p (t^2 + 3 (B - 1) t^4 + (B - 1) (B - 2) t^6) / B^2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.resampling.error_bounds import size_bound
-    >>> size_bound(np.array([10.0]), p=100, n_pairs=50, power=1)
-    array([1.])
     """
     t2, b = (np.asarray(q, dtype=np.float64) / p) ** 2, n_pairs
     if power == 1:
@@ -418,14 +411,6 @@ def efp_scores(frequency: FloatArray, n_pairs: int, power: int, cutoff: float) -
     shape (p,), from frequencies in the sets of sizes 1, 2, ..., shape (n_sizes, p).
 
     Sizes are used as long as the mean bound is at most the cutoff.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.resampling.error_bounds import efp_scores
-    >>> frequency = np.array([[1.0, 0.0, 0.0, 0.0], [1.0, 0.75, 0.25, 0.0]])
-    >>> print(efp_scores(frequency, n_pairs=50, power=1, cutoff=1.0))
-    [0.625 2.5   4.    4.   ]
     """
     p = frequency.shape[1]
     q = frequency.sum(axis=1)
@@ -438,13 +423,6 @@ def efp_scores(frequency: FloatArray, n_pairs: int, power: int, cutoff: float) -
 def q_values_of(efp: FloatArray) -> FloatArray:
     """Smallest false discovery rate at which each unit is selected: the minimum, over thresholds
     that its efp score reaches, of expected false positives over the number selected.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.resampling.error_bounds import q_values_of
-    >>> print(q_values_of(np.array([0.2, 4.0, 0.2, 0.6])))
-    [0.1 1.  0.1 0.2]
     """
     ordered = np.sort(efp)
     selected = np.searchsorted(ordered, ordered, side="right")

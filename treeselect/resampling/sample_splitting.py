@@ -208,7 +208,8 @@ def _without_sums(data: LinearData, terms: Sequence[str]) -> tuple[LinearData, d
 
 
 def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatArray:
-    """One p-value per term from those of several splits.
+    """One p-value per term from those of several splits, shape (n_splits, n_terms), each already
+    multiplied by the number of terms tested in its split.
 
     Notes
     -----
@@ -220,14 +221,6 @@ def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatAr
     ----------
     .. [1] N. Meinshausen, L. Meier, P. Buehlmann (2009). p-values for high-dimensional regression.
        Journal of the American Statistical Association 104, 1671-1681.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.resampling.sample_splitting import aggregate_p_values
-    >>> p_values = np.array([[0.001, 1.0], [0.002, 0.5]])
-    >>> print(aggregate_p_values(p_values).round(6))
-    [0.007991 1.      ]
     """
     n = len(p_values)
     k = np.arange(1, n + 1)
