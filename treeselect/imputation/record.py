@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import described, members
-from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import Request, prepare
+from treeselect.designs.response import Response
 from treeselect.designs.survival import follow_up_facts
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling
@@ -210,19 +210,6 @@ class Imputed:
 _KINDS = {"number": "numbers", "logical": "truth values", "text": "text or categories"}
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """Properties of a frame that must be the same in all frames."""
-
-    n_rows: int
-    columns: tuple[str, ...]
-    kinds: Mapping[str, str]  # kind of each column behind the terms
-    response: str
-    family: str
-    classes: tuple[Any, ...]
-    rows: IntArray  # rows that have a response and a weight
-
-
 def read_frames(frames: object) -> list[Any]:
     """The frames as a list."""
     found = None if isinstance(frames, Mapping) else members(frames)
@@ -253,69 +240,66 @@ def in_frame(number: int, n_frames: int) -> Iterator[None]:
 
 
 def check_alike(request: Request, frames: Sequence[Any]) -> tuple[int, int]:
-    """Numbers of rows and columns, if all frames agree."""
+    """Numbers of rows and columns, if all frames agree in what no imputation changes."""
     first = None
     for number, data in enumerate(frames):
+        here = f"frame {number + 1}"
         with in_frame(number, len(frames)):
             frame = read_data(data)
+        shape = len(frame), tuple(map(str, frame.columns))
         if first is not None:
-            _check_shape(first, len(frame), tuple(map(str, frame.columns)), number)
+            _check_shape(first[0], shape, here)
         with in_frame(number, len(frames)):
-            model_data = prepare(request, frame, labels_in(data))
-        traits = _traits(model_data, len(frame), tuple(map(str, frame.columns)))
+            prepared = prepare(request, frame, labels_in(data))
         if first is None:
-            first = traits
+            first = shape, prepared.spec.schema, prepared.response
         else:
-            _check_variables(first, traits, number)
-            _check_response(first, traits, number)
+            _check_kinds(first[1], prepared.spec.schema, here)
+            _check_response(first[2], prepared.response, here)
     assert first is not None
-    return first.n_rows, len(first.columns)
+    n_rows, columns = first[0]
+    return n_rows, len(columns)
 
 
-def _traits(data: ModelData, n_rows: int, columns: tuple[str, ...]) -> Traits:
-    response = data.response
-    return Traits(
-        n_rows, columns, data.spec.schema, response.name, response.family.name, response.classes,
-        response.rows,
-    )  # fmt: skip
+Shape = tuple[int, tuple[str, ...]]
+"""Number of rows, and names of the columns."""
 
 
-def _check_shape(first: Traits, n_rows: int, columns: tuple[str, ...], number: int) -> None:
-    here = f"frame {number + 1}"
-    if n_rows != first.n_rows:
+def _check_shape(first: Shape, other: Shape, here: str) -> None:
+    if other[0] != first[0]:
         raise DataError(
             "`frames` must have the same rows.\n"
-            f"  Found: {first.n_rows:,} in frame 1, {n_rows:,} in {here}. Imputation fills in"
+            f"  Found: {first[0]:,} in frame 1, {other[0]:,} in {here}. Imputation fills in"
             " values and drops no rows."
         )
-    known, found = set(first.columns), set(columns)
-    lost = [name for name in first.columns if name not in found]
-    new = [name for name in columns if name not in known]
-    for names, one, without in ((lost, "frame 1", here), (new, here, "frame 1")):
-        if names:
+    for names, others, one, without in (
+        (first[1], set(other[1]), "frame 1", here),
+        (other[1], set(first[1]), here, "frame 1"),
+    ):
+        if lost := [name for name in names if name not in others]:
             raise DataError(
                 "`frames` must have the same columns.\n"
-                f"  Found: {listing(names)} in {one} and not in {without}. Drop columns that are"
+                f"  Found: {listing(lost)} in {one} and not in {without}. Drop columns that are"
                 " not in all frames."
             )
 
 
-def _check_variables(first: Traits, other: Traits, number: int) -> None:
-    for name, kind in first.kinds.items():
-        if other.kinds[name] != kind:
+def _check_kinds(first: Mapping[str, str], other: Mapping[str, str], here: str) -> None:
+    for name, kind in first.items():
+        if other[name] != kind:
             raise DataError(
                 f"Column {quoted(name)} must be of the same kind in all `frames`.\n"
-                f"  Found: {_KINDS[kind]} in frame 1, {_KINDS[other.kinds[name]]} in frame"
-                f" {number + 1}. Convert one of them, for example with `.astype`."
+                f"  Found: {_KINDS[kind]} in frame 1, {_KINDS[other[name]]} in {here}. Convert one"
+                " of them, for example with `.astype`."
             )
 
 
-def _check_response(first: Traits, other: Traits, number: int) -> None:
-    name, here = quoted(first.response), f"frame {number + 1}"
-    if first.family != other.family:
+def _check_response(first: Response, other: Response, here: str) -> None:
+    name, family, its_family = quoted(first.name), first.family.name, other.family.name
+    if family != its_family:
         raise DataError(
             f"The response {name} must be of the same family in all `frames`.\n"
-            f"  Found: {first.family} in frame 1, {other.family} in {here}. Impute possible values"
+            f"  Found: {family} in frame 1, {its_family} in {here}. Impute possible values"
             " of the response, or give `family`."
         )
     if first.classes != other.classes:
@@ -323,13 +307,16 @@ def _check_response(first: Traits, other: Traits, number: int) -> None:
             f"The response {name} must have the same classes in all `frames`.\n"
             f"  Found: {listing(first.classes)} in frame 1, {listing(other.classes)} in {here}."
         )
-    lacking = np.setdiff1d(first.rows, other.rows), np.setdiff1d(other.rows, first.rows)
-    for rows, one, without in ((lacking[0], "frame 1", here), (lacking[1], here, "frame 1")):
+    for one, two, there, without in (
+        (first.rows, other.rows, "frame 1", here),
+        (other.rows, first.rows, here, "frame 1"),
+    ):
+        rows = np.setdiff1d(one, two)
         if len(rows):
             more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
             raise DataError(
                 "Rows with a response and a weight must be the same in all `frames`.\n"
-                f"  Found: row {rows[0]}{more}, counted from 0, in {one} and not in {without}.\n"
+                f"  Found: row {rows[0]}{more}, counted from 0, in {there} and not in {without}.\n"
                 f"  Impute {name} in these rows in all frames or in none; a weight of 0 also"
                 " excludes a row."
             )
@@ -347,16 +334,14 @@ def summarise_imputed(found: Imputed) -> SummaryContent:
     found = dataclasses.replace(found, fits=tuple(map(as_shown, found.fits)))
     table = found.tidy_table()
     seen = table[table["imputations"] > 0]
+    columns = _columns(found, seen.head(MOST_ROWS), seen)
     return SummaryContent(
         title=f"Selected terms over imputations: {found.fits[0].chosen_method.title}",
         facts=_facts(found),
-        columns=_columns(found, seen),
-        rows=tuple(_row(found, row, seen) for _, row in seen.head(MOST_ROWS).iterrows()),
+        columns=tuple(columns),
+        rows=tuple(zip(*columns.values(), strict=True)),
         notes=(*_notes(found, len(seen)), *names),
     )
-
-
-# --- head and table ----------------------------------------------------------------------------
 
 
 def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
@@ -386,38 +371,25 @@ def _sizes(found: Imputed) -> str:
     return f"{', '.join(map(str, sizes[:-1]))} and {sizes[-1]}"
 
 
-def _columns(found: Imputed, seen: pd.DataFrame) -> tuple[str, ...]:
-    return (
-        "Term",
-        *(("Group",) if _is_grouped(seen) else ()),
-        "Type",
-        *(("Selected",) if not seen["selected"].all() else ()),
-        "Imputations",
-        "Importance",
-        *(("Frequency", "95% interval") if found.n_resampled else ()),
-    )
-
-
-def _row(found: Imputed, row: pd.Series, seen: pd.DataFrame) -> tuple[str, ...]:
-    cells = [row["term"]]
-    cells += [row["group"]] if _is_grouped(seen) else []
-    cells.append(found.fits[0].design.spec[row["term"]].kind)
-    cells += [] if seen["selected"].all() else ["yes" if row["selected"] else "no"]
-    cells += [f"{row['imputations']} of {found.n_imputations}", decimal_text(row["importance"], 3)]
+def _columns(found: Imputed, shown: pd.DataFrame, seen: pd.DataFrame) -> dict[str, list[str]]:
+    """The printed columns, of the rows that are shown of those with a selection."""
+    spec, rows = found.fits[0].design.spec, shown.to_dict("records")
+    columns = {"Term": shown["term"].to_list()}
+    if (seen["term"] != seen["group"]).any():
+        columns["Group"] = shown["group"].to_list()
+    columns["Type"] = [spec[name].kind for name in shown["term"]]
+    if not seen["selected"].all():
+        columns["Selected"] = ["yes" if is_selected else "no" for is_selected in shown["selected"]]
+    columns["Imputations"] = [f"{n} of {found.n_imputations}" for n in shown["imputations"]]
+    columns["Importance"] = [decimal_text(share, 3) for share in shown["importance"]]
     if found.n_resampled:
-        cells += [decimal_text(row["frequency"], 2), interval_text(row["ci_low"], row["ci_high"])]
-    return tuple(cells)
+        columns["Frequency"] = [decimal_text(row["frequency"], 2) for row in rows]
+        columns["95% interval"] = [interval_text(row["ci_low"], row["ci_high"]) for row in rows]
+    return columns
 
 
 def _noun(found: Imputed, n: float = 2) -> str:
     return noun(found.fits[0], n)
-
-
-def _is_grouped(seen: pd.DataFrame) -> bool:
-    return bool((seen["term"] != seen["group"]).any())
-
-
-# --- notes -------------------------------------------------------------------------------------
 
 
 def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
