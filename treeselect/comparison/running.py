@@ -178,7 +178,7 @@ def _kind_of(labels: Sequence[str], sizes: Sequence[tuple[int, ...] | None], n_u
             return {}
         return {number: own for number, own in found.items() if number // n in whole}
 
-    def told(number: int, path: FoldPath) -> dict[str, Any]:
+    def found_of(number: int, path: FoldPath) -> dict[str, Any]:
         method = number % n
         return {
             "method": labels[method],
@@ -193,8 +193,8 @@ def _kind_of(labels: Sequence[str], sizes: Sequence[tuple[int, ...] | None], n_u
         many="pairs of method and fold",
         label="Comparison",
         write=_written,
-        read=lambda number, said: _read(said, n_units, sizes[number % n]),
-        found=told,
+        read=lambda number, saved: _read(saved, n_units, sizes[number % n]),
+        found=found_of,
         part=whole_folds,
     )
 
@@ -212,10 +212,10 @@ def _written(path: FoldPath) -> dict[str, Any]:
     }
 
 
-def _read(said: Any, n_units: int, sizes: tuple[int, ...] | None) -> FoldPath:
+def _read(saved: Any, n_units: int, sizes: tuple[int, ...] | None) -> FoldPath:
     n_sizes = 1 if sizes is None else len(sizes)
-    scores, units, seconds = (said[name] for name in ("scores", "units", "seconds"))
-    warned = said["warnings"]
+    scores, units, seconds = (saved[name] for name in ("scores", "units", "seconds"))
+    warned = saved["warnings"]
     if not len(scores) == len(units) == len(seconds) == n_sizes:
         raise ValueError("other sizes")
     texts = [isinstance(text, str) and not is_broken(text) for text in warned]

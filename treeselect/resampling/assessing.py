@@ -223,8 +223,8 @@ def _kind_of(
     """How resamples are written to and read from files: the selected units (at most `most`), the
     sets of the given sizes along the path, scores of sets, and readings of the given shapes."""
 
-    def read(_: int, said: Any) -> Resample:
-        chosen, own, *readings = said
+    def read(_: int, saved: Any) -> Resample:
+        chosen, own, *readings = saved
         scores = table_read(readings.pop(0), (1, n_scored + 2))[0] if n_scored else None
         if len(own) != len(sizes):
             raise ValueError("another path")

@@ -105,7 +105,7 @@ MOST_UNITS = 30
 class Choice:
     """How the number of units is chosen."""
 
-    k: int | str | None = None  # none leaves the number to the method's tuning parameter
+    k: int | str | None = None  # None leaves the number to the method's tuning parameter
     # Folds of the cross-validation behind ``"1se"`` and ``"best"``
     folds: Folds = field(default_factory=Folds)
 

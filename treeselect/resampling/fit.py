@@ -294,7 +294,7 @@ class EffectRecord:
     curve_high: FloatArray  # (n_points, n_outputs)
     curve_size: IntArray  # (n_terms,); number of points of each curve
     n_resamples: int
-    interactions: InteractionRecord | None = None  # none if they were not computed on resamples
+    interactions: InteractionRecord | None = None  # None if they were not computed on resamples
 
     __repr__ = brief
 

@@ -522,8 +522,8 @@ def _kind_of(names: Sequence[str], tests: Sequence[IntArray], n_classes: int) ->
     """How folds are written to and read from files: score, selected units and predictions."""
     n_columns = n_classes if n_classes > 2 else 1
 
-    def read(number: int, said: Any) -> Fold:
-        score, units, predicted, error = said
+    def read(number: int, saved: Any) -> Fold:
+        score, units, predicted, error = saved
         table = table_read(predicted, (len(tests[number]), n_columns))
         if np.isnan(table).any():
             raise ValueError("predictions that are missing")

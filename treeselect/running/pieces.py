@@ -77,7 +77,7 @@ class Kind:
     many: str  # Plural, for messages
     label: str  # label of the progress bar
     write: Callable[[Any], Any]  # from a result to a value for JSON
-    # ``read(number, said)``, its inverse. Checks everything, because the file may be untrusted;
+    # ``read(number, saved)``, its inverse. Checks everything, because the file may be untrusted;
     # raises an error of any kind.
     read: Callable[[int, Any], Any]
     found: Callable[[int, Any], dict[str, Any]]  # ``found(number, result)``: :attr:`Piece.found`
@@ -119,16 +119,16 @@ def run_pieces(
     saved = None if course.checkpoint is None else _checkpoint(function, calls, kind, course)
     found: dict[int, Any] = {}
 
-    def tell(number: int, was_saved: bool) -> None:
+    def report(number: int, was_saved: bool) -> None:
         if course.on_piece is not None:
-            said = kind.found(number, found[number])
-            course.on_piece(Piece(kind.name, number, len(found), len(calls), was_saved, said))
+            result = kind.found(number, found[number])
+            course.on_piece(Piece(kind.name, number, len(found), len(calls), was_saved, result))
 
     try:
         known = {} if saved is None else saved.read(kind.read)
         for number in known:
             found[number] = known[number]
-            tell(number, was_saved=True)
+            report(number, was_saved=True)
         left = {number: call for number, call in enumerate(calls) if number not in known}
         with contextlib.closing(run_each(function, left, course.workers)) as running:
             for number, result in track(
@@ -137,14 +137,13 @@ def run_pieces(
                 found[number] = result
                 if saved is not None:
                     saved.save(number, kind.write(result))
-                tell(number, was_saved=False)
+                report(number, was_saved=False)
     except KeyboardInterrupt:
         part = kind.part(dict(sorted(found.items())))
         if not part:
             raise
         if len(part) < len(calls):
-            said = stopped_note(len(part), len(calls), kind.many)
-            warn(said)
+            warn(stopped_note(len(part), len(calls), kind.many))
         return part
     return dict(sorted(found.items()))
 
@@ -170,22 +169,22 @@ FEWEST = 2
 """Fewest resamples, folds or splits that make a partial result: one alone shows no variation."""
 
 
-def units_read(said: Any, n_units: int, most: int | None = None) -> IntArray:
+def units_read(saved: Any, n_units: int, most: int | None = None) -> IntArray:
     """Distinct numbers of units, in their order."""
-    if not isinstance(said, list) or not all(type(unit) is int for unit in said):
+    if not isinstance(saved, list) or not all(type(unit) is int for unit in saved):
         raise ValueError("no units")
-    if len(set(said)) < len(said) or len(said) > (n_units if most is None else most):
+    if len(set(saved)) < len(saved) or len(saved) > (n_units if most is None else most):
         raise ValueError("other units")
-    if said and not 0 <= min(said) <= max(said) < n_units:
+    if saved and not 0 <= min(saved) <= max(saved) < n_units:
         raise ValueError("units that are not there")
-    return np.array(said, dtype=np.int64)
+    return np.array(saved, dtype=np.int64)
 
 
-def number_read(said: Any) -> float:
+def number_read(saved: Any) -> float:
     """A finite number; otherwise a ValueError."""
-    if type(said) not in (int, float) or not math.isfinite(said):
+    if type(saved) not in (int, float) or not math.isfinite(saved):
         raise ValueError("no number")
-    return float(said)
+    return float(saved)
 
 
 def table_written(values: FloatArray) -> list[list[float | None]]:
@@ -193,13 +192,15 @@ def table_written(values: FloatArray) -> list[list[float | None]]:
     return [[None if number != number else number for number in row] for row in values.tolist()]
 
 
-def table_read(said: Any, shape: tuple[int, int]) -> FloatArray:
+def table_read(saved: Any, shape: tuple[int, int]) -> FloatArray:
     """The inverse of :func:`table_written`; a ValueError unless the shape matches."""
-    if not isinstance(said, list) or len(said) != shape[0]:
+    if not isinstance(saved, list) or len(saved) != shape[0]:
         raise ValueError("another table")
-    if not all(isinstance(row, list) and len(row) == shape[1] for row in said):
+    if not all(isinstance(row, list) and len(row) == shape[1] for row in saved):
         raise ValueError("other columns")
-    rows = [[math.nan if number is None else number_read(number) for number in row] for row in said]
+    rows = [
+        [math.nan if number is None else number_read(number) for number in row] for row in saved
+    ]
     return np.array(rows, dtype=np.float64).reshape(shape)
 
 
