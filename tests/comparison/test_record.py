@@ -220,7 +220,7 @@ def test_repr():
     assert repr(comparison()) == "<Comparison: 3 methods in 4 folds, AUC best for slow>"
 
 
-# ---  --------------------------------------------------------------------------------------------
+# --- the Pareto front ----------------------------------------------------------------------------
 
 
 # Few values, so that there are ties, and some that are not known.

@@ -35,11 +35,6 @@ SCORES = ScoreBySize(
 )
 
 
-def test_standard_error_is_that_of_the_mean():
-    assert SCORES.standard_error[3] == pytest.approx(0.11547 / 2, abs=1e-5)
-    assert SCORES.mean.tolist() == pytest.approx([0.5, 0.7, 0.78, 0.8])
-
-
 def test_best_and_one_standard_error():
     assert best_size([0, 1, 2, 3], SCORES) == 3
     # 0.8 - 0.0577 = 0.7423: size 2 is within, size 1 is not.

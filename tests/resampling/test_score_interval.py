@@ -82,7 +82,7 @@ def test_the_interval_shrinks_with_cases_and_repeats_do_not_add_rows():
     assert score_interval(np.ones(4), errors, 1000.0, 1.0, (0.0, 1.0))[1] == 1.0
 
 
-# ---  --------------------------------------------------------------------------------------------
+# --- paired differences ------------------------------------------------------------------------
 
 
 def test_without_shared_rows_it_is_the_paired_t_test():

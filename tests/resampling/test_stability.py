@@ -204,15 +204,6 @@ def test_scheme_and_size_are_checked(fitted):
     assert fitted.resample(3, k=1, scheme="subsample").stability.selected.sum() == 3
 
 
-def test_too_few_rows_of_a_class_is_said(mixed):
-    rare = mixed.assign(died=np.arange(len(mixed)) == 3)
-    fit = treeselect.select(
-        "died ~ signal + noise", rare, method="controlburn", k=1, seed=1, forests=1, n_trees=5
-    )
-    with pytest.raises(StabilityError, match="constant response"):
-        fit.resample(20)
-
-
 # --- groups of rows ------------------------------------------------------------------------------
 
 GROUPS = np.array([5, 5, 0, 0, 0, 7, 7, 7, 2, -1])  # the last row has no weight below

@@ -327,7 +327,13 @@ class Contest:
     # --- parts ---------------------------------------------------------------------------------
 
     def choices(self, run: Run) -> tuple[int, ...]:
-        """Sizes that a rule may choose, without the constant model if units are forced in."""
+        """Sizes that a rule may choose, without the constant model if units are forced in.
+
+        Parameters
+        ----------
+        run : Run
+            One of ``runs``.
+        """
         sizes = run.sizes or ()
         return sizes if self.assessed.all() else tuple(size for size in sizes if size > 0)
 
