@@ -30,14 +30,6 @@ class FormulaError(TreeselectError, ValueError):
         """The error with the place in the user's formula underlined."""
         return cls("\n".join([problem, *_underline(formula, token), *(f"  {a}" for a in advice)]))
 
-    @classmethod
-    def unknown_column(cls, name: str, formula: str, columns: Iterable[str]) -> FormulaError:
-        """The error for a name that is not a column."""
-        columns = list(columns)
-        close = near(name, columns)
-        advice = did_you_mean(close) if close else f"Columns: {listing(columns)}."
-        return cls.at(f"Can't find column {quoted(name)} in `data`.", formula, name, advice)
-
 
 class DataError(TreeselectError, ValueError):
     """The data can't be used as they are."""

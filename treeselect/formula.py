@@ -33,9 +33,11 @@ from numpy.typing import NDArray
 from treeselect.brief import brief
 from treeselect.errors import FormulaError, did_you_mean, joined, listing, near, quoted, shortened
 from treeselect.formulas.checks import (
+    OPERATORS_OF_R,
+    Fault,
+    Unquoted,
     check_calls,
     check_kept,
-    check_left,
     check_lengths,
     check_names,
     check_neighbours,
@@ -45,9 +47,10 @@ from treeselect.formulas.checks import (
     check_terms,
     plain_strata,
     take_strata,
+    underlined,
+    unquote,
 )
-from treeselect.formulas.guard import Identifiers, Unquoted, unquote
-from treeselect.formulas.habits import OPERATORS_OF_R
+from treeselect.formulas.guard import Identifiers
 from treeselect.formulas.reader import ARITHMETIC
 from treeselect.formulas.terms import (
     Code,
@@ -75,16 +78,23 @@ def parse_formula(
         raise FormulaError(
             f"`formula` must be text such as 'y ~ .'.\n  Found: {type(text).__name__}."
         )
+    with underlined(text):
+        return _parsed(text, columns, hidden, trusted)
+
+
+def _parsed(
+    text: str, columns: Sequence[str], hidden: Sequence[str], trusted: bool
+) -> ParsedFormula:
     unquoted = unquote(text)
     check_lengths(unquoted, text, columns)
     if not trusted:
         check_calls(unquoted)
     tokens = _tokens(unquoted, text)
-    check_operators(tokens, text, unquoted)
-    check_names(tokens, text, unquoted, columns, hidden)
+    check_operators(tokens, unquoted)
+    check_names(tokens, unquoted, columns, hidden)
     check_neighbours(tokens, text, unquoted)
-    names = Identifiers(text, unquoted, columns, trusted)
-    tokens = _numbered(tokens, names)
+    names = Identifiers(unquoted, columns, trusted)
+    tokens = _numbered(tokens, names, text)
     visible = [names.column(c) for c in columns if c not in hidden]
     context: dict[str, Any] = {"__formulaic_variables_available__": visible}
     parser = DefaultFormulaParser()
@@ -99,25 +109,25 @@ def parse_formula(
     except (FormulaicError, RecursionError) as error:
         raise _unreadable(text, error, names.restore) from None
     left = [_term(t, names) for t in getattr(sides, "lhs", ())]
-    check_response(left, text)
+    check_response(left)
     response = left[0]
-    check_left(response, text)
     free = [*response.variables, *hidden, *plain_strata(names.expressions)]
-    _check_removals(tree, context, text, free, names)
+    _check_removals(tree, context, free, names)
     right = [_term(t, names) for t in sides.rhs if str(t) != "1"]
-    terms, strata_of = take_strata(right, response, text)
+    terms, strata_of = take_strata(right, response)
     check_terms(terms, response, text)
     one = len(right) < len(sides.rhs)
     return ParsedFormula(text, response, terms, tuple(columns), tuple(hidden), strata_of, one)
 
 
-def _numbered(tokens: Sequence[Token], names: Identifiers) -> list[Token]:
+def _numbered(tokens: Sequence[Token], names: Identifiers, text: str) -> list[Token]:
     """Tokens with identifiers for names and expressions; all that can't be read are refused."""
     done: list[Token] = []
     errors: dict[str, FormulaError] = {}
     for token in tokens:
         try:
-            done.append(names.numbered(token))
+            with underlined(text):
+                done.append(names.numbered(token))
         except FormulaError as error:
             errors.setdefault(str(error), error)
     if errors:
@@ -189,31 +199,25 @@ def _check_size(tree: Any, text: str, n_columns: int) -> None:
 
 
 def _check_removals(
-    tree: Any, context: Mapping[str, Any], text: str, free: Sequence[str], names: Identifiers
+    tree: Any, context: Mapping[str, Any], free: Sequence[str], names: Identifiers
 ) -> None:
     """Every ``- x`` must remove something: formulaic ignores a misspelt one in silence."""
     for node in _nodes(tree):
         if str(node.operator) != "-":
             continue
         after = set(node.args[-1].to_terms(context=context))
-        check_kept((_term(t, names) for t in after), text)
+        check_kept(_term(t, names) for t in after)
         if len(node.args) != 2:
             continue
         before = set(node.args[0].to_terms(context=context))
         lost = {_term(t, names).name for t in after - before if str(t) != "1"} - set(free)
         kept = sorted(_term(t, names).name for t in before if str(t) != "1") if lost else []
         for name in sorted(lost):
-            close = near(name, kept)
-            raise FormulaError.at(
-                f"Can't remove {quoted(name)}: it is not among the terms before it.",
-                text,
-                name,
-                did_you_mean(close)
-                if close
-                else f"Terms before it: {listing(kept)}."
-                if kept
-                else "There are no terms before it: write removals last, as in `y ~ . - x`.",
-            )
+            way = "There are no terms before it: write removals last, as in `y ~ . - x`."
+            way = f"Terms before it: {listing(kept)}." if kept else way
+            way = did_you_mean(close) if (close := near(name, kept)) else way
+            problem = f"Can't remove {quoted(name)}: it is not among the terms before it."
+            raise Fault(problem, name, way)
 
 
 def _nodes(tree: Any) -> Iterator[ASTNode]:

@@ -19,7 +19,7 @@ from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
-from treeselect.formulas.guard import unquote
+from treeselect.formulas.checks import unquote
 from treeselect.frames.files import labels_in
 from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Splitter

@@ -114,11 +114,6 @@ def _found(value: Any) -> str:
     return "several columns"
 
 
-def _capitalised(labels: Labels) -> str:
-    found = _found(labels)
-    return found[0].upper() + found[1:]
-
-
 def _logic(sign: str, numbers: list[Numbers]) -> Numbers:
     """Logic of truth values; 0 and 1 are such."""
     for number in numbers:
@@ -199,22 +194,18 @@ class UnorderedError(ComputationError):
 
 
 def _labels_with_value(labels: Labels, value: str | Numbers, sign: str) -> NDArray[np.bool_]:
+    found = _found(labels)
+    head = f"{found[0].upper()}{found[1:]} can't be compared with"
     if isinstance(value, Numbers):
         if np.ndim(value.values):
-            raise ComputationError(
-                f"{_capitalised(labels)} can't be compared with a column of numbers."
-            )
+            raise ComputationError(f"{head} a column of numbers.")
         plain: Any = bool(value.values) if value.is_bool else float(value.values)
     else:
         plain = value
     kinds = str if isinstance(plain, str) else (int, float, bool)
     if labels.levels and not any(isinstance(level, kinds) for level in labels.levels):
-        raise ComputationError(
-            f"{_capitalised(labels)} can't be compared with {value!r}."
-            if isinstance(value, str)
-            else f"{_capitalised(labels)} can't be compared with a number: write it in quotation"
-            " marks."
-        )
+        number = "a number: write it in quotation marks"
+        raise ComputationError(f"{head} {repr(value) if isinstance(value, str) else number}.")
     if labels.ordered and sign not in ("==", "!="):
         if plain not in labels.levels:
             raise ComputationError(

@@ -8,8 +8,14 @@ import math
 from collections.abc import Callable, Collection
 from typing import NoReturn, TypeGuard
 
-from treeselect.errors import FormulaError, did_you_mean, listing, near, quoted
-from treeselect.formulas.habits import CONSTANTS_OF_R, call_instead, power_instead
+from treeselect.errors import did_you_mean, listing, near, quoted
+from treeselect.formulas.checks import (
+    CONSTANTS_OF_R,
+    Fault,
+    call_instead,
+    power_instead,
+    unknown_column,
+)
 from treeselect.formulas.terms import (
     Argument,
     Call,
@@ -26,23 +32,16 @@ from treeselect.formulas.terms import (
     variables,
 )
 
-LARGEST_POWER = 16
-"""Largest exponent."""
-
-LARGEST_LIST = 1_000
-"""Most numbers in a list of knots, and most degrees of freedom of a spline."""
-
-LARGEST_NUMBER = 1e300
-"""Largest number that may stand in an expression."""
+LARGEST_POWER = 16  # an exponent
+LARGEST_LIST = 1_000  # numbers in a list of knots, and degrees of freedom of a spline
+LARGEST_NUMBER = 1e300  # that may stand in an expression
 
 # fmt: off
-ARITHMETIC: dict[str, int] = {
-    **dict.fromkeys([
-        "abs", "ceil", "cos", "exp", "exp10", "exp2", "expm1", "floor", "I", "log", "log10",
-        "log1p", "log2", "sin", "sqrt", "tan", "tanh",
-    ], 1),
-}
-"""Functions that work row by row, with their number of arguments."""
+ARITHMETIC = frozenset([
+    "abs", "ceil", "cos", "exp", "exp10", "exp2", "expm1", "floor", "I", "log", "log10", "log1p",
+    "log2", "sin", "sqrt", "tan", "tanh",
+])
+"""Functions of one argument that work row by row."""
 
 NUMPY: dict[str, int] = {
     **dict.fromkeys([
@@ -53,7 +52,7 @@ NUMPY: dict[str, int] = {
     **dict.fromkeys(["maximum", "minimum", "hypot"], 2),
     **dict.fromkeys(["where", "clip"], 3),
 }
-"""The same behind ``np.``."""
+"""The same behind ``np.``, with their number of arguments."""
 
 NUMBER, WHOLE_NUMBER, FLAG, CENTERED, BEYOND = "number", "whole", "flag", "centered", "beyond"
 NUMBERS, LABELS, CONTRASTS = "numbers", "labels", "contrasts"
@@ -90,33 +89,26 @@ CONTRAST_ARGUMENTS: dict[str, tuple[str, ...]] = {
 """Contrasts of ``C()`` with their arguments. They matter for linear models only: trees use every
 level."""
 
-CONTRAST_NAMES = frozenset(CONTRAST_ARGUMENTS)
-# fmt: on
-
 SPECIAL = frozenset(["Surv", "strata"])
 """Functions that say what a column is for: they stand on one side, and are whole terms."""
 
 FUNCTIONS = frozenset([*ARITHMETIC, *LEARNING, *SPECIAL, "Q"])
 """All functions that an expression may call."""
 
-LIMITS = {
-    "levels": (1, 10_000), "degree": (0, 20), "ddof": (0, 1_000), "df": (1, LARGEST_LIST)
-}  # fmt: skip
+LIMITS = {"levels": (1, 10_000), "degree": (0, 20), "ddof": (0, 1_000), "df": (1, LARGEST_LIST)}
 """Smallest and largest numbers of some arguments: more would only fill the memory."""
 
 MAYBE_NONE = frozenset(["df", "knots", "lower_bound", "upper_bound", "constraints", "contrasts"])
 """Arguments that may be None."""
 
 KINDS = {
-    NUMBER: "a number",
-    WHOLE_NUMBER: "a whole number",
-    FLAG: "True or False",
-    CENTERED: "'center'",
+    NUMBER: "a number", WHOLE_NUMBER: "a whole number", FLAG: "True or False", CENTERED: "'center'",
     BEYOND: "'raise', 'clip', 'na', 'zero' or 'extend'",
     NUMBERS: f"a list of at most {LARGEST_LIST:,} numbers",
     LABELS: f"a list of at most {LARGEST_LIST:,} labels, each once",
 }
 """The kinds of arguments in words."""
+# fmt: on
 
 _WORDS = {CENTERED: ("center",), BEYOND: ("raise", "clip", "na", "zero", "extend")}
 """The words of arguments that take one: formulaic would read others as code of its own."""
@@ -162,11 +154,8 @@ _SIGNS: dict[type[ast.AST], str] = {
 class Reader:
     """Makes records of a syntax tree; whatever has no ``_read_`` method here is refused."""
 
-    def __init__(
-        self, expression: str, formula: str, columns: Collection[str], whole: ast.expr
-    ) -> None:
-        self._expression, self._formula = expression, formula
-        self._columns, self._whole = columns, whole
+    def __init__(self, expression: str, columns: Collection[str], whole: ast.expr) -> None:
+        self._expression, self._columns, self._whole = expression, columns, whole
 
     def read(self, node: ast.expr) -> Node:
         """The record of a node and of all below it."""
@@ -185,7 +174,7 @@ class Reader:
                 raise self.error(
                     f"Can't find column {quoted(name)} in `data`.", CONSTANTS_OF_R[name], at=name
                 )
-            raise FormulaError.unknown_column(name, self._formula, self._columns)
+            raise unknown_column(name, self._columns)
         if keyword.iskeyword(name):
             raise self.error(
                 f"Can't use the column {quoted(name)} in an expression.",
@@ -267,9 +256,9 @@ class Reader:
             return Call("I", (self.column(self.quoted_name(node)),))
         if name in SPECIAL:
             self.check_whole(node, name)
-            return read_special(node, name, self.read, self._formula)
+            return read_special(node, name, self.read)
         if name in ARITHMETIC:
-            return self._row_by_row(node, name, ARITHMETIC[name])
+            return self._row_by_row(node, name, 1)
         return self._transform(node, name)
 
     def _check_callable(self, name: str, node: ast.Call) -> None:
@@ -390,7 +379,7 @@ class Reader:
         text = ast.unparse(called)
         if isinstance(value, ast.Constant) and value.value is None:
             return None
-        if text not in CONTRAST_NAMES:
+        if text not in CONTRAST_ARGUMENTS:
             self._refuse_contrast(name, value)
         self._check_shadow(text.split(".")[0])
         if not isinstance(value, ast.Call):
@@ -409,12 +398,12 @@ class Reader:
     def _refuse_contrast(self, name: str, value: ast.expr) -> NoReturn:
         self.refuse(
             f"the contrasts {quoted(ast.unparse(value))} in {quoted(name)}; contrasts matter only"
-            f" to linear models. Allowed: {listing(sorted(CONTRAST_NAMES), 99)}"
+            f" to linear models. Allowed: {listing(sorted(CONTRAST_ARGUMENTS), 99)}"
         )
 
-    def error(self, problem: str, *advice: str, at: str | None = None) -> FormulaError:
-        """The error with the expression, or another part of the formula, underlined."""
-        return FormulaError.at(problem, self._formula, at or self._expression, *advice)
+    def error(self, problem: str, *advice: str, at: str | None = None) -> Fault:
+        """The fault of the expression, or of another part of the formula."""
+        return Fault(problem, at or self._expression, *advice)
 
     def refuse(self, what: str) -> NoReturn:
         """Raise the error that an expression is not on the list."""
@@ -438,10 +427,7 @@ _SAID = {
     "Attribute": "an attribute (a dot after a name)",
     "Subscript": "a subscript (square brackets)",
     "Lambda": "a lambda",
-    "ListComp": "a comprehension",
-    "SetComp": "a comprehension",
-    "DictComp": "a comprehension",
-    "GeneratorExp": "a comprehension",
+    **dict.fromkeys(("ListComp", "SetComp", "DictComp", "GeneratorExp"), "a comprehension"),
     "JoinedStr": "an f-string",
     "BoolOp": "`and` or `or`; write `&` or `|`, with parentheses around each comparison",
     "Not": "`not`; write `~`",
@@ -455,8 +441,7 @@ _SAID = {
     "NotIn": "`not in`",
     "Is": "`is`",
     "IsNot": "`is not`",
-    "LShift": "a bit shift",
-    "RShift": "a bit shift",
+    **dict.fromkeys(("LShift", "RShift"), "a bit shift"),
     "MatMult": "a matrix product",
     "Await": "an await",
 }
@@ -470,84 +455,67 @@ _NAMES = {"time": "stop", "start": "start", "stop": "stop", "time2": "stop", "ev
 """What the names of the arguments stand for; R has `time` and `time2` for start and stop."""
 
 
-def read_special(
-    call: ast.Call, name: str, read: Callable[[ast.expr], Node], formula: str
-) -> Survival | Strata:
+def read_special(call: ast.Call, name: str, read: Callable[[ast.expr], Node]) -> Survival | Strata:
     """The record of a call of ``Surv`` or ``strata``; `read` reads an argument."""
-    text = ast.unparse(call)
     if name == "strata":
         if call.keywords or not call.args or any(isinstance(a, ast.Starred) for a in call.args):
-            raise FormulaError.at(
+            raise Fault(
                 "`strata()` must have one or more columns as its only arguments.",
-                formula,
-                text,
+                ast.unparse(call),
                 "Write `strata(site)`, or `strata(site, sex)` for their combinations.",
             )
-        return Strata(tuple(_argument(a, name, read, formula) for a in call.args))
-    given = _by_name(call, text, formula)
-    parts = {key: _argument(value, name, read, formula) for key, value in given.items()}
+        return Strata(tuple(_argument(a, name, read) for a in call.args))
+    given = _by_name(call, ast.unparse(call))
+    parts = {key: _argument(value, name, read) for key, value in given.items()}
     return Survival(parts.get("start"), parts["stop"], parts["event"])
 
 
-def _by_name(call: ast.Call, text: str, formula: str) -> dict[str, ast.expr]:
+def _by_name(call: ast.Call, text: str) -> dict[str, ast.expr]:
     """The arguments of ``Surv()`` as start, stop and event."""
     known = [extra.arg for extra in call.keywords]
+    values = [*call.args, *(extra.value for extra in call.keywords)]
     if other := [name for name in known if name not in _NAMES]:
-        raise FormulaError.at(
+        raise Fault(
             f"`Surv()` must not have the argument {quoted(other[0] or '**')}.",
-            formula,
             text,
             f"{_WRITE} With two arguments, time runs from the start of observation; with three, a"
             " row is at risk after `start` up to `stop`. Left- and interval-censored times can't be"
             " modelled.",
         )
-    for value in [*call.args, *(extra.value for extra in call.keywords)]:
+    for value in values:
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
-            raise FormulaError.at(
+            way = f"Write it as in `Surv(time, status == {value.value!r})`."
+            raise Fault(
                 "`Surv()` must identify the event by a comparison.",
-                formula,
                 text,
-                f"Found: the text {value.value!r}. Write it as in"
-                f" `Surv(time, status == {value.value!r})`.",
+                f"Found: the text {value.value!r}. {way}",
             )
-    n = len(call.args) + len(known)
+    n = len(values)
     if n not in (2, 3) or any(isinstance(a, ast.Starred) for a in call.args):
         found = f"{n} argument{'' if n == 1 else 's'}" if n not in (2, 3) else "`*`"
         way = " If every row ended in an event, use a column of ones." if n == 1 else ""
-        raise FormulaError.at(
-            "`Surv()` must have two or three arguments.", formula, text, f"Found: {found}. "
-            f"{_WRITE}{way}",
-        )  # fmt: skip
+        advice = f"Found: {found}. {_WRITE}{way}"
+        raise Fault("`Surv()` must have two or three arguments.", text, advice)
     order = ("stop", "event") if n == 2 else ("start", "stop", "event")
     meaning = dict(_NAMES, time="start") if n == 3 and "stop" not in known else _NAMES
     names = [*order[: len(call.args)], *(meaning[str(name)] for name in known)]
     if sorted(names) != sorted(order):
-        raise FormulaError.at(
-            "`Surv()` must have each of its arguments exactly once.",
-            formula,
-            text,
-            f"Found the names: {listing(map(str, known))}. {_WRITE}",
-        )
-    values = [*call.args, *(extra.value for extra in call.keywords)]
+        advice = f"Found the names: {listing(map(str, known))}. {_WRITE}"
+        raise Fault("`Surv()` must have each of its arguments exactly once.", text, advice)
     given = dict(zip(names, values, strict=True))
     return {name: given[name] for name in order}
 
 
-def _argument(
-    value: ast.expr, function: str, read: Callable[[ast.expr], Node], formula: str
-) -> Argument:
+def _argument(value: ast.expr, function: str, read: Callable[[ast.expr], Node]) -> Argument:
     node, text = read(value), ast.unparse(value)
     if any(isinstance(part, Transform | Code) for part in nodes(node)):
-        raise FormulaError.at(
+        raise Fault(
             f"The arguments of `{function}()` must be columns, arithmetic or comparisons.",
-            formula,
             text,
             "Found: a function of a whole column. Add the computed column to `data` first.",
         )
     if not variables(node):
-        raise FormulaError.at(
-            f"Each argument of `{function}()` must use a column of `data`.", formula, text
-        )
+        raise Fault(f"Each argument of `{function}()` must use a column of `data`.", text)
     match node:
         case Column(name) | Call("I", (Column(name),)):  # the latter of Q("odd name")
             return Argument(name, Column(name))

@@ -65,15 +65,9 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """A function that learns from the whole column, such as ``scale`` or ``bs``.
-
-    Attributes
-    ----------
-    options : tuple of (str, object)
-        Constants, tuples of constants and :class:`Contrast`, by the names of the arguments.
-    text : str
-        As a formula writes it: what was learned is kept under this name.
-    """
+    """A function that learns from the whole column, such as ``scale`` or ``bs``; its options are
+    constants, tuples of constants and :class:`Contrast`, by the names of the arguments. What was
+    learned is kept under its text."""
 
     function: str
     argument: Node
@@ -87,19 +81,8 @@ class Transform:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Any Python expression, of a formula that the user trusts.
-
-    Attributes
-    ----------
-    text : str
-        Columns with odd names under the names in `aliases`.
-    aliases : tuple of (str, str)
-        A name in `text`, and the column behind it.
-    columns : tuple of str
-        Columns that it reads.
-    is_call : bool
-        Whether it is a single call.
-    """
+    """Any Python expression, of a formula that the user trusts, and the columns that it reads;
+    `aliases` are names in the text with the columns behind them."""
 
     text: str
     aliases: tuple[tuple[str, str], ...]
@@ -165,17 +148,8 @@ def variables(node: Node) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A column of the data, or an expression of columns.
-
-    Attributes
-    ----------
-    name : str
-        As a formula writes it: ``age``, ``log(fare)``.
-    variables : tuple of str
-        Columns of the data that it reads.
-    node : Node
-        What is evaluated.
-    """
+    """A column of the data, or an expression of columns (`variables`): its name as a formula
+    writes it, ``age`` or ``log(fare)``, and the node that is evaluated."""
 
     name: str
     variables: tuple[str, ...]
@@ -196,23 +170,15 @@ class Factor:
         """As a formula needs it: odd columns in backticks, bare expressions in braces."""
         if self.is_plain:
             return formula_name(self.name)
-        if isinstance(self.node, Code) and not self.node.is_call:
-            return f"{{{self.name}}}"
-        is_call = isinstance(self.node, Call | Transform | Code | Survival | Strata)
+        is_call = isinstance(self.node, Call | Transform | Survival | Strata)
+        is_call = self.node.is_call if isinstance(self.node, Code) else is_call
         return self.name if is_call else f"{{{self.name}}}"
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One side of the formula is a sum of these: a factor, or an interaction of several.
-
-    Attributes
-    ----------
-    name : str
-        As a formula writes it: ``age``, ``log(fare)``, ``age:sex``.
-    factors : tuple of Factor
-        At least one.
-    """
+    """One side of the formula is a sum of these: a factor, or an interaction of several, under the
+    name that a formula writes: ``age``, ``log(fare)``, ``age:sex``."""
 
     name: str
     factors: tuple[Factor, ...]
@@ -294,21 +260,11 @@ class ParsedFormula:
 
 Kind = Literal["context", "name", "operator", "python", "value"]
 
-_LONG_SUM = 50
-"""Number of tokens from which on a formula is read with nested sums."""
-
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A name, sign, number or expression.
-
-    Attributes
-    ----------
-    kind : str
-        ``"context"`` is a parenthesis or bracket, ``"python"`` an expression.
-    percent : str
-        An operator between percent signs as it is written; `text` has lost the signs.
-    """
+    """A name, sign, number or expression (kind ``"python"``; ``"context"`` is a parenthesis or
+    bracket). An operator between percent signs is in `percent` as it is written."""
 
     text: str
     kind: Kind
@@ -326,7 +282,7 @@ def balanced(tokens: Sequence[Token]) -> list[Token]:
     formulaic unites sums from left to right, which takes quadratic time: 10 s for 7,000 names.
     Neither union nor repeated removal depends on how it is nested.
     """
-    if len(tokens) < _LONG_SUM:
+    if len(tokens) < 50:
         return list(tokens)
     opening = next((i for i, t in enumerate(tokens) if t.text == "~"), -1) + 1
     depth = 0
@@ -352,10 +308,5 @@ def _nested(parts: list[list[Token]]) -> list[Token]:
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
-    return [
-        Token("(", "context"),
-        *_nested(parts[:half]),
-        Token("+", "operator"),
-        *_nested(parts[half:]),
-        Token(")", "context"),
-    ]
+    opening, plus, closing = Token("(", "context"), Token("+", "operator"), Token(")", "context")
+    return [opening, *_nested(parts[:half]), plus, *_nested(parts[half:]), closing]
