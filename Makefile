@@ -4,10 +4,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 
-.PHONY: help demo test test-wheel test-oldest docs vignettes evidence format
+# Compiled modules are kept: without them each process compiles all that it imports, for seconds.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help demo check test test-wheel test-oldest docs vignettes evidence format
 
 help:
 	@echo "make demo       install, then select variables on the Titanic data: summary and titanic.html"
+	@echo "make check      style, types and the tests that are not slow: what each commit must pass"
 	@echo "make test       install with the tools for development, then check style, types, tests,"
 	@echo "                vignettes and site"
 	@echo "make test-wheel   the tests against the wheel, as users install it"
@@ -23,15 +27,24 @@ demo: .venv/installed
 	@$(BIN)/treeselect demo
 
 # All parts run, and it fails at the end if one of them did: a red part hides no other.
-test: .venv/installed-dev
-	@red=; part() { echo "$$*"; "$$@" || red="$$red\n  $$*"; }; \
+PARTS_OF_CODE = red=; part() { echo "$$*"; "$$@" || red="$$red\n  $$*"; }; \
 	part $(BIN)/ruff format --check .; \
 	part $(BIN)/ruff check .; \
-	part $(BIN)/mypy; \
-	part $(BIN)/pytest -n auto --dist worksteal; \
+	part $(BIN)/mypy
+VERDICT = [ -z "$$red" ] || { printf "Failed:$$red\n" >&2; exit 1; }
+PYTEST = $(BIN)/pytest -n auto --dist worksteal
+
+check: .venv/installed-dev
+	@$(PARTS_OF_CODE); \
+	part $(PYTEST) -q -m "not slow" --timeout 120; \
+	$(VERDICT)
+
+test: .venv/installed-dev
+	@$(PARTS_OF_CODE); \
+	part $(PYTEST); \
 	part $(BIN)/python -m vignettes.build; \
 	part $(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html; \
-	[ -z "$$red" ] || { printf "Failed:$$red\n" >&2; exit 1; }
+	$(VERDICT)
 
 test-wheel:
 	PYTHON=$(PYTHON) bash .ci/installed

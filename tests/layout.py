@@ -12,6 +12,7 @@ PACKAGE = ROOT / "treeselect"
 Graph = dict[str, set[str]]
 
 
+@cache
 def modules() -> dict[str, Path]:
     """All modules by name, folders by that of their ``__init__``."""
     found = {}
@@ -41,6 +42,7 @@ def module_of(name: str, known: dict[str, Path]) -> str | None:
     return name or None
 
 
+@cache
 def imports() -> Graph:
     """The modules of the package that each of its modules imports."""
     known = modules()

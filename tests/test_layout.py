@@ -6,8 +6,6 @@ import inspect
 import layout
 import pytest
 
-GRAPH = layout.imports()
-
 ALONE = {
     "formulaic": {"treeselect.formula"},
     "jinja2": {"treeselect.reports"},
@@ -20,11 +18,11 @@ LONGEST = 600
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    assert layout.circle(GRAPH) == []
+    assert layout.circle(layout.imports()) == []
 
 
 def test_no_rooms_import_each_other_in_a_circle():
-    assert layout.circle(layout.rooms(GRAPH)) == []
+    assert layout.circle(layout.rooms(layout.imports())) == []
 
 
 def test_the_figure_of_the_rooms_is_true():
@@ -51,7 +49,7 @@ def test_the_engine_knows_arrays_alone():
     for name, path in layout.modules().items():
         if layout.room_of(name) == "engine":
             found = {n.split(".")[0] for n in layout.imported(path)}
-            strays = {layout.room_of(n) for n in GRAPH[name]} - {
+            strays = {layout.room_of(n) for n in layout.imports()[name]} - {
                 "engine",
                 "errors",
                 "brief",
