@@ -55,7 +55,9 @@ VALUES = {BINOMIAL: (TWO, P), CLASSES: (THREE, SHARES), GAUSSIAN: (NUMBERS, FITT
           POISSON: (COUNTS, MEANS)}  # fmt: skip
 
 
-@pytest.mark.parametrize(("family", "scoring"), BY_SCIKIT_LEARN, ids=str)
+@pytest.mark.parametrize(
+    ("family", "scoring"), BY_SCIKIT_LEARN, ids=lambda given: getattr(given, "name", given)
+)
 def test_scores_of_scikit_learn(family, scoring):
     with_score = with_scoring(family, scoring)
     assert with_score.score_name == scoring
