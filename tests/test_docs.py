@@ -199,7 +199,7 @@ RESULTS = (
     "treeselect.results.citation.Citation",
     "treeselect.results.estimators.EstimatorFit",
     "treeselect.results.refitting.GlmFit",
-    "treeselect.models.term_tests.TermTests",
+    "treeselect.models.linear.tests.TermTests",
 )
 """What calls return: each with all that it can do."""
 

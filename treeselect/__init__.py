@@ -13,11 +13,15 @@ from treeselect._version import __version__
 
 if TYPE_CHECKING:
     from treeselect import datasets, errors
-    from treeselect.algorithms.burning.forests import Forest, SingleFeature
-    from treeselect.algorithms.burning.penalties import Constraints, Hinge, Penalty
-    from treeselect.algorithms.burning.sketch import Sketch
-    from treeselect.algorithms.burning.subsets import BestSubset
     from treeselect.algorithms.controlburn.controlburn import ControlBurn
+    from treeselect.algorithms.controlburn.solvers import (
+        BestSubset,
+        Constraints,
+        Hinge,
+        Penalty,
+        Sketch,
+    )
+    from treeselect.algorithms.controlburn.trees import Forest, SingleFeature
     from treeselect.algorithms.filters import CFS, FCBF, MRMR
     from treeselect.algorithms.foreign import ForeignSelector
     from treeselect.algorithms.forests.boruta import Boruta
@@ -104,28 +108,28 @@ __all__ = [
 
 # Names are imported on first use, so that `import treeselect` alone is fast.
 _HOME = {
-    "BestSubset": "treeselect.algorithms.burning.subsets",
+    "BestSubset": "treeselect.algorithms.controlburn.solvers",
     "Boruta": "treeselect.algorithms.forests.boruta",
     "CFS": "treeselect.algorithms.filters",
     "Comparison": "treeselect.comparing",
-    "Constraints": "treeselect.algorithms.burning.penalties",
+    "Constraints": "treeselect.algorithms.controlburn.solvers",
     "ControlBurn": "treeselect.algorithms.controlburn.controlburn",
     "ExchangeSearch": "treeselect.algorithms.search.exchange",
     "FCBF": "treeselect.algorithms.filters",
     "FitComparison": "treeselect.comparison.fits",
     "ForeignSelector": "treeselect.algorithms.foreign",
-    "Forest": "treeselect.algorithms.burning.forests",
+    "Forest": "treeselect.algorithms.controlburn.trees",
     "ForestImportance": "treeselect.algorithms.forests.importance",
     "FormulaSelector": "treeselect.formula_selector",
     "GBFS": "treeselect.algorithms.forests.gbfs",
     "GRRF": "treeselect.algorithms.forests.rrf",
     "HSICLasso": "treeselect.algorithms.linear.hsic",
-    "Hinge": "treeselect.algorithms.burning.penalties",
+    "Hinge": "treeselect.algorithms.controlburn.solvers",
     "ImputedSelection": "treeselect.imputing",
     "Lasso": "treeselect.algorithms.linear.lasso",
     "MRMR": "treeselect.algorithms.filters",
     "Method": "treeselect.algorithms.method",
-    "Penalty": "treeselect.algorithms.burning.penalties",
+    "Penalty": "treeselect.algorithms.controlburn.solvers",
     "Performance": "treeselect.resampling.performance",
     "Problem": "treeselect.designs.problem",
     "RBoost": "treeselect.algorithms.forests.rboost",
@@ -133,8 +137,8 @@ _HOME = {
     "RecursiveElimination": "treeselect.algorithms.forests.elimination",
     "SVMRFE": "treeselect.algorithms.linear.svm",
     "SelectionResult": "treeselect.result",
-    "SingleFeature": "treeselect.algorithms.burning.forests",
-    "Sketch": "treeselect.algorithms.burning.sketch",
+    "SingleFeature": "treeselect.algorithms.controlburn.trees",
+    "Sketch": "treeselect.algorithms.controlburn.solvers",
     "Step": "treeselect.algorithms.task",
     "Stepwise": "treeselect.algorithms.linear.stepwise",
     "Task": "treeselect.algorithms.task",

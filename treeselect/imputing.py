@@ -249,10 +249,10 @@ class ImputedSelection(Summarised, Imputed):
 
         Notes
         -----
-        See :func:`treeselect.models.pooling.pool`. Degrees of freedom are those of Barnard and
-        Rubin (1999) for least squares. The other models have normal complete-data tests, and the
-        degrees of freedom of Rubin (1987). (R's mice uses the residual degrees of freedom for
-        these too, unless ``dfcom = Inf``.)
+        See :func:`treeselect.models.linear.coefficients.pool`. Degrees of freedom are those of
+        Barnard and Rubin (1999) for least squares. The other models have normal complete-data
+        tests, and the degrees of freedom of Rubin (1987). (R's mice uses the residual degrees of
+        freedom for these too, unless ``dfcom = Inf``.)
         """
         from treeselect.imputation.pooled import pool_glm
 

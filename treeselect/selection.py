@@ -36,7 +36,7 @@ from treeselect.engine.rounding import at_least
 from treeselect.errors import OptionError, StabilityError, TreeselectWarning, quoted
 from treeselect.frames.opening import Codes
 from treeselect.frames.tables import library_of, open_table
-from treeselect.models.baseline import baseline_of
+from treeselect.models.model import baseline_of
 from treeselect.resampling.choosing import (
     Choice,
     Chosen,

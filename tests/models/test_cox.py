@@ -16,9 +16,9 @@ from treeselect.designs.weights import RowWeights, row_weights
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.times import EVENT, as_times
 from treeselect.errors import DataError, OptionError
-from treeselect.models.coefficients import few_events_notes, term_p_value
-from treeselect.models.linear import fit_linear
-from treeselect.models.linear_data import LinearData
+from treeselect.models.linear.coefficients import few_events_notes, term_p_value
+from treeselect.models.linear.data import LinearData
+from treeselect.models.linear.fit import fit_linear
 
 
 def linear(matrix, y, weight=None, groups=None, offset=None):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.models.fit_statistics import fit_facts, fit_statistics
+from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.results.refitting import fit_terms
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from treeselect.models import independence
-from treeselect.models.independence import independent_columns
+from treeselect.models.linear import data
+from treeselect.models.linear.data import independent_columns
 
 
 def test_long_matrices_are_judged_as_short_ones(monkeypatch):
@@ -19,6 +19,6 @@ def test_long_matrices_are_judged_as_short_ones(monkeypatch):
          np.zeros((1000, 1)), x[:, 1:2] * 3]
     )  # fmt: skip
     whole = independent_columns(matrix)
-    monkeypatch.setattr(independence, "_BLOCK", 64)
+    monkeypatch.setattr(data, "_BLOCK", 64)
     assert_array_equal(independent_columns(matrix), whole)
     assert_array_equal(np.flatnonzero(~whole), [6, 11, 13, 14])

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from treeselect.models.coefficients import coefficient_table
-from treeselect.models.linear import LinearFit
+from treeselect.models.linear.coefficients import coefficient_table
+from treeselect.models.linear.fit import LinearFit
 
 
 def test_a_negative_variance_has_no_standard_error():

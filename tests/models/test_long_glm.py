@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
 import treeselect
-from treeselect.models import independence, linear
-from treeselect.models.long_glm import LongGLM, least_squares
+from treeselect.models.linear import data as linear_data
+from treeselect.models.linear import fit as linear_fit
+from treeselect.models.linear.solving import LongGLM, least_squares
 
 FAMILIES = {
     "binomial": sm.families.Binomial,
@@ -23,7 +24,7 @@ FAMILIES = {
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch):
     """Blocks of 40 rows, so that few rows are several of them."""
-    monkeypatch.setattr(independence, "_BLOCK", 40)
+    monkeypatch.setattr(linear_data, "_BLOCK", 40)
 
 
 def simulated(family, n, seed):
@@ -93,7 +94,7 @@ def test_a_refit_is_the_same_in_blocks_and_without(monkeypatch):
     fit = treeselect.select("survived ~ sex + pclass + age", data, method="mrmr", k=3, seed=1)
     usual = fit.refit("glm")
     assert type(usual.result.model) is sm.GLM
-    monkeypatch.setattr(linear, "_LONG", 100)
+    monkeypatch.setattr(linear_fit, "_LONG", 100)
     long = fit.refit("glm")
     assert type(long.result.model) is LongGLM
     np.testing.assert_allclose(long.tidy()["estimate"], usual.tidy()["estimate"], rtol=1e-7)

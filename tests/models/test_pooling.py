@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from treeselect.models.pooling import pool
+from treeselect.models.linear.coefficients import pool
 
 
 def pooled_naively(estimates, variances, n):

@@ -15,7 +15,7 @@ from survival_data import small_fit
 
 import treeselect
 from treeselect.errors import OptionError
-from treeselect.models.recalibration import recalibrate
+from treeselect.models.linear.statistics import recalibrate
 from treeselect.resampling.held_out import (
     areas,
     cutoff_table,

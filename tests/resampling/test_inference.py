@@ -18,7 +18,7 @@ from treeselect.designs.weights import row_weights
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError
-from treeselect.models.weighted_logit import WeightedMNLogit
+from treeselect.models.linear.solving import WeightedMNLogit
 from treeselect.resampling import cross_validation, folds
 from treeselect.resampling.choosing import Choice, choose
 from treeselect.resampling.folds import Folds, part_rows

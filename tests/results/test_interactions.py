@@ -9,7 +9,7 @@ import pytest
 import treeselect
 from treeselect.engine.ensembles.interaction import beyond_both, strength
 from treeselect.errors import DataError, OptionError, TreeselectWarning
-from treeselect.models.pair_probing import read_resampled_strengths, read_strengths
+from treeselect.models.probing import read_resampled_strengths, read_strengths
 from treeselect.resampling import assessing
 from treeselect.results.interactions import interaction_table, interval_note, pair_points
 

@@ -9,7 +9,7 @@ import pytest
 
 import treeselect
 from treeselect.errors import DataError, OptionError
-from treeselect.models.outside import outside_bags
+from treeselect.models.forest import outside_bags
 from treeselect.models.stacked import outside_stack
 from treeselect.results.intervals import _bound
 

@@ -14,21 +14,22 @@ from treeselect.designs.labels import in_labels
 from treeselect.errors import DataError, TreeselectWarning, listing
 from treeselect.frames.tables import in_library
 from treeselect.imputation.record import Imputed, in_frame
-from treeselect.models.coefficients import (
+from treeselect.models.linear.coefficients import (
+    Pooled,
     coefficient_form,
     exponentiated,
     few_events_notes,
     in_print,
     leads_with_ratios,
+    pool,
     ratio_cells,
     ratio_notes,
     tests_cells,
 )
-from treeselect.models.linear import LinearFit
-from treeselect.models.linear_data import LinearData
-from treeselect.models.maketables import SAME_ROWS, ModelColumn, Tabled, coefficient_frame
-from treeselect.models.nested import fit_terms
-from treeselect.models.pooling import Pooled, pool
+from treeselect.models.linear.data import LinearData
+from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.maketables import SAME_ROWS, ModelColumn, Tabled, coefficient_frame
+from treeselect.models.linear.tests import fit_terms
 from treeselect.printing import Summarised, Summary, SummaryContent, interval_text, number_text
 from treeselect.results.linear_notes import group_notes, left_out_note, weight_notes
 from treeselect.results.term_tables import SELECTED_HERE

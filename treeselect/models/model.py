@@ -7,9 +7,10 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from treeselect.designs.problem import CodedColumns, Problem
-from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.growing.nodes import Trees
+from treeselect.engine.survival.curves import Baseline, breslow
 from treeselect.models.importing import ImportedBins
 from treeselect.models.weighted import WeightedForest
 
@@ -114,3 +115,16 @@ class Model(Protocol):
     def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
         """Predictions of the null model for a number of rows."""
         ...
+
+
+def baseline_of(
+    problem: Problem, weight: WeightArray, model: Model, n_threads: int = 1
+) -> Baseline | None:
+    """Breslow's estimate of the cumulative hazard at relative risk 1; None for other responses.
+
+    It uses the rows that the model was fitted to.
+    """
+    family = problem.family
+    if not family.has_times:
+        return None
+    return breslow(problem.y, family.link(model.predict(problem, n_threads)), weight)

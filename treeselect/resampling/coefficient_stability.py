@@ -18,9 +18,8 @@ from treeselect.designs.modeldata import INTERCEPT, ModelData, data_fingerprint
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import DataError, OptionError, StabilityError, TreeselectError, said_by
 from treeselect.frames.tables import in_library
-from treeselect.models.independence import independent_columns
-from treeselect.models.linear import fit_linear
-from treeselect.models.linear_data import LinearData, linear_data
+from treeselect.models.linear.data import LinearData, independent_columns, linear_data
+from treeselect.models.linear.fit import fit_linear
 from treeselect.printing import (
     MOST_ROWS,
     Summarised,

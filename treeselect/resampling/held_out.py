@@ -19,8 +19,8 @@ from treeselect.engine.rounding import at_least, largest_in_row, least_of_equals
 from treeselect.engine.survival.times import EVENT, START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import Table
+from treeselect.models.linear.statistics import Recalibration, recalibrate
 from treeselect.models.model import Model
-from treeselect.models.recalibration import Recalibration, recalibrate
 from treeselect.resampling.agreement import wilson_of_share
 from treeselect.running.machine import memory_errors
 

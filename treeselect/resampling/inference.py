@@ -23,7 +23,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.tables import in_library
-from treeselect.models.coefficients import (
+from treeselect.models.linear.coefficients import (
     clusters,
     coefficient_table,
     error_words,
@@ -35,15 +35,15 @@ from treeselect.models.coefficients import (
     table_head,
     table_rows,
 )
-from treeselect.models.fit_statistics import dispersion_fact, fit_statistics
-from treeselect.models.linear import LinearFit
-from treeselect.models.maketables import (
+from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.maketables import (
     OTHER_ROWS,
     ModelColumn,
     Tabled,
     changed_labels,
     coefficient_frame,
 )
+from treeselect.models.linear.statistics import dispersion_fact, fit_statistics
 from treeselect.printing import MOST_ROWS, Summarised, Summary, SummaryContent, count_text, p_text
 from treeselect.resampling.choosing import Choice, choose
 from treeselect.resampling.fit import noun
@@ -89,7 +89,7 @@ class Inference(Summarised, Tabled):
         The modelled response.
     statistics : dict of str to float
         Statistics of the model of a single split: see
-        :func:`treeselect.models.fit_statistics.fit_statistics`.
+        :func:`treeselect.models.linear.statistics.fit_statistics`.
     labels : dict of str to str
         Labels of the columns of that model that have one.
 

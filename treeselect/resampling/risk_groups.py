@@ -20,7 +20,7 @@ from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier, steps
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import in_library
-from treeselect.models.baseline import baseline_of
+from treeselect.models.model import baseline_of
 from treeselect.printing import Summarised
 from treeselect.resampling.assessing import Grow
 from treeselect.resampling.folds import Split, Splitter

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.burning.strategies import Strategy
+from treeselect.algorithms.controlburn.ranges import Strategy
 from treeselect.algorithms.method import is_method
 from treeselect.algorithms.registry import method_text
 from treeselect.arguments.checks import NotGiven, members
 from treeselect.frames.files import EncodedFile
-from treeselect.printing import enumeration
+from treeselect.printing.numbers import enumeration
 from treeselect.resampling.folds import Splitter
 
 _SHORT = (str, int, float, dict, list, tuple, type(None))

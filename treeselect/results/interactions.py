@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.models.pair_probing import PairProbes, PairTerm, read_strengths
-from treeselect.models.probing import ResampledReadings
+from treeselect.models.probing import PairProbes, PairTerm, ResampledReadings, read_strengths
 from treeselect.printing import decimal_text, interval_text, significant_text
 from treeselect.resampling.fit import (
     LEAST_RESAMPLES,

@@ -15,8 +15,7 @@ from treeselect.engine.ensembles.quantiles import leaf_quantiles
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import PRECISION
 from treeselect.errors import DataError, OptionError, quoted
-from treeselect.models.forest import ForestModel, refit_forest
-from treeselect.models.outside import outside_bags
+from treeselect.models.forest import ForestModel, outside_bags, refit_forest
 from treeselect.models.stacked import StackedModel, outside_stack
 from treeselect.running.parallel import workers_for
 

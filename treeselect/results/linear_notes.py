@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from treeselect.designs.modeldata import ModelData
 from treeselect.errors import listing, quoted
-from treeselect.models.coefficients import robust_note
-from treeselect.models.linear import LinearFit
+from treeselect.models.linear.coefficients import robust_note
+from treeselect.models.linear.fit import LinearFit
 
 
 def group_notes(name: str | bool, data: ModelData, fits: Sequence[LinearFit]) -> tuple[str, ...]:

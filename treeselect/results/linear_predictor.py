@@ -20,9 +20,9 @@ from treeselect.engine.survival.curves import Baseline, breslow
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import as_column, as_frame
-from treeselect.models.linear import LinearFit
-from treeselect.models.linear_data import LinearData
-from treeselect.models.linear_prediction import LinearRule, Predicted
+from treeselect.models.linear.data import LinearData
+from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.prediction import LinearRule, Predicted
 from treeselect.results.hazards import hazards_at, read_type
 from treeselect.running.machine import memory_errors
 

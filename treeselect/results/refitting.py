@@ -31,30 +31,31 @@ from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, TreeselectWarning, listing
 from treeselect.frames.tables import in_library
-from treeselect.models.baseline import baseline_of
 from treeselect.models.boosted import BoostedModel
-from treeselect.models.coefficients import (
+from treeselect.models.forest import refit_forest
+from treeselect.models.linear.coefficients import (
     coefficient_table,
     error_words,
     exponentiated,
     few_events_notes,
     in_print,
     ratio_notes,
+    reference_levels,
+    rows_with_references,
     table_head,
     table_rows,
 )
-from treeselect.models.fit_statistics import fit_facts, fit_statistics
-from treeselect.models.forest import refit_forest
-from treeselect.models.linear_data import LinearData
-from treeselect.models.maketables import (
+from treeselect.models.linear.data import LinearData
+from treeselect.models.linear.maketables import (
     SAME_ROWS,
     ModelColumn,
     Tabled,
     changed_labels,
     coefficient_frame,
 )
-from treeselect.models.nested import FittedTerms, fit_terms
-from treeselect.models.references import reference_levels, rows_with_references
+from treeselect.models.linear.statistics import fit_facts, fit_statistics
+from treeselect.models.linear.tests import FittedTerms, fit_terms
+from treeselect.models.model import baseline_of
 from treeselect.models.stacked import refit_stack
 from treeselect.printing import Summarised, Summary, SummaryContent
 from treeselect.resampling.assessing import Grow
@@ -252,7 +253,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
         What the exponential of a coefficient is, such as an odds ratio; may be empty.
     response : str
     statistics : dict of str to float
-        Of the whole model: see :func:`treeselect.models.fit_statistics.fit_statistics`.
+        Of the whole model: see :func:`treeselect.models.linear.statistics.fit_statistics`.
     labels : dict of str to str
         Labels of the columns that have one.
     fitted : FittedTerms

@@ -12,13 +12,22 @@ from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.errors import DataError
 from treeselect.frames.tables import in_library
-from treeselect.models.coefficients import exponentiated, ratio_cells
-from treeselect.models.linear import LinearFit
-from treeselect.models.linear_data import LinearData
-from treeselect.models.nested import FittedTerms
-from treeselect.models.profile import intervals
-from treeselect.models.references import Reference, rows_with_references, with_references
-from treeselect.models.term_tests import TermTests, drop_tests, sequential_tests
+from treeselect.models.linear.coefficients import (
+    Reference,
+    exponentiated,
+    ratio_cells,
+    rows_with_references,
+    with_references,
+)
+from treeselect.models.linear.data import LinearData
+from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.tests import (
+    FittedTerms,
+    TermTests,
+    drop_tests,
+    intervals,
+    sequential_tests,
+)
 from treeselect.printing import SummaryContent, p_text
 
 if TYPE_CHECKING:

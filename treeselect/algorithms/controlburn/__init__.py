@@ -1,4 +1,5 @@
 """ControlBurn.
 
-Input: trees, grown or imported. Output: sparse forests of them, and the terms that these use.
+Input: trees, grown or imported, and options as keywords or objects. Output: sparse forests of
+these trees, and the terms that they use.
 """

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.burning.forests import FittedForest, Forest, GrownForest
-from treeselect.algorithms.burning.keywords import DEFAULTS, SIGNATURE, strategies
-from treeselect.algorithms.burning.penalties import Penalty
-from treeselect.algorithms.burning.solver import Solver
+from treeselect.algorithms.controlburn.keywords import DEFAULTS, SIGNATURE, strategies
+from treeselect.algorithms.controlburn.solvers import Penalty, Solver
+from treeselect.algorithms.controlburn.trees import FittedForest, Forest, GrownForest
 from treeselect.algorithms.method import Method
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import NO_FURTHER

@@ -31,7 +31,7 @@ from treeselect.results.effects import decimals
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.models.recalibration import Recalibration
+    from treeselect.models.linear.statistics import Recalibration
     from treeselect.resampling.held_out import HeldOut
 
 N_GROUPS = 10

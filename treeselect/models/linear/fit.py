@@ -15,9 +15,9 @@ from treeselect.designs.modeldata import INTERCEPT
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing
-from treeselect.models.cox import fit_cox
-from treeselect.models.linear_data import LinearData
-from treeselect.models.separation import separation_problems
+from treeselect.models.linear.cox import fit_cox
+from treeselect.models.linear.data import LinearData
+from treeselect.models.linear.solving import separation_problems
 from treeselect.quiet import own_filters
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     chance allows are quasi-Poisson, whose covariance is multiplied by Pearson's dispersion, with t
     and F tests [3]_. More classes: multinomial logit, for frequency weights on copies of the rows.
     Other weights are first divided by their mean, so that standard errors do not depend on their
-    scale. Survival times: see :func:`treeselect.models.cox.fit_cox`.
+    scale. Survival times: see :func:`treeselect.models.linear.cox.fit_cox`.
 
     With sampling weights, the covariance is linearised as in R's ``survey`` [2]_: ``B (sum_i s_i
     s_i') B n / (n - 1)``, where s_i are the weighted scores of row i, or their sum over cluster i,
@@ -360,7 +360,7 @@ def _glm(data: LinearData, name: str, family: Any) -> Any:
     """statsmodels' GLM; on long data one that is solved in blocks."""
     from statsmodels.api import GLM
 
-    from treeselect.models.long_glm import LongGLM
+    from treeselect.models.linear.solving import LongGLM
 
     kind = LongGLM if len(data.y) > _LONG else GLM
     return kind(_series(data.y, name), data.matrix, family, data.offset, **_weights(data))
@@ -369,7 +369,7 @@ def _glm(data: LinearData, name: str, family: Any) -> Any:
 def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
-    from treeselect.models.logit_link import Logit
+    from treeselect.models.linear.solving import Logit
 
     family = sm.families.Binomial(Logit())
     fit = _glm(data, name, family).fit(**_covariance(data))
@@ -392,7 +392,7 @@ def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
     y, matrix = _series(data.y.astype(np.int64), name), data.matrix
     weights = _weights(data)
     if "var_weights" in weights:
-        from treeselect.models.weighted_logit import WeightedMNLogit
+        from treeselect.models.linear.solving import WeightedMNLogit
 
         model = WeightedMNLogit(y, matrix, np.asarray(weights["var_weights"], np.float64))
         by = _covariance(data, model.J - 1)

@@ -1,9 +1,11 @@
-"""Ranges of ControlBurn's options, as keywords and in its strategies."""
+"""Ranges of ControlBurn's options, and the base class of its strategies."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from treeselect.algorithms.options import (
     check_choice,
@@ -27,6 +29,10 @@ ROWS, GAUSSIAN = "rows", "gaussian"
 
 FUNCTION = "a function"
 """How a function starts in a model file."""
+
+FIRST_PATH = 10
+"""Least number of units at which the first of two solutions ends; with fewer units, it continues to
+the end of the path, so that the last unit to enter gets an importance."""
 
 MARGINS = "Margins aren't probabilities, so a refitted forest must predict."
 PROVED = "Optimality can be proved only for all rows, or for a sample of rows."
@@ -71,3 +77,32 @@ def check_function(record: object, option: str) -> None:
             f"`{option}` of {owner_of(record)} must be a function of the weights"
             f"{', or None' if option == 'constraints' else ''}.\n  Found: {described(value)}."
         )
+
+
+class Strategy:
+    """A frozen record of validated options that is itself an option of a method.
+
+    Options that can't be combined are fields of different strategies, so they can't be written
+    together.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """The call that creates it, without defaults."""
+        needed, changed = [], []
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]  # children are dataclasses
+            value = getattr(self, field.name)
+            if field.default is dataclasses.MISSING:
+                needed.append(_text(value))
+            elif value is not field.default and value != field.default:
+                changed.append(f"{field.name}={_text(value)}")
+        return f"{type(self).__name__}({', '.join(needed + changed)})"
+
+
+def _text(value: Any) -> str:
+    """A value as it would be typed; a function by its name."""
+    if callable(value):
+        name = getattr(value, "__name__", "")
+        return name if name.isidentifier() else "function"
+    return repr(value)

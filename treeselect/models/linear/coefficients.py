@@ -10,11 +10,24 @@ import numpy as np
 from treeselect.designs.labels import column_labels
 from treeselect.designs.modeldata import ModelData
 from treeselect.errors import OptionError, quoted
-from treeselect.models.linear import LinearFit
+from treeselect.models.linear.fit import LinearFit
 from treeselect.printing import common_form, interval_text, number_text, p_text, significant
 
 if TYPE_CHECKING:
     import pandas as pd
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from treeselect.designs.columns import TermSpec
+from treeselect.designs.labels import term_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+from treeselect.engine.arrays import FloatArray
+from treeselect.engine.rounding import PRECISION
 
 
 def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
@@ -223,4 +236,183 @@ def few_events_notes(fits: Sequence[LinearFit], unit: str = "") -> tuple[str, ..
         f" coefficient{'s' if n_columns > 1 else ''} ({n_events / n_columns:.2g} per coefficient)."
         f" With fewer than about {_ENOUGH_EVENTS}, estimates can be biased and intervals too"
         " narrow (Peduzzi et al. 1995).",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A level with which the others are compared.
+
+    Attributes
+    ----------
+    column : str
+        As its column would be called: ``sex[female]``.
+    label : str
+        In print: ``sex: female (reference)``.
+    """
+
+    column: str
+    label: str
+
+
+def reference_levels(data: ModelData, columns: Collection[str]) -> dict[str, Reference]:
+    """The reference level of each factor, by its term.
+
+    Parameters
+    ----------
+    data : ModelData
+    columns : collection of str
+        Of the matrix of the linear model, with those that are linear combinations of others.
+
+    Returns
+    -------
+    dict of str to Reference
+        Factors with treatment contrasts, outside interactions, of which one level has no column.
+    """
+    found = {}
+    for spec in data.spec.terms:
+        level = _level(spec, columns)
+        if level is not None:
+            name, label = spec.term.name, term_label(spec.term, data.labels)
+            found[name] = Reference(f"{name}[{level}]", f"{label}: {level} (reference)")
+    return found
+
+
+def _level(spec: TermSpec, columns: Collection[str]) -> Any:
+    if len(spec.factors) > 1:
+        return None
+    (own,) = spec.factors
+    levels = (False, True) if own.is_bool else own.levels or ()
+    without = [level for level in levels if f"{own.factor.name}[T.{level}]" not in columns]
+    return without[0] if len(without) == 1 < len(levels) else None
+
+
+def with_references(table: pd.DataFrame, references: Mapping[str, Reference]) -> pd.DataFrame:
+    """The table of coefficients with a row for each reference level, above its term's others.
+
+    The estimate is 0; the rest of the row is missing. With more than two classes, there is a row
+    for each class that is compared with the first.
+    """
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    above: tuple[str, str] | None = None
+    for row in table.to_dict("records"):
+        term, column = str(row["term"]), str(row["column"])
+        before = column[: column.index(f"{term}[")] if f"{term}[" in column else ""
+        if term in references and (term, before) != above:
+            rows.append(
+                dict.fromkeys(map(str, table), np.nan)
+                | {"term": term, "column": before + references[term].column, "estimate": 0.0}
+            )
+        above = (term, before)
+        rows.append({str(name): value for name, value in row.items()})
+    return pd.DataFrame(rows, columns=list(table)).astype(table.dtypes.to_dict())
+
+
+def rows_with_references(
+    table: pd.DataFrame, references: Mapping[str, Reference], rows: Sequence[tuple[str, ...]]
+) -> tuple[tuple[str, ...], ...]:
+    """The printed rows of a table of coefficients, with those of reference levels."""
+    columns = with_references(table, references)["column"]
+    labels = {reference.column: reference.label for reference in references.values()}
+    own, found = iter(rows), []
+    known = set(table["column"])
+    for column in columns:
+        if column in known:
+            found.append(next(own))
+            continue
+        (name,) = (name for name in labels if column.endswith(name))
+        label = column.removesuffix(name) + labels[name]
+        found.append((label, *[""] * (len(rows[0]) - 1)))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """Estimates pooled over imputations; each array has shape (n_estimates,).
+
+    Attributes
+    ----------
+    estimate : ndarray of float
+        Mean over the imputations.
+    std_error : ndarray of float
+        Square root of the total variance, within and between imputations.
+    df : ndarray of float
+        Degrees of freedom of the t distribution; infinite for the normal distribution.
+    riv : ndarray of float
+        Relative increase in variance due to missing values, at least 0.
+    fmi : ndarray of float
+        Fraction of missing information, in [0, 1].
+    """
+
+    estimate: FloatArray
+    std_error: FloatArray
+    df: FloatArray
+    riv: FloatArray
+    fmi: FloatArray
+
+
+def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None) -> Pooled:
+    """Pool estimates by Rubin's rules.
+
+    Parameters
+    ----------
+    estimates, variances : ndarray of float, shape (n_imputations, n_estimates)
+        Estimates and their squared standard errors from at least two imputations. Variances must be
+        above 0 or NaN, which propagates.
+    df_complete : float or None
+        Degrees of freedom of each analysis; None if its statistics are normal.
+
+    Returns
+    -------
+    Pooled
+
+    Notes
+    -----
+    With m imputations, U the mean of the variances and B the variance of the estimates (divisor
+    m - 1), the total variance is ``T = U + (1 + 1/m) B``, and ``riv = (1 + 1/m) B / U`` [1]_. With
+    ``lambda = (1 + 1/m) B / T`` and n degrees of freedom of the complete data [2]_::
+
+        1 / df = lambda^2 / (m - 1) + (n + 3) / (n (n + 1) (1 - lambda))
+
+    where the second part is 0 for normal statistics. The fraction of missing information is
+    ``(riv + 2 / (df + 3)) / (riv + 1)``. R's mice uses the same formulas, except that it replaces a
+    lambda below 1e-4 by 1e-4.
+
+    References
+    ----------
+    .. [1] D. B. Rubin (1987). Multiple Imputation for Nonresponse in Surveys. Wiley, chapter 3.
+    .. [2] J. Barnard, D. B. Rubin (1999). Small-sample degrees of freedom with multiple imputation.
+       Biometrika 86, 948-955.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.models.linear.coefficients import pool
+    >>> found = pool(np.array([[1.0], [2.0], [3.0]]), np.ones((3, 1)), None)
+    >>> found.estimate.tolist(), (found.std_error**2).round(3).tolist()
+    ([2.0], [2.333])
+    """
+    m = len(estimates)
+    within = variances.mean(axis=0)
+    centre = estimates.mean(axis=0)
+    apart = estimates - centre
+    # If imputations agree up to rounding, no information is missing.
+    apart[np.abs(apart) <= PRECISION * np.abs(centre)] = 0.0
+    between = (1 + 1 / m) * (apart**2).sum(axis=0) / (m - 1)
+    total = within + between
+    inverse = (between / total) ** 2 / (m - 1)
+    if df_complete is not None:
+        n = df_complete
+        inverse = inverse + (n + 3) / (n * (n + 1)) * total / within
+    with np.errstate(divide="ignore"):  # nothing missing, and normal statistics
+        df = 1 / inverse
+    riv = between / within
+    return Pooled(
+        estimate=centre,
+        std_error=np.sqrt(total),
+        df=df,
+        riv=riv,
+        fmi=(riv + 2 / (df + 3)) / (riv + 1),
     )

@@ -1,16 +1,20 @@
-"""Generalised linear models of long data, whose least squares are solved block by block of rows."""
+"""Long GLMs solved block by block of rows, weighted multinomial logits, and separation."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from statsmodels.discrete.discrete_model import MNLogit
+from statsmodels.genmod.families import links
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResults, GLMResultsWrapper
 from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
-from treeselect.engine.arrays import FloatArray
-from treeselect.models.independence import reduced
+from treeselect.engine.arrays import AnyArray, FloatArray
+from treeselect.errors import listing
+from treeselect.models.linear.data import reduced
 
 _MOST_STEPS, _TOLERANCE = 100, 1e-8
 """Of statsmodels' ``GLM.fit``: most steps, and change of the deviance that ends them."""
@@ -113,7 +117,7 @@ def least_squares(
     Examples
     --------
     >>> import numpy as np
-    >>> from treeselect.models.long_glm import least_squares
+    >>> from treeselect.models.linear.solving import least_squares
     >>> X, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([1.0, 3.0, 5.0])
     >>> least_squares(X, y, np.ones(3))[0].round(6).tolist()
     [1.0, 2.0]
@@ -130,3 +134,116 @@ def least_squares(
         return None
     inverse = solve_triangular(R, np.eye(n))
     return solve_triangular(R, moved), inverse @ inverse.T
+
+
+class Logit(links.Logit):
+    """The logit, whose second derivative is finite at 0 and 1.
+
+    statsmodels moves probabilities of 0 and 1 inwards in the first derivative and in the variance,
+    but not in the second derivative. There 0 times infinity made all robust standard errors
+    missing as soon as one fitted probability was 1.
+    """
+
+    def deriv2(self, p: FloatArray) -> FloatArray:
+        """Second derivative at probabilities of shape (n_rows,)."""
+        inside = self._clean(np.asarray(p, dtype=np.float64))
+        return (2 * np.asarray(p) - 1) / (inside * (1 - inside)) ** 2
+
+
+class WeightedMNLogit(MNLogit):
+    """``MNLogit`` whose log-likelihood is ``sum_i w_i log P(y_i)``.
+
+    Parameters
+    ----------
+    endog, exog
+        As of ``MNLogit``.
+    weights : ndarray of float, shape (n_rows,)
+        Above 0.
+    """
+
+    def __init__(self, endog: Any, exog: Any, weights: FloatArray, **options: Any) -> None:
+        super().__init__(endog, exog, **options)
+        self.weights = weights
+        self._init_keys.append("weights")  # of the null model
+
+    def _heavy(self, params: AnyArray) -> tuple[FloatArray, FloatArray]:
+        """Weights as a column, and the probabilities of the classes."""
+        eta = self.exog @ np.reshape(params, (self.K, -1), order="F")
+        top = np.maximum(eta.max(axis=1, keepdims=True), 0.0)
+        mass = np.exp(np.column_stack((np.zeros(len(eta)), eta)) - top)
+        return self.weights[:, np.newaxis], mass / mass.sum(axis=1, keepdims=True)
+
+    def loglikeobs(self, params: AnyArray) -> FloatArray:
+        """Weighted log-likelihood of each row and class."""
+        weight, share = self._heavy(params)
+        return np.asarray(weight * self.wendog * np.log(np.maximum(share, 1e-300)))
+
+    def loglike(self, params: AnyArray) -> float:
+        """Weighted log-likelihood."""
+        return float(self.loglikeobs(params).sum())
+
+    def score_obs(self, params: AnyArray) -> FloatArray:
+        """Weighted scores, shape (n_rows, n_coefficients)."""
+        weight, share = self._heavy(params)
+        residual = weight * (self.wendog - share)[:, 1:]
+        return (residual[:, :, np.newaxis] * self.exog[:, np.newaxis]).reshape(len(residual), -1)
+
+    def score(self, params: AnyArray) -> FloatArray:
+        """Sum of :meth:`score_obs`."""
+        return np.asarray(self.score_obs(params).sum(axis=0))
+
+    def loglike_and_score(self, params: AnyArray) -> tuple[float, FloatArray]:
+        """Both, as the optimisers ask for them."""
+        return self.loglike(params), self.score(params)
+
+    def hessian(self, params: AnyArray) -> FloatArray:
+        """Second derivatives of the weighted log-likelihood."""
+        weight, share = self._heavy(params)
+        share = share[:, 1:]
+        between = np.einsum("ij,ik->ijk", share, share)
+        between -= share[:, :, np.newaxis] * np.eye(share.shape[1])
+        blocks = np.einsum("i,ijk,ia,ib->jakb", weight[:, 0], between, self.exog, self.exog,
+                           optimize=True)  # fmt: skip
+        return blocks.reshape(2 * (share.shape[1] * self.exog.shape[1],))
+
+
+_FAR = 50.0
+"""Model-based errors this many times the robust ones are those of an estimate that diverges."""
+
+
+def separation_problems(result: Any, covariance: FloatArray, names: Sequence[str]) -> list[str]:
+    """A sentence on the columns whose estimates diverge; none without any.
+
+    Where the response is the same in all rows of a level, its coefficient is infinite. The
+    model-based error then grows with the iterations, whereas the residuals of these rows, and the
+    robust error with them, go to 0: a test would be significant without evidence.
+
+    Parameters
+    ----------
+    result : statsmodels results
+    covariance : ndarray of float, shape (n_columns, n_columns)
+        Robust.
+    names : sequence of str
+    """
+    own = np.asarray(result.normalized_cov_params, dtype=np.float64)
+    if own.shape != covariance.shape:
+        return []
+    far = np.sqrt(np.diag(own)) > _FAR * np.sqrt(np.diag(covariance))
+    found = [names[i] for i in np.flatnonzero(far).tolist()]
+    if not found:
+        return []
+    return [
+        f"The estimates of {listing(found, most=5)} diverge, because the classes are separated;"
+        " their robust standard errors are not valid."
+    ]
+
+
+_CERTAIN = 1e-8
+"""Fitted probabilities this close to 0 or 1 are numerically 0 or 1."""
+
+
+def near_certain(result: Any) -> bool:
+    """Whether some class is fitted with a probability that is numerically 0 or 1."""
+    with np.errstate(all="ignore"):  # of diverging estimates
+        fitted = np.asarray(result.predict())
+    return bool((np.minimum(fitted, 1 - fitted) < _CERTAIN).any())

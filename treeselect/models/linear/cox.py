@@ -18,7 +18,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.times import EVENT, FROM_THE_BEGINNING, START, STOP, STRATUM
 from treeselect.errors import OptionError, listing
-from treeselect.models.linear_data import LinearData
+from treeselect.models.linear.data import LinearData
 
 _MOST_STEPS = 50
 _MOST_HALVINGS = 30

@@ -9,7 +9,23 @@ from dataclasses import dataclass, fields
 from inspect import Parameter, Signature
 from typing import Any, ClassVar
 
-from treeselect.algorithms.burning.forests import (
+from treeselect.algorithms.controlburn.ranges import (
+    MARGINS,
+    PROVED,
+    ROWS,
+    TOO_WELL,
+    check_function,
+    check_ranges,
+)
+from treeselect.algorithms.controlburn.solvers import (
+    BestSubset,
+    Constraints,
+    Hinge,
+    Penalty,
+    Sketch,
+    Solver,
+)
+from treeselect.algorithms.controlburn.trees import (
     GROWING,
     FittedForest,
     Forest,
@@ -18,18 +34,6 @@ from treeselect.algorithms.burning.forests import (
     fitted_text,
     is_fitted,
 )
-from treeselect.algorithms.burning.penalties import Constraints, Hinge, Penalty
-from treeselect.algorithms.burning.ranges import (
-    MARGINS,
-    PROVED,
-    ROWS,
-    TOO_WELL,
-    check_function,
-    check_ranges,
-)
-from treeselect.algorithms.burning.sketch import Sketch
-from treeselect.algorithms.burning.solver import Solver
-from treeselect.algorithms.burning.subsets import BestSubset
 from treeselect.arguments.checks import described
 from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE
 from treeselect.errors import MethodError

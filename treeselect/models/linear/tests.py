@@ -1,0 +1,584 @@
+"""Tests of terms by the models nested in a linear model, and profile intervals of coefficients."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.brief import brief
+from treeselect.designs.linear import USUAL, LinearCoding
+from treeselect.designs.modeldata import ModelData
+from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.errors import DataError
+from treeselect.frames.tables import in_library
+from treeselect.models.linear.coefficients import Reference
+from treeselect.models.linear.data import LinearData, linear_data
+from treeselect.models.linear.fit import LinearFit, fit_linear
+from treeselect.models.linear.solving import near_certain
+from treeselect.printing import Summarised, Summary, SummaryContent, number_text, p_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+from collections.abc import Callable
+
+from treeselect.errors import OptionError
+from treeselect.models.linear.coefficients import coefficient_table
+from treeselect.models.linear.fit import fit_quietly
+
+
+@dataclass(frozen=True, slots=True)
+class FittedTerms:
+    """A linear model of some terms, which can be fitted again without some of them.
+
+    Attributes
+    ----------
+    data : LinearData
+        All columns, also those that are linear combinations of others.
+    fit : LinearFit
+        The model of the columns that are free.
+    family : str
+    name : str
+        Name of the response.
+    classes : tuple
+        Its classes.
+    factors_of : dict of str to frozenset of str
+        Factors of each term.
+    names : dict of str to str
+        Labels of terms in print.
+    call : str
+        The call of the model.
+    formula : str
+    references : dict of str to Reference
+        Reference levels of factors, by term.
+    """
+
+    data: LinearData
+    fit: LinearFit
+    family: str
+    name: str
+    classes: tuple[Any, ...]
+    factors_of: dict[str, frozenset[str]]
+    names: dict[str, str]
+    call: str
+    formula: str
+    references: dict[str, Reference]
+
+    __repr__ = brief
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms, in the order of the columns."""
+        found = dict.fromkeys(self.data.term_of)
+        return tuple(term for term in found if term in self.factors_of)
+
+    @property
+    def droppable(self) -> tuple[str, ...]:
+        """Terms that no other term contains: those that the principle of marginality allows to
+        drop."""
+        own = self.factors_of
+        return tuple(t for t in self.terms if not any(own[t] < own[other] for other in self.terms))
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether standard errors are robust, so that the likelihood has no test."""
+        return self.data.row_weights.error_groups is not None
+
+    @property
+    def scale(self) -> float | None:
+        """Variance by which deviances are divided in F tests: of the residuals of a gaussian model,
+        the dispersion of a quasi-Poisson one; None for likelihood ratio tests."""
+        if self.family == "gaussian":
+            return self.whole.deviance / self.whole.df_resid
+        return self.fit.dispersion if self.fit.is_quasi else None
+
+    def without(self, terms: Sequence[str]) -> Nested:
+        """The model without some terms, fitted to the same rows.
+
+        Raises
+        ------
+        DataError
+            If it can't be fitted.
+        """
+        here = np.array([term not in terms for term in self.data.term_of], dtype=bool)
+        part = self.data.of_columns(here)
+        free: BoolArray = part.is_free if part.matrix.shape[1] else np.zeros(0, dtype=bool)
+        return self._nested(fit_linear(part.of_columns(free), self.family, self.name, self.classes))
+
+    @property
+    def whole(self) -> Nested:
+        """The model itself."""
+        return self._nested(self.fit)
+
+    @property
+    def n_events(self) -> float:
+        """Events, or rows of the positive class, with copies; missing for other responses."""
+        if self.fit.n_events is not None:
+            return float(self.fit.n_events)
+        if self.family != "binomial":
+            return float("nan")
+        weights = self.data.row_weights
+        mass = weights.values if weights.are_copies else np.ones(len(weights))
+        return float(mass @ (self.data.y > 0))
+
+    def criteria(self, model: Nested) -> dict[str, float]:
+        """Log-likelihood, AIC and BIC of a gaussian model with its variance as a parameter, as R's
+        ``AIC(lm)``; nothing for other models."""
+        if self.family != "gaussian" or not model.has_likelihood:
+            return {}
+        with np.errstate(divide="ignore"):
+            likelihood = -model.n / 2 * (np.log(2 * np.pi * model.deviance / model.n) + 1)
+        p = model.rank + 1
+        return {
+            "log_lik": float(likelihood), "aic": float(2 * p - 2 * likelihood),
+            "bic": float(p * np.log(model.n) - 2 * likelihood), "deviance": model.deviance,
+        }  # fmt: skip
+
+    def _nested(self, fit: LinearFit) -> Nested:
+        weights = self.data.row_weights
+        n = float(weights.values.sum()) if weights.are_copies else float(len(weights))
+        return Nested(
+            fit, self.family, deviance_of(fit.result, self.family), len(fit.estimate), n,
+            weights.are_copies and not self.fit.is_quasi,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """One of several nested models.
+
+    Attributes
+    ----------
+    fit : LinearFit
+    family : str
+    deviance : float
+        Residual sum of squares of a gaussian model, minus twice the log-likelihood (up to a
+        constant) of others.
+    rank : int
+        Number of coefficients.
+    n : float
+        Number of rows, with copies.
+    has_likelihood : bool
+        Whether the likelihood is known, not up to scale only: weights are frequencies, and the
+        model is not quasi-Poisson.
+    """
+
+    fit: LinearFit
+    family: str
+    deviance: float
+    rank: int
+    n: float
+    has_likelihood: bool
+
+    @property
+    def df_resid(self) -> float:
+        """Residual degrees of freedom."""
+        return self.n - self.rank
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, as R's ``extractAIC``: up to a constant for gaussian models, missing
+        if the likelihood is not known."""
+        if self.family == "gaussian":
+            with np.errstate(divide="ignore"):
+                return float(self.n * np.log(self.deviance / self.n) + 2 * self.rank)
+        return float(self.fit.result.aic) if self.has_likelihood else np.nan
+
+
+def deviance_of(result: Any, family: str) -> float:
+    """Residual sum of squares, deviance, or minus twice the log-likelihood of some results."""
+    with np.errstate(all="ignore"):  # computed here, of estimates that may diverge
+        if family in ("multinomial", "cox"):
+            return float(-2 * result.llf)
+        if hasattr(result, "ssr"):
+            return float(result.ssr)
+        return float(result.deviance)
+
+
+def wald_statistic(fit: LinearFit, term: str) -> tuple[float, int]:
+    """Wald statistic of all coefficients of a term, and their number."""
+    at = np.flatnonzero(np.array(fit.terms, dtype=object) == term)
+    if not len(at):
+        return np.nan, 0
+    own: FloatArray = fit.estimate[at]
+    try:
+        return float(own @ np.linalg.solve(fit.covariance[np.ix_(at, at)], own)), len(at)
+    except np.linalg.LinAlgError as error:
+        raise DataError(f"The term can't be tested.\n  {error}") from error
+
+
+def fit_terms(
+    data: ModelData, terms: Sequence[str], coding: LinearCoding = USUAL
+) -> tuple[LinearData, tuple[str, ...], LinearFit]:
+    """The linear model of some terms on all complete cases.
+
+    Returns
+    -------
+    full : LinearData
+        All columns.
+    left_out : tuple of str
+        Columns dropped because they are linear combinations of others.
+    fit : LinearFit
+
+    Raises
+    ------
+    DataError
+        If there are too few rows, or statsmodels fails.
+    """
+    rows, weights = np.arange(len(data.weight)), data.row_weights
+    full = linear_data(data, terms, rows, weights.groups, coding)
+    free = full.is_free
+    left_out = tuple(str(c) for c in full.matrix.columns[~free])
+    fit, too_few = _fitted(data, full, free), ""
+    if isinstance(fit, str):  # few clusters; a sandwich of sampling weights has no other form
+        full, too_few = linear_data(data, terms, rows, None, coding), fit
+        fit = _fitted(data, full, free)
+        assert not isinstance(fit, str)
+    if not fit.problems and data.response.family.has_classes and near_certain(fit.result):
+        fit = dataclasses.replace(
+            fit,
+            problems=(
+                "Fitted probabilities of 0 or 1: the terms may separate the classes; some estimates"
+                " are then infinite.",
+            ),
+        )
+    if too_few:
+        fit = dataclasses.replace(fit, problems=(*fit.problems, too_few))
+    return full, left_out, fit
+
+
+def _fitted(data: ModelData, full: LinearData, free: BoolArray) -> LinearFit | str:
+    """The model of the free columns; if it has clusters that allow none, the reason."""
+    response, weights = data.response, full.row_weights
+    here = full.of_columns(free)
+    try:
+        fit = fit_linear(here, response.family.name, response.name, response.classes)
+    except DataError as error:
+        if weights.groups is None or weights.is_sample:
+            raise
+        return " ".join(str(error).split())
+    if fit.problems and weights.groups is not None and not weights.is_sample:
+        return fit.problems[0]
+    return fit
+
+
+NULL, NONE = "(null model)", "(none)"
+"""The rows of the models that others are compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermTests(Summarised):
+    """Tests of the terms of a linear model.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        Content of :meth:`tidy`.
+    content : SummaryContent
+        Content of :meth:`summary`.
+    library : str
+        Library in which tables are returned.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> fit.refit("glm").drop1().tidy()["term"].tolist()
+    ['(none)', 'pclass', 'sex']
+    """
+
+    table: pd.DataFrame
+    content: SummaryContent
+    library: str = "pandas"
+
+    def tidy(self) -> Any:
+        """One row per term, after that of the model with which they are compared.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``term``; ``df`` of the test; ``deviance``, the part that the term explains: a sum of
+            squares (gaussian), or twice the difference of log-likelihoods; ``resid_df`` and
+            ``resid_deviance`` of the model of the row, and its ``aic`` (as R's ``extractAIC``);
+            ``statistic``: F (gaussian, quasi-Poisson), likelihood ratio, or for clusters and
+            sampling weights Wald's; ``p_value``.
+        """
+        return in_library(self.table, self.library)
+
+    def summary(self) -> Summary:
+        """Printed summary."""
+        return Summary(self.content)
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+
+def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> TermTests:
+    """Each term given those before it, as R's ``anova(fit)``.
+
+    Parameters
+    ----------
+    found : FittedTerms
+    notes : tuple of str
+        Below the table.
+    library : str
+
+    Raises
+    ------
+    DataError
+        If a nested model can't be fitted.
+
+    Notes
+    -----
+    Gaussian: F tests with the residual variance of the whole model; quasi-Poisson: with its
+    dispersion. Other families: likelihood ratio tests. Clusters and sampling weights: Wald tests,
+    each in the model of the terms up to it.
+    """
+    terms = found.terms
+    models = [found.without(terms[i:]) for i in range(len(terms))] + [found.whole]
+    rows = [_row(NULL, None, models[0], None, found)]
+    rows += [
+        _row(term, before, after, after, found)
+        for term, before, after in zip(terms, models, models[1:], strict=False)
+    ]
+    how = "each term given those above it (sequential), as R's `anova`"
+    return _tests("Analysis of deviance: sequential tests of terms", rows, found, how, notes,
+                  library)  # fmt: skip
+
+
+def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> TermTests:
+    """Each term given all others, as R's ``drop1(fit)``; terms that an interaction contains are
+    not dropped.
+
+    Parameters, errors and tests are those of :func:`sequential_tests`; Wald tests are in the whole
+    model.
+    """
+    whole = found.whole
+    rows = [_row(NONE, None, whole, None, found)]
+    for term in found.droppable:
+        rows.append(_row(term, found.without([term]), whole, None, found))
+    how = "each term given all others, as R's `drop1`"
+    left = [found.names.get(t, t) for t in found.terms if t not in found.droppable]
+    if left:
+        notes = (*notes, f"Not dropped, because an interaction contains them: {', '.join(left)}.")
+    return _tests("Tests of terms given all others", rows, found, how, notes, library)
+
+
+def _row(
+    term: str, below: Nested | None, above: Nested, shown: Nested | None, found: FittedTerms
+) -> dict[str, Any]:
+    """A row: the test of a term by which `above` differs from `below`, and the numbers of the
+    model that is `shown`, of the lower one by default."""
+    model = shown or below or above
+    row: dict[str, Any] = {
+        "term": term, "df": np.nan, "deviance": np.nan, "resid_df": model.df_resid,
+        "resid_deviance": model.deviance, "aic": model.aic, "statistic": np.nan, "p_value": np.nan,
+    }  # fmt: skip
+    if below is None:
+        return row
+    df = above.rank - below.rank
+    row |= {"df": float(df), "deviance": below.deviance - above.deviance}
+    if df:
+        row |= dict(zip(("statistic", "p_value"), _test(term, df, row, above, found), strict=True))
+    return row
+
+
+def _test(
+    term: str, df: int, row: dict[str, Any], above: Nested, found: FittedTerms
+) -> tuple[float, float]:
+    """Statistic and p-value."""
+    from scipy import stats
+
+    if found.is_robust:
+        wald, df = wald_statistic(above.fit, term)
+        if above.fit.df is None:
+            return wald, float(stats.chi2.sf(wald, df))
+        return wald / df, float(stats.f.sf(wald / df, df, above.fit.df))
+    scale = found.scale
+    if scale is None:
+        ratio = max(row["deviance"], 0.0)  # of equal models the difference is rounding error
+        return ratio, float(stats.chi2.sf(ratio, df))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        f = np.divide(max(row["deviance"], 0.0) / df, scale)
+    return float(f), float(stats.f.sf(f, df, found.whole.df_resid))
+
+
+def statistic_name(found: FittedTerms) -> str:
+    """Name of the test statistic in print."""
+    if found.is_robust:
+        return "Wald" if found.fit.df is None else "Wald F"
+    return "LR" if found.scale is None else "F"
+
+
+def _tests(
+    title: str,
+    rows: list[dict[str, Any]],
+    found: FittedTerms,
+    how: str,
+    notes: tuple[str, ...],
+    library: str,
+) -> TermTests:
+    import pandas as pd
+
+    table = pd.DataFrame(rows)
+    squares = found.family == "gaussian"
+    name = statistic_name(found)
+    printed = tuple(_cells(row, found) for row in rows)
+    return TermTests(
+        table,
+        SummaryContent(
+            title=title,
+            facts=(
+                ("Call", found.call),
+                ("Formula", found.formula),
+                ("Model", found.fit.model),
+                ("Tests", f"{_WORDS[name]}; {how}"),
+            ),
+            columns=(
+                "Term", "Df", "Sum of sq." if squares else "Deviance", "Resid. df",
+                "RSS" if squares else "Resid. dev.", "AIC", name, "P-value",
+            ),
+            rows=printed,
+            notes=notes,
+        ),
+        library,
+    )  # fmt: skip
+
+
+def _cells(row: dict[str, Any], found: FittedTerms) -> tuple[str, ...]:
+    """A printed row."""
+    numbers = (
+        number_text(row[name], form, "")
+        for name, form in (
+            ("df", ".0f"), ("deviance", ",.2f"), ("resid_df", ",.0f"), ("resid_deviance", ",.2f"),
+            ("aic", ",.2f"), ("statistic", ".3f"),
+        )
+    )  # fmt: skip
+    p = p_text(row["p_value"]) if np.isfinite(row["p_value"]) else ""
+    return (found.names.get(row["term"], row["term"]), *numbers, p)
+
+
+_WORDS = {
+    "F": "F tests",
+    "LR": "likelihood ratio tests",
+    "Wald": "Wald tests with robust standard errors",
+    "Wald F": "Wald F tests with robust standard errors",
+}
+
+
+PROFILED = ("binomial", "poisson", "cox")
+"""Families whose coefficients are profiled."""
+
+_DOUBLINGS = 8
+"""An end more than 2**8 times the Wald distance away is infinite: the terms separate the rows."""
+
+
+def intervals(found: FittedTerms, method: str | None, level: float) -> FloatArray:
+    """Lower and upper ends for each coefficient, shape (n_coefficients, 2).
+
+    Parameters
+    ----------
+    found : FittedTerms
+    method : {"profile", "wald"} or None
+        None: profile intervals where there are any.
+    level : float
+        Between 0 and 1.
+
+    Raises
+    ------
+    OptionError
+        If there is no likelihood to profile: for more than two classes, and robust errors.
+    DataError
+        If the model does not converge.
+
+    Notes
+    -----
+    The profile interval of a coefficient holds the values ``b`` with ``2 (max L - max L(b)) <=
+    q``, where ``L(b)`` is the likelihood with the coefficient fixed at b and q the quantile of the
+    chi-squared distribution with one degree of freedom [1]_; for a quasi-Poisson model, the
+    dispersion times that of the F distribution. For a gaussian response it is the interval of the
+    t distribution.
+
+    References
+    ----------
+    .. [1] D. J. Venzon, S. H. Moolgavkar (1988). A Method for Computing Profile-Likelihood-Based
+       Confidence Intervals. Applied Statistics 37, 87-94.
+    """
+    wald = coefficient_table(found.fit, level)[["ci_low", "ci_high"]].to_numpy(dtype=np.float64)
+    has_profile = found.family in PROFILED and not found.is_robust
+    if method == "wald" or (found.family == "gaussian" and not found.is_robust):
+        return wald
+    if method is None and (found.fit.problems or not has_profile):
+        return wald
+    if not has_profile:
+        why = "more than two classes are not profiled, as in R's `confint`"
+        if found.is_robust:
+            why = "its standard errors are robust, and the likelihood is not"
+        raise OptionError(
+            f"`method` must be 'wald' for this model: {why}.\n"
+            f'  Found: {method!r}. Use `confint(method="wald")`.'
+        )
+    if found.fit.problems:
+        raise DataError(
+            "The likelihood of this model can't be profiled.\n"
+            f'  {found.fit.problems[0]} Use `confint(method="wald")`.'
+        )
+    from scipy import stats
+
+    data = found.data
+    free = data.of_columns(data.is_free)
+    top, limit = deviance_of(found.fit.result, found.family), float(stats.chi2.ppf(level, 1))
+    if found.scale is not None:
+        limit = found.scale * float(stats.f.ppf(level, 1, found.whole.df_resid))
+    ends = np.empty_like(wald)
+    for j, estimate in enumerate(found.fit.estimate.tolist()):
+        excess = _excess(free, j, found, top + limit)
+        for side in (0, 1):
+            ends[j, side] = _end(excess, estimate, wald[j, side] - estimate)
+    return ends
+
+
+def _excess(data: LinearData, j: int, found: FittedTerms, limit: float) -> Callable[[float], float]:
+    """How far the deviance with coefficient j fixed is above a limit."""
+    others = np.arange(data.matrix.shape[1]) != j
+    column = data.matrix.iloc[:, j].to_numpy(dtype=np.float64)
+    rest = data.of_columns(others)
+    offset = np.zeros(len(column)) if data.offset is None else data.offset
+
+    def excess(value: float) -> float:
+        fixed = dataclasses.replace(rest, offset=offset + value * column)
+        if not others.any() and not data.has_times:
+            return _without_columns(fixed, found.family) - limit
+        return deviance_of(fit_quietly(fixed, found.family, found.name), found.family) - limit
+
+    return excess
+
+
+def _without_columns(data: LinearData, family: str) -> float:
+    """Deviance of the offset alone."""
+    import statsmodels.api as sm
+
+    kind = sm.families.Binomial() if family == "binomial" else sm.families.Poisson()
+    weights = data.row_weights
+    mass = weights.values / (1.0 if weights.are_copies else weights.values.mean())
+    return float(kind.deviance(data.y, kind.link.inverse(data.offset), freq_weights=mass))
+
+
+def _end(excess: Callable[[float], float], estimate: float, step: float) -> float:
+    """Where the deviance crosses its limit on one side of the estimate."""
+    from scipy.optimize import brentq
+
+    inner, outer = 0.0, step
+    for _ in range(_DOUBLINGS):
+        if not (above := excess(estimate + outer)) < 0:
+            if not np.isfinite(above):
+                break
+            root = brentq(lambda at: excess(estimate + at), inner, outer, rtol=1e-7, xtol=1e-12)
+            return estimate + float(root)
+        inner, outer = outer, 2 * outer
+    return float(np.copysign(np.inf, step))
