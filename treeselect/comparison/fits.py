@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_digits
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.frames.tables import in_library
 from treeselect.printing import (
-    Summarised,
+    Rounded,
     SummaryContent,
     decimal_form,
     decimal_text,
@@ -30,14 +29,11 @@ from treeselect.resampling.cross_validation import (
     test_share,
 )
 
-if TYPE_CHECKING:
-    from treeselect.printing import Summary
-
 _MOST_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class FitComparison(Summarised):
+class FitComparison(Rounded):
     """Two fits compared on held-out rows of the same folds.
 
     Returned by :func:`treeselect.compare_fits`.
@@ -145,24 +141,8 @@ class FitComparison(Summarised):
         }
         return in_library(pd.DataFrame([row]), self.library)
 
-    def summary(self, *, digits: int | None = None) -> Summary:
-        """Printed summary, as R's ``anova()`` of two models.
-
-        Parameters
-        ----------
-        digits : int, optional
-            Decimals of scores and of the difference, from 1 to 10.
-
-        Returns
-        -------
-        Summary
-            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
-            in notebooks.
-        """
-        from treeselect.printing import Summary, chosen_digits
-
-        with chosen_digits(check_digits(digits)):
-            return Summary(_content(self))
+    def _content(self) -> SummaryContent:
+        return _content(self)
 
     def __repr__(self) -> str:
         found = self.difference

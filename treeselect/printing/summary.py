@@ -7,8 +7,10 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treeselect.arguments.checks import check_digits
 from treeselect.errors import MissingPackageError, OptionError, quoted
 from treeselect.printing.markup import as_html, as_latex, as_markdown
+from treeselect.printing.numbers import chosen_digits
 from treeselect.printing.text import SmallTable, SummaryContent, aligned, as_text
 
 if TYPE_CHECKING:
@@ -143,3 +145,30 @@ class Summarised:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
+
+
+class Rounded(Summarised):
+    """An object whose summary has as many digits as the user chooses."""
+
+    __slots__ = ()
+
+    def summary(self, *, digits: int | None = None) -> Summary:
+        """Printed summary.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of scores, frequencies, intervals and errors, significant digits of
+            coefficients; from 1 to 10. By default each kind of number has its own.
+
+        Returns
+        -------
+        Summary
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
+            in notebooks.
+        """
+        with chosen_digits(check_digits(digits)):
+            return Summary(self._content())
+
+    def _content(self) -> SummaryContent:
+        raise NotImplementedError

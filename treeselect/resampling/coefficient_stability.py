@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_digits
 from treeselect.designs.labels import column_labels, in_labels
 from treeselect.designs.linear import USUAL, WAYS_OUT, LinearCoding, read_coding, warn_of_gaps
 from treeselect.designs.modeldata import INTERCEPT, ModelData, data_fingerprint
@@ -22,10 +21,8 @@ from treeselect.models.linear.data import LinearData, independent_columns, linea
 from treeselect.models.linear.fit import fit_linear
 from treeselect.printing import (
     MOST_ROWS,
-    Summarised,
-    Summary,
+    Rounded,
     SummaryContent,
-    chosen_digits,
     decimal_text,
     number_text,
     significant_text,
@@ -225,7 +222,7 @@ def coefficient_spread(
 
 
 @dataclass(frozen=True, slots=True)
-class CoefficientStability(Summarised):
+class CoefficientStability(Rounded):
     """Coefficients of the linear models of the terms that the resamples selected.
 
     Attributes
@@ -308,18 +305,6 @@ class CoefficientStability(Summarised):
     def printed(self) -> pd.DataFrame:
         """The table with the coefficients' labels in print."""
         return self.table.assign(column=list(self.labels))
-
-    def summary(self, *, digits: int | None = None) -> Summary:
-        """Printed summary.
-
-        Parameters
-        ----------
-        digits : int, optional
-            Significant digits of coefficients, standard errors and intervals, and decimals of
-            frequencies, from 1 to 10. By default each kind of number has its own.
-        """
-        with chosen_digits(check_digits(digits)):
-            return Summary(self._content())
 
     def _content(self) -> SummaryContent:
         shown = self.printed.head(MOST_ROWS)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_digits, found_near, read_names, whole
+from treeselect.arguments.checks import found_near, read_names, whole
 from treeselect.designs.labels import shown_names
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -19,7 +19,14 @@ from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, listing
 from treeselect.frames.tables import in_library
 from treeselect.models.forest import refit_forest
-from treeselect.printing import Summarised, decimal_form, decimal_text, interval_text, p_text
+from treeselect.printing import (
+    Rounded,
+    SummaryContent,
+    decimal_form,
+    decimal_text,
+    interval_text,
+    p_text,
+)
 from treeselect.resampling.cross_validation import (
     PairedDifference,
     differences,
@@ -31,12 +38,11 @@ from treeselect.resampling.outer_folds import outer_folds
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
-    from treeselect.printing import Summary, SummaryContent
     from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionalImportance(Summarised):
+class ConditionalImportance(Rounded):
     """Loss of score on held-out rows without each of some units, given the other selected ones.
 
     Attributes
@@ -127,25 +133,8 @@ class ConditionalImportance(Summarised):
             self.library,
         )
 
-    def summary(self, *, digits: int | None = None) -> Summary:
-        """Printed summary.
-
-        Parameters
-        ----------
-        digits : int, optional
-            Decimals of scores, losses and their intervals, from 1 to 10. By default each kind of
-            number has its own.
-
-        Returns
-        -------
-        Summary
-            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
-            in notebooks.
-        """
-        from treeselect.printing import Summary, chosen_digits
-
-        with chosen_digits(check_digits(digits)):
-            return Summary(_content(self))
+    def _content(self) -> SummaryContent:
+        return _content(self)
 
     def __repr__(self) -> str:
         n = len(self.units)
@@ -159,8 +148,6 @@ class ConditionalImportance(Summarised):
 
 
 def _content(found: ConditionalImportance) -> SummaryContent:
-    from treeselect.printing import SummaryContent
-
     is_mixed = not found.selected.all()
     rows = []
     for unit, name in enumerate(found.units):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import AUTO, check_count, check_digits
+from treeselect.arguments.checks import AUTO, check_count
 from treeselect.designs.families import Family
 from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import data_fingerprint
@@ -19,10 +19,8 @@ from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.frames.tables import in_library
 from treeselect.printing import (
-    Summarised,
-    Summary,
+    Rounded,
     SummaryContent,
-    chosen_digits,
     decimal_form,
     decimal_text,
     interval_text,
@@ -93,7 +91,7 @@ def frequency_note(frequency: Mapping[str, int], n_folds: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Performance(Summarised):
+class Performance(Rounded):
     """Scores of the whole selection on held-out rows, by nested cross-validation.
 
     Attributes
@@ -375,25 +373,11 @@ class Performance(Summarised):
         """
         return in_library(confusion_table(self.held_out), self.library)
 
-    def summary(self, *, digits: int | None = None) -> Summary:
-        """Printed summary.
-
-        Parameters
-        ----------
-        digits : int, optional
-            Decimals of scores and their errors, from 1 to 10; by default 3.
-
-        Returns
-        -------
-        Summary
-            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
-            in notebooks.
-        """
+    def _content(self) -> SummaryContent:
         named = tuple(
             tuple(self.labels.get(name, name) for name in terms) for terms in self.selected
         )
-        with chosen_digits(check_digits(digits)):
-            return Summary(_content(dataclasses.replace(self, selected=named)))
+        return _content(dataclasses.replace(self, selected=named))
 
     def __repr__(self) -> str:
         return (

@@ -20,8 +20,15 @@ from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier, steps
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import in_library
-from treeselect.models.model import baseline_of
-from treeselect.printing import Summarised
+from treeselect.models.baseline import baseline_of
+from treeselect.printing import (
+    Rounded,
+    SummaryContent,
+    count_text,
+    decimal_form,
+    decimal_text,
+    interval_text,
+)
 from treeselect.resampling.assessing import Grow
 from treeselect.resampling.folds import Split, Splitter
 from treeselect.resampling.held_out import quantile_groups
@@ -31,12 +38,11 @@ from treeselect.running.parallel import Workers, run_all
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.printing import Summary, SummaryContent
     from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True, slots=True)
-class RiskGroups(Summarised):
+class RiskGroups(Rounded):
     """Groups of held-out rows by predicted risk, with their survival curves.
 
     Attributes
@@ -229,18 +235,8 @@ class RiskGroups(Summarised):
         survival, low, high = self._steps_at(np.array([self.horizon]))
         return survival[:, 0], low[:, 0], high[:, 0]
 
-    def summary(self) -> Summary:
-        """Printed summary.
-
-        Returns
-        -------
-        Summary
-            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
-            in notebooks.
-        """
-        from treeselect.printing import Summary
-
-        return Summary(_content(self))
+    def _content(self) -> SummaryContent:
+        return _content(self)
 
     def __repr__(self) -> str:
         return f"<RiskGroups: {', '.join(self.names)}; {self.scheme}>"
@@ -273,18 +269,16 @@ def risk_group_notes(found: RiskGroups) -> tuple[str, ...]:
 
 
 def _content(found: RiskGroups) -> SummaryContent:
-    from treeselect.printing import SummaryContent, count_text, interval_text, number_text
-
     observed, low, high = found.observed()
     rows = tuple(
         (
             name,
             count_text(found.n_rows[g]),
             f"{found.curves[g].events.sum():,.6g}",
-            f"{found.risk[g]:.2f}",
-            f"{found.predicted[g]:.3f}",
-            number_text(observed[g], ".3f", "unknown"),
-            interval_text(low[g], high[g], ".3f", "unknown"),
+            decimal_text(found.risk[g], 2),
+            decimal_text(found.predicted[g], 3),
+            decimal_text(observed[g], 3, missing="unknown"),
+            interval_text(low[g], high[g], decimal_form(3), "unknown"),
         )
         for g, name in enumerate(found.names)
     )

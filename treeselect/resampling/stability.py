@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.arguments.checks import check_digits
 from treeselect.frames.tables import in_library
 from treeselect.printing import (
     MOST_ROWS,
-    Summarised,
-    Summary,
+    Rounded,
     SummaryContent,
-    chosen_digits,
     count_text,
     decimal_form,
     decimal_text,
@@ -48,7 +45,7 @@ _FEW = 0.05
 
 
 @dataclass(frozen=True, repr=False)  # no slots: places are cached
-class Stability(Summarised, Resampled):
+class Stability(Rounded, Resampled):
     """Stability of a selection: selection frequencies, agreement and error control.
 
     Its attributes are those of :class:`treeselect.resampling.resampled.Resampled`.
@@ -377,17 +374,8 @@ class Stability(Summarised, Resampled):
                 found.append((int(unit), others))
         return found
 
-    def summary(self, *, digits: int | None = None) -> Summary:
-        """Printed summary: number of terms, selection frequencies and the stability index.
-
-        Parameters
-        ----------
-        digits : int, optional
-            Decimals of frequencies, the stability index and their intervals, from 1 to 10. By
-            default each kind of number has its own.
-        """
-        with chosen_digits(check_digits(digits)):
-            return Summary(summarise_stability(self._in_labels()))
+    def _content(self) -> SummaryContent:
+        return summarise_stability(self._in_labels())
 
     def __repr__(self) -> str:
         return "\n".join(map(shown, stability_lines(self._in_labels())))
