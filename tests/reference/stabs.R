@@ -19,14 +19,13 @@ min_refined <- stabs:::minD
 environment(min_refined) <- list2env(list(D = refined), parent = asNamespace("stabs"))
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
 cases <- expand.grid(
-  assumption = c("none", "unimodal", "r-concave"), cutoff = c(0.6, 0.75, 0.9), B = c(25, 50),
+  assumption = c("none", "r-concave"), cutoff = c(0.6, 0.75, 0.9), B = c(25, 50),
   q = c(2, 5, 10, 25), p = c(100, 1000), stringsAsFactors = FALSE
 )
 # stabsel_parameters() prints three digits; the functions that it calls have all of them.
 bound <- function(assumption, cutoff, B, q, p) {
   by <- list(
     "none" = function() q^2 / p / (2 * cutoff - 1),
-    "unimodal" = function() q^2 / p / stabs:::um_const(cutoff, B, q / p),
     "r-concave" = function() p * stabs:::minD(q, p, cutoff, B)
   )
   full <- tryCatch(by[[assumption]](), error = function(e) NA)

@@ -282,13 +282,13 @@ def all_rows(problem):
 @pytest.mark.usefixtures("short")
 def test_rows_are_searched_or_held_out_and_classes_balanced(problem):
     found = spared_rows(problem, ExchangeSearch(), all_rows(problem), Folds(4), seed=1)
-    held_out = [split.test for split in found.splits]
-    assert len(found.searched) <= SEARCHED
+    searched, held_out = found[0].train, [split.test for split in found]
+    assert len(searched) <= SEARCHED
     assert len(held_out) == 4
-    together = np.concatenate([found.searched, *held_out])
+    together = np.concatenate([searched, *held_out])
     assert sorted(together.tolist()) == list(range(1200))
     share = problem.y.mean()
-    for rows in (found.searched, *held_out):
+    for rows in (searched, *held_out):
         assert problem.y[rows].sum() == pytest.approx(share * len(rows), abs=1)
 
 
@@ -296,7 +296,7 @@ def test_rows_are_searched_or_held_out_and_classes_balanced(problem):
 def test_at_most_so_many_rows_are_held_out(problem, monkeypatch):
     monkeypatch.setattr(choosing, "_MOST_HELD_OUT", 500)
     found = spared_rows(problem, ExchangeSearch(), all_rows(problem), Folds(5), seed=1)
-    held_out = np.concatenate([split.test for split in found.splits])
+    held_out = np.concatenate([split.test for split in found])
     assert len(np.unique(held_out)) == len(held_out)
     assert 400 <= len(held_out) <= 500
 

@@ -270,19 +270,21 @@ def test_measures_by_hand():
     """Four resamples: selected in two, once unknown."""
     estimate = np.array([[3.0], [0.0], [np.nan], [1.0]])
     in_model = np.array([[True], [False], [False], [True]])
-    found = coefficient_spread(estimate, in_model, np.array([2.0]))
-    assert found.n.tolist() == [3]
-    assert found.rmsd[0] == pytest.approx(np.sqrt((1 + 4 + 1) / 3))
-    assert found.conditional_mean[0] == 2.0
-    assert (found.median[0], found.low[0], found.high[0]) == pytest.approx((1.0, 0.05, 2.9))
+    found = coefficient_spread(estimate, in_model, np.array([4.0]), np.array([2.0]))
+    assert found["n"].tolist() == [3]
+    assert found["rmsd_ratio"][0] == pytest.approx(np.sqrt((1 + 16 + 9) / 3) / 2)
+    assert found["relative_conditional_bias"][0] == (2 - 4) / 4
+    values = [found[name][0] for name in ("median", "ci_low", "ci_high")]
+    assert values == pytest.approx([1.0, 0.05, 2.9])
 
 
 def test_what_no_resample_tells_is_missing():
     nothing = np.full((3, 2), np.nan)
-    found = coefficient_spread(nothing, np.isfinite(nothing), np.array([1.0, np.nan]))
-    assert found.n.tolist() == [0, 0]
-    for values in (found.rmsd, found.conditional_mean, found.low, found.median, found.high):
-        assert np.isnan(values).all()
-    alone = coefficient_spread(np.zeros((3, 1)), np.zeros((3, 1), dtype=bool), np.array([np.nan]))
-    assert np.isnan(alone.rmsd[0])
-    assert alone.median[0] == 0.0
+    full = np.array([1.0, np.nan])
+    found = coefficient_spread(nothing, np.isfinite(nothing), full, np.ones(2))
+    assert found.pop("n").tolist() == [0, 0]
+    assert all(np.isnan(values).all() for values in found.values())
+    absent = np.zeros((3, 1))
+    alone = coefficient_spread(absent, absent > 0, np.array([np.nan]), np.ones(1))
+    assert np.isnan(alone["rmsd_ratio"][0])
+    assert alone["median"][0] == 0.0

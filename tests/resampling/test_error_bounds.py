@@ -24,17 +24,12 @@ from treeselect.resampling.error_bounds import (
     q_values_of,
     size_bound,
     sizes_within,
-    unimodal_bound,
     worst_case_bound,
 )
 from treeselect.resampling.resampled import StabilityPath, path_lines, sets_by_size
 from treeselect.resampling.stability import Stability
 
 # Printed by the R package stabs 0.6-4 for q = 1, ..., 10 of p = 100, cutoff 0.6 and 50 pairs.
-UNIMODAL_IN_R = [
-    0.02631579, 0.1052632, 0.2368421, 0.4210526, 0.6578947,
-    0.9473684, 1.289474, 1.684211, 2.131579, 2.631579,
-]  # fmt: skip
 CONCAVE_IN_R = [
     0.006971364, 0.03342845, 0.08691176, 0.1637231, 0.2605329,
     0.3820466, 0.5295188, 0.7042719, 0.9077127, 1.141338,
@@ -72,35 +67,26 @@ def test_worst_case_is_theorem_1(q, p, threshold, bound):
     assert worst_case_bound(q, p, threshold) == pytest.approx(bound)
 
 
-def test_unimodal_and_concave_are_those_of_r():
+def test_concave_is_that_of_r():
     # R searches with a tolerance of 1e-4 in `a`, which is small for q = 1, and so finds less.
     for q in range(1, 11):
-        assert unimodal_bound(q, 100, 0.6, 50) == pytest.approx(UNIMODAL_IN_R[q - 1], rel=1e-6)
         found = concave_bound(q, 100, 0.6, 50)
         assert found == pytest.approx(CONCAVE_IN_R[q - 1], rel=4e-3)
         assert found >= CONCAVE_IN_R[q - 1] * (1 - 1e-6)
 
 
-def test_unimodal_above_three_quarters_is_that_of_r():
-    assert unimodal_bound(3, 10, 0.96, 50) == pytest.approx(0.176, abs=5e-4)
-    assert unimodal_bound(2, 9, 0.75, 50) == pytest.approx(0.4535147)
-
-
 def test_a_threshold_between_two_frequencies_is_the_upper_one():
-    for bound in (unimodal_bound, concave_bound):
-        assert bound(3, 40, 0.70001, 10) == bound(3, 40, 0.75, 10)
+    assert concave_bound(3, 40, 0.70001, 10) == concave_bound(3, 40, 0.75, 10)
 
 
 @pytest.mark.parametrize(("q", "p", "n_pairs"), [(1, 9, 10), (4, 40, 25), (10, 1000, 50)])
 def test_bounds_fall_with_the_threshold_and_with_the_assumption(q, p, n_pairs):
     thresholds = np.arange(n_pairs + 3, 2 * n_pairs + 1) / (2 * n_pairs)
     worst = [worst_case_bound(q, p, t) for t in thresholds]
-    unimodal = [unimodal_bound(q, p, t, n_pairs) for t in thresholds]
     concave = [concave_bound(q, p, t, n_pairs) for t in thresholds]
-    for bounds in (worst, unimodal, concave):
+    for bounds in (worst, concave):
         assert (np.diff(bounds) < 0).all()
-    assert (np.array(unimodal) < worst).all()
-    assert (np.array(concave) < unimodal).all()
+    assert (np.array(concave) < worst).all()
 
 
 def is_concave(f, r):
@@ -136,7 +122,7 @@ def test_a_tail_below_twice_the_mean_is_not_bounded():
 # --- what is false among what passed -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
+@pytest.mark.parametrize("assumption", ["none", "r-concave"])
 def test_guesses_pass_no_more_often_than_the_bound(assumption):
     """Units chosen at random are exchangeable noise: the mean number that passes over 200 draws."""
     passed, bound = [], math.nan
@@ -177,7 +163,7 @@ def test_a_bound_is_compared_with_what_passed():
     assert str(none).startswith("No term with selection frequency 0.95 or more; the bound on")
 
 
-@pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
+@pytest.mark.parametrize("assumption", ["none", "r-concave"])
 @pytest.mark.parametrize("kept", [0, 1])
 def test_the_way_out_of_a_bound_that_no_threshold_holds_works(assumption, kept):
     with pytest.raises(StabilityError, match="No threshold gives") as caught:
@@ -208,7 +194,7 @@ def bound_or_inf(stability, threshold, assumption):
         return math.inf
 
 
-@pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
+@pytest.mark.parametrize("assumption", ["none", "r-concave"])
 @pytest.mark.parametrize("pfer", [0.3, 1.0])
 def test_threshold_is_the_lowest_that_holds_the_bound(assumption, pfer):
     stability = made(guesses(20, 2, 40))
@@ -220,10 +206,9 @@ def test_threshold_is_the_lowest_that_holds_the_bound(assumption, pfer):
 
 
 def test_threshold_of_r():
-    """stabs finds 0.62 and 0.81 for q = 7 of p = 200, 50 pairs, and a bound of 0.2."""
+    """stabs finds 0.62 for q = 7 of p = 200, 50 pairs, and a bound of 0.2."""
     stability = made(guesses(200, 7, 100))
     assert stability.threshold(0.2, "r-concave") == pytest.approx(0.62)
-    assert stability.threshold(0.2, "unimodal") == pytest.approx(0.81)
 
 
 # --- refusals ------------------------------------------------------------------------------------
@@ -236,12 +221,11 @@ def test_bootstrap_has_no_bound():
         made(guesses(5, 2, 10), "bootstrap").pfer()
 
 
-@pytest.mark.parametrize("assumption", ["unimodal", "r-concave"])
-def test_stronger_assumptions_need_whole_pairs(assumption):
+def test_a_stronger_assumption_needs_whole_pairs():
     with pytest.raises(StabilityError, match="complementary pairs only"):
-        made(guesses(5, 2, 10), "subsample").pfer(0.8, assumption)
+        made(guesses(5, 2, 10), "subsample").pfer(0.8, "r-concave")
     with pytest.raises(StabilityError, match="complete pairs"):
-        made(guesses(5, 2, 11)).threshold(1, assumption)
+        made(guesses(5, 2, 11)).threshold(1, "r-concave")
 
 
 def test_a_tuning_value_has_no_bound_in_files_either(mixed, tmp_path):
@@ -280,26 +264,18 @@ def test_what_can_not_be_asked_for(ask, said):
 
 
 def test_too_many_units_for_a_shape():
-    with pytest.raises(OptionError, match="at most 5 selected of 9"):
-        made(guesses(9, 6, 10)).pfer(0.8, "unimodal")
     with pytest.raises(OptionError, match="at most 4 selected of 9"):
         made(guesses(9, 5, 10)).pfer(0.8, "r-concave")
 
 
 def test_thresholds_too_low_for_a_shape_name_the_lowest():
-    stability = made(guesses(20, 2, 10))
-    with pytest.raises(OptionError, match=r"`threshold` must be at least 0.7 for this bound"):
-        stability.pfer(0.6, "unimodal")
-    assert stability.pfer(0.7, "unimodal").bound < stability.pfer(0.7).bound
     crowded = made(guesses(9, 4, 10))
     with pytest.raises(OptionError, match=r"`threshold` must be at least 0.8 for this bound"):
         crowded.pfer(0.7, "r-concave")
-    assert crowded.pfer(0.8, "r-concave").bound < 9
+    assert crowded.pfer(0.8, "r-concave").bound < crowded.pfer(0.8).bound
 
 
 def test_few_pairs():
-    with pytest.raises(OptionError, match="needs more than 2 resamples"):
-        made(guesses(5, 1, 2)).pfer(0.9, "unimodal")
     with pytest.raises(OptionError, match="needs more than 2 resamples"):
         made(guesses(2, 1, 2)).threshold(3, "r-concave")
     assert concave_bound(1, 4, 0.75, 2) == worst_case_bound(1, 4, 0.75)

@@ -37,7 +37,6 @@ from treeselect.running.pieces import (
     number_read,
     read_checkpoint,
     run_pieces,
-    some,
     units_read,
     versions,
 )
@@ -45,12 +44,9 @@ from treeselect.running.pieces import (
 N = 5
 KIND = Kind(
     name="toy",
-    many="toys",
-    label="Toys",
     write=lambda result: result,
     read=lambda _, said: number_read(said),
     found=lambda number, result: {"twice": 2 * result, "number": number},
-    part=some,
 )
 DONE = []
 

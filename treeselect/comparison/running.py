@@ -188,15 +188,11 @@ def _kind_of(labels: Sequence[str], sizes: Sequence[tuple[int, ...] | None], n_u
             "n_selected": tuple(map(len, path.units)),
         }
 
-    return Kind(
-        name="pair",
-        many="pairs of method and fold",
-        label="Comparison",
-        write=_written,
-        read=lambda number, saved: _read(saved, n_units, sizes[number % n]),
-        found=found_of,
-        part=whole_folds,
-    )
+    def read(number: int, saved: Any) -> FoldPath:
+        return _read(saved, n_units, sizes[number % n])
+
+    many = "pairs of method and fold"
+    return Kind("pair", _written, read, found_of, whole_folds, many, "Comparison")
 
 
 _LONGEST = 100_000

@@ -248,15 +248,10 @@ def _kind_of(
             *map(table_written, found.readings or ()),
         ]
 
-    return Kind(
-        name="resample",
-        many="resamples",
-        label="Resamples",
-        write=write,
-        read=read,
-        found=lambda _, found: {"selected": tuple(compress(names, found.selected))},
-        part=_whole_pairs if scheme == "complementary" else some,
-    )
+    def told(_: int, found: Resample) -> dict[str, Any]:
+        return {"selected": tuple(compress(names, found.selected))}
+
+    return Kind("resample", write, read, told, _whole_pairs if scheme == "complementary" else some)
 
 
 def _whole_pairs(found: Found) -> Found:

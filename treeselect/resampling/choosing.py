@@ -18,7 +18,7 @@ from treeselect.arguments.checks import AUTO
 from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.row_sample import labels_of
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.linear.additive import fit_additive
 from treeselect.engine.linear.additive_search import exchanged
 from treeselect.engine.linear.score_test import score_test
@@ -54,18 +54,10 @@ _MOST_HELD_OUT = 100_000
 models."""
 
 
-class SparedRows(NamedTuple):
-    """Rows that are searched, and parts of the others."""
-
-    searched: IntArray
-    # All train on the rows searched; the held-out rows have none in common
-    splits: tuple[Split, ...]
-
-
 def spared_rows(
     problem: Problem, method: Method, weights: RowWeights, folds: Folds, seed: int
-) -> SparedRows | None:
-    """A sample of the rows to search on, and the others in as many parts as there are folds.
+) -> tuple[Split, ...] | None:
+    """The others in as many parts as there are folds, which all train on a sample of the rows.
 
     The sample is stratified by class. None if sets are to be scored by cross-validation: on data
     that are not long or have clusters, for survival times, if the sample would hold fewer than 500
@@ -88,8 +80,7 @@ def spared_rows(
     searched, others = np.flatnonzero(part == 0), np.flatnonzero(part > 0)
     n_pieces = folds.folds * math.ceil(len(others) / _MOST_HELD_OUT)
     piece = assign_folds(problem, weights.only(others), n_pieces, stream_seed(seed, "spared"))
-    splits = [Split(searched, np.flatnonzero(piece == i)) for i in range(folds.folds)]
-    return SparedRows(searched, tuple(splits))
+    return tuple(Split(searched, np.flatnonzero(piece == i)) for i in range(folds.folds))
 
 
 # --- the number of units -----------------------------------------------------------------------
@@ -167,7 +158,7 @@ def choose(
         )  # fmt: skip
     task = Task(
         problem,
-        weights if spared is None else weights.only(spared.searched),
+        weights if spared is None else weights.only(spared[0].train),
         max_size=k if isinstance(k, int) else most,
         seed=own,
         every_size=isinstance(k, str),
@@ -176,7 +167,7 @@ def choose(
     steps = steps_of(method, task)
     if spared is not None:
         scores = score_steps(
-            task, method, steps, weights, spared.splits, workers=workers, progress=progress
+            task, method, steps, weights, spared, workers=workers, progress=progress
         )
     if isinstance(k, str) and method.predicts_any_set:
         size = wanted_size(k, scores, groups.keep)

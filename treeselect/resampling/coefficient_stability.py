@@ -189,33 +189,29 @@ BOUNDS = (0.025, 0.5, 0.975)
 """Quantiles of the estimates over the resamples."""
 
 
-@dataclass(frozen=True, slots=True)
-class CoefficientSpread:
-    """Measures of each coefficient over the resamples, shape (n_coefficients,) each."""
-
-    n: IntArray  # number of resamples in which it is known
-    rmsd: FloatArray  # root mean squared difference from the full model
-    # Mean over the resamples whose model includes it; missing if none does
-    conditional_mean: FloatArray
-    low: FloatArray  # Quantiles, 0.025, 0.5 and 0.975
-    median: FloatArray
-    high: FloatArray
-
-
 def coefficient_spread(
-    estimate: FloatArray, in_model: BoolArray, full: FloatArray
-) -> CoefficientSpread:
-    """Measures of Heinze, Wallisch and Dunkler (2018), section 3.2, before division."""
+    estimate: FloatArray, in_model: BoolArray, full: FloatArray, error: FloatArray
+) -> dict[str, FloatArray | IntArray]:
+    """Measures of each coefficient over the resamples, missing where none has it: those of Heinze,
+    Wallisch and Dunkler (2018), section 3.2, and quantiles."""
     known = np.isfinite(estimate)
     n = known.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is missing
         rmsd = np.sqrt(np.where(known, (estimate - full) ** 2, 0.0).sum(axis=0) / n)
-        times = in_model.sum(axis=0)
-        conditional = np.where(in_model, estimate, 0.0).sum(axis=0) / times
+        conditional = np.where(in_model, estimate, 0.0).sum(axis=0) / in_model.sum(axis=0)
+        ratio, bias = rmsd / error, (conditional - full) / full
     limits = np.full((len(BOUNDS), estimate.shape[1]), np.nan)
     for j in np.flatnonzero(n):
         limits[:, j] = np.quantile(estimate[known[:, j], j], BOUNDS)
-    return CoefficientSpread(n, rmsd, conditional, *limits)
+    low, median, high = limits
+    return {
+        "rmsd_ratio": np.where(np.isfinite(ratio), ratio, np.nan),
+        "relative_conditional_bias": np.where(np.isfinite(bias), bias, np.nan),
+        "median": median,
+        "ci_low": low,
+        "ci_high": high,
+        "n": n,
+    }
 
 
 # --- table and summary ---------------------------------------------------------------------------
@@ -460,10 +456,6 @@ def _table(
     estimate, in_model = estimates_of(refits, keys)
     of_full = _values(full.estimate, keys)
     error = _values(full.std_error, keys)
-    spread = coefficient_spread(estimate, in_model, of_full)
-    with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is missing
-        ratio = spread.rmsd / error
-        bias = (spread.conditional_mean - of_full) / of_full
     return pd.DataFrame(
         {
             "term": [term for term, _ in keys],
@@ -473,12 +465,7 @@ def _table(
             "full_std_error": error,
             "estimate": _values(own.estimate, keys),
             "std_error": _values(own.std_error, keys),
-            "rmsd_ratio": np.where(np.isfinite(ratio), ratio, np.nan),
-            "relative_conditional_bias": np.where(np.isfinite(bias), bias, np.nan),
-            "median": spread.median,
-            "ci_low": spread.low,
-            "ci_high": spread.high,
-            "n": spread.n,
+            **coefficient_spread(estimate, in_model, of_full, error),
         }
     )
 

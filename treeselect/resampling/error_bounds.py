@@ -21,8 +21,8 @@ _ROUNDING = 1e-9
 
 # --- bounds on the expected number of noise units that pass a threshold on selection frequency ---
 
-Assumption = Literal["none", "unimodal", "r-concave"]
-ASSUMPTIONS = ("none", "unimodal", "r-concave")
+Assumption = Literal["none", "r-concave"]
+ASSUMPTIONS = ("none", "r-concave")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class ErrorBound:
         Largest number of units selected on a resample, without those forced in.
     p : int
         Number of candidate units, without those forced in.
-    assumption : {"none", "unimodal", "r-concave"}
+    assumption : {"none", "r-concave"}
         About the distribution of the frequencies of units without signal.
     n_resamples : int
     one : str
@@ -186,8 +186,7 @@ def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[int, fl
             f"  Found: {stability.n_resamples} resamples. Use an even number."
         )
     n_pairs = stability.n_resamples // 2
-    bound = unimodal_bound if assumption == "unimodal" else concave_bound
-    return lambda q, threshold: bound(q, p, threshold, n_pairs)
+    return lambda q, threshold: concave_bound(q, p, threshold, n_pairs)
 
 
 def no_bound(stability: Resampled) -> str | None:
@@ -235,39 +234,21 @@ def worst_case_bound(q: int, p: int, threshold: float) -> float:
     return q**2 / ((2 * threshold - 1) * p)
 
 
-def unimodal_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
-    """Bound if the distribution of each noise unit's simultaneous selections is unimodal.
-
-    Theorem 2 of Shah and Samworth (2013, JRSS B 75, 55-80), with theta = q / p, for B pairs:
-    C(t, B) q^2 / p, where C is 1 / (2 (2t - 1 - 1 / (2B))) for t up to 3/4 and
-    4 (1 - t + 1 / (2B)) / (1 + 1 / B) above. The threshold is rounded up to the next frequency that
-    2B resamples can have. An OptionError if it is too low, or q exceeds p / sqrt(3).
-    """
-    theta, b = q / p, n_pairs
-    _check_few(q, p, 1 / math.sqrt(3))
-    count = _least_count(threshold, 2 * b)
-    floor = 0.5 + min(theta**2, 1 / (2 * b) + 0.75 * theta**2)
-    least = max(math.floor(floor * 2 * b + _ROUNDING) + 1, b + 2)
-    if count < least:
-        raise _too_low(threshold, least, 2 * b)
-    t = count / (2 * b)
-    if t <= 0.75:
-        factor = 1 / (2 * (2 * t - 1 - 1 / (2 * b)))
-    else:
-        factor = 4 * (1 - t + 1 / (2 * b)) / (1 + 1 / b)
-    return factor * q**2 / p
-
-
 def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
-    """Bound if these distributions are r-concave.
+    """Bound if the distributions of each noise unit's selections are r-concave.
 
     Equation 8 of Shah and Samworth (2013), with theta = q / p:
     p min(D(theta^2, 2t - 1, B, -1/2), D(theta, t, 2B, -1/4)), where D is :func:`largest_tail`. The
     proportions of simultaneous selections are taken to be -1/2-concave and the frequencies to be
-    -1/4-concave. An OptionError if the threshold is too low, or q exceeds p / 2.
+    -1/4-concave, for B pairs. The threshold is rounded up to the next frequency that 2B resamples
+    can have. An OptionError if the threshold is too low, or q exceeds p / 2.
     """
     theta, b = q / p, n_pairs
-    _check_few(q, p, 0.5)
+    if q > p / 2:
+        raise OptionError(
+            f"This bound needs at most {p // 2} selected of {p} on each resample.\n"
+            f'  Found: {q}. Use `fit.resample(..., k=...)`, or `assumption="none"`.'
+        )
     count = _least_count(threshold, 2 * b)
     # `count` of 2B resamples at least means count - B of B pairs with both halves at least.
     tail = min(largest_tail(theta**2, count - b, b, -0.5), largest_tail(theta, count, 2 * b, -0.25))
@@ -276,14 +257,6 @@ def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
         raise _too_low(threshold, least, 2 * b)
     # With few pairs the shape bound may be weaker than Markov's inequality, which needs no shape.
     return min(p * tail, worst_case_bound(q, p, threshold))
-
-
-def _check_few(q: int, p: int, share: float) -> None:
-    if q > share * p:
-        raise OptionError(
-            f"This bound needs at most {int(share * p)} selected of {p} on each resample.\n"
-            f'  Found: {q}. Use `fit.resample(..., k=...)`, or `assumption="none"`.'
-        )
 
 
 def _too_low(threshold: float, least: int, n: int) -> OptionError:

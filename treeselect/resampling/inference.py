@@ -55,7 +55,7 @@ from treeselect.resampling.sample_splitting import (
     fit_part,
 )
 from treeselect.running.parallel import Workers
-from treeselect.running.pieces import Course, Kind, run_pieces, some, stopped_note, units_read
+from treeselect.running.pieces import Course, Kind, run_pieces, stopped_note, units_read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -352,7 +352,7 @@ def _kind_of(names: Sequence[str]) -> Kind:
     def found(_: int, selected: BoolArray | None) -> dict[str, Any]:
         return {"selected": None if selected is None else tuple(compress(names, selected))}
 
-    return Kind("split", "splits", "Splits", write, read, found, some)
+    return Kind("split", write, read, found)
 
 
 def _select(

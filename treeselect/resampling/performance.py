@@ -43,7 +43,6 @@ from treeselect.running.pieces import (
     Kind,
     number_read,
     run_pieces,
-    some,
     stopped_note,
     table_read,
     table_written,
@@ -521,18 +520,10 @@ def _kind_of(names: Sequence[str], tests: Sequence[IntArray], n_classes: int) ->
         error = None if np.isnan(found.error) else found.error
         return [found.score, found.units.tolist(), table_written(table), error]
 
-    return Kind(
-        name="fold",
-        many="folds",
-        label="Folds",
-        write=write,
-        read=read,
-        found=lambda _, found: {
-            "score": float(found.score),
-            "selected": tuple(names[g] for g in found.units),
-        },
-        part=some,
-    )
+    def told(_: int, found: Fold) -> dict[str, Any]:
+        return {"score": float(found.score), "selected": tuple(names[g] for g in found.units)}
+
+    return Kind("fold", write, read, told)
 
 
 def _rule(choice: Choice, family: Family, result: Fit) -> str:

@@ -69,9 +69,9 @@ class Stability(Rounded, Resampled):
         ----------
         threshold : float
             Above 0.5, at most 1. Values between 0.6 and 0.9 are usual.
-        assumption : {"none", "unimodal", "r-concave"}
-            About the frequencies of units without signal; a stronger one gives a tighter bound.
-            ``"unimodal"`` and ``"r-concave"`` need ``scheme="complementary"``.
+        assumption : {"none", "r-concave"}
+            About the distribution of the frequencies of units without signal. ``"r-concave"``
+            gives a tighter bound, and needs ``scheme="complementary"``.
 
         Returns
         -------
@@ -92,8 +92,8 @@ class Stability(Rounded, Resampled):
         On each subsample of half the rows, q of p units are selected; units that are forced in
         count in neither. ``"none"`` is theorem 1 of [1]_: q^2 / ((2 threshold - 1) p), for the
         average over all subsamples, if units without signal are exchangeable and the method is no
-        worse than random guessing. The others are theorem 2 and equation 8 of [2]_, for any number
-        of complementary pairs. In [2]_, and for ``"none"`` with pairs, exchangeability is not
+        worse than random guessing. ``"r-concave"`` is equation 8 of [2]_, for any number of
+        complementary pairs. In [2]_, and for ``"none"`` with pairs, exchangeability is not
         needed if "false" means "selected on half of the rows with probability at most q / p".
         Unequal costs violate exchangeability too. See
         :mod:`treeselect.resampling.error_bounds`.
@@ -123,7 +123,7 @@ class Stability(Rounded, Resampled):
         ----------
         pfer : float
             Bound on the expected number of false selections, above 0.
-        assumption : {"none", "unimodal", "r-concave"}
+        assumption : {"none", "r-concave"}
             As in :meth:`pfer`.
 
         Returns

@@ -69,20 +69,29 @@ class Piece:
     found: dict[str, Any]
 
 
+FEWEST = 2
+"""Fewest resamples, folds or splits that make a partial result: one alone shows no variation."""
+
+
+def some(found: Found) -> Found:
+    """The finished pieces, if there are two or more: see :attr:`Kind.part`."""
+    return found if len(found) >= FEWEST else {}
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """Description of the pieces of a call."""
 
     name: str  # Singular, in lower-case letters
-    many: str  # Plural, for messages
-    label: str  # label of the progress bar
     write: Callable[[Any], Any]  # from a result to a value for JSON
     # ``read(number, saved)``, its inverse. Checks everything, because the file may be untrusted;
     # raises an error of any kind.
     read: Callable[[int, Any], Any]
     found: Callable[[int, Any], dict[str, Any]]  # ``found(number, result)``: :attr:`Piece.found`
     # From the finished pieces of a stopped call to those that form a result; empty if none do
-    part: Callable[[Found], Found]
+    part: Callable[[Found], Found] = some
+    many: str = ""  # Plural, for messages, and label of the progress bar; by default of `name`
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,8 @@ def run_pieces(
     the user stops the call and a part can be a result.
     """
     saved = None if course.checkpoint is None else _checkpoint(function, calls, kind, course)
+    many = kind.many or f"{kind.name}s"
+    label = kind.label or many.capitalize()
     found: dict[int, Any] = {}
 
     def report(number: int, was_saved: bool) -> None:
@@ -131,9 +142,7 @@ def run_pieces(
             report(number, was_saved=True)
         left = {number: call for number, call in enumerate(calls) if number not in known}
         with contextlib.closing(run_each(function, left, course.workers)) as running:
-            for number, result in track(
-                running, kind.label, len(calls), course.progress, len(known)
-            ):
+            for number, result in track(running, label, len(calls), course.progress, len(known)):
                 found[number] = result
                 if saved is not None:
                     saved.save(number, kind.write(result))
@@ -143,7 +152,7 @@ def run_pieces(
         if not part:
             raise
         if len(part) < len(calls):
-            warn(stopped_note(len(part), len(calls), kind.many))
+            warn(stopped_note(len(part), len(calls), many))
         return part
     return dict(sorted(found.items()))
 
@@ -164,9 +173,6 @@ def stopped_note(n: int, asked: int, name: str) -> str:
 
 
 # --- reading and writing finished pieces; files are untrusted and are checked --------------------
-
-FEWEST = 2
-"""Fewest resamples, folds or splits that make a partial result: one alone shows no variation."""
 
 
 def units_read(saved: Any, n_units: int, most: int | None = None) -> IntArray:
@@ -202,11 +208,6 @@ def table_read(saved: Any, shape: tuple[int, int]) -> FloatArray:
         [math.nan if number is None else number_read(number) for number in row] for row in saved
     ]
     return np.array(rows, dtype=np.float64).reshape(shape)
-
-
-def some(found: Found) -> Found:
-    """The finished pieces, if there are two or more: see ``running.pieces.Kind.part``."""
-    return found if len(found) >= FEWEST else {}
 
 
 # --- finished pieces of long calls in a folder, from which a stopped call resumes ----------------
