@@ -235,11 +235,8 @@ def leave_out(
         test_share=outer.test_share,
         score_name=family.score_name,
         score_words=family.score_words,
-        scheme=outer.words,
-        call=result.call.text,
-        seed=seed,
-        library=result.design.library,
         labels=shown_names(result.design),
+        **outer.told(result, seed),
     )
 
 

@@ -64,17 +64,26 @@ class OuterFolds:
     weights: RowWeights  # case weights of the rows, with the clusters of the folds
     family: Family  # with the score on held-out rows
 
-    @property
-    def words(self) -> str:
-        """How rows are held out."""
-        return self.folds.words(len(self.splits))
+    def told(self, result: Fit, seed: int) -> dict[str, Any]:
+        """What all results on these folds say of where they come from."""
+        return {
+            "scheme": self.folds.words(len(self.splits)),
+            "call": result.call.text,
+            "seed": seed,
+            "library": result.design.library,
+        }
+
+    def n_used(self, splits: Sequence[Split]) -> tuple[IntArray, IntArray]:
+        """Numbers of training and held-out rows of each split that are used."""
+        used = self.weights.used
+        sizes = [(used[split.train].sum(), used[split.test].sum()) for split in splits]
+        train, test = np.array(sizes, dtype=np.int64).T
+        return train, test
 
     @property
     def test_share(self) -> float:
         """Ratio of held-out to training rows, mean over the folds."""
-        used = self.weights.used
-        sizes = np.array([(used[s.train].sum(), used[s.test].sum()) for s in self.splits])
-        return test_share(*sizes.T)
+        return test_share(*self.n_used(self.splits))
 
 
 def outer_folds(
@@ -260,40 +269,36 @@ class LearningCurve:
         """:meth:`tidy` as a pandas frame."""
         import pandas as pd
 
-        nothing = np.nan, (np.nan, np.nan)
-        folds = self.scores.shape[1]
-        judged = self.selected[:, :, self.assessed]
-        index = [stability_index(own) if folds > 1 else nothing for own in judged]
+        measures = np.full((len(self.shares), 4), np.nan)
+        if self.scores.shape[1] > 1:
+            for row, scores, sets in zip(measures, self.scores, self.selected, strict=True):
+                index, interval = stability_index(sets[:, self.assessed])
+                row[:] = standard_error(scores, self.repeats), index, *interval
+        error, index, low, high = measures.T
         return pd.DataFrame(
             {
                 "share": self.shares,
                 "rows": self.n_train.mean(axis=1),
                 "score": self.scores.mean(axis=1),
-                "standard_error": [
-                    standard_error(own, self.repeats) if folds > 1 else np.nan
-                    for own in self.scores
-                ],
+                "standard_error": error,
                 "k": self.selected.sum(axis=2).mean(axis=1),
-                "stability": [value for value, _ in index],
-                "stability_low": [low for _, (low, _) in index],
-                "stability_high": [high for _, (_, high) in index],
+                "stability": index,
+                "stability_low": low,
+                "stability_high": high,
             }
         )
 
     @property
     def words(self) -> str:
         """What the last training rows added, and what the score is, in sentences."""
-        return " ".join(filter(None, (self._gain_words, self.score_words)))
+        return " ".join(filter(None, (self._gain_words(), self.score_words)))
 
-    @property
     def _gain_words(self) -> str:
         table = self.table()
         last = table.iloc[-1]
+        rows, held_out = f"{last['rows']:,.0f} training rows", f"{self.score_name} on held-out rows"
         if len(table) == 1:
-            return (
-                f"With {_rows(last['rows'])}, the mean {self.score_name} on held-out rows is"
-                f" {last['score']:.3f}."
-            )
+            return f"With {rows}, the mean {held_out} is {last['score']:.3f}."
         before = table.iloc[-2]
         found = paired_difference(differences(self.scores[-1], self.scores[-2]), self.test_share)
         interval = (
@@ -302,9 +307,8 @@ class LearningCurve:
             else ""
         )
         said = (
-            f"From {before['rows']:,.0f} to {_rows(last['rows'])}, the mean {self.score_name} on"
-            f" held-out rows changed by {last['score'] - before['score']:+.3f}{interval}, to"
-            f" {last['score']:.3f}."
+            f"From {before['rows']:,.0f} to {rows}, the mean {held_out} changed by"
+            f" {last['score'] - before['score']:+.3f}{interval}, to {last['score']:.3f}."
         )
         if np.isfinite([before["stability"], last["stability"]]).all():
             old, new = f"{before['stability']:.2f}", f"{last['stability']:.2f}"
@@ -317,10 +321,6 @@ class LearningCurve:
 
     def __repr__(self) -> str:
         return f"<LearningCurve, {len(self.shares)} shares, {self.scores.shape[1]} folds>"
-
-
-def _rows(mean: float) -> str:
-    return f"{mean:,.0f} training rows"
 
 
 def learn(
@@ -343,14 +343,9 @@ def learn(
             "  Use the fit before it is saved, or select with the name of a scorer, which a model"
             " file holds."
         )
-    outer = outer_folds(
-        result, folds, scoring=None, seed=stream_seed(seed, "learning"), **given
-    )  # fmt: skip
-    nested, here, n_folds = (
-        nested_selection(result, outer, inner_folds),
-        outer.here,
-        len(outer.splits),
-    )
+    outer = outer_folds(result, folds, scoring=None, seed=stream_seed(seed, "learning"), **given)
+    nested, groups = nested_selection(result, outer, inner_folds), outer.here.arrays.groups
+    n_folds = len(outer.splits)
     places = [(share, number) for share in parts for number in range(n_folds)]
     seeds = [stream_seed(seed, "learning", number) for number in range(n_folds)]
     splits = [
@@ -363,24 +358,20 @@ def learn(
     ]
     found = run_all(one_fold, calls, workers, "Fits", result.progress)
     shape = len(parts), n_folds
-    selected = np.zeros((len(splits), len(here.arrays.groups.names)), dtype=bool)
+    selected = np.zeros((len(splits), len(groups.names)), dtype=bool)
     for row, fold in zip(selected, found, strict=True):
         row[fold.units] = True
-    used = here.row_weights.used
     return LearningCurve(
         shares=parts,
-        n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64).reshape(shape),
+        n_train=outer.n_used(splits)[0].reshape(shape),
         test_share=outer.test_share,
         scores=np.array([fold.score for fold in found]).reshape(shape),
         selected=selected.reshape(*shape, -1),
-        assessed=~here.arrays.groups.keep,
+        assessed=~groups.keep,
         repeats=mean_repeats(outer.splits),
         score_name=outer.family.score_name,
         score_words=outer.family.score_words,
-        scheme=outer.words,
-        call=result.call.text,
-        seed=seed,
-        library=result.design.library,
+        **outer.told(result, seed),
     )
 
 

@@ -462,32 +462,27 @@ def measure(
     tests = [split.weights(nested.weights)[1].rows for split in outer.splits]
     by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family.n_classes), course)
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
-    used = here.row_weights.used
+    n_train, n_test = outer.n_used(splits)
     return Performance(
         scores=np.array([fold.score for fold in found]),
         errors=np.array([fold.error for fold in found]),
         n_cases=n_cases(here.response, here.row_weights),
         selected=tuple(here.terms_of([names[g] for g in fold.units]) for fold in found),
         k=np.array([len(fold.units) for fold in found], dtype=np.int64),
-        n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64),
-        n_test=np.array([used[s.test].sum() for s in splits], dtype=np.int64),
+        n_train=n_train,
+        n_test=n_test,
         repeats=mean_repeats(splits),
         score_name=family.score_name,
         score_words=family.score_words,
         score_bounds=family.score_bounds,
         family=result.family,
         method=result.method,
-        scheme=outer.words,
         rule=_rule(nested.choice, nested.problem.family, result),
-        call=result.call.text,
         k_of_fit=result.k,
         fingerprint=data_fingerprint(here),
-        path_score=(
-            float(result.scores.mean[result.k])
-            if result.scores is not None and scoring is None
-            else float("nan")
-        ),
-        seed=seed,
+        path_score=float("nan")
+        if result.scores is None or scoring is not None
+        else float(result.scores.mean[result.k]),
         held_out=gather_held_out(
             here,
             [tests[number] for number in by_fold],
@@ -495,9 +490,9 @@ def measure(
             list(by_fold),
             grouped=outer.weights.blocks is not None,
         ),
-        library=result.design.library,
         asked=n_folds if len(splits) < n_folds else None,
         labels=shown_names(result.design),
+        **outer.told(result, seed),
     )
 
 

@@ -359,12 +359,9 @@ def group_by_risk(
         horizon=at,
         predicted=np.array([np.average(survival[own], weights=mass[own]) for own in members]),
         time=known.time,
-        scheme=outer.words,
-        call=result.call.text,
-        seed=seed,
         n_left_out=int((told & (weight > 0)).sum()) - len(rows),
         spans=tuple(np.stack([*problem.y[own][:, [START, STOP]].T, mass[own]]) for own in members),
-        library=result.design.library,
+        **outer.told(result, seed),
     )
 
 
