@@ -37,11 +37,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from treeselect.resampling.coefficient_stability import CoefficientStability
-    from treeselect.resampling.conditional import ConditionalImportance
+    from treeselect.resampling.conditional import ConditionalImportance, RiskGroups
     from treeselect.resampling.inference import Inference
     from treeselect.resampling.outer_folds import LearningCurve
     from treeselect.resampling.performance import Performance
-    from treeselect.resampling.risk_groups import RiskGroups
     from treeselect.results.citation import Citation
     from treeselect.results.refitting import GlmFit
 

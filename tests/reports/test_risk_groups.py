@@ -16,7 +16,7 @@ from treeselect.printing.markup import template_folder
 from treeselect.reports.gather import gather
 from treeselect.reports.render import render, template_environment
 from treeselect.reports.selection.model import risk_section
-from treeselect.resampling.risk_groups import RiskGroups
+from treeselect.resampling.conditional import RiskGroups
 
 HOSTILE = "<b>days</b>"
 

@@ -112,19 +112,19 @@ def test_it_holds_the_mean_of_all_clusters_there_could_be(spread):
 @settings(derandomize=True)
 def test_pairs_are_those_of_contingency_tables(selected):
     n = len(selected)
-    found = pairs_of(selected)
+    found = pairs_of(selected, 0.01)
     at = 0
     varying = [g for g in range(selected.shape[1]) if 0 < selected[:, g].sum() < n]
     for place, i in enumerate(varying):
         for j in varying[place + 1 :]:
             a, b = selected[:, i], selected[:, j]
             table = [[(a & b).sum(), (a & ~b).sum()], [(~a & b).sum(), (~a & ~b).sum()]]
-            assert (found.first[at], found.second[at]) == (i, j)
-            assert found.together[at] == pytest.approx((a & b).mean())
-            assert found.expected[at] == pytest.approx(a.mean() * b.mean())
-            assert found.p_value[at] == pytest.approx(chi2_contingency(table).pvalue, abs=1e-9)
+            assert (found["first"][at], found["second"][at]) == (i, j)
+            assert found["together"][at] == pytest.approx((a & b).mean())
+            assert found["expected"][at] == pytest.approx(a.mean() * b.mean())
+            assert found["p_value"][at] == pytest.approx(chi2_contingency(table).pvalue, abs=1e-9)
             at += 1
-    assert at == len(found.first)
+    assert at == len(found["first"])
 
 
 def test_co_selection_by_hand():

@@ -11,8 +11,8 @@ from survival_data import small_fit, small_times
 from treeselect.engine.survival.times import EVENT, STOP, STRATUM
 from treeselect.errors import OptionError
 from treeselect.models.forest import refit_forest
+from treeselect.resampling.conditional import _held_out, _horizon
 from treeselect.resampling.folds import Split
-from treeselect.resampling.risk_groups import _held_out, _horizon
 
 
 @pytest.fixture(scope="module")

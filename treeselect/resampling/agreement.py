@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -159,24 +160,6 @@ def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
 # --- joint selection of pairs of units, compared with independence -------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """Pairs of units, each as two column numbers, with their joint frequencies."""
-
-    first: IntArray  # (n_pairs,)
-    second: IntArray  # (n_pairs,)
-    together: FloatArray  # (n_pairs,); share of the resamples that selected both
-    # (n_pairs,); product of the two frequencies: the expected share under independence
-    expected: FloatArray
-    p_value: FloatArray  # (n_pairs,); P-value of the chi-squared test of independence
-
-    def signs(self, level: float) -> IntArray:
-        """1 for pairs selected together more often than by chance at a level, -1 for pairs selected
-        together less often, 0 for the others."""
-        direction = np.sign(self.together - self.expected).astype(np.int64)
-        return np.where(self.p_value < level, direction, 0)
-
-
 def co_selection(selected: BoolArray) -> FloatArray:
     """Share of the resamples that selected both of two units, shape (n_groups, n_groups).
 
@@ -186,14 +169,13 @@ def co_selection(selected: BoolArray) -> FloatArray:
     return np.asarray(z.T @ z / len(z))
 
 
-def pairs_of(selected: BoolArray) -> Pairs:
+def pairs_of(selected: BoolArray, level: float) -> dict[str, Any]:
     """All pairs of columns that are neither always nor never selected.
 
-    The others are constant, and independent of every other column.
-
-    Notes
-    -----
-    The test is that of a 2 x 2 table with Yates' correction, as R's ``chisq.test``.
+    Two column numbers; the share of the resamples that selected both, and the product of their
+    frequencies; the p-value of the chi-squared test of independence with Yates' correction, as R's
+    ``chisq.test``; and 1 for pairs selected together more often than by chance at the level, -1 for
+    those selected less often, otherwise 0.
     """
     from scipy.special import chdtrc
 
@@ -206,14 +188,16 @@ def pairs_of(selected: BoolArray) -> Pairs:
     difference = np.abs(together - n * a * b)
     # |observed - expected| is the same in the four cells of the table.
     corrected = np.maximum(difference - 0.5, 0.0)
-    statistic = corrected**2 / (n * a * (1 - a) * b * (1 - b))
-    return Pairs(
-        first=units[i].astype(np.int64),
-        second=units[j].astype(np.int64),
-        together=together / n,
-        expected=a * b,
-        p_value=np.asarray(chdtrc(1.0, statistic)),
-    )
+    p_value = np.asarray(chdtrc(1.0, corrected**2 / (n * a * (1 - a) * b * (1 - b))))
+    direction = np.sign(together / n - a * b).astype(np.int64)
+    return {
+        "first": units[i].astype(np.int64),
+        "second": units[j].astype(np.int64),
+        "together": together / n,
+        "expected": a * b,
+        "p_value": p_value,
+        "sign": np.where(p_value < level, direction, 0),
+    }
 
 
 # --- interchangeable units: associated units of which resamples select exactly one ("a place") ---
@@ -248,9 +232,13 @@ class Place:
     association: float
 
 
+Clusters = tuple[tuple[tuple[int, ...], float], ...]
+"""Numbers of the units of some sets, each with their lowest pairwise association."""
+
+
 def associated_clusters(
     replaced: Iterable[tuple[int, Iterable[int]]], association: Callable[[int, int], float]
-) -> list[tuple[int, ...]]:
+) -> Clusters:
     """Candidate sets: clusters of pairwise associated units, each with a unit of the fit."""
     clusters: list[set[int]] = []
     for unit, others in replaced:
@@ -262,7 +250,10 @@ def associated_clusters(
             overlapping = [cluster for cluster in clusters if not cluster.isdisjoint(own)]
             clusters = [cluster for cluster in clusters if cluster.isdisjoint(own)]
             clusters.append(set(own).union(*overlapping))
-    return [tuple(sorted(cluster)) for cluster in clusters]
+    return tuple(
+        (tuple(cluster), float(min(association(a, b) for a, b in combinations(cluster, 2))))
+        for cluster in map(sorted, clusters)
+    )
 
 
 def place_of(
@@ -280,8 +271,3 @@ def place_of(
         exactly_one,
         association,
     )
-
-
-def least_association(cluster: Sequence[int], association: Callable[[int, int], float]) -> float:
-    """Lowest pairwise association."""
-    return float(np.min([association(a, b) for a, b in itertools.combinations(cluster, 2)]))

@@ -134,11 +134,11 @@ def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
             " `fit.risk_groups()` compares predicted and observed survival."
         )
     if not held.classes:
-        return pd.DataFrame(_groups_of_numbers(held, n_groups))
+        return _in_groups(held, held.predicted, held.y, n_groups)
     parts = []
     for number, label in positive_classes(held):
-        happened, probability = (held.y == number), probability_of(held, number)
-        rows = pd.DataFrame(_groups_of_shares(held, happened, probability, n_groups))
+        happened = (held.y == number).astype(np.float64)
+        rows = _in_groups(held, probability_of(held, number), happened, n_groups)
         rows.insert(0, "class", pd.Series([label] * len(rows)))
         parts.append(rows)
     return pd.concat(parts, ignore_index=True)
@@ -167,68 +167,42 @@ def recalibration(held: HeldOut) -> Recalibration | None:
     return recalibrate(held.family.name, held.y, known, mass)
 
 
-def _groups_of_shares(
-    held: HeldOut, happened: BoolArray, probability: FloatArray, n_groups: int
-) -> dict[str, Any]:
-    groups = _members(quantile_groups(probability, held.mass, n_groups))
-    predicted, observed, n = _means(held, groups, probability, happened.astype(np.float64))
-    low, high = wilson_of_share(observed, n)
-    return _columns(held, groups, predicted, observed, low, high)
-
-
-def _groups_of_numbers(held: HeldOut, n_groups: int) -> dict[str, Any]:
+def _in_groups(
+    held: HeldOut, predicted: FloatArray, observed: FloatArray, n_groups: int
+) -> pd.DataFrame:
+    """Predicted and observed means of groups of rows, with their intervals; of numbers and counts
+    the residuals, too."""
+    import pandas as pd
     from scipy import stats
 
-    groups = _members(quantile_groups(held.predicted, held.mass, n_groups))
-    predicted, observed, n = _means(held, groups, held.predicted, held.y)
-    spread = [
-        np.sqrt(np.average((held.y[own] - mean) ** 2, weights=held.mass[own]))
-        for own, mean in zip(groups, observed, strict=True)
-    ]
-    with np.errstate(divide="ignore", invalid="ignore"):  # one row has no standard error
-        error = np.where(n > 1, np.array(spread) / np.sqrt(n - 1), np.nan)
-        half = stats.t.ppf(0.975, np.maximum(n - 1, 1e-9)) * error
-    found = _columns(held, groups, predicted, observed, observed - half, observed + half)
-    residual = held.y - held.predicted
-    ends = [
-        np.quantile(residual[own], MIDDLE, weights=held.mass[own], method="inverted_cdf")
-        for own in groups
-    ]
-    low, high = np.array(ends).T
-    return found | {"residual": observed - predicted, "residual_low": low, "residual_high": high}
+    group = quantile_groups(predicted, held.mass, n_groups)
+    groups = [np.flatnonzero(group == g) for g in range(int(group.max()) + 1)]
 
+    def mean(values: FloatArray) -> FloatArray:
+        return np.array([np.average(values[own], weights=held.mass[own]) for own in groups])
 
-def _members(group: IntArray) -> list[IntArray]:
-    return [np.flatnonzero(group == g) for g in range(int(group.max()) + 1)]
-
-
-def _means(
-    held: HeldOut, groups: list[IntArray], predicted: FloatArray, observed: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean prediction, mean response and effective number of rows of each group."""
-    means = [
-        [np.average(values[own], weights=held.mass[own]) for own in groups]
-        for values in (predicted, observed)
-    ]
-    return np.array(means[0]), np.array(means[1]), np.array([held.like_rows(own) for own in groups])
-
-
-def _columns(
-    held: HeldOut,
-    groups: list[IntArray],
-    predicted: FloatArray,
-    observed: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-) -> dict[str, Any]:
-    return {
+    means, n = mean(observed), np.array([held.like_rows(own) for own in groups])
+    table = {
         "group": np.arange(1, len(groups) + 1),
         "n": np.array([held.mass[own].sum() for own in groups]),
-        "predicted": predicted,
-        "observed": observed,
-        "ci_low": low,
-        "ci_high": high,
+        "predicted": mean(predicted),
+        "observed": means,
     }
+    if held.classes:
+        table["ci_low"], table["ci_high"] = wilson_of_share(means, n)
+        return pd.DataFrame(table)
+    with np.errstate(divide="ignore", invalid="ignore"):  # one row has no standard error
+        error = np.sqrt(mean((observed - means[group]) ** 2)) / np.sqrt(n - 1)
+        half = stats.t.ppf(0.975, np.maximum(n - 1, 1e-9)) * np.where(n > 1, error, np.nan)
+    table["ci_low"], table["ci_high"] = means - half, means + half
+    table["residual"] = means - table["predicted"]
+    ends = [
+        np.quantile((observed - predicted)[own], MIDDLE, weights=held.mass[own],
+                    method="inverted_cdf")
+        for own in groups
+    ]  # fmt: skip
+    table["residual_low"], table["residual_high"] = np.array(ends).T
+    return pd.DataFrame(table)
 
 
 # --- discrimination between classes on held-out rows: ROC curves, areas, confusion matrices ------

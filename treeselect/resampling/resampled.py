@@ -15,6 +15,7 @@ from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.frames.tables import in_library
 from treeselect.resampling.agreement import (
+    Clusters,
     co_selection,
     correlated_index,
     distinct_sets,
@@ -64,15 +65,19 @@ class StabilityPath:
         """Selection frequencies, shape (n_sizes, n_groups)."""
         return np.asarray(self.counts / self.n_resamples)
 
+    def order(self, units: Sequence[str], first: BoolArray) -> list[int]:
+        """Units that any resample selected: the first ones, then by decreasing mean frequency."""
+        mean = self.frequency.mean(axis=0)
+        some = np.flatnonzero(mean > 0).tolist()
+        return sorted(some, key=lambda g: (not first[g], -mean[g], units[g]))
+
     def table(self, units: Sequence[str]) -> pd.DataFrame:
         """A row for each size and each unit that any resample selected, in decreasing order of mean
         frequency along the path: columns ``k``, ``term``, ``frequency``."""
         import pandas as pd
 
-        frequency = self.frequency
-        mean = frequency.mean(axis=0)
-        order = sorted(np.flatnonzero(mean > 0).tolist(), key=lambda g: (-mean[g], units[g]))
-        n_sizes = len(self.counts)
+        frequency, n_sizes = self.frequency, len(self.counts)
+        order = self.order(units, np.zeros(len(units), dtype=bool))
         return pd.DataFrame(
             {
                 "k": np.tile(self.sizes, len(order)),
@@ -152,9 +157,7 @@ class Resampled:
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
     similarity: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
     measured_index: float = field(default=float("nan"), repr=False, compare=False)
-    measured_places: tuple[tuple[tuple[int, ...], float], ...] = field(
-        default=(), repr=False, compare=False
-    )
+    measured_places: Clusters = field(default=(), repr=False, compare=False)
     measured_associations: tuple[float, ...] = field(default=(), repr=False, compare=False)
     along: StabilityPath | None = field(default=None, repr=False, compare=False)
     labels: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
@@ -356,17 +359,17 @@ class Resampled:
 
         level = check_share("level", level)
         order = self._by_frequency()
-        found = pairs_of(self.selected[:, order])
+        found = pairs_of(self.selected[:, order], level)
         names = np.array(self.units, dtype=object)[order]
         frame = pd.DataFrame(
             {
-                "term": names[found.first],
-                "other": names[found.second],
-                "together": found.together,
-                "expected": found.expected,
-                "ratio": found.together / found.expected,
-                "sign": _SIGNS[found.signs(level) + 1],
-                "p_value": found.p_value,
+                "term": names[found["first"]],
+                "other": names[found["second"]],
+                "together": found["together"],
+                "expected": found["expected"],
+                "ratio": found["together"] / found["expected"],
+                "sign": _SIGNS[found["sign"] + 1],
+                "p_value": found["p_value"],
             }
         )
         frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
@@ -420,11 +423,7 @@ def path_lines(
     path: StabilityPath, units: Sequence[str], fitted: BoolArray, most: int
 ) -> PathLines:
     """The paths of at most `most` units: those of the fit first, then the most frequent."""
-    frequency = path.frequency
-    mean = frequency.mean(axis=0)
-    order = sorted(
-        np.flatnonzero(mean > 0).tolist(), key=lambda g: (~fitted[g], -mean[g], units[g])
-    )
+    frequency, order = path.frequency, path.order(units, fitted)
     shown = order[:most]
     return PathLines(
         sizes=tuple(int(k) for k in path.sizes),

@@ -22,7 +22,7 @@ from treeselect.printing import (
     interval_text,
     percent_text,
 )
-from treeselect.resampling.agreement import Place, associated_clusters, least_association, place_of
+from treeselect.resampling.agreement import Clusters, Place, associated_clusters, place_of
 from treeselect.resampling.error_bounds import (
     CUTOFF,
     PAIRS,
@@ -282,15 +282,14 @@ class Stability(Rounded, Resampled):
         return tuple(place for place in found if place is not None)
 
     @property
-    def place_members(self) -> tuple[tuple[tuple[int, ...], float], ...]:
+    def place_members(self) -> Clusters:
         """Numbers of the units of each of :attr:`places`, and their lowest association."""
-        number = {unit: n for n, unit in enumerate(self.units)}
         return tuple(
-            (tuple(sorted(number[unit] for unit in place.units)), place.association)
+            (tuple(sorted(map(self.units.index, place.units))), place.association)
             for place in self.places
         )
 
-    def _clusters(self) -> tuple[tuple[tuple[int, ...], float], ...]:
+    def _clusters(self) -> Clusters:
         """Candidate sets of interchangeable units, with their lowest pairwise association."""
         if self.association is None:
             return self.measured_places
@@ -299,8 +298,7 @@ class Stability(Rounded, Resampled):
         def strength(unit: int, other: int) -> float:
             return measure(self.units[unit], self.units[other])
 
-        found = associated_clusters(self._replaced(), strength)
-        return tuple((cluster, least_association(cluster, strength)) for cluster in found)
+        return associated_clusters(self._replaced(), strength)
 
     @property
     def substitutes(self) -> Any:
@@ -335,17 +333,12 @@ class Stability(Rounded, Resampled):
         for unit, others in self._replaced():
             without = ~self.selected[:, unit]
             for other in others:
-                beside = self.selected[~without, other]
                 names = self.units[unit], self.units[other]
-                rows.append(
-                    (
-                        *names,
-                        int(without.sum()),
-                        float(self.selected[without, other].mean()),
-                        float(beside.mean()) if len(beside) else np.nan,
-                        self._association(len(rows), *names),
-                    )
-                )
+                share = float(self.selected[without, other].mean())
+                beside = self.selected[~without, other]
+                otherwise = float(beside.mean()) if len(beside) else np.nan
+                strength = self._association(len(rows), *names)
+                rows.append((*names, int(without.sum()), share, otherwise, strength))
         columns = ["term", "substitute", "n_without", "share", "share_otherwise", "association"]
         return in_library(pd.DataFrame(rows, columns=columns), self.library)
 
@@ -405,26 +398,16 @@ def summarise_stability(stability: Stability) -> SummaryContent:
     """Content of its summary."""
     table = stability.in_pandas.tidy()
     kept = dict(zip(stability.units, stability.kept.tolist(), strict=True))
-    rows = tuple(
-        (
-            str(row["term"]),
-            *(
-                ("forced in", "")
-                if kept[row["term"]]
-                else (
-                    decimal_text(row["frequency"], 2),
-                    interval_text(row["ci_low"], row["ci_high"]),
-                )
-            ),
-            "yes" if row["selected"] else "no",
-        )
-        for row in table.head(MOST_ROWS).to_dict("records")
-    )
+    rows = []
+    for row in table.head(MOST_ROWS).to_dict("records"):
+        told = decimal_text(row["frequency"], 2), interval_text(row["ci_low"], row["ci_high"])
+        cells = ("forced in", "") if kept[row["term"]] else told
+        rows.append((str(row["term"]), *cells, "yes" if row["selected"] else "no"))
     return SummaryContent(
         title="Stability of the selection",
         facts=_facts(stability),
         columns=(stability.one.capitalize(), "Frequency", "95% interval", "Selected"),
-        rows=rows,
+        rows=tuple(rows),
         notes=_notes(stability, len(table) - len(rows)),
     )
 

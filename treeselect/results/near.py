@@ -96,10 +96,9 @@ def co_selection_map(stability: Stability, units: Sequence[str]) -> CoSelection:
     selected = stability.selected[:, [place[unit] for unit in shown]]
     together = co_selection(selected)
     expected, sign = together.copy(), np.zeros(together.shape, dtype=np.int64)
-    pairs = pairs_of(selected)
-    for i, j, share, direction in zip(
-        pairs.first, pairs.second, pairs.expected, pairs.signs(PAIR_LEVEL), strict=True
-    ):
+    pairs = pairs_of(selected, PAIR_LEVEL)
+    columns = (pairs[name] for name in ("first", "second", "expected", "sign"))
+    for i, j, share, direction in zip(*columns, strict=True):
         expected[i, j] = expected[j, i] = share
         sign[i, j] = sign[j, i] = direction
     return CoSelection(shown, together, expected, sign)

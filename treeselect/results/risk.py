@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import read_seed
 from treeselect.models.forest import refit_forest
+from treeselect.resampling.conditional import RiskGroups, group_by_risk
 from treeselect.resampling.folds import Splitter
-from treeselect.resampling.risk_groups import RiskGroups, group_by_risk
 from treeselect.results.refitting import growing
 from treeselect.running.parallel import Workers, workers_for
 

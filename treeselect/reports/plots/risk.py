@@ -14,8 +14,8 @@ from treeselect.results.risk import risk_groups_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from treeselect.resampling.conditional import RiskGroups
     from treeselect.resampling.fit import Fit
-    from treeselect.resampling.risk_groups import RiskGroups
 
 _STROKES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (6, 2, 1.5, 2)))
 

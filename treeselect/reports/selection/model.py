@@ -20,8 +20,8 @@ from treeselect.reports.figures.panels import Panel, panels, share_scale
 from treeselect.reports.figures.survival import Steps, SurvivalFigure, survival_figure, time_ticks
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Table
+from treeselect.resampling.conditional import risk_group_notes
 from treeselect.resampling.fit import noun
-from treeselect.resampling.risk_groups import risk_group_notes
 from treeselect.results.curves import (
     DOUBLED,
     MOST_LEVELS,
@@ -46,8 +46,8 @@ from treeselect.results.risk import risk_groups_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from treeselect.resampling.conditional import RiskGroups
     from treeselect.resampling.fit import Fit
-    from treeselect.resampling.risk_groups import RiskGroups
 
 
 @dataclass(frozen=True, slots=True)
