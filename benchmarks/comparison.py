@@ -29,7 +29,7 @@ from tables import RESULTS, data_folder, options_text, with_earlier, write_table
 
 import treeselect
 from treeselect.algorithms.registry import METHODS as KINDS
-from treeselect.comparison import running
+from treeselect.comparison import methods
 
 SETS = {"german": ("german_credit", "target"), "adult": ("adult", "income")}
 MOST_ROWS, SIZE, FOLDS = 10_000, 8, 10
@@ -128,15 +128,15 @@ class Copies:
     """The binned arrays that compare() hands to methods and folds in this process."""
 
     def __init__(self):
-        self._plain = running.follow_fold
+        self._plain = methods.follow_fold
         self.at, self.size, self.calls = set(), 0, 0
 
     def __enter__(self):
-        running.follow_fold = self._noted
+        methods.follow_fold = self._noted
         return self
 
     def __exit__(self, *error):
-        running.follow_fold = self._plain
+        methods.follow_fold = self._plain
 
     def _noted(self, problem, *arguments, **options):
         self.calls += 1

@@ -13,7 +13,7 @@ from sklearn.model_selection import TimeSeriesSplit
 import treeselect
 from treeselect import GRRF, MRMR, RRF, ControlBurn
 from treeselect.algorithms.task import Task
-from treeselect.comparison.running import read_methods, read_sizes
+from treeselect.comparison.methods import read_methods, read_sizes
 from treeselect.designs.weights import row_weights
 from treeselect.errors import DataError, MethodError, OptionError
 from treeselect.resampling.cross_validation import follow_fold

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.task import Step, Task
     from treeselect.comparing import Comparison, compare
     from treeselect.comparing_fits import compare_fits
-    from treeselect.comparison.fits import FitComparison
+    from treeselect.comparison.record import FitComparison
     from treeselect.designs.problem import Problem
     from treeselect.formula_selector import FormulaSelector
     from treeselect.frames.opening import read
@@ -116,7 +116,7 @@ _HOME = {
     "ControlBurn": "treeselect.algorithms.controlburn.controlburn",
     "ExchangeSearch": "treeselect.algorithms.search.exchange",
     "FCBF": "treeselect.algorithms.filters",
-    "FitComparison": "treeselect.comparison.fits",
+    "FitComparison": "treeselect.comparison.record",
     "ForeignSelector": "treeselect.algorithms.foreign",
     "Forest": "treeselect.algorithms.controlburn.trees",
     "ForestImportance": "treeselect.algorithms.forests.importance",

@@ -22,8 +22,7 @@ from treeselect.arguments.checks import (
     file_path,
     read_seed,
 )
-from treeselect.comparison.record import Contest
-from treeselect.comparison.running import (
+from treeselect.comparison.methods import (
     AllTerms,
     Contestant,
     Methods,
@@ -35,6 +34,7 @@ from treeselect.comparison.running import (
     run_methods,
     run_notes,
 )
+from treeselect.comparison.record import Contest
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.labels import response_label, shown_names
 from treeselect.designs.modeldata import ModelData
@@ -388,7 +388,7 @@ class Comparison(Summarised, Tabled, Contest):
             Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
             in notebooks.
         """
-        from treeselect.comparison.words import summarise_comparison
+        from treeselect.comparison.methods import summarise_comparison
         from treeselect.printing import Summary, chosen_digits
 
         with chosen_digits(check_digits(digits)):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from treeselect.arguments.checks import described, read_seed
-from treeselect.comparison.fits import FitComparison
+from treeselect.comparison.record import FitComparison
 from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from treeselect.comparing import Comparison
+from treeselect.comparison.methods import verdict
 from treeselect.comparison.record import Run, pareto_front
-from treeselect.comparison.words import verdict
 from treeselect.errors import OptionError
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.cross_validation import FoldPath, paired_difference

@@ -10,7 +10,7 @@ import pytest
 from comparison_data import made
 from markup import plain, without_style
 
-from treeselect.comparison.words import comparison_notes
+from treeselect.comparison.methods import comparison_notes
 from treeselect.errors import OptionError
 from treeselect.printing import signed
 from treeselect.printing.markup import template_folder

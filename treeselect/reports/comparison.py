@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from treeselect.comparison.words import (
+from treeselect.comparison.methods import (
     MOST_LINES,
     ScoreLine,
     Verdict,
@@ -20,10 +20,10 @@ from treeselect.comparison.words import (
     difference_cells,
     method_notes,
     size_text,
-    span,
     units_text,
     verdict,
 )
+from treeselect.comparison.record import span
 from treeselect.designs.problem import noun_of
 from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.reports.figures.bars import BarFigure, bar_figure

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from treeselect.comparison.words import ScoreLine, score_lines
+from treeselect.comparison.methods import ScoreLine, score_lines
 from treeselect.printing import SummaryContent
 from treeselect.results.effects import effect_table
 from treeselect.results.summary import summarise

@@ -272,8 +272,8 @@ class LearningCurve:
         measures = np.full((len(self.shares), 4), np.nan)
         if self.scores.shape[1] > 1:
             for row, scores, sets in zip(measures, self.scores, self.selected, strict=True):
-                index, interval = stability_index(sets[:, self.assessed])
-                row[:] = standard_error(scores, self.repeats), index, *interval
+                agreement, interval = stability_index(sets[:, self.assessed])
+                row[:] = standard_error(scores, self.repeats), agreement, *interval
         error, index, low, high = measures.T
         return pd.DataFrame(
             {

@@ -13,7 +13,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from comparison_data import made
 
-from treeselect.comparison.words import score_lines
+from treeselect.comparison.methods import score_lines
 from treeselect.errors import MissingPackageError, OptionError
 from treeselect.reports.plots.comparison import KINDS
 

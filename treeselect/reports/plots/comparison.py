@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import check_choice
-from treeselect.comparison.words import MOST_LINES, ScoreLine, score_lines
+from treeselect.comparison.methods import MOST_LINES, ScoreLine, score_lines
 from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, listing
 from treeselect.printing import number_text
