@@ -122,9 +122,7 @@ def run_selection(
     progress: bool | None = None,
 ) -> tuple[Chosen, Model]:
     """The whole selection on the rows with a positive weight: path, choice of k, final model."""
-    found = choose(
-        problem, method, weights, choice, seed=seed, workers=workers, progress=progress
-    )  # fmt: skip
+    found = choose(problem, method, weights, choice, seed=seed, workers=workers, progress=progress)
     own, n_threads = stream_seed(seed, "fit"), workers.n_threads
     task = Task(problem, weights, max_size=found.step.size, seed=own, n_threads=n_threads)
     return found, method.final_model(task, found.step)

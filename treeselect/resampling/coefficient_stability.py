@@ -305,15 +305,10 @@ class CoefficientStability(Rounded):
     def _content(self) -> SummaryContent:
         shown = self.printed.head(MOST_ROWS)
         more = len(self.table) - len(shown)
-        notes = list(self.notes())
-        notes += [f"{more:,} more coefficients in `.tidy()`."] if more else []
-        return SummaryContent(
-            title="Stability of the coefficients",
-            facts=self.facts(),
-            columns=HEAD,
-            rows=tuple(cells(row) for row in shown.to_dict("records")),
-            notes=tuple(notes),
-        )
+        notes = (f"{more:,} more coefficients in `.tidy()`.",) if more else ()
+        rows = tuple(cells(row) for row in shown.to_dict("records"))
+        title = "Stability of the coefficients"
+        return SummaryContent(title, self.facts(), HEAD, rows, (*self.notes(), *notes))
 
     def facts(self) -> tuple[tuple[str, str], ...]:
         """The fitted model, and the resamples."""

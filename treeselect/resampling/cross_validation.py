@@ -233,15 +233,10 @@ def follow_fold(
 ) -> FoldPath:
     """Compute the selection path of the training rows and score it on the held-out rows.
 
-    Parameters
-    ----------
-    sizes : sequence of int or None
-        Increasing; 0 is the constant model, also without the units forced in. None is the single
-        size that the method's tuning parameter yields.
-    ranked : bool
-        Whether the units of each set are wanted in order of importance; otherwise they rise.
-    with_full : bool
-        Whether the model with all units is scored as well.
+    Sizes increase; 0 is the constant model, also without the units forced in; None is the single
+    size that the method's tuning parameter yields. The units of each set come in order of
+    importance if they are to be `ranked`, and otherwise rise. The model with all units is scored
+    too, if it is asked for (`with_full`).
     """
     train, test = split.weights(weights)
     problem = dataclasses.replace(problem, wants_scores=False)

@@ -165,29 +165,28 @@ class Inference(Summarised, Tabled):
         """
         table = _coefficients(self) if self.n_splits == 1 else _aggregated(self)
         if check_flag("exponentiate", exponentiate):
-            table = exponentiated(table, self._ratio())
+            fit = self._only(
+                "`exponentiate` must be False for several splits: they have no common coefficients."
+            ).fit
+            table = exponentiated(table, "ratio" if fit is None else fit.ratio)
         return in_library(table, self.library)
 
-    def _ratio(self) -> str:
+    def _only(self, needs: str) -> SplitFit:
+        """The single split; an OptionError if there are several."""
         if self.n_splits > 1:
             raise OptionError(
-                "`exponentiate` must be False for several splits: they have no common coefficients."
-                f"\n  Found: {self.n_splits:,} splits. `repeats=1` gives coefficients."
+                f"{needs}\n  Found: {self.n_splits:,} splits. `repeats=1` gives coefficients."
             )
-        (split,) = self.splits
-        return "ratio" if split.fit is None else split.fit.ratio  # without a fit none is known
+        return self.splits[0]
 
     def summary(self) -> Summary:
         """Printed summary."""
         return Summary(self.content)
 
     def _column(self) -> ModelColumn:
-        if self.n_splits > 1:
-            raise OptionError(
-                "A table of models needs coefficients, and several splits have no common ones.\n"
-                f"  Found: {self.n_splits:,} splits. `repeats=1` gives coefficients."
-            )
-        (split,) = self.splits
+        split = self._only(
+            "A table of models needs coefficients, and several splits have no common ones."
+        )
         if split.fit is None:
             raise OptionError(
                 f"A table of models needs a model, and none could be fitted.\n  {split.failure}"
@@ -227,11 +226,9 @@ def _coefficients(found: Inference) -> pd.DataFrame:
 def _without_estimates(terms: Sequence[str], p_value: float) -> pd.DataFrame:
     import pandas as pd
 
-    nan = [float("nan")] * len(terms)
     names = ("estimate", "std_error", "statistic", "p_value", "ci_low", "ci_high")
-    columns: dict[str, Sequence[Any]] = {"term": list(terms), "column": list(terms)}
-    columns |= {name: [p_value] * len(nan) if name == "p_value" else nan for name in names}
-    return pd.DataFrame(columns)
+    table = pd.DataFrame({"term": list(terms), "column": list(terms)})
+    return table.assign(**dict.fromkeys(names, float("nan"))).assign(p_value=p_value)
 
 
 def _aggregated(found: Inference) -> pd.DataFrame:
@@ -303,12 +300,12 @@ def infer(
         for units, part in zip(chosen.values(), parts, strict=True)
     )
     found = Inference(
-        terms=terms,
-        splits=splits,
-        p_values=np.array([[one.adjusted(term) for term in terms] for one in splits]),
-        gamma_min=gamma_min,
-        level=level,
-        content=SummaryContent("", (), (), (), ()),
+        terms,
+        splits,
+        np.array([[one.adjusted(term) for term in terms] for one in splits]),
+        gamma_min,
+        level,
+        SummaryContent("", (), (), (), ()),
         groups_name=folds.groups_name,
         library=data.library,
         asked=repeats if len(parts) < repeats else None,
@@ -342,9 +339,7 @@ def _kind_of(names: Sequence[str]) -> Kind:
     def read(_: int, saved: Any) -> BoolArray | None:
         if saved is None:
             return None
-        selected = np.zeros(len(names), dtype=bool)
-        selected[units_read(saved, len(names))] = True
-        return selected
+        return np.isin(np.arange(len(names)), units_read(saved, len(names)))
 
     def write(selected: BoolArray | None) -> list[int] | None:
         return None if selected is None else np.flatnonzero(selected).tolist()
@@ -477,18 +472,23 @@ def split_notes(
     untested = Counter(
         name for split in splits for name, p in split.p_values.items() if np.isnan(p)
     )
+
+    def told(counted: Counter[str]) -> str:
+        one = len(splits) == 1
+        return listing(
+            f"{labels.get(name, name)}{'' if one else f' ({n:,})'}" for name, n in counted.items()
+        )
+
     if counts:
         n = sum(bool(split.aliased) for split in splits)
         where = "" if len(splits) == 1 else f" in {n} of {len(splits)} splits"
-        names = (f"{labels.get(name, name)}{_times(counts[name], splits)}" for name in counts)
         notes.append(
-            f"Columns of {listing(names)} are linear combinations of columns of preceding terms"
+            f"Columns of {told(counts)} are linear combinations of columns of preceding terms"
             f"{where} and are dropped, as in R: an effect that they share with these is"
             " attributed to the preceding terms."
         )
     if untested:
-        names = (f"{labels.get(name, name)}{_times(untested[name], splits)}" for name in untested)
-        notes.append(f"Not tested (NA), as no column is left: {listing(names)}.")
+        notes.append(f"Not tested (NA), as no column is left: {told(untested)}.")
     selected = tuple(dict.fromkeys(name for split in splits for name in split.selected))
     if coding.missing == "drop" and any(split.n_dropped for split in splits):
         notes.append(f"Rows with missing values are dropped. {WAYS_OUT}")
@@ -498,10 +498,6 @@ def split_notes(
             " of the rows for testing, with an indicator that is tested with the term."
         )
     return (*notes, *coded_words(data.sources, data.spec.terms, selected, coding))
-
-
-def _times(n: int, splits: Sequence[SplitFit]) -> str:
-    return "" if len(splits) == 1 else f" ({n:,})"
 
 
 def _group_note(name: str | bool, fits: Sequence[LinearFit]) -> str:

@@ -102,14 +102,12 @@ def _check_rows(
     elif times:
         least, of = _FEWEST_EVENTS, " with an event"
     whole = "" if weights.groups is None else ", in whole clusters"
-    for rows, needed, why in (
-        (
-            parts.train,
-            max(least, n_folds),
-            "for selection" + f" in {n_folds} folds" * (n_folds > 0),
-        ),
+    in_folds = f" in {n_folds} folds" if n_folds else ""
+    sides = (
+        (parts.train, max(least, n_folds), f"for selection{in_folds}"),
         (parts.test, least, "for testing"),
-    ):
+    )
+    for rows, needed, why in sides:
         fewest = min(int(np.isin(own, rows).sum()) for own in strata)
         if fewest < needed:
             raise OptionError(
@@ -180,16 +178,11 @@ def fit_part(
 
 
 def _without_sums(data: LinearData, terms: Sequence[str]) -> tuple[LinearData, dict[str, int]]:
-    """The same without columns that are linear combinations of preceding ones, as in R.
+    """The same without columns that are linear combinations of preceding ones, as in R; and terms
+    that lose columns because of other terms, with their number.
 
-    Returns
-    -------
-    data : LinearData
-    aliased : dict of str to int
-        Terms that lose columns because of other terms, and how many. Columns that are collinear
-        within their own term and the intercept do not count: the joint test of a term is the same
-        whichever of them is dropped, and its degrees of freedom are the loss of rank without the
-        term.
+    Columns that are collinear within their own term and the intercept do not count: the joint test
+    of a term is the same whichever of them is dropped.
     """
     matrix, term_of = data.compared, np.array(data.term_of, dtype=object)
     free = independent_columns(matrix)
