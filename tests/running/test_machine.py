@@ -55,7 +55,7 @@ def needs_too_much(y, prediction):
     raise MemoryError("Unable to allocate 8.00 TiB")
 
 
-def fails_at_once(number, n_threads):
+def fails_at_once(*_, **named):
     raise MemoryError
 
 
@@ -109,25 +109,15 @@ def test_memory_that_runs_out_is_told(data):
 def test_memory_that_runs_out_on_the_data_of_a_loaded_fit_is_told(data, monkeypatch):
     fit = treeselect.select("y ~ .", data, method="mrmr", k=1, seed=1)
 
-    def fails(*arguments, **named):
-        raise MemoryError
-
-    monkeypatch.setattr(row_sample, "read_weights", fails)
+    monkeypatch.setattr(row_sample, "read_weights", fails_at_once)
     with pytest.raises(OutOfMemoryError):
         fit.design.with_data(data)
 
 
 def test_memory_is_told_once():
-    @memory_errors()
-    def inner():
-        raise MemoryError
-
-    @memory_errors()
-    def outer():
-        inner()
-
+    fails = memory_errors()(fails_at_once)
     with pytest.raises(OutOfMemoryError) as caught:
-        outer()
+        memory_errors()(fails)(1, n_threads=1)
     assert str(caught.value).count("Found: MemoryError") == 1
     assert issubclass(OutOfMemoryError, TreeselectError)
 
@@ -173,25 +163,18 @@ def told(monkeypatch, stream, *, seconds=0.0, done=0, said=True):
     return stream.getvalue()
 
 
-def test_lines_where_there_is_no_terminal(monkeypatch):
-    lines = told(monkeypatch, io.StringIO(), seconds=90.0).splitlines()
-    assert lines == [
-        "Pieces: 1 of 5, about 6 min left",
-        "Pieces: 2 of 5, about 4 min left",
-        "Pieces: 3 of 5, about 3 min left",
-        "Pieces: 4 of 5, about 90 s left",
-        "Pieces: 5 of 5",
-    ]
-
-
-def test_pieces_that_were_there_say_nothing_of_the_time(monkeypatch):
-    lines = told(monkeypatch, io.StringIO(), seconds=7200.0, done=3).splitlines()
-    assert lines == ["Pieces: 4 of 5, about 2.0 h left", "Pieces: 5 of 5"]
-
-
-def test_lines_are_few(monkeypatch):
-    lines = told(monkeypatch, io.StringIO(), seconds=1.0).splitlines()
-    assert lines == ["Pieces: 5 of 5"]
+@pytest.mark.parametrize(
+    ("seconds", "done", "lines"),
+    [
+        (90.0, 0, ["1 of 5, about 6 min left", "2 of 5, about 4 min left",
+                   "3 of 5, about 3 min left", "4 of 5, about 90 s left", "5 of 5"]),
+        (7200.0, 3, ["4 of 5, about 2.0 h left", "5 of 5"]),  # nothing of those that were there
+        (1.0, 0, ["5 of 5"]),
+    ],
+)  # fmt: skip
+def test_lines_where_there_is_no_terminal(monkeypatch, seconds, done, lines):
+    found = told(monkeypatch, io.StringIO(), seconds=seconds, done=done).splitlines()
+    assert found == [f"Pieces: {line}" for line in lines]
 
 
 def test_a_bar_in_a_terminal_and_nothing_where_nobody_looks(monkeypatch):

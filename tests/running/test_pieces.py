@@ -309,12 +309,11 @@ def test_units_are_numbers_of_units(said):
 
 
 def test_memory_that_runs_out_is_no_damage(tmp_path):
-    saved = Checkpoint(tmp_path, "resample", {0: "ab" * 32})
-    saved.save(0, [1])
-
     def read(number, said):
         raise MemoryError
 
+    saved = Checkpoint(tmp_path, "resample", {0: "ab" * 32})
+    saved.save(0, [1])
     with pytest.raises(MemoryError):
         saved.read(read)
 
