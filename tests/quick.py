@@ -1,12 +1,14 @@
-"""Fits that take a moment and have all that is shown of one."""
+"""Fits that take a moment and have all that is shown of one, and stabilities made by hand."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import treeselect
+from treeselect.resampling.stability import Stability
 
 FEW: dict[str, Any] = {"method": "controlburn", "forests": 1, "n_trees": 5, "resamples": 3}
 
@@ -16,3 +18,22 @@ def quick_fit(
 ) -> treeselect.SelectionResult:
     """A fit of a few trees with a few resamples; `options` take the place of these."""
     return treeselect.select(formula, data, k=k, seed=1, **FEW | options)
+
+
+def stability_of(selected: Any, units: Any = None, *, kept: int = 0, **more: Any) -> Stability:
+    """Stability of given selections, the first of which is that of the fit unless another is given;
+    the first `kept` units are forced in."""
+    selected = np.asarray(selected, dtype=bool)
+    p = selected.shape[1]
+    given: dict[str, Any] = {
+        "units": tuple(units or (f"x{j}" for j in range(p))),
+        "fitted": selected[0],
+        "assessed": np.arange(p) >= kept,
+        "selected": selected,
+        "scheme": "bootstrap",
+        "k": int(selected[0].sum()),
+        "seed": 0,
+    }
+    given |= more
+    sets = {name: np.array(given[name], dtype=bool) for name in ("fitted", "assessed")}
+    return Stability(**given | sets)

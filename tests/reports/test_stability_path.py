@@ -6,24 +6,15 @@ import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
+from quick import stability_of
 
 from treeselect.reports.selection.resamples import stability_path
 from treeselect.resampling.resampled import StabilityPath
-from treeselect.resampling.stability import Stability
 
 
 def stability(counts, scheme="complementary"):
-    counts = np.array(counts)
-    return Stability(
-        units=("a", "<b>", "c"),
-        fitted=np.array([True, False, False]),
-        assessed=np.ones(3, dtype=bool),
-        selected=np.tile([True, False, False], (4, 1)),
-        scheme=scheme,
-        k=1,
-        seed=0,
-        along=StabilityPath(counts, 4, 0),
-    )
+    along = StabilityPath(np.array(counts), 4, 0)
+    return stability_of([[1, 0, 0]] * 4, ("a", "<b>", "c"), scheme=scheme, along=along)
 
 
 def gathered(found):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from quick import stability_of as made
 from scipy import stats
 from scipy.stats import chi2_contingency
 
@@ -26,7 +27,6 @@ from treeselect.resampling.agreement import (
     stability_index,
     wilson_interval,
 )
-from treeselect.resampling.stability import Stability
 
 
 def index_by_matrices(z, c):
@@ -161,22 +161,12 @@ UNITS = ("age", "height", "sex", "weight", "wrist")
 
 def stability_of(selected, fitted, alike):
     """`alike`: sets of units that are associated by 0.9; others are by 0.1."""
-    selected = np.asarray(selected, dtype=bool)
-    units = UNITS[: selected.shape[1]]
+    units = UNITS[: np.shape(selected)[1]]
 
     def association(unit, other):
         return 0.9 if any({unit, other} <= own for own in alike) else 0.1
 
-    return Stability(
-        units=units,
-        fitted=np.isin(units, fitted),
-        assessed=np.ones(len(units), dtype=bool),
-        selected=selected,
-        scheme="bootstrap",
-        k=2,
-        seed=0,
-        association=association,
-    )
+    return made(selected, units, fitted=np.isin(units, fitted), association=association)
 
 
 def rows(*counted):

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from quick import stability_of
 
 import treeselect
 from treeselect.algorithms.task import ranked_step
@@ -27,7 +28,6 @@ from treeselect.resampling.error_bounds import (
     worst_case_bound,
 )
 from treeselect.resampling.resampled import StabilityPath, path_lines, sets_by_size
-from treeselect.resampling.stability import Stability
 
 # Printed by the R package stabs 0.6-4 for q = 1, ..., 10 of p = 100, cutoff 0.6 and 50 pairs.
 CONCAVE_IN_R = [
@@ -37,18 +37,7 @@ CONCAVE_IN_R = [
 
 
 def made(selected, scheme="complementary", kept=0):
-    """Stability of selections made by hand; the first `kept` units are kept."""
-    selected = np.asarray(selected, dtype=bool)
-    p = selected.shape[1]
-    return Stability(
-        units=tuple(f"x{j}" for j in range(p)),
-        fitted=selected[0],
-        assessed=np.arange(p) >= kept,
-        selected=selected,
-        scheme=scheme,
-        k=int(selected[0].sum()),
-        seed=0,
-    )
+    return stability_of(selected, scheme=scheme, kept=kept)
 
 
 def guesses(p, q, n, seed=0):
@@ -214,18 +203,31 @@ def test_threshold_of_r():
 # --- refusals ------------------------------------------------------------------------------------
 
 
-def test_bootstrap_has_no_bound():
-    with pytest.raises(
-        StabilityError, match=r'bootstrap resamples.\n  Use `fit.resample\(100, scheme="c'
-    ):
-        made(guesses(5, 2, 10), "bootstrap").pfer()
+PAIRED, CONCAVE = "complementary", "r-concave"
 
 
-def test_a_stronger_assumption_needs_whole_pairs():
-    with pytest.raises(StabilityError, match="complementary pairs only"):
-        made(guesses(5, 2, 10), "subsample").pfer(0.8, "r-concave")
-    with pytest.raises(StabilityError, match="complete pairs"):
-        made(guesses(5, 2, 11)).threshold(1, "r-concave")
+@pytest.mark.parametrize(
+    ("sets", "scheme", "ask", "error", "said"),
+    [
+        ((5, 2, 10), "bootstrap", lambda s: s.pfer(), StabilityError,
+         'bootstrap resamples.\n  Use `fit.resample(100, scheme="c'),
+        ((5, 2, 10), "subsample", lambda s: s.pfer(0.8, CONCAVE), StabilityError, "pairs only"),
+        ((5, 2, 11), PAIRED, lambda s: s.threshold(1, CONCAVE), StabilityError, "complete pairs"),
+        ((9, 5, 10), PAIRED, lambda s: s.pfer(0.8, CONCAVE), OptionError, "at most 4 selected"),
+        ((9, 4, 10), PAIRED, lambda s: s.pfer(0.7, CONCAVE), OptionError,
+         "`threshold` must be at least 0.8 for this bound"),
+        ((2, 1, 2), PAIRED, lambda s: s.threshold(3, CONCAVE), OptionError, "than 2 resamples"),
+    ],
+)  # fmt: skip
+def test_what_has_no_bound(sets, scheme, ask, error, said):
+    with pytest.raises(error, match=re.escape(said)):
+        ask(made(guesses(*sets), scheme))
+
+
+def test_where_a_threshold_is_too_low_a_higher_one_has_a_bound():
+    crowded = made(guesses(9, 4, 10))
+    assert crowded.pfer(0.8, "r-concave").bound < crowded.pfer(0.8).bound
+    assert concave_bound(1, 4, 0.75, 2) == worst_case_bound(1, 4, 0.75)
 
 
 def test_a_tuning_value_has_no_bound_in_files_either(mixed, tmp_path):
@@ -261,24 +263,6 @@ def test_kept_units_alone_have_no_bound():
 def test_what_can_not_be_asked_for(ask, said):
     with pytest.raises(OptionError, match=said):
         ask(made(guesses(5, 2, 10)))
-
-
-def test_too_many_units_for_a_shape():
-    with pytest.raises(OptionError, match="at most 4 selected of 9"):
-        made(guesses(9, 5, 10)).pfer(0.8, "r-concave")
-
-
-def test_thresholds_too_low_for_a_shape_name_the_lowest():
-    crowded = made(guesses(9, 4, 10))
-    with pytest.raises(OptionError, match=r"`threshold` must be at least 0.8 for this bound"):
-        crowded.pfer(0.7, "r-concave")
-    assert crowded.pfer(0.8, "r-concave").bound < crowded.pfer(0.8).bound
-
-
-def test_few_pairs():
-    with pytest.raises(OptionError, match="needs more than 2 resamples"):
-        made(guesses(2, 1, 2)).threshold(3, "r-concave")
-    assert concave_bound(1, 4, 0.75, 2) == worst_case_bound(1, 4, 0.75)
 
 
 # --- what the summary says -----------------------------------------------------------------------
@@ -488,16 +472,9 @@ def test_a_file_holds_the_paths(fit, tmp_path):
 
 @pytest.fixture
 def found():
-    counts = np.array([[4, 0, 0], [4, 3, 1]])
-    return Stability(
-        units=("a", "b", "c"),
-        fitted=np.array([False, True, False]),
-        assessed=np.ones(3, dtype=bool),
-        selected=np.tile([True, True, False], (4, 1)),
-        scheme="complementary",
-        k=2,
-        seed=0,
-        along=StabilityPath(counts, 4, 0),
+    along = StabilityPath(np.array([[4, 0, 0], [4, 3, 1]]), 4, 0)
+    return stability_of(
+        [[1, 1, 0]] * 4, "abc", fitted=[0, 1, 0], scheme="complementary", along=along
     )
 
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from quick import stability_of as made
 
 import treeselect
 from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.agreement import correlated_index, stability_index, wilson_interval
 from treeselect.resampling.assessing import resample_weights
-from treeselect.resampling.stability import Stability
 
 
 def index_of_definition_4(z):
@@ -75,19 +75,8 @@ def test_wilson_interval_against_statsmodels():
     assert (low[0], high[-1]) == (0.0, 1.0)
 
 
-def stability_of(rows, *, fitted, assessed=None, units=("age", "height", "sex"), **more):
-    selected = np.array(rows, dtype=bool)
-    free = np.ones(len(units), dtype=bool) if assessed is None else np.array(assessed, dtype=bool)
-    return Stability(
-        units=units,
-        fitted=np.array(fitted, dtype=bool),
-        assessed=free,
-        selected=selected,
-        scheme="bootstrap",
-        k=2,
-        seed=0,
-        **more,
-    )
+def stability_of(rows, *, units=("age", "height", "sex"), **more):
+    return made(rows, units, k=2, **more)
 
 
 WEIGHT = np.array([1, 0, 3, 1, 2, 1, 1, 0, 1, 1])
