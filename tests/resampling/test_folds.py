@@ -367,3 +367,47 @@ def test_scores_are_those_of_scikit_learn(seed: int) -> None:
     expected = r2_score(numbers, ties, sample_weight=weight)
     assert r_squared(numbers, ties, weight) == expected
     assert r_squared(numbers, numbers, weight) == 1.0
+
+
+# --- clusters that are given later, in each call that takes them ---------------------------------
+
+CALLS = {
+    "resample": lambda fit, **how: fit.resample(3, **how).stability.selected,
+    "inference": lambda fit, **how: fit.inference(repeats=2, **how).p_values,
+    "performance": lambda fit, **how: fit.performance(2, **how).scores,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_clusters_of_the_fit_of_an_array_and_of_a_file_are_the_same(name, wards, tmp_path):
+    call, asked = CALLS[name], {"method": "lasso", "k": 2, "seed": 1}
+    fit = treeselect.select("y ~ .", wards, fold_groups="ward", **asked)
+    plain = treeselect.select("y ~ . - ward", wards, **asked)
+    bare = treeselect.load(fit.save(tmp_path / "bare"))
+    whole = treeselect.load(fit.save(tmp_path / "whole", include_data=True))
+    rest, array = wards.drop(columns="ward"), wards["ward"].to_numpy()
+    expected = call(fit)
+    for one, given in (
+        (plain, {"fold_groups": "ward", "data": wards}),
+        (plain, {"fold_groups": array}),
+        (whole, {}),
+        (bare, {"data": wards}),
+        (bare, {"data": rest, "fold_groups": array}),
+    ):
+        np.testing.assert_array_equal(call(one, **given), expected)
+    said = r"`fold_groups` must be given(.|\n)*Give `data` with the column `ward`"
+    with pytest.raises(OptionError, match=said):
+        call(bare, data=rest)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_clusters_that_can_not_be_used(name, wards):
+    fit = treeselect.select("y ~ gene + n0", wards, method="lasso", k=1, seed=1)
+    for groups, said in (
+        (np.zeros(400), "must have at least two groups"),
+        (wards["ward"].where(wards.index > 2), "3 rows in which it is missing"),
+        (np.arange(7), "one value per row, 400"),
+        ("ward", r"must be a column of `data`(.|\n)*Found: `ward`"),
+    ):
+        with pytest.raises(OptionError, match=f"(?s)`fold_groups`.*{said}"):
+            CALLS[name](fit, fold_groups=groups)

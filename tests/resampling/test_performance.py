@@ -192,14 +192,9 @@ def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
         assert len(rows) == 10 * len(inside)
 
 
-def test_other_groups_come_with_the_data(mixed, cross_validated):
-    data = mixed.assign(ward=CLUSTERS)
-    fit = treeselect.select("dose ~ signal + noise", data, k=1, seed=1, **QUICK)
-    by_name = fit.performance(2, fold_groups="ward", data=data)
-    assert same(by_name, fit.performance(2, fold_groups=CLUSTERS))
+def test_two_clusters_make_two_folds(mixed):
+    fit = treeselect.select("dose ~ signal + noise", mixed, k=1, seed=1, **QUICK)
     assert fit.performance(2, fold_groups=np.where(mixed["flag"], 1, 0)).n_test.sum() == N
-    with pytest.raises(OptionError, match="`fold_groups` must be a column of `data`"):
-        fit.performance(2, fold_groups="ward")
 
 
 def test_rows_without_a_response_have_fold_numbers_too(mixed):
@@ -238,7 +233,6 @@ def test_a_tuning_value_and_a_number_of_units_are_kept(mixed):
         ({"seed": -1}, "`seed` must be"),
         ({"n_jobs": 0}, "`n_jobs` must be"),
         ({"scoring": "roc_auc"}, "`scoring` must be a score"),
-        ({"fold_groups": np.zeros(N)}, "`fold_groups` must have at least two groups"),
         ({"inner_folds": 300}, "must be at most .* 200.*training rows of fold 1 of 2"),
         ({"data": pd.DataFrame({"dose": [1.0, 2.0]})}, "must have the columns of the model"),
     ],

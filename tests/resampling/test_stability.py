@@ -223,18 +223,6 @@ def rows_of(group):
     return (group == GROUPS) & (OF_ROWS > 0)
 
 
-@pytest.fixture(scope="module")
-def wards():
-    """40 wards of 10 rows; `gene` is that of the ward and tells its level, as seven others do a
-    little by chance."""
-    rng = np.random.default_rng(2)
-    ward = np.repeat(np.arange(40), 10)
-    by_ward = rng.normal(size=(40, 8))
-    level = 0.5 * by_ward[:, 0] + rng.normal(size=40)
-    data = pd.DataFrame(by_ward[ward], columns=["gene", *(f"n{i}" for i in range(7))])
-    return data.assign(y=level[ward] + 0.3 * rng.normal(size=400), ward=[f"w{w}" for w in ward])
-
-
 def test_rows_drawn_apart_make_the_selection_look_stable(wards):
     """Ten rows of a ward are nearly one: what the wards of the sample tell by chance comes back in
     every resample of the rows, but not of the wards."""
@@ -272,39 +260,13 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
         page = found.report(tmp_path / "r.html").read_text()
         assert how in page
         assert f" on {found.stability.words}" in page
+        loaded = treeselect.load(found.save(tmp_path / "fit", include_data=True))
+        assert loaded.stability.words == found.stability.words
     by_array = fit.resample(4, fold_groups=wards["ward"].to_numpy())
     assert by_array.stability.words == "4 bootstrap resamples of whole clusters"
 
 
-def test_groups_and_model_files(wards, tmp_path):
-    fit = treeselect.select(
-        "y ~ .", wards, method="lasso", k=2, seed=1, fold_groups="ward", resamples=4
-    )
-    with_data = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
-    assert with_data.stability.words == fit.stability.words
-    expected = fit.stability.selected
-    np.testing.assert_array_equal(with_data.resample(4).stability.selected, expected)
-    bare = treeselect.load(fit.save(tmp_path / "fit"))
-    np.testing.assert_array_equal(bare.resample(4, data=wards).stability.selected, expected)
-    rest = wards.drop(columns="ward")
-    with pytest.raises(
-        OptionError, match=r"must be given(.|\n)*Give `data` with the column `ward`"
-    ):
-        bare.resample(4, data=rest)
-    found = bare.resample(4, data=rest, fold_groups=wards["ward"].to_numpy())
-    np.testing.assert_array_equal(found.stability.selected, expected)
-
-
-def test_groups_that_can_not_be_drawn(wards):
-    fit = treeselect.select("y ~ gene + n0", wards, method="lasso", k=1, seed=1)
-    with pytest.raises(OptionError, match=r"must be a column of `data`(.|\n)*Found: `ward`"):
-        fit.resample(4, fold_groups="ward")
-    with pytest.raises(OptionError, match="must have at least two groups"):
-        fit.resample(4, fold_groups=np.zeros(400))
-    with pytest.raises(OptionError, match="3 rows in which it is missing"):
-        fit.resample(4, fold_groups=wards["ward"].where(wards.index > 2))
-    with pytest.raises(OptionError, match="one value per row, 400"):
-        fit.resample(4, fold_groups=np.arange(7))
+def test_too_few_clusters_to_draw_from(wards):
     two = wards.assign(y=wards["ward"] == "w0")
     alone = treeselect.select("y ~ gene + n0", two, method="lasso", k=1, seed=1, fold_groups="ward")
     with pytest.raises(StabilityError, match="too few clusters with one of its values"):
