@@ -33,7 +33,7 @@ import treeselect
 from treeselect.algorithms.task import Task
 from treeselect.engine.blas import one_thread
 from treeselect.engine.random import stream_seed
-from treeselect.resampling.choosing import Choice, run_selection
+from treeselect.resampling.choosing import Choice, Procedure, run_selection
 from treeselect.resampling.cross_validation import held_out_score
 from treeselect.resampling.folds import Folds, split_rows
 
@@ -76,9 +76,8 @@ def one_set(method, seed, n_rows, n_columns, size):
         for number, split in enumerate(split_rows(problem, weights, Folds(OUTER), seed)):
             train, test = split.weights(weights)
             own_seed = stream_seed(seed, "nested", number)
-            found, model = run_selection(
-                problem, chosen, train, Choice("1se", Folds(INNER)), seed=own_seed, progress=False
-            )  # fmt: skip
+            asked = Procedure(problem, chosen, train, Choice("1se", Folds(INNER)))
+            found, model = run_selection(asked, own_seed, progress=False)
             nested.append(held_out_score(problem, model, train, test))
             sizes.append(found.step.size)
             task = Task(problem, train, max_size=fit.step.size, seed=own_seed)

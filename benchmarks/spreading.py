@@ -30,6 +30,7 @@ import treeselect
 from treeselect.algorithms.registry import find_method
 from treeselect.designs.preparing import Request, prepare
 from treeselect.resampling.assessing import assess
+from treeselect.resampling.choosing import Choice, Procedure
 from treeselect.running.parallel import workers_for
 from treeselect.running.pieces import Course
 
@@ -71,11 +72,9 @@ def ready(frame, method):
         return lambda n, n_jobs: fit.resample(n, n_jobs=n_jobs)
     data = prepare(Request("y ~ ."), frame)
     built = find_method(method, {})
-    arguments = (
-        data.problem_for(built), built, data.row_weights, np.zeros(len(frame.columns) - 1, bool),
-    )  # fmt: skip
+    asked = Procedure(data.problem_for(built), built, data.row_weights, Choice(SIZE))
     return lambda n, n_jobs: assess(
-        *arguments, n_resamples=n, k=SIZE, scheme="bootstrap", seed=1,
+        asked, np.zeros(len(frame.columns) - 1, bool), n_resamples=n, scheme="bootstrap", seed=1,
         course=Course(workers_for(n_jobs)),
     )  # fmt: skip
 

@@ -26,7 +26,7 @@ from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
 from treeselect.errors import ModelFileError, OptionError
 from treeselect.resampling.assessing import assess
-from treeselect.resampling.choosing import Choice, n_shown
+from treeselect.resampling.choosing import Choice, Procedure, n_shown
 from treeselect.resampling.folds import Folds, Splitter, in_own_groups, with_groups
 from treeselect.resampling.resampled import Scheme
 from treeselect.running.machine import memory_errors
@@ -445,12 +445,9 @@ class SelectionResult(ReadableFit):
         known = dataclasses.replace(self, design=here)
         points = effect_points(known) if effects else None
         found, scores, readings = assess(
-            here.problem_for(method),
-            method,
-            here.row_weights,
+            Procedure(here.problem_for(method), method, here.row_weights, choice),
             self.step.selected,
             n_resamples=n,
-            choice=choice,
             scheme=scheme,
             path=path,
             n_scored=n_shown(self.k, here.arrays.groups) if halves else 0,

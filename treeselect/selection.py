@@ -40,6 +40,7 @@ from treeselect.models.model import baseline_of
 from treeselect.resampling.choosing import (
     Choice,
     Chosen,
+    Procedure,
     best_size,
     most_units,
     run_selection,
@@ -310,15 +311,8 @@ def select(
     )
     _check_folds(choice.k, folds=folds, repeats=repeats)
     announce_compilation(progress)
-    found, model = run_selection(
-        problem,
-        chosen_method,
-        model_data.row_weights,
-        choice,
-        seed=seed,
-        workers=workers_for(n_jobs),
-        progress=progress,
-    )
+    asked = Procedure(problem, chosen_method, model_data.row_weights, choice)
+    found, model = run_selection(asked, seed, workers_for(n_jobs), progress)
     if found.step.warning is not None:
         warnings.warn(found.step.warning, TreeselectWarning, stacklevel=2)
     usual = _HALVES if choice.k == AUTO else 0

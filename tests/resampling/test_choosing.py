@@ -17,7 +17,13 @@ from treeselect.algorithms.task import Step, step_of_size
 from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError
 from treeselect.resampling import choosing
-from treeselect.resampling.choosing import best_size, one_standard_error_size, spared_rows
+from treeselect.resampling.choosing import (
+    Choice,
+    Procedure,
+    best_size,
+    one_standard_error_size,
+    spared_rows,
+)
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.folds import Folds, assign_folds
 
@@ -275,13 +281,14 @@ def problem(data):
     )
 
 
-def all_rows(problem):
-    return row_weights(np.ones(len(problem.y), dtype=np.int64))
+def asked(problem, folds):
+    weights = row_weights(np.ones(len(problem.y), dtype=np.int64))
+    return Procedure(problem, ExchangeSearch(), weights, Choice("1se", folds))
 
 
 @pytest.mark.usefixtures("short")
 def test_rows_are_searched_or_held_out_and_classes_balanced(problem):
-    found = spared_rows(problem, ExchangeSearch(), all_rows(problem), Folds(4), seed=1)
+    found = spared_rows(asked(problem, Folds(4)), seed=1)
     searched, held_out = found[0].train, [split.test for split in found]
     assert len(searched) <= SEARCHED
     assert len(held_out) == 4
@@ -295,7 +302,7 @@ def test_rows_are_searched_or_held_out_and_classes_balanced(problem):
 @pytest.mark.usefixtures("short")
 def test_at_most_so_many_rows_are_held_out(problem, monkeypatch):
     monkeypatch.setattr(choosing, "_MOST_HELD_OUT", 500)
-    found = spared_rows(problem, ExchangeSearch(), all_rows(problem), Folds(5), seed=1)
+    found = spared_rows(asked(problem, Folds(5)), seed=1)
     held_out = np.concatenate([split.test for split in found])
     assert len(np.unique(held_out)) == len(held_out)
     assert 400 <= len(held_out) <= 500
@@ -304,20 +311,18 @@ def test_at_most_so_many_rows_are_held_out(problem, monkeypatch):
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("case", ["splitter", "repeats", "clusters", "method", "rare", "few"])
 def test_otherwise_sets_are_cross_validated(problem, monkeypatch, case):
-    method, weights, folds = ExchangeSearch(), all_rows(problem), Folds(5)
-    if case == "splitter":
-        folds = Folds(StratifiedKFold(5))
-    elif case == "repeats":
-        folds = Folds(5, repeats=2)
-    elif case == "clusters":
-        weights = weights.in_groups(np.arange(len(weights)) // 3)
-    elif case == "method":
-        method = RRF()
-    elif case == "rare":
+    if case == "rare":
         monkeypatch.setattr(choosing, "_LEAST_RARE", 500)
-    else:
-        weights = weights.only(np.arange(2 * SEARCHED))
-    assert spared_rows(problem, method, weights, folds, seed=1) is None
+    usual = asked(problem, Folds(5))
+    other = {
+        "splitter": asked(problem, Folds(StratifiedKFold(5))),
+        "repeats": asked(problem, Folds(5, repeats=2)),
+        "clusters": usual._replace(weights=usual.weights.in_groups(np.arange(1200) // 3)),
+        "method": usual._replace(method=RRF()),
+        "rare": usual,
+        "few": usual.on(np.arange(2 * SEARCHED)),
+    }[case]
+    assert spared_rows(other, seed=1) is None
 
 
 @pytest.mark.usefixtures("short")

@@ -20,7 +20,7 @@ from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError
 from treeselect.models.linear.solving import WeightedMNLogit
 from treeselect.resampling import cross_validation, folds
-from treeselect.resampling.choosing import Choice, choose
+from treeselect.resampling.choosing import Choice, Procedure, choose
 from treeselect.resampling.folds import Folds, part_rows
 from treeselect.resampling.sample_splitting import aggregate_p_values, draw_parts
 
@@ -160,7 +160,8 @@ def test_the_rule_is_that_of_the_fit(strong, k):
     problem, own = fit.design.problem, stream_seed(1, "inference", 1)
     first, _ = part_rows(problem, fit.design.row_weights, 0.5, own)
     weight = np.isin(np.arange(150), first).astype(np.int64)
-    chosen = choose(problem, fit.chosen_method, row_weights(weight), Choice(k, Folds(3)), seed=own)
+    asked = Procedure(problem, fit.chosen_method, row_weights(weight), Choice(k, Folds(3)))
+    chosen = choose(asked, own)
     names = np.array(fit.design.arrays.groups.names)[chosen.step.selected]
     assert set(found.splits[1].selected) == set(names)
 
@@ -312,7 +313,8 @@ def test_wards_are_drawn_again_if_a_part_has_too_few_rows():
     first = [part_rows(problem, fit.design.row_weights, 0.5, seed) for seed in range(30)]
     enough = [min(len(a), len(b)) >= 10 for a, b in first]
     assert 0 < sum(enough) < 30  # with the two large wards on one side
-    drawn = draw_parts(problem, fit.design.row_weights, 0.5, fit.choice, range(30))
+    asked = Procedure(problem, fit.chosen_method, fit.design.row_weights, fit.choice)
+    drawn = draw_parts(asked, 0.5, range(30))
     for part, once, good in zip(drawn, first, enough, strict=True):
         assert min(len(part.train), len(part.test)) >= 10
         assert (len(part.train) == len(once[0]) and (part.train == once[0]).all()) == good
@@ -619,12 +621,16 @@ def test_both_parts_have_the_same_share_of_the_events(n_events):
 
 
 def test_parts_with_few_events_are_refused():
-    choice = Choice(1, Folds(5, 1, False))
     said = "at least 5 rows with an event for selection.\n.*Found: 4, .* of 8 events"
     with pytest.raises(OptionError, match=said):
-        draw_parts(timed(8), row_weights(np.ones(80)), 0.5, choice, [1])
-    (parts,) = draw_parts(timed(10), row_weights(np.ones(80)), 0.5, choice, [1])
+        draw_parts(eighty_rows(8), 0.5, [1])
+    (parts,) = draw_parts(eighty_rows(10), 0.5, [1])
     assert len(parts.train) == 40
+
+
+def eighty_rows(n_events):
+    choice = Choice(1, Folds(5, 1, False))
+    return Procedure(timed(n_events), treeselect.MRMR(), row_weights(np.ones(80)), choice)
 
 
 def timed(n_events):

@@ -21,7 +21,7 @@ from treeselect.engine.splitting.candidates import can_split
 from treeselect.errors import OptionError, StabilityError
 from treeselect.models.model import Model
 from treeselect.models.probing import Probes, ResampledReadings, read_resample
-from treeselect.resampling.choosing import Choice, choose, choose_sufficient, most_units
+from treeselect.resampling.choosing import Choice, Procedure, choose, choose_sufficient, most_units
 from treeselect.resampling.cross_validation import ScoreBySize, known_scores, score_path
 from treeselect.resampling.error_bounds import CUTOFF, PAIRS, POWER, sizes_within
 from treeselect.resampling.folds import part_rows
@@ -102,13 +102,10 @@ class Assessed(NamedTuple):
 
 
 def assess(
-    problem: Problem,
-    method: Method,
-    weights: RowWeights,
+    asked: Procedure,
     fitted: BoolArray,
     *,
     n_resamples: int,
-    choice: Choice,
     scheme: Scheme,
     seed: int,
     path: bool | int = False,
@@ -127,6 +124,7 @@ def assess(
     If the user stops the call, the finished resamples are the result, provided that there are two
     or more; of complementary resamples, only complete pairs count.
     """
+    problem, method, weights, choice = asked
     check_choice("scheme", scheme, SCHEMES)
     n_resamples = check_count("n", n_resamples, least=2, most=MOST_RESAMPLES)
     if choice.k == 0 or (not isinstance(choice.k, int) and not fitted.any()):
@@ -139,12 +137,13 @@ def assess(
     keep = problem.groups.keep
     able = ~keep & can_split(problem.data, weights.values)
     n_sizes = sizes_to_follow(path, k, n_resamples, method, keep, able)
-    problem = dataclasses.replace(problem, wants_scores=False)
+    asked = asked._replace(
+        problem=dataclasses.replace(problem, wants_scores=False),
+        choice=choice if choice.k in SCORE_RULES else Choice(choice.k or k),
+    )
     n_kept = int(keep.sum())
-    given = _Given(
-        problem, method, weights, choice if choice.k in SCORE_RULES else Choice(choice.k or k),
-        scheme, seed, n_kept + n_sizes if n_sizes else 0, n_scored, probes, grow,
-    )  # fmt: skip
+    followed = n_kept + n_sizes if n_sizes else 0
+    given = _Given(asked, scheme, seed, followed, n_scored, probes, grow)
     calls = [(given, number) for number in range(n_resamples)]
     most = k if method.tuning_value is None and not chooses else None
     sizes = [n_kept + 1 + i for i in range(n_sizes)]
@@ -262,10 +261,7 @@ def _whole_pairs(found: Found) -> Found:
 class _Given(NamedTuple):
     """What all resamples share; see :func:`assess`."""
 
-    problem: Problem
-    method: Method
-    weights: RowWeights
-    choice: Choice
+    asked: Procedure
     scheme: Scheme
     seed: int
     followed: int
@@ -275,15 +271,16 @@ class _Given(NamedTuple):
 
     def drawn(self, number: int) -> RowWeights:
         """Weights of one resample."""
-        return resample_weights(self.problem, self.weights, self.scheme, number, self.seed)
+        problem, _, weights, _ = self.asked
+        return resample_weights(problem, weights, self.scheme, number, self.seed)
 
 
 def _one_resample(given: _Given, number: int, *, n_threads: int = 1) -> Resample:
-    problem, method, keep = given.problem, given.method, given.problem.groups.keep
-    drawn = given.drawn(number)
+    problem, method, weights, _ = given.asked
+    keep, drawn = problem.groups.keep, given.drawn(number)
     scored = [given.drawn(number ^ 1)] if given.n_scored else []
     if not all(varies(problem, part.rows) for part in (drawn, *scored)):
-        units = "rows" if given.weights.groups is None else "clusters"
+        units = "rows" if weights.groups is None else "clusters"
         raise StabilityError(
             f"The response of resample {number + 1} has no event with other rows at risk at its"
             f" time: there are too few {units} with an event to resample."
@@ -311,7 +308,8 @@ def _path(
     given: _Given, drawn: RowWeights, seed: int, n_threads: int
 ) -> tuple[tuple[Step, ...], Step, Task]:
     """The path on a resample, the chosen step, and their task."""
-    problem, method, k = given.problem, given.method, given.choice.k
+    problem, method, _, choice = given.asked
+    k = choice.k
     most = max(k, given.followed) if isinstance(k, int) else most_units(problem.groups)
     task = Task(
         problem,
@@ -326,10 +324,8 @@ def _path(
         if k == AUTO:
             found = choose_sufficient(task, method, max(given.followed, given.n_scored - 1))
         else:
-            found = choose(
-                problem, method, drawn, given.choice,
-                seed=seed, workers=Workers(1, n_threads), progress=False,
-            )  # fmt: skip
+            own = given.asked._replace(weights=drawn)
+            found = choose(own, seed, Workers(1, n_threads), progress=False)
         return found.steps, found.step, task
     steps = steps_of(method, task)
     if k is None or method.tuning_value is not None:

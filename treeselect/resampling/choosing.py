@@ -18,7 +18,7 @@ from treeselect.arguments.checks import AUTO
 from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.row_sample import labels_of
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.linear.additive import fit_additive
 from treeselect.engine.linear.additive_search import exchanged
 from treeselect.engine.linear.score_test import score_test
@@ -38,6 +38,29 @@ from treeselect.resampling.folds import Folds, Split, assign_folds
 from treeselect.running.machine import memory_errors
 from treeselect.running.parallel import ALONE, Workers
 
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How the number of units is chosen."""
+
+    k: int | str | None = None  # None leaves the number to the method's tuning parameter
+    # Folds of the cross-validation behind ``"1se"`` and ``"best"``
+    folds: Folds = field(default_factory=Folds)
+
+
+class Procedure(NamedTuple):
+    """A selection as it can be repeated: on other rows, with another seed."""
+
+    problem: Problem
+    method: Method
+    weights: RowWeights  # 0 in rows that have no part in it
+    choice: Choice
+
+    def on(self, rows: IntArray) -> Procedure:
+        """The same on some rows alone."""
+        return self._replace(weights=self.weights.only(rows))
+
+
 # --- rows that a search spares: on long data, they score its sets ------------------------------
 
 # A method that judges sets on a sample of the rows leaves the others untouched. They are held-out
@@ -54,15 +77,14 @@ _MOST_HELD_OUT = 100_000
 models."""
 
 
-def spared_rows(
-    problem: Problem, method: Method, weights: RowWeights, folds: Folds, seed: int
-) -> tuple[Split, ...] | None:
+def spared_rows(asked: Procedure, seed: int) -> tuple[Split, ...] | None:
     """The others in as many parts as there are folds, which all train on a sample of the rows.
 
     The sample is stratified by class. None if sets are to be scored by cross-validation: on data
     that are not long or have clusters, for survival times, if the sample would hold fewer than 500
     rows of a class, if the method searches on all rows, and if the folds are repeated or no number.
     """
+    problem, method, weights, folds = *asked[:3], asked.choice.folds
     most, rows = method.searches_on, weights.rows
     if most is None or len(rows) <= LONG * most or not isinstance(folds.folds, int):
         return None
@@ -92,15 +114,6 @@ MOST_UNITS = 30
 """Largest size that rules for `k` consider."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """How the number of units is chosen."""
-
-    k: int | str | None = None  # None leaves the number to the method's tuning parameter
-    # Folds of the cross-validation behind ``"1se"`` and ``"best"``
-    folds: Folds = field(default_factory=Folds)
-
-
 class Chosen(NamedTuple):
     """The path of a selection and its chosen step: see the attributes of ``SelectionResult``."""
 
@@ -112,34 +125,24 @@ class Chosen(NamedTuple):
 
 @memory_errors()
 def run_selection(
-    problem: Problem,
-    method: Method,
-    weights: RowWeights,
-    choice: Choice,
-    *,
-    seed: int,
-    workers: Workers = ALONE,
-    progress: bool | None = None,
+    asked: Procedure, seed: int, workers: Workers = ALONE, progress: bool | None = None
 ) -> tuple[Chosen, Model]:
     """The whole selection on the rows with a positive weight: path, choice of k, final model."""
-    found = choose(problem, method, weights, choice, seed=seed, workers=workers, progress=progress)
-    own, n_threads = stream_seed(seed, "fit"), workers.n_threads
-    task = Task(problem, weights, max_size=found.step.size, seed=own, n_threads=n_threads)
-    return found, method.final_model(task, found.step)
+    found = choose(asked, seed, workers, progress)
+    task = Task(
+        asked.problem, asked.weights, max_size=found.step.size, seed=stream_seed(seed, "fit"),
+        n_threads=workers.n_threads,
+    )  # fmt: skip
+    return found, asked.method.final_model(task, found.step)
 
 
 def choose(
-    problem: Problem,
-    method: Method,
-    weights: RowWeights,
-    choice: Choice,
-    *,
-    seed: int,
-    workers: Workers = ALONE,
-    progress: bool | None = None,
+    asked: Procedure, seed: int, workers: Workers = ALONE, progress: bool | None = None
 ) -> Chosen:
     """Compute the selection path of a method and choose a step."""
-    k, groups, most = choice.k, problem.groups, most_units(problem.groups)
+    problem, method, weights, choice = asked
+    k = choice.k
+    groups, most = problem.groups, most_units(problem.groups)
     own, n_threads = stream_seed(seed, "fit"), workers.n_threads
     if k == AUTO:
         task = Task(problem, weights, max_size=most, seed=own, n_threads=n_threads)
@@ -148,7 +151,7 @@ def choose(
         return found._replace(steps=tuple(shown))
     scores, spared = None, None
     if isinstance(k, str):
-        spared = spared_rows(problem, method, weights, choice.folds, seed)
+        spared = spared_rows(asked, seed)
     if isinstance(k, str) and spared is None:
         scores = score_by_size(
             problem, method, weights, folds=choice.folds, max_size=most,

@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.method import Method
 from treeselect.arguments.checks import AUTO, MOST_REPEATS, check_count, check_flag, check_share
 from treeselect.designs.labels import shown_names
 from treeselect.designs.linear import WAYS_OUT, LinearCoding, coded_words, read_coding, warn_of_gaps
 from treeselect.designs.modeldata import ModelData
-from treeselect.designs.problem import Problem
 from treeselect.designs.row_sample import varies
-from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
@@ -45,7 +42,7 @@ from treeselect.models.linear.maketables import (
 )
 from treeselect.models.linear.statistics import dispersion_fact, fit_statistics
 from treeselect.printing import MOST_ROWS, Summarised, Summary, SummaryContent, count_text, p_text
-from treeselect.resampling.choosing import Choice, choose
+from treeselect.resampling.choosing import Choice, Procedure, choose
 from treeselect.resampling.fit import noun
 from treeselect.resampling.folds import Folds, Split
 from treeselect.resampling.sample_splitting import (
@@ -282,14 +279,11 @@ def infer(
         )
     if isinstance(k, int):
         k = max(1, min(k, len(result.design.arrays.groups.names)))
-    choice = Choice(k, folds)
     problem = dataclasses.replace(data.problem_for(method), wants_scores=False)
+    asked = Procedure(problem, method, weights, Choice(k, folds))
     seeds = [stream_seed(seed, "inference", number) for number in range(repeats)]
-    parts = draw_parts(problem, weights, split, choice, seeds)
-    calls = [
-        (problem, method, weights, choice, part.train, of_split)
-        for part, of_split in zip(parts, seeds, strict=True)
-    ]
+    parts = draw_parts(asked, split, seeds)
+    calls = [(asked, part.train, own) for part, own in zip(parts, seeds, strict=True)]
     if coding.missing == "drop":
         warn_of_gaps(data, result.selected, "inference()", stacklevel=3, splits=True)
     chosen = run_pieces(_select, calls, _kind_of(problem.groups.names), course)
@@ -350,23 +344,11 @@ def _kind_of(names: Sequence[str]) -> Kind:
     return Kind("split", write, read, found)
 
 
-def _select(
-    problem: Problem,
-    method: Method,
-    weights: RowWeights,
-    choice: Choice,
-    rows: IntArray,
-    seed: int,
-    *,
-    n_threads: int = 1,
-) -> BoolArray | None:
+def _select(asked: Procedure, rows: IntArray, seed: int, *, n_threads: int = 1) -> BoolArray | None:
     """Units selected on some rows; None if the response does not vary there."""
-    if not varies(problem, rows):
+    if not varies(asked.problem, rows):
         return None
-    return choose(
-        problem, method, weights.only(rows), choice,
-        seed=seed, workers=Workers(1, n_threads), progress=False,
-    ).step.selected  # fmt: skip
+    return choose(asked.on(rows), seed, Workers(1, n_threads), progress=False).step.selected
 
 
 def _terms_of(data: ModelData, groups: BoolArray) -> tuple[str, ...]:

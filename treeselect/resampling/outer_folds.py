@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.method import Method
 from treeselect.arguments.checks import described, finite, members
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
@@ -24,7 +23,7 @@ from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import in_library
 from treeselect.resampling.agreement import stability_index
-from treeselect.resampling.choosing import Choice, run_selection
+from treeselect.resampling.choosing import Procedure, run_selection
 from treeselect.resampling.cross_validation import (
     differences,
     paired_difference,
@@ -134,10 +133,7 @@ def _families(response: Response, scoring: Scoring) -> tuple[Family, Family]:
 class Nested(NamedTuple):
     """The selection that is repeated in each fold."""
 
-    problem: Problem  # with the score that chooses k
-    method: Method
-    weights: RowWeights  # with the clusters of the selection inside a fold
-    choice: Choice
+    asked: Procedure  # with the score that chooses k, and the clusters of the selection inside
     family: Family  # with the score on held-out rows
 
 
@@ -161,7 +157,7 @@ def nested_selection(
         inside = outer.weights  # a model file does not hold the clusters of the fit
     family, _ = _families(here.response, scoring)
     problem = dataclasses.replace(here.problem_for(method), family=family, wants_scores=False)
-    return Nested(problem, method, inside, choice, outer.family)
+    return Nested(Procedure(problem, method, inside, choice), outer.family)
 
 
 class Fold(NamedTuple):
@@ -176,12 +172,11 @@ class Fold(NamedTuple):
 
 def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: int = 1) -> Fold:
     """The whole selection on the training rows, and its predictions of the held-out rows."""
-    problem, method, weights, choice, family = nested
-    train, test = split.weights(weights)
+    (asked, family), problem = nested, nested.asked.problem
+    train, test = split.weights(asked.weights)
     try:
-        found, model = run_selection(
-            problem, method, train, choice, seed=seed, workers=Workers(1, n_threads), progress=False
-        )
+        own = asked._replace(weights=train)
+        found, model = run_selection(own, seed, Workers(1, n_threads), progress=False)
     except MethodError:  # not about the folds
         raise
     except OptionError as error:
@@ -349,7 +344,7 @@ def learn(
     places = [(share, number) for share in parts for number in range(n_folds)]
     seeds = [stream_seed(seed, "learning", number) for number in range(n_folds)]
     splits = [
-        _part(nested.problem, outer.weights, outer.splits[number], share, seeds[number])
+        _part(nested.asked.problem, outer.weights, outer.splits[number], share, seeds[number])
         for share, number in places
     ]
     calls = [

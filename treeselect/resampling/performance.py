@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import AUTO, check_count
-from treeselect.designs.families import Family
 from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import data_fingerprint
 from treeselect.designs.scoring import Scoring
@@ -27,7 +26,7 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
-from treeselect.resampling.choosing import Choice
+from treeselect.resampling.choosing import Procedure
 from treeselect.resampling.cross_validation import n_cases, score_interval, standard_error
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.held_out import (
@@ -459,7 +458,7 @@ def measure(
         for number, split in enumerate(outer.splits)
     ]
     names = here.arrays.groups.names
-    tests = [split.weights(nested.weights)[1].rows for split in outer.splits]
+    tests = [split.weights(nested.asked.weights)[1].rows for split in outer.splits]
     by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family.n_classes), course)
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     n_train, n_test = outer.n_used(splits)
@@ -477,7 +476,7 @@ def measure(
         score_bounds=family.score_bounds,
         family=result.family,
         method=result.method,
-        rule=_rule(nested.choice, nested.problem.family, result),
+        rule=_rule(nested.asked, result),
         k_of_fit=result.k,
         fingerprint=data_fingerprint(here),
         path_score=float("nan")
@@ -521,7 +520,8 @@ def _kind_of(names: Sequence[str], tests: Sequence[IntArray], n_classes: int) ->
     return Kind("fold", write, read, told)
 
 
-def _rule(choice: Choice, family: Family, result: Fit) -> str:
+def _rule(asked: Procedure, result: Fit) -> str:
+    choice, score = asked.choice, asked.problem.family.score_name
     if choice.k is None:
         return f"{result.chosen_method.tuning_words}, as in the fit"
     if isinstance(choice.k, int):
@@ -531,8 +531,8 @@ def _rule(choice: Choice, family: Family, result: Fit) -> str:
     name = "1 s.e. rule on" if choice.k == "1se" else "best"
     if result.scores is not None and result.scores.spared is not None:
         # A training set may be too short for that, and is then cross-validated.
-        return f"{name} {family.score_name}, held-out rows within each training set"
+        return f"{name} {score}, held-out rows within each training set"
     folds = choice.folds
     count = folds.folds if isinstance(folds.folds, int) else None
     done = "the fit's folds" if count is None else folds.words(count)
-    return f"{name} {family.score_name}, {done} within each training set"
+    return f"{name} {score}, {done} within each training set"

@@ -16,10 +16,11 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, said_by
-from treeselect.models.linear.coefficients import term_p_value
-from treeselect.models.linear.data import LinearData, independent_columns, linear_data
-from treeselect.models.linear.fit import LinearFit, fit_linear
-from treeselect.resampling.choosing import Choice
+from treeselect.models.coefficients import term_p_value
+from treeselect.models.independence import independent_columns
+from treeselect.models.linear import LinearFit, fit_linear
+from treeselect.models.linear_data import LinearData, linear_data
+from treeselect.resampling.choosing import Procedure
 from treeselect.resampling.folds import Split, part_rows, split_rows
 
 _FEWEST_ROWS, _FEWEST_EVENTS, _FEWEST_OF_CLASS = 10, 5, 2
@@ -29,15 +30,13 @@ _MOST_DRAWS = 20
 """Largest number of draws of whole clusters until both parts have enough rows and classes."""
 
 
-def draw_parts(
-    problem: Problem, weights: RowWeights, split: float, choice: Choice, seeds: Sequence[int]
-) -> list[Split]:
+def draw_parts(asked: Procedure, split: float, seeds: Sequence[int]) -> list[Split]:
     """The rows for selection (``train``) and for testing (``test``), by seed."""
-    if weights.groups is not None:
-        return [_draw_groups(problem, weights, split, choice, seed) for seed in seeds]
+    if asked.weights.groups is not None:
+        return [_draw_groups(asked, split, seed) for seed in seeds]
     # Without clusters, every draw has the same number of rows of each class in each part.
-    parts = [Split(*part_rows(problem, weights, split, seed)) for seed in seeds]
-    _check_rows(problem, weights, split, choice, parts[0])
+    parts = [Split(*part_rows(asked.problem, asked.weights, split, seed)) for seed in seeds]
+    _check_rows(asked, split, parts[0])
     return parts
 
 
@@ -51,9 +50,7 @@ def _row_strata(problem: Problem, weights: RowWeights) -> list[IntArray]:
     return [rows[labels == c] for c in np.unique(labels)]
 
 
-def _draw_groups(
-    problem: Problem, weights: RowWeights, split: float, choice: Choice, seed: int
-) -> Split:
+def _draw_groups(asked: Procedure, split: float, seed: int) -> Split:
     """The first draw of whole clusters whose parts are large enough.
 
     The draw depends on rows and classes only, not on the columns, so tests on the second part
@@ -61,10 +58,10 @@ def _draw_groups(
     """
     for number in range(_MOST_DRAWS):
         own = seed if number == 0 else stream_seed(seed, "parts", number)
-        parts = Split(*part_rows(problem, weights, split, own))
+        parts = Split(*part_rows(asked.problem, asked.weights, split, own))
         try:
-            _check_rows(problem, weights, split, choice, parts)
-            _check_folds(problem, weights, choice, parts, seed)
+            _check_rows(asked, split, parts)
+            _check_folds(asked.on(parts.train), seed)
         except OptionError as error:
             why = error
         else:
@@ -72,15 +69,13 @@ def _draw_groups(
     raise why
 
 
-def _check_folds(
-    problem: Problem, weights: RowWeights, choice: Choice, parts: Split, seed: int
-) -> None:
+def _check_folds(asked: Procedure, seed: int) -> None:
     """Raise an OptionError if the first part can't be split into the folds that choose `k`."""
-    if not isinstance(choice.k, str):
+    if not isinstance(asked.choice.k, str):
         return
     try:
         own = stream_seed(seed, "cross-validation")  # as `choose` draws them
-        split_rows(problem, parts.weights(weights)[0], choice.folds, own)
+        split_rows(asked.problem, asked.weights, asked.choice.folds, own)
     except OptionError as error:
         said = " ".join(str(error).split())
         raise OptionError(
@@ -89,10 +84,9 @@ def _check_folds(
         ) from None
 
 
-def _check_rows(
-    problem: Problem, weights: RowWeights, split: float, choice: Choice, parts: Split
-) -> None:
+def _check_rows(asked: Procedure, split: float, parts: Split) -> None:
     """Raise an OptionError if a part has too few rows, rows of a class or rows with an event."""
+    problem, _, weights, choice = asked
     strata = _row_strata(problem, weights)
     folds, times = choice.folds.folds, problem.family.has_times
     n_folds = folds if isinstance(folds, int) and isinstance(choice.k, str) else 0
