@@ -31,8 +31,8 @@ from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier, steps
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.tables import in_library
-from treeselect.models.baseline import baseline_of
 from treeselect.models.forest import refit_forest
+from treeselect.models.model import baseline_of
 from treeselect.printing import (
     Rounded,
     SummaryContent,

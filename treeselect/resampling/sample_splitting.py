@@ -16,10 +16,9 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, said_by
-from treeselect.models.coefficients import term_p_value
-from treeselect.models.independence import independent_columns
-from treeselect.models.linear import LinearFit, fit_linear
-from treeselect.models.linear_data import LinearData, linear_data
+from treeselect.models.linear.coefficients import term_p_value
+from treeselect.models.linear.data import LinearData, independent_columns, linear_data
+from treeselect.models.linear.fit import LinearFit, fit_linear
 from treeselect.resampling.choosing import Procedure
 from treeselect.resampling.folds import Split, part_rows, split_rows
 
