@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import importlib
+import json
 import os
 import warnings
 import zipfile
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import described, file_path
 from treeselect.errors import DataError, MissingPackageError, OptionError, listing, quoted
-from treeselect.frames.values import not_different
+from treeselect.frames.values import check_different
 from treeselect.quiet import own_filters
 from treeselect.shown import is_broken
 
@@ -27,13 +28,7 @@ UTF8 = "utf-8"
 @dataclass(frozen=True, slots=True)
 class EncodedFile(os.PathLike[str]):
     """The path of a CSV file whose text has another encoding than UTF-8, or of a file of Stata,
-    SPSS or SAS that does not say its own.
-
-    Attributes
-    ----------
-    encoding : str
-        A name that Python knows, such as ``"latin-1"``.
-    """
+    SPSS or SAS that does not say its own."""
 
     path: str
     encoding: str
@@ -108,20 +103,14 @@ def _check_header(path: Path, names: pd.Series[str]) -> None:
             f"  Found: {listing(names, most=5)}.\n  {_ENCODE.format(path=str(path))}"
         )
     first = ",".join(names)
-    separator = next((sign for sign in ";\t|" if first.count(sign) >= len(names)), None)
-    if separator:
-        raise _other_separator(path, separator, first)
-    if twice := sorted({name for name in names[names.duplicated()] if name}):
-        raise not_different(twice)
-
-
-def _other_separator(path: Path, separator: str, header: str) -> DataError:
-    decimal = ", decimal=','" if separator == ";" else ""
-    return DataError(
-        f"The columns of {quoted(str(path))} must be separated by commas.\n"
-        f"  Found: one column, {header!r}.\n"
-        f"  Read the file yourself: `pandas.read_csv({str(path)!r}, sep={separator!r}{decimal})`."
-    )
+    if separator := next((sign for sign in ";\t|" if first.count(sign) >= len(names)), None):
+        way = f"sep={separator!r}" + (", decimal=','" if separator == ";" else "")
+        raise DataError(
+            f"The columns of {quoted(str(path))} must be separated by commas.\n"
+            f"  Found: one column, {first!r}.\n"
+            f"  Read the file yourself: `pandas.read_csv({str(path)!r}, {way})`."
+        )
+    check_different(filter(None, names))
 
 
 # --- Packages that only some readers need --------------------------------------------------------
@@ -144,13 +133,9 @@ def needed(package: str, extra: str, what: str) -> Any:
 # codes. Empty text is missing, as in these programs.
 
 _READERS = {
-    ".dta": "read_dta",
-    ".sav": "read_sav",
-    ".zsav": "read_sav",
-    ".por": "read_por",
-    ".sas7bdat": "read_sas7bdat",
-    ".xpt": "read_xport",
-}
+    ".dta": "read_dta", ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por",
+    ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport",
+}  # fmt: skip
 
 STATISTICAL = tuple(_READERS)
 
@@ -166,23 +151,14 @@ def read_statistical(path: Path, encoding: str | None = None) -> pd.DataFrame:
     declared = _declared_missing(path, encoding)
     new = {}
     for name, labels in about.variable_value_labels.items():
-        if name in frame:
-            missing = declared.get(name, [])
-            column = _labelled(frame[name], _without(labels, missing))
-            if column is not None:
-                new[name] = column
+        known = _without(labels, declared.get(name, []))
+        if name in frame and (column := _labelled(frame[name], known)) is not None:
+            new[name] = column
     for name in frame.select_dtypes(include=["object", "string"]):
         column = frame[name]
         if name not in new and bool((blank := column == "").any()):
             new[str(name)] = column.mask(blank)
     return frame.assign(**new) if new else frame
-
-
-def labels_of(path: Path) -> dict[str, str]:
-    """The labels of the columns of a file, by name."""
-    _, about = _read(path, None, metadataonly=True)
-    found = about.column_names_to_labels or {}
-    return {name: label for name, label in found.items() if label}
 
 
 def _read(path: Path, encoding: str | None, **options: Any) -> tuple[pd.DataFrame, Any]:
@@ -223,23 +199,16 @@ def _labelled(column: pd.Series[Any], labels: Mapping[Any, str]) -> pd.Series[An
     known = column.dropna()
     if known.empty or not bool(known.isin(list(labels)).all()):
         return None
-    codes = sorted(v for v in labels if isinstance(v, type(known.iloc[0])) or _is_number(v))
+    codes = sorted(v for v in labels if isinstance(v, type(known.iloc[0]) | int | float))
     words = [str(labels[code]).strip() for code in codes]
+    shown = [int(c) if isinstance(c, float) and c.is_integer() else c for c in codes]
     levels = [
-        f"{word} ({_plain(code)})" if words.count(word) > 1 or not word else word
-        for code, word in zip(codes, words, strict=True)
+        f"{word} ({code})" if words.count(word) > 1 or not word else word
+        for code, word in zip(shown, words, strict=True)
     ]
     number = {code: i for i, code in enumerate(codes)}
     at = column.map(number).fillna(-1).astype(int)
     return pd.Series(pd.Categorical.from_codes(at.to_numpy(), pd.Index(levels)), column.index)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)
-
-
-def _plain(code: object) -> object:
-    return int(code) if isinstance(code, float) and code.is_integer() else code
 
 
 # --- Sheets of Excel workbooks -------------------------------------------------------------------
@@ -332,14 +301,19 @@ def labels_in(data: Any) -> dict[str, str]:
 
     Of a pandas frame these are the entries of ``attrs`` under one of :data:`KEYS`; of an Arrow
     table, a Parquet or a Feather file these, which pandas keeps there, and before them the metadata
-    ``label`` of each field. Others have none. Entries that are not labels are ignored."""
+    ``label`` of each field; of a file of Stata, SPSS or SAS its own. Others have none. Entries that
+    are not labels are ignored."""
     import pandas as pd
 
     if isinstance(data, pd.DataFrame):
         return _in_attrs(data.attrs)
-    if isinstance(data, str | os.PathLike) and (own := _in_file(data)) is not None:
-        return _plain_label(own)
-    schema = _file_schema(data) if isinstance(data, str | os.PathLike) else _arrow_schema(data)
+    if isinstance(data, str | os.PathLike):
+        try:
+            return _labels_in_file(file_path(data, name="data", error=DataError))
+        except Exception:  # a damaged file can fail in any way, and is refused where it is read
+            return {}
+    is_arrow = type(data).__module__.startswith("pyarrow.")
+    schema = getattr(data, "schema", None) if is_arrow else None
     return {} if schema is None else labels_of_schema(schema)
 
 
@@ -363,72 +337,47 @@ def _in_attrs(attrs: Mapping[Any, Any]) -> dict[str, str]:
     for key in KEYS:
         known = attrs.get(key)
         if isinstance(known, Mapping):
-            found = _plain_label(known) | found
+            found = _plain_labels(known) | found
     return found
 
 
-def _plain_label(labels: Mapping[Any, Any]) -> dict[str, str]:
+def _plain_labels(labels: Mapping[Any, Any]) -> dict[str, str]:
     """Those of its entries that label a column."""
-    found = {
+    texts = {
         name: one_line(text)
         for name, text in labels.items()
         if isinstance(name, str) and isinstance(text, str) and not is_broken(text)
     }
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in texts.items() if text}
 
 
-def _file_schema(given: str | os.PathLike[str]) -> Any:
-    """Schema of an Arrow file; None if it is another file, or has none."""
-    try:
-        path = str(file_path(given, name="data", error=DataError))
-        name = path.lower()
-        if name.endswith(".parquet"):
-            from pyarrow.parquet import read_schema
+def _labels_in_file(path: Path) -> dict[str, str]:
+    if is_statistical(path):
+        return _plain_labels(_read(path, None, metadataonly=True)[1].column_names_to_labels or {})
+    if path.name.lower().endswith(".parquet"):
+        from pyarrow.parquet import read_schema
 
-            return read_schema(path)
-        if name.endswith(".feather"):
-            from pyarrow.ipc import open_file
+        return labels_of_schema(read_schema(path))
+    if path.name.lower().endswith(".feather"):
+        from pyarrow.ipc import open_file
 
-            with open_file(path) as file:
-                return file.schema
-    except Exception:  # a damaged file can fail in any way, and is refused where it is read
-        return None
-    return None
-
-
-def _in_file(given: str | os.PathLike[str]) -> dict[str, str] | None:
-    """Labels in a file of Stata, SPSS or SAS; None if it is another file."""
-    try:
-        path = file_path(given, name="data", error=DataError)
-        return labels_of(path) if is_statistical(path) else None
-    except Exception:  # a damaged file can fail in any way, and is refused where it is read
-        return None
-
-
-def _arrow_schema(data: Any) -> Any:
-    """Schema of an Arrow table; None of frames of other libraries."""
-    if not type(data).__module__.startswith("pyarrow."):
-        return None
-    return getattr(data, "schema", None)
+        with open_file(str(path)) as file:
+            return labels_of_schema(file.schema)
+    return {}
 
 
 def labels_of_schema(schema: Any) -> dict[str, str]:
-    """Labels of columns in the schema of an Arrow table or dataset, by name."""
+    """Labels of columns in the schema of an Arrow table or dataset, by name: those that pandas has
+    kept of ``attrs``, and of the fields."""
     fields = {
         field.name: (field.metadata or {}).get(b"label", b"").decode("utf-8", "replace")
         for field in schema
     }
-    return _in_attrs(_pandas_attrs(schema)) | _plain_label(fields)
-
-
-def _pandas_attrs(schema: Any) -> Mapping[Any, Any]:
-    """What pandas has kept of ``attrs`` beside a table."""
-    import json
-
     metadata = schema.metadata or {}
     try:
-        found = json.loads(metadata.get(b"PANDAS_ATTRS", b"{}"))
+        kept = json.loads(metadata.get(b"PANDAS_ATTRS", b"{}"))
         own = json.loads(metadata.get(b"pandas", b"{}")).get("attributes", {})
-        return {**own, **found}
+        attrs = {**own, **kept}
     except (ValueError, TypeError, AttributeError):
-        return {}
+        attrs = {}
+    return _in_attrs(attrs) | _plain_labels(fields)

@@ -36,8 +36,6 @@ def read_query(sql: object) -> pd.DataFrame:
             f"  Found: {described(sql)}."
         )
     duckdb = needed("duckdb", "sql", "`sql`")
-    from treeselect.frames.reading import read_data
-
     with duckdb.connect(config=_SETTINGS) as connection:
         try:
             statements = connection.extract_statements(sql)
@@ -158,15 +156,7 @@ _ALLOWED = "a code such as '?' or -9, a list of codes, or a dictionary from colu
 
 @dataclass(frozen=True, slots=True)
 class MissingCodes:
-    """Codes for missing values.
-
-    Attributes
-    ----------
-    everywhere : tuple of str, int or float
-        Codes in every column.
-    by_column : dict of str to tuple of str, int or float
-        Codes in one column, by its name.
-    """
+    """Codes for missing values: those in every column, and those in one, by its name."""
 
     everywhere: tuple[Code, ...] = ()
     by_column: Mapping[str, tuple[Code, ...]] = field(default_factory=dict)
@@ -190,8 +180,7 @@ class MissingCodes:
     def check(self, columns: Iterable[str]) -> None:
         """Raise an OptionError if a column is not there."""
         columns = list(columns)
-        unknown = [name for name in self.by_column if name not in columns]
-        if unknown:
+        if unknown := [name for name in self.by_column if name not in columns]:
             close = near(unknown[0], columns)
             raise OptionError(
                 f"`na` must name columns of `data`.\n  Not found: {listing(unknown)}."
@@ -209,9 +198,8 @@ def read_codes(na: object) -> MissingCodes:
     if isinstance(na, MissingCodes):
         return na
     if isinstance(na, Mapping):
-        odd = next((name for name in na if not isinstance(name, str)), None)
-        if odd is not None:
-            raise OptionError(f"`na` must be {_ALLOWED}.\n  Found: the column {described(odd)}.")
+        if odd := [name for name in na if not isinstance(name, str)]:
+            raise OptionError(f"`na` must be {_ALLOWED}.\n  Found: the column {described(odd[0])}.")
         return MissingCodes((), {str(name): _codes(value) for name, value in na.items()})
     return MissingCodes(_codes(na), {})
 
@@ -256,10 +244,11 @@ def _without(column: pd.Series[Any], codes: tuple[Code, ...]) -> pd.Series[Any] 
         return None
     each = (_is_code(v, texts, values) for v in column.to_numpy(dtype=object))
     done = _masked(column, np.fromiter(each, dtype=bool, count=len(column)))
-    if done is None:
-        return None
-    number = _as_numbers(done)
-    if number is None:
+    if done is None or not bool(done.notna().any()):
+        return done
+    try:
+        number = pd.to_numeric(done.astype(object))
+    except (ValueError, TypeError):
         return done
     return number.mask(number.isin(values)) if values else number
 
@@ -272,18 +261,6 @@ def _is_code(value: object, texts: list[str], values: list[int | float]) -> bool
 
 def _masked(column: pd.Series[Any], flags: Any) -> pd.Series[Any] | None:
     return column.mask(flags) if bool(flags.any()) else None
-
-
-def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any] | None:
-    """Text as numbers, if all of it is; None otherwise."""
-    import pandas as pd
-
-    if not bool(column.notna().any()):
-        return None
-    try:
-        return pd.to_numeric(column.astype(object))
-    except (ValueError, TypeError):
-        return None
 
 
 def codes_record(codes: MissingCodes) -> list[Any]:

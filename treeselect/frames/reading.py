@@ -34,7 +34,7 @@ from treeselect.frames.files import (
     read_workbook,
     without_attrs,
 )
-from treeselect.frames.values import check_names, check_polars_names, not_different
+from treeselect.frames.values import check_different, check_names, check_polars_names
 from treeselect.running.machine import memory_errors
 
 if TYPE_CHECKING:
@@ -64,11 +64,16 @@ def read_data(data: Any) -> pd.DataFrame:
 
 def pa_table(scanned: Scan) -> Any:
     """All rows of a scan as an Arrow table."""
+    tables = [table for _, table in scanned.batches(scanned.columns)]
+    return one_table(tables, scanned.schema.empty_table())
+
+
+def one_table(tables: list[Any], empty: Any) -> Any:
+    """Arrow tables below each other; the empty one if there are none."""
     import pyarrow as pa
 
-    tables = [table for _, table in scanned.batches(scanned.columns)]
     if not tables:
-        return scanned.schema.empty_table()
+        return empty
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 
@@ -150,9 +155,7 @@ def _from_arrow(table: Any) -> pd.DataFrame:
     import pandas as pd
     import pyarrow as pa
 
-    names = table.column_names
-    if len(set(names)) < len(names):
-        raise not_different(sorted({name for name in names if names.count(name) > 1}))
+    check_different(table.column_names)
     return table.to_pandas(
         types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind),
         ignore_metadata=True,
@@ -231,17 +234,8 @@ _WILD = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """Rows that can be read in batches, as often as needed.
-
-    Attributes
-    ----------
-    words : str
-        What it is, for errors.
-    schema : pyarrow.Schema
-        Names and types of all columns.
-    stream : callable
-        From names of columns to an iterator over Arrow tables, which hold all rows in order.
-    """
+    """Rows that can be read in batches, as often as needed: what they are in words, the Arrow
+    schema of all columns, and from names of columns an iterator over tables of all rows."""
 
     words: str
     schema: Any
@@ -286,9 +280,7 @@ def scan_of(data: Any) -> Scan | None:
         return None
     with _reading(_words(data)):
         found = opened()
-    names = found.columns
-    if len(set(names)) < len(names):
-        raise not_different(sorted({name for name in names if names.count(name) > 1}))
+    check_different(found.columns)
     return found
 
 
@@ -362,30 +354,20 @@ def _files(given: str, paths: list[str], base: str | None) -> Scan:
     if not paths:
         found = "It is a folder without Parquet files." if base else "No file has such a name."
         raise DataError(f"Can't find the file {quoted(given)}.\n  {found}")
-    others = [path for path in paths if not path.lower().endswith(".parquet")]
-    if others:
+    if others := [path for path in paths if not path.lower().endswith(".parquet")]:
         raise DataError(
             "A pattern in `data` must name Parquet files, ending in .parquet.\n"
             f"  Found: {quoted(others[0])}. Write for example `'folder/*.parquet'`."
         )
-    whole = ds.dataset(
-        paths, format="parquet", partitioning="hive", partition_base_dir=base or os.sep
-    )
-    inside = set().union(*(f.physical_schema.names for f in whole.get_fragments()))
-    parts = [] if base is None else [f for f in whole.schema if f.name not in inside]
-    schemas = [f.physical_schema for f in whole.get_fragments()]
+    how: Any = {"format": "parquet", "partitioning": "hive", "partition_base_dir": base or os.sep}
+    whole = ds.dataset(paths, **how)
+    schemas = [fragment.physical_schema for fragment in whole.get_fragments()]
     unified = pa.unify_schemas(schemas, promote_options="permissive")
-    for field in parts:
-        unified = unified.append(field)
-    metadata = schemas[0].metadata
-    whole = ds.dataset(
-        paths,
-        schema=unified.with_metadata(metadata) if metadata else unified,
-        format="parquet",
-        partitioning="hive",
-        partition_base_dir=base or os.sep,
-    )
-    return _dataset(whole, quoted(given))
+    inside = set(unified.names)
+    for field in [] if base is None else [f for f in whole.schema if f.name not in inside]:
+        unified = unified.append(field)  # in the names of folders
+    unified = unified.with_metadata(schemas[0].metadata)
+    return _dataset(ds.dataset(paths, schema=unified, **how), quoted(given))
 
 
 def _dataset(data: Any, words: str) -> Scan:

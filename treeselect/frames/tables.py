@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from treeselect.frames.reading import (
     frame_of_arrow,
     has_no_frames,
     narwhals_frame,
+    one_table,
     pa_table,
     read_data,
     scan_of,
@@ -39,116 +40,31 @@ _ROWS_AT_ONCE = 200_000
 
 
 class Taken(NamedTuple):
-    """Some rows, and what is known of their columns from all rows.
-
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        The rows, numbered from 0. Text some of whose levels are in other rows only is a category
-        of all levels.
-    edges : dict of str to ndarray of float
-        Edges between the bins of all rows, by the name of a column of numbers.
-    """
+    """Some rows, numbered from 0, in which text with levels in other rows only is a category of all
+    levels; and the edges between the bins of all rows, by the names of columns of numbers."""
 
     frame: pd.DataFrame
     edges: dict[str, FloatArray]
 
 
-class Table(Protocol):
-    """Rows of data.
-
-    Attributes
-    ----------
-    columns : list of str
-        Names of all columns.
-    labels : dict of str to str
-        Labels that came with the data.
-    """
-
-    @property
-    def columns(self) -> list[str]: ...
-
-    @property
-    def labels(self) -> dict[str, str]: ...
-
-    @property
-    def in_memory(self) -> bool: ...
-
-    def __len__(self) -> int: ...
-
-    def whole(self, columns: Collection[str]) -> pd.DataFrame:
-        """All rows of these columns, perhaps of more; text may be a category of its sorted
-        levels."""
-        ...
-
-    def some(
-        self,
-        columns: Sequence[str],
-        rows: IntArray,
-        every: IntArray,
-        weight: WeightArray,
-        binned: Collection[str],
-    ) -> Taken:
-        """Some rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int64
-            The rows to take, increasing.
-        every : ndarray of int64
-            All rows in use, increasing, from which edges and levels are learned.
-        weight : ndarray, shape (n_rows,)
-            Of these, in their order.
-        binned : collection of str
-            Columns whose edges are needed if they hold numbers.
-        """
-        ...
-
-    def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
-        """Number of the first row, and the rows, of each batch."""
-        ...
-
-
-@memory_errors()
-def open_table(data: Any, rows: int | None) -> Table:
-    """The user's data; in memory if they are there, or have no more rows than are selected on."""
-    found = scan_of(data)
-    if found is None:
-        return InMemory(read_data(data), labels_in(data))
-    if found.n_rows <= (USUAL_ROWS if rows is None else rows):
-        return InMemory(frame_of_arrow(pa_table(found)), labels_of_schema(found.schema))
-    return Scanned(found)
-
-
-def table_of(data: pd.DataFrame | Table) -> Table:
-    """A frame as a table."""
-    import pandas as pd
-
-    return InMemory(data, {}) if isinstance(data, pd.DataFrame) else data
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InMemory:
-    """A frame in memory."""
+    """A frame in memory, and the labels that came with it."""
 
     frame: pd.DataFrame
     labels: dict[str, str]
+    in_memory: ClassVar[bool] = True
 
     @property
     def columns(self) -> list[str]:
         """Names of all columns."""
         return list(self.frame.columns)
 
-    @property
-    def in_memory(self) -> bool:
-        """True."""
-        return True
-
     def __len__(self) -> int:
         return len(self.frame)
 
     def whole(self, columns: Collection[str]) -> pd.DataFrame:
-        """The frame."""
+        """All rows of these columns, and of the others."""
         return self.frame
 
     def some(
@@ -159,7 +75,8 @@ class InMemory:
         weight: WeightArray,
         binned: Collection[str],
     ) -> Taken:
-        """See :class:`Table`."""
+        """These rows, increasing. Edges, of columns `binned` that hold numbers, and levels are
+        learned from all rows in use, `every`, and their weights."""
         edges: dict[str, FloatArray] = {}
         done: dict[str, Any] = {}
         for name in columns:
@@ -176,17 +93,18 @@ class InMemory:
         return Taken(_frame_of(done, len(rows)), edges)
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
-        """See :class:`Table`."""
+        """Number of the first row, and the rows, of each batch."""
         for start in range(0, len(self.frame), _ROWS_AT_ONCE):
             own = self.frame[list(columns)].iloc[start : start + _ROWS_AT_ONCE]
             yield start, own.reset_index(drop=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scanned:
-    """Rows that are read in batches."""
+    """Rows that are read in batches, with the methods of :class:`InMemory`."""
 
     scan: Scan
+    in_memory: ClassVar[bool] = False
 
     @property
     def columns(self) -> list[str]:
@@ -197,11 +115,6 @@ class Scanned:
     def labels(self) -> dict[str, str]:
         """Labels that came with the data."""
         return labels_of_schema(self.scan.schema)
-
-    @property
-    def in_memory(self) -> bool:
-        """False."""
-        return False
 
     def __len__(self) -> int:
         return self.scan.n_rows
@@ -236,7 +149,7 @@ class Scanned:
         weight: WeightArray,
         binned: Collection[str],
     ) -> Taken:
-        """See :class:`Table`."""
+        """As of a frame."""
         schema = self.scan.schema
         kinds = {name: schema.field(name).type for name in columns}
         sketches = {
@@ -267,9 +180,30 @@ class Scanned:
         return Taken(_frame_of(done, len(rows)), edges)
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
-        """See :class:`Table`."""
+        """As of a frame."""
         for start, table in self.scan.batches(columns):
             yield start, frame_of_arrow(table)
+
+
+Table = InMemory | Scanned
+
+
+@memory_errors()
+def open_table(data: Any, rows: int | None) -> Table:
+    """The user's data; in memory if they are there, or have no more rows than are selected on."""
+    found = scan_of(data)
+    if found is None:
+        return InMemory(read_data(data), labels_in(data))
+    if found.n_rows <= (USUAL_ROWS if rows is None else rows):
+        return InMemory(frame_of_arrow(pa_table(found)), labels_of_schema(found.schema))
+    return Scanned(found)
+
+
+def table_of(data: pd.DataFrame | Table) -> Table:
+    """A frame as a table."""
+    import pandas as pd
+
+    return InMemory(data, {}) if isinstance(data, pd.DataFrame) else data
 
 
 def _frame_of(columns: dict[str, Any], n_rows: int) -> pd.DataFrame:
@@ -280,13 +214,7 @@ def _frame_of(columns: dict[str, Any], n_rows: int) -> pd.DataFrame:
 
 def _joined(parts: list[Any], schema: Any, columns: Sequence[str]) -> pd.DataFrame:
     """Batches as one frame, read as a table in memory would be."""
-    import pyarrow as pa
-
-    if not parts:
-        return frame_of_arrow(schema.empty_table().select(list(columns)))
-    return frame_of_arrow(
-        pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
-    )
+    return frame_of_arrow(one_table(parts, schema.empty_table().select(list(columns))))
 
 
 # --- columns -----------------------------------------------------------------------------------
@@ -328,11 +256,7 @@ def _is_arrow_text(kind: Any) -> bool:
 
 
 def _has_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return _is_arrow_text(kind) or (
-        pa.types.is_dictionary(kind) and _is_arrow_text(kind.value_type)
-    )
+    return _is_arrow_text(getattr(kind, "value_type", kind))  # of a dictionary
 
 
 def _counts(kind: Any) -> bool:
@@ -371,11 +295,16 @@ def _gather(levels: dict[str, set[Any]], name: str, column: Any, used: IntArray 
 # --- Results in the library of the user's data ---------------------------------------------------
 
 
-def library_of(data: Any) -> str:
-    """``"pandas"``, ``"polars"``, ``"pyarrow"`` or another library that narwhals knows."""
+def _is_pandas(data: Any) -> bool:
+    """Whether results about the user's data are those of pandas."""
     import pandas as pd
 
-    if isinstance(data, str | os.PathLike | pd.DataFrame) or has_no_frames(data):
+    return isinstance(data, str | os.PathLike | pd.DataFrame) or has_no_frames(data)
+
+
+def library_of(data: Any) -> str:
+    """``"pandas"``, ``"polars"``, ``"pyarrow"`` or another library that narwhals knows."""
+    if _is_pandas(data):
         return "pandas"
     import narwhals as nw
 
@@ -454,11 +383,8 @@ def _check_new(name: str, names: Iterable[str]) -> None:
 
 def as_column(values: Sequence[Any], name: str, data: Any) -> Any:
     """A column of results, of the library of the user's data and with its index."""
-    import pandas as pd
-
-    if isinstance(data, str | os.PathLike | pd.DataFrame) or has_no_frames(data):
-        index = data.index if isinstance(data, pd.DataFrame) else None
-        return pd.Series(values, index=index, name=name)
+    if _is_pandas(data):
+        return as_frame({name: values}, data)[name]
     import narwhals as nw
 
     return nw.new_series(name, values, backend=_eager_backend(data)).to_native()
@@ -468,7 +394,7 @@ def as_frame(columns: Mapping[str, Sequence[Any]], data: Any) -> Any:
     """A frame of results, of the library of the user's data and with its index."""
     import pandas as pd
 
-    if isinstance(data, str | os.PathLike | pd.DataFrame) or has_no_frames(data):
+    if _is_pandas(data):
         index = data.index if isinstance(data, pd.DataFrame) else None
         return pd.DataFrame(columns, index=index)
     import narwhals as nw

@@ -10,6 +10,8 @@ import datetime
 import keyword
 import math
 import re
+import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -32,18 +34,9 @@ LARGEST_WHOLE = 2.0**53
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """A numeric column.
-
-    Attributes
-    ----------
-    values : ndarray of float64, shape (n_rows,)
-        NaN is missing. A view of the frame's memory where that is possible.
-    is_bool : bool
-        Whether the column held logical values, now 0 and 1.
-    is_integer : bool
-        Whether the column's type was integer, or its non-missing values are whole: pandas has no
-        other way to hold whole numbers with missing values.
-    """
+    """A numeric column; NaN is missing. Its values are a view of the frame's memory where that is
+    possible. Logical values are 0 and 1. Integers are such by type, or because all known values are
+    whole: pandas has no other way to hold whole numbers with missing values."""
 
     values: NDArray[np.float64]
     is_bool: bool = False
@@ -52,19 +45,8 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """A column of labels.
-
-    Attributes
-    ----------
-    codes : ndarray of signed int, shape (n_rows,)
-        Position in `levels`, -1 where missing.
-    levels : tuple
-        The declared categories, or the labels found, sorted.
-    declared : bool
-        Whether the levels are those of a category.
-    ordered : bool
-        Whether these stand in an order that has a meaning.
-    """
+    """A column of labels: the position of each in `levels`, -1 where it is missing. The levels are
+    the declared categories, perhaps in an order that has a meaning, or the labels found, sorted."""
 
     codes: NDArray[Any]
     levels: tuple[Any, ...]
@@ -240,14 +222,8 @@ def _floats(series: pd.Series[Any]) -> NDArray[np.float64]:
     try:
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
     except OverflowError:  # Python's whole numbers have no largest one
-        return np.array([_float(v) for v in series.to_numpy(na_value=np.nan)], dtype=np.float64)
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+        values, most = series.to_numpy(na_value=np.nan), sys.float_info.max
+        return np.array([math.inf if abs(v) > most else v for v in values], dtype=np.float64)
 
 
 def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
@@ -347,28 +323,23 @@ def check_names(frame: pd.DataFrame) -> None:
             f"{' and more' if len(odd) > 5 else ''}.\n"
             '  Rename them, for example `data.columns = [f"x{name}" for name in data.columns]`.'
         )
-    twice = frame.columns[frame.columns.duplicated()].unique()
-    if len(twice):
-        raise not_different(list(twice))
+    check_different(frame.columns)
 
 
-def not_different(twice: list[str]) -> DataError:
-    """Build the error for names that stand more than once."""
-    return DataError(
-        "Column names of `data` must be unique.\n"
-        f"  Found more than once: {listing(twice)}.\n"
-        "  Rename or drop the duplicates."
-    )
+def check_different(names: Iterable[str]) -> None:
+    """Raise a DataError for names that stand more than once."""
+    if twice := [name for name, n in Counter(names).items() if n > 1]:
+        raise DataError(
+            "Column names of `data` must be unique.\n"
+            f"  Found more than once: {listing(twice)}.\n"
+            "  Rename or drop the duplicates."
+        )
 
 
 def check_polars_names(schema: Mapping[str, Any]) -> None:
     """Raise a DataError for names with NUL, at which polars breaks off on the way to Arrow."""
-    ends = [
-        name
-        for name, kind in schema.items()
-        if any("\0" in part for part in (name, *_field_names(kind)))
-    ]
-    if ends:
+    named = ((name, [name, *_field_names(kind)]) for name, kind in schema.items())
+    if ends := [name for name, parts in named if any("\0" in part for part in parts)]:
         raise DataError(
             "Column and field names of a polars table must not contain NUL characters.\n"
             f"  Found: {listing(ends)}.\n"
@@ -397,19 +368,9 @@ _LEAST, _MOST_CODES = 3, 5
 
 @dataclass(frozen=True, slots=True)
 class NumberText:
-    """What was found in a column of text that holds numbers.
-
-    Attributes
-    ----------
-    is_plain : bool
-        Whether pandas reads the numbers as they are, without signs around them.
-    example : str
-        One of the numbers, with its signs if there are any.
-    codes : tuple of str
-        Texts that are no numbers.
-    has_decimal_commas : bool
-        Whether commas stand before decimals; otherwise between thousands, as in English.
-    """
+    """What was found in a column of text that holds numbers: whether they are plain, so that pandas
+    reads them, or have signs around them; an example; texts that are no numbers; and whether
+    commas stand before decimals (otherwise between thousands, as in English)."""
 
     is_plain: bool
     example: str
