@@ -39,8 +39,6 @@ EXPLAINED = (-math.inf, 1.0)
 """Bounds of scores: none, those of proportions, and those of the proportion explained, which may be
 negative."""
 
-AfterTraining = Callable[[FloatArray, FloatArray, WeightArray, WeightArray], float]
-
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -52,50 +50,49 @@ class Family:
         ``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"poisson"`` or ``"cox"``.
     loss : Loss
         What boosting and the sparse forest minimise.
-    score_name : str
-        Score by which models are compared; greater is better.
+    score_name, score_words : str
+        Score by which models are compared, greater is better; and what it is, where its name does
+        not say so.
     score : callable
         ``score(y, prediction, weight)``; the prediction is on the response's scale.
     null_score : float
         Score of a constant prediction.
-    mean : callable
-        From the linear predictor to the response's scale.
-    link : callable
-        Its inverse.
-    has_classes : bool
-        Whether the response has classes, whose labels are predicted too.
-    n_classes : int
-        Their number; 0 for numbers.
-    score_needs_variation : bool
-        Whether the score is defined only for rows whose response varies.
+    mean, link : callable
+        From the linear predictor to the response's scale, and back.
+    min_leaf : int
+        Least weight of a leaf of refitted boosted trees: 5 for numbers, 10 for probabilities.
+    has_classes, n_classes : bool, int
+        Whether the response has classes, whose labels are predicted too, and their number.
     has_times : bool
         Whether the response is times to an event, whose mean is not modelled.
-    score_words : str
-        What the score is, a sentence; empty where its name says so.
+    score_needs_variation : bool
+        Whether the score is defined only for rows whose response varies.
     score_bounds : (float, float)
         Least and greatest value that the score can have; infinite where none is known.
     score_after : callable or None
         ``score_after(y, prediction, weight, training)``: the same score for held-out rows, if it
         also uses the training rows; `score` takes the scored rows as training rows.
-    min_leaf : int
-        Least weight of a leaf of refitted boosted trees: 5 for numbers, 10 for probabilities.
     """
 
     name: str
     loss: Loss
-    score_name: str
-    score: Callable[[FloatArray, FloatArray, WeightArray], float]
-    null_score: float
     mean: Callable[[FloatArray], FloatArray]
     link: Callable[[FloatArray], FloatArray]
     min_leaf: int
-    has_classes: bool
-    n_classes: int = 0
-    score_needs_variation: bool = True
-    has_times: bool = False
+    score_name: str
+    score: Callable[[FloatArray, FloatArray, WeightArray], float]
+    null_score: float
+    score_bounds: tuple[float, float]
     score_words: str = ""
-    score_bounds: tuple[float, float] = UNBOUNDED
-    score_after: AfterTraining | None = None
+    n_classes: int = 0
+    has_times: bool = False
+    score_needs_variation: bool = True
+    score_after: Callable[[FloatArray, FloatArray, WeightArray, WeightArray], float] | None = None
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the response has classes."""
+        return self.n_classes > 0
 
     def held_out_score(
         self, y: FloatArray, prediction: FloatArray, weight: WeightArray, training: WeightArray
@@ -220,90 +217,41 @@ def _identity(eta: FloatArray) -> FloatArray:
     return eta
 
 
-GAUSSIAN = Family(
-    "gaussian",
-    SquaredLoss(),
-    "R2",
-    r_squared,
-    0.0,
-    _identity,
-    _identity,
-    min_leaf=5,
-    has_classes=False,
-    score_bounds=EXPLAINED,
-)
-BINOMIAL = Family(
-    "binomial",
-    LogisticLoss(),
-    "AUC",
-    area_under_curve,
-    0.5,
-    _expit,
-    _log_odds,
-    min_leaf=10,
-    has_classes=True,
-    n_classes=2,
-    score_bounds=SHARE,
-)
-
 DEVIANCE_WORDS = (
     "D2: proportion of deviance explained, relative to the best constant for the scored rows; 1 is"
     " perfect, below 0 is worse than that constant."
 )
-
-POISSON = Family(
-    "poisson",
-    PoissonLoss(),
-    "D2",
-    poisson_deviance_explained,
-    0.0,
-    poisson_mean,
-    np.log,
-    min_leaf=5,
-    has_classes=False,
-    score_words=DEVIANCE_WORDS,
-    score_bounds=EXPLAINED,
-)
-
-
 HARRELL_WORDS = (
     "C: Harrell's concordance, the share of comparable pairs of rows (within strata, if any) in"
     " which the row with the earlier event has the higher predicted risk; ties in risk count one"
     " half."
 )
 
+# fmt: off
+GAUSSIAN = Family(
+    "gaussian", SquaredLoss(), _identity, _identity, 5, "R2", r_squared, 0.0, EXPLAINED
+)
+BINOMIAL = Family(
+    "binomial", LogisticLoss(), _expit, _log_odds, 10, "AUC", area_under_curve, 0.5, SHARE,
+    n_classes=2,
+)
+POISSON = Family(
+    "poisson", PoissonLoss(), poisson_mean, np.log, 5, "D2", poisson_deviance_explained, 0.0,
+    EXPLAINED, DEVIANCE_WORDS,
+)
 COX = Family(
-    "cox",
-    CoxLoss(),
-    "C",
-    concordance_index,
-    0.5,
-    poisson_mean,
-    np.log,
-    min_leaf=10,
-    has_classes=False,
+    "cox", CoxLoss(), poisson_mean, np.log, 10, "C", concordance_index, 0.5, SHARE, HARRELL_WORDS,
     has_times=True,
-    score_words=HARRELL_WORDS,
-    score_bounds=SHARE,
 )
 
 
 def multinomial(n_classes: int) -> Family:
     """The family of more than two classes, numbered from 0."""
     return Family(
-        "multinomial",
-        MultinomialLoss(n_classes),
-        "D2",
-        class_deviance_explained,
-        0.0,
-        _softmax,
-        _log_shares,
-        min_leaf=10,
-        has_classes=True,
-        n_classes=n_classes,
-        score_words=DEVIANCE_WORDS,
-        score_bounds=EXPLAINED,
+        "multinomial", MultinomialLoss(n_classes), _softmax, _log_shares, 10, "D2",
+        class_deviance_explained, 0.0, EXPLAINED, DEVIANCE_WORDS, n_classes=n_classes,
     )
+# fmt: on
 
 
 def family_of(name: str, n_classes: int) -> Family:
@@ -327,25 +275,11 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of score.
+    """A kind of score: ``score(y, risk, weight, training, span)`` of relative risks.
 
-    Attributes
-    ----------
-    name : str
-        In tables.
-    words : str
-        What it is, a sentence; ``{until}`` stands for the end of its span.
-    null : float
-        Of the model without predictors.
-    bounds : (float, float)
-        Least and greatest value.
-    score : callable
-        ``score(y, risk, weight, training, span)`` of relative risks.
-    needs_training : bool
-        Whether it needs the training rows; then delayed entry is not allowed.
-    needs_pairs : bool
-        Whether it needs an event with others at risk.
-    """
+    Its words are a sentence, in which ``{until}`` stands for the end of its span; `null` is the
+    score of the model without predictors. If it needs the training rows, delayed entry is not
+    allowed; if it needs pairs, there must be an event with others at risk."""
 
     name: str
     words: str
@@ -358,15 +292,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class TimeScore:
-    """A score of relative risks; greater is better.
-
-    Attributes
-    ----------
-    key : str
-        Its name as an argument.
-    span : tuple of float
-        The times it covers, if it depends on times.
-    """
+    """A score of relative risks by its name as an argument; greater is better."""
 
     key: str
     kind: Kind
@@ -379,16 +305,8 @@ class TimeScore:
     def after(
         self, y: FloatArray, prediction: FloatArray, weight: WeightArray, training: WeightArray
     ) -> float:
-        """Score of the rows with a weight; NaN where it is not defined, or a prediction is missing.
-
-        Parameters
-        ----------
-        y : ndarray of float64, shape (n_rows, 4)
-        prediction : ndarray of float64, shape (n_rows,)
-            Relative risks.
-        weight, training : ndarray, shape (n_rows,)
-            Of the rows to be scored, and of those that the model was fitted to.
-        """
+        """Score of the rows with a weight by a model fitted to those with a weight in `training`;
+        NaN where it is not defined, or a prediction is missing."""
         learns = self.kind.needs_training
         part = (weight > 0) | (training > 0) if learns else weight > 0
         y, weight, training = y[part], weight[part], training[part]
@@ -425,9 +343,7 @@ def _log(risk: FloatArray) -> FloatArray:
     return np.asarray(np.log(np.maximum(risk, np.finfo(np.float64).tiny)))
 
 
-def _harrell(
-    y: FloatArray, risk: FloatArray, weight: WeightArray, training: WeightArray, span: Span
-) -> float:
+def _harrell(y: FloatArray, risk: FloatArray, weight: WeightArray, *_: Any) -> float:
     return concordance_index(y, risk, weight)
 
 
@@ -445,46 +361,35 @@ def _brier(
     return brier_explained(y, _log(risk), weight, training, times)
 
 
-def _deviance(
-    y: FloatArray, risk: FloatArray, weight: WeightArray, training: WeightArray, span: Span
-) -> float:
+def _deviance(y: FloatArray, risk: FloatArray, weight: WeightArray, *_: Any) -> float:
     return deviance_explained(y, _log(risk), weight)
 
 
+_UNO_WORDS = (
+    "Uno's C: the share of comparable pairs of rows (within strata, if any) in which the row"
+    " with the earlier event has the higher predicted risk, for events before {until}, the time"
+    " by which 90% of the events occur. Each pair is weighted by the inverse squared"
+    " probability of being uncensored at that event, estimated from the training rows (Uno et"
+    " al. 2011)."
+)
+_BRIER_WORDS = (
+    "Brier R2: 1 minus the ratio of the integrated Brier score to that of the null model, from"
+    " the first event to {until}, the time by which 90% of the events occur (Graf et al. 1999)."
+    " The baseline hazard and the inverse-probability-of-censoring weights are estimated from"
+    " the training rows. 0 is no better than the null model."
+)
+_DEVIANCE_WORDS = (
+    "D2: 1 minus the ratio of the partial-likelihood deviance to that of the null model, with"
+    " risk sets of the scored rows alone. 0 is no better than the null model."
+)
+
 KINDS: dict[str, Kind] = {
-    "harrell_c": Kind(COX.score_name, HARRELL_WORDS, 0.5, SHARE, _harrell),
-    "uno_c": Kind(
-        "Uno's C",
-        "Uno's C: the share of comparable pairs of rows (within strata, if any) in which the row"
-        " with the earlier event has the higher predicted risk, for events before {until}, the time"
-        " by which 90% of the events occur. Each pair is weighted by the inverse squared"
-        " probability of being uncensored at that event, estimated from the training rows (Uno et"
-        " al. 2011).",
-        0.5,
-        SHARE,
-        _uno,
-        needs_training=True,
-    ),
+    "harrell_c": Kind("C", HARRELL_WORDS, 0.5, SHARE, _harrell),
+    "uno_c": Kind("Uno's C", _UNO_WORDS, 0.5, SHARE, _uno, needs_training=True),
     "integrated_brier": Kind(
-        "Brier R2",
-        "Brier R2: 1 minus the ratio of the integrated Brier score to that of the null model, from"
-        " the first event to {until}, the time by which 90% of the events occur (Graf et al. 1999)."
-        " The baseline hazard and the inverse-probability-of-censoring weights are estimated from"
-        " the training rows. 0 is no better than the null model.",
-        0.0,
-        EXPLAINED,
-        _brier,
-        needs_training=True,
-        needs_pairs=False,
+        "Brier R2", _BRIER_WORDS, 0.0, EXPLAINED, _brier, needs_training=True, needs_pairs=False
     ),
-    "cox_deviance": Kind(
-        "D2",
-        "D2: 1 minus the ratio of the partial-likelihood deviance to that of the null model, with"
-        " risk sets of the scored rows alone. 0 is no better than the null model.",
-        0.0,
-        EXPLAINED,
-        _deviance,
-    ),
+    "cox_deviance": Kind("D2", _DEVIANCE_WORDS, 0.0, EXPLAINED, _deviance),
 }
 """Scores by the names that `scoring` takes."""
 
@@ -495,29 +400,6 @@ def _named(keys: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def with_time_score(family: Family, name: object, span: Span) -> Family:
-    """A family of times with its score replaced by the one with this name."""
-    if not isinstance(name, str) or name not in KINDS:
-        close = _close(name) if isinstance(name, str) else []
-        elsewhere = "" if close or not _is_elsewhere(name) else _ELSEWHERE
-        raise OptionError(
-            "`scoring` must be a score of times to an event, or a function `scorer(y_true,"
-            f" prediction)`.\n  Found: {described(name)}{elsewhere}."
-            f" {did_you_mean(close) if close else f'Use {_named(KINDS)}.'}"
-        )
-    score = TimeScore(name, KINDS[name], span)
-    return dataclasses.replace(
-        family,
-        score_name=score.kind.name,
-        score_words=score.words,
-        score_bounds=score.kind.bounds,
-        score=score,
-        score_after=score.after,
-        null_score=score.kind.null,
-        score_needs_variation=score.kind.needs_pairs,
-    )
-
-
 _OTHER_NAMES = {
     **dict.fromkeys(("c", "c_index", "c-index", "cindex", "concordance", "harrell"), "harrell_c"),
     **dict.fromkeys(("ibs", "brier", "brier_score", "graf"), "integrated_brier"),
@@ -526,16 +408,28 @@ _OTHER_NAMES = {
 """What scores are called elsewhere."""
 
 
-def _close(name: str) -> list[str]:
-    """Names of scores that a name may mean."""
-    known = _OTHER_NAMES.get(name.lower())
-    return near(name, KINDS) if known is None else [known]
+def with_time_score(family: Family, name: object, span: Span) -> Family:
+    """A family of times with its score replaced by the one with this name."""
+    if not isinstance(name, str) or name not in KINDS:
+        raise _no_time_score(name)
+    kind = KINDS[name]
+    score = TimeScore(name, kind, span)
+    return dataclasses.replace(
+        family, score_name=kind.name, score_words=score.words, score_bounds=kind.bounds,
+        score=score, score_after=score.after, null_score=kind.null,
+        score_needs_variation=kind.needs_pairs,
+    )  # fmt: skip
 
 
-_ELSEWHERE = ", a scikit-learn score of classes or numbers"
-
-
-def _is_elsewhere(name: object) -> bool:
+def _no_time_score(name: object) -> OptionError:
     from sklearn.metrics import get_scorer_names
 
-    return is_one_of(name, get_scorer_names())
+    known = _OTHER_NAMES.get(name.lower()) if isinstance(name, str) else None
+    close = [known] if known else near(name, KINDS) if isinstance(name, str) else []
+    is_other = not close and is_one_of(name, get_scorer_names())
+    return OptionError(
+        "`scoring` must be a score of times to an event, or a function `scorer(y_true,"
+        f" prediction)`.\n  Found: {described(name)}"
+        f"{', a scikit-learn score of classes or numbers' if is_other else ''}."
+        f" {did_you_mean(close) if close else f'Use {_named(KINDS)}.'}"
+    )

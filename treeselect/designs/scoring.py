@@ -20,52 +20,11 @@ from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, did_you_mean, near, quoted, said_by
 from treeselect.quiet import own_filters
 
-# --- concordances as scikit-survival writes them, as functions of times and risks --------------
-
-
-@dataclass(frozen=True, slots=True)
-class SurvivalMetric:
-    """A function of scikit-survival that scores risks, or one with the same arguments.
-
-    Attributes
-    ----------
-    function : callable
-        ``function(survival_train, survival_test, estimate)`` of structured arrays, or
-        ``function(event_indicator, event_time, estimate)``; its answer is the score, or has it
-        first.
-    needs_training : bool
-        Which of the two.
-    """
-
-    function: Callable[..., Any]
-    needs_training: bool
-
-    def __call__(self, training: NDArray[Any], truth: NDArray[Any], risk: FloatArray) -> float:
-        """Score of rows, by a model that was fitted to others."""
-        if len(truth.dtype.names or ()) > 2:
-            raise TypeError("it does not handle start times or strata")
-        if self.needs_training:
-            found = self.function(training, truth, risk)
-        else:
-            found = self.function(truth["event"], truth["time"], risk)
-        return float(found[0] if isinstance(found, tuple) else found)
-
-
-_PARAMETERS: dict[tuple[str, ...], bool] = {
-    ("survival_train", "survival_test", "estimate"): True,
-    ("event_indicator", "event_time", "estimate"): False,
+_OF_SURVIVAL: dict[tuple[str, ...], str] = {
+    ("survival_train", "survival_test", "estimate"): "training",
+    ("event_indicator", "event_time", "estimate"): "events",
 }
-"""What has to be given to such a function, and whether training rows are part of it."""
-
-
-def survival_metric(function: Callable[..., Any]) -> SurvivalMetric | None:
-    """A function with the parameters of scikit-survival's concordances; None if it has others."""
-    needed = tuple(p.name for p in parameters_of(function).values() if p.default is p.empty)
-    found = _PARAMETERS.get(needed)
-    return None if found is None else SurvivalMetric(function, found)
-
-
-# --- user-defined scores -----------------------------------------------------------------------
+"""Styles of concordances as scikit-survival writes them, by their parameters."""
 
 Scoring = str | Callable[..., float] | None
 
@@ -80,35 +39,29 @@ class CustomScore:
     Attributes
     ----------
     name : str
-        For people.
+        For people; whether the user gave it says `by_name`.
     scorer : callable or None
-        ``scorer(estimator, X, y)`` of scikit-learn, or ``scorer(y_true, prediction)``. None in a
-        model that was loaded from a file, which holds no functions: the score is NaN then.
-    of_scikit_learn : bool
-        Which of the two.
-    by_name : bool
-        Whether the user gave its name.
+        None in a model that was loaded from a file, which holds no functions: the score is NaN.
+    style : str
+        ``"estimator"`` for ``scorer(estimator, X, y)`` of scikit-learn, ``"prediction"`` for
+        ``scorer(y_true, prediction)``; of scikit-survival ``"training"`` for ``scorer(training,
+        y_true, risk)`` of structured arrays and ``"events"`` for ``scorer(event, time, risk)``.
     weighted : bool
         Whether it takes ``sample_weight``.
-    n_classes : int
-        Number of classes of the response; 0 for numbers.
-    is_count : bool
-        Whether means must be above 0.
+    n_classes, is_count
+        Number of classes of the response, 0 for numbers; whether means must be above 0.
     time_fields : tuple of str
         Those of :func:`structured`, if the response is times to an event.
-    metric : SurvivalMetric or None
-        The scorer, if it is a concordance as scikit-survival writes them.
     """
 
     name: str
-    scorer: Callable[..., float] | None
-    of_scikit_learn: bool
+    scorer: Callable[..., Any] | None
+    style: str
     by_name: bool
     weighted: bool
     n_classes: int
     is_count: bool
     time_fields: tuple[str, ...] = ()
-    metric: SurvivalMetric | None = None
 
     def __call__(self, y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
         """Score of rows that are their own training rows, as :meth:`after`."""
@@ -127,17 +80,22 @@ class CustomScore:
             truth = structured(truth, self.time_fields)
         known = least_of_equals(self._within_range(prediction[rows]))
         extra = {"sample_weight": weight[rows]} if self.weighted else {}
+        given: tuple[Any, ...] = (truth, known)
         try:
             with own_filters():
                 # scikit-learn warns where a score is not defined, and gives 0 or NaN.
                 warnings.simplefilter("ignore")
-                if self.of_scikit_learn:
-                    return float(
-                        self.scorer(frozen_model(known, self.n_classes), known, truth, **extra)
-                    )
-                if self.metric is not None:
-                    return self.metric(structured(y[training > 0], self.time_fields), truth, known)
-                return float(self.scorer(truth, known, **extra))
+                if self.style == "estimator":
+                    given = (frozen_model(known, self.n_classes), known, truth)
+                elif self.style in _OF_SURVIVAL.values():
+                    if len(self.time_fields) > 2:
+                        raise TypeError("it does not handle start times or strata")
+                    given, extra = (truth["event"], truth["time"], known), {}
+                    if self.style == "training":
+                        given = (structured(y[training > 0], self.time_fields), truth, known)
+                found = self.scorer(*given, **extra)
+                is_many = self.style in _OF_SURVIVAL.values() and isinstance(found, tuple)
+                return float(found[0] if is_many else found)
         except MemoryError:
             raise
         except Exception as error:  # a function of the user's can fail in any way
@@ -192,6 +150,8 @@ _FIELDS: dict[str, tuple[int, type]] = {
 }
 """Column and type of each field of a structured array of times."""
 
+_TIMES = ("event", "time")
+
 
 def structured(y: FloatArray, fields: tuple[str, ...]) -> NDArray[Any]:
     """Times to an event, shape (n_rows, 4), as scikit-survival has them: one structured array.
@@ -238,18 +198,21 @@ def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = 
         return family
     if follow_up is not None and not callable(scoring):
         return with_time_score(family, scoring, follow_up.span)
-    name, scorer, of_scikit_learn = _find(scoring)
-    function: Any = answer(scorer, "_score_func") if of_scikit_learn else scorer
-    all_fields = follow_up is not None and follow_up.is_more_than_times
-    return _scored(
-        family, name, scorer, of_scikit_learn, isinstance(scoring, str),
-        "sample_weight" in parameters_of(function), all_fields,
-    )  # fmt: skip
+    name, scorer, style = _find(scoring)
+    function: Any = answer(scorer, "_score_func") if style == "estimator" else scorer
+    parameters = parameters_of(function)
+    fields: tuple[str, ...] = ()
+    if family.has_times:
+        fields = tuple(_FIELDS) if follow_up and follow_up.is_more_than_times else _TIMES
+        needed = tuple(p.name for p in parameters.values() if p.default is p.empty)
+        style = _OF_SURVIVAL.get(needed, style) if style == "prediction" else style
+    weighted = "sample_weight" in parameters
+    return _scored(family, name, scorer, style, isinstance(scoring, str), weighted, fields)
 
 
 def with_lost_scoring(family: Family, name: str) -> Family:
     """The family with the name of a score whose function is not here."""
-    return _scored(family, name, None, False, False, False)
+    return _scored(family, name, None, "prediction")
 
 
 def is_lost(family: Family) -> bool:
@@ -266,38 +229,23 @@ def scoring_record(family: Family) -> list[str | bool] | None:
 def _scored(
     family: Family,
     name: str,
-    scorer: Callable[..., float] | None,
-    of_scikit_learn: bool,
-    by_name: bool,
-    weighted: bool,
-    all_fields: bool = False,
+    scorer: Callable[..., Any] | None,
+    style: str,
+    by_name: bool = False,
+    weighted: bool = False,
+    fields: tuple[str, ...] = (),
 ) -> Family:
-    metric = survival_metric(scorer) if scorer is not None and family.has_times else None
-    score = CustomScore(
-        name=name,
-        scorer=scorer,
-        of_scikit_learn=of_scikit_learn,
-        by_name=by_name,
-        weighted=weighted,
-        n_classes=family.n_classes,
-        is_count=family.name == "poisson",
-        time_fields=(tuple(_FIELDS)[: None if all_fields else 2]) if family.has_times else (),
-        metric=metric,
-    )
+    is_count = family.name == "poisson"
+    score = CustomScore(name, scorer, style, by_name, weighted, family.n_classes, is_count, fields)
     return dataclasses.replace(
-        family,
-        score_name=name,
-        score_words="",
-        score_bounds=UNBOUNDED,
-        score=score,
-        score_after=score.after if metric is not None and metric.needs_training else None,
-        null_score=float("nan"),
+        family, score_name=name, score_words="", score_bounds=UNBOUNDED, score=score,
+        score_after=score.after if style == "training" else None, null_score=float("nan"),
         score_needs_variation=False,
-    )
+    )  # fmt: skip
 
 
-def _find(scoring: object) -> tuple[str, Callable[..., float], bool]:
-    """Name, function, and whether it is a scorer of scikit-learn."""
+def _find(scoring: object) -> tuple[str, Callable[..., Any], str]:
+    """Name, function and style."""
     if isinstance(scoring, str):
         from sklearn.metrics import get_scorer, get_scorer_names
 
@@ -308,7 +256,7 @@ def _find(scoring: object) -> tuple[str, Callable[..., float], bool]:
             if scoring in KINDS:
                 advice = "That score is for times to an event, `Surv(time, event)`."
             raise _no_scorer(scoring, advice)
-        return scoring, get_scorer(scoring), True
+        return scoring, get_scorer(scoring), "estimator"
     if not callable(scoring):
         raise _no_scorer(scoring, "")
     inside = answer(scoring, "_score_func")
@@ -316,7 +264,7 @@ def _find(scoring: object) -> tuple[str, Callable[..., float], bool]:
     name = own_name if isinstance(own_name, str) else type(scoring).__name__
     if (finite(answer(scoring, "_sign")) or 1) < 0:
         name = f"neg_{name}"
-    return name, scoring, inside is not None
+    return name, scoring, "prediction" if inside is None else "estimator"
 
 
 def _no_scorer(scoring: object, advice: str) -> OptionError:
