@@ -112,6 +112,11 @@ def listing(names: Iterable[object], most: int = 12) -> str:
     return first + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
+def in_row(row: int, n_rows: int) -> str:
+    """Where a value was found: the first row, and how many there are."""
+    return f"in row {row} (counted from 0), {n_rows:,} such row{'s' if n_rows > 1 else ''} in all."
+
+
 def joined(errors: Sequence[_Kind], what: str, *advice: str) -> _Kind:
     """One error for several: the only one, or all of them in a list.
 

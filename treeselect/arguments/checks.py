@@ -154,6 +154,17 @@ def found_near(value: object, known: Iterable[str], way: str = "") -> str:
     return f"  Found: {described(value)}. {did_you_mean(close) if close else way}".rstrip()
 
 
+def not_found(name: object, argument: str, known: Iterable[str], what: str) -> OptionError:
+    """The error for a name in an argument that is none of what is known, ``"terms"``."""
+    known = list(dict.fromkeys(known))
+    text = name if isinstance(name, str) else described(name)
+    close = near(text, known)
+    way = did_you_mean(close) if close else f"{what.capitalize()}: {listing(known)}."
+    return OptionError(
+        f"Can't find {quoted(text)}, named in `{argument}`, among the {what}.\n  {way}"
+    )
+
+
 def check_choice(
     name: str, value: object, allowed: Sequence[str], meant: Mapping[str, str] | None = None
 ) -> None:

@@ -13,14 +13,8 @@ from treeselect.engine.arrays import FloatArray, IntArray
 
 
 class Coded(NamedTuple):
-    """A column as codes.
-
-    Attributes
-    ----------
-    codes : ndarray of int64, shape (n_rows,)
-        For a number the rank of its value among the distinct values, for a factor its level; -1
-        where it is missing.
-    """
+    """A column as codes: of a number the rank of its value among the distinct values, of a factor its
+    level; -1 where it is missing."""
 
     codes: IntArray
     is_factor: bool
@@ -101,12 +95,9 @@ _MEASURES = ("Spearman", "correlation ratio", "Cramer's V")
 
 
 class Associations:
-    """Strength of association of terms and units in the data of a fit.
-
-    Each column is coded once, when it is first needed. Terms and units with several columns have
-    the strongest of their columns' associations; a term without columns, a factor that is entirely
-    missing, has association 0 with every other.
-    """
+    """Strength of association of terms and units in the data of a fit: of those with several columns
+    the strongest of their columns', 0 of a factor that is entirely missing. Each column is coded
+    once, when it is first needed."""
 
     def __init__(self, data: ModelData) -> None:
         data.check_data()
@@ -137,14 +128,12 @@ class Associations:
         return self._between[pair]
 
     def similarity(self) -> FloatArray:
-        """Strengths of all pairs of units, in their order, shape (n_groups, n_groups).
-
-        Ones on the diagonal. Numbers without missing values are compared all at once.
-        """
+        """Strengths of all pairs of units, in their order, shape (n_groups, n_groups)."""
         return self.among(self._arrays.groups.names)
 
     def among(self, units: Sequence[str]) -> FloatArray:
-        """The same for some units, in the order given, shape (n_units, n_units)."""
+        """The same for some units, in the order given, shape (n_units, n_units), with ones on the
+        diagonal. Numbers without missing values are compared all at once."""
         groups = self._arrays.groups
         number = {name: g for g, name in enumerate(groups.names)}
         place = {number[unit]: i for i, unit in enumerate(units)}

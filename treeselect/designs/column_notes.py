@@ -100,18 +100,14 @@ def identifier_problems(
         else:
             errors.append(_as_text(factor, numbers, found))
     if ids:
-        errors.append(_identifiers(ids))
+        more = f"; and {len(ids) - 12} more" if len(ids) > 12 else ""
+        error = DataError(
+            f"Text columns with this many values look like identifiers: {listing(ids)}.\n"
+            f"  Found: {'; '.join(list(ids.values())[:12])}{more}.\n"
+            f"  If a column is a factor after all, write `C({shown(formula_name(next(iter(ids))))})`."
+        )
+        errors.append(error)
     return errors, suspects
-
-
-def _identifiers(found: Mapping[str, str]) -> DataError:
-    first = formula_name(next(iter(found)))
-    more = f"; and {len(found) - 12} more" if len(found) > 12 else ""
-    return DataError(
-        f"Text columns with this many values look like identifiers: {listing(found)}.\n"
-        f"  Found: {'; '.join(list(found.values())[:12])}{more}.\n"
-        f"  If a column is a factor after all, write `C({shown(first)})`."
-    )
 
 
 def _as_text(factor: Factor, numbers: NumberText, found: str) -> DataError:
@@ -160,10 +156,6 @@ _SENTINELS = (99.0, 999.0, 9999.0, 99999.0, -9.0, -99.0, -999.0, -9999.0)
 _FEW = 5
 """randomForest, too, warns of responses with at most so many different numbers; a column with fewer
 has no end to be far from."""
-
-
-_BEGIN = 8
-"""First values of a column, which most columns have for themselves."""
 
 
 def value_notes(formula: ParsedFormula, values: Mapping[str, Values]) -> list[str]:
@@ -264,7 +256,7 @@ def _copies(names: list[str], values: Mapping[str, Values]) -> list[str]:
     for name in names:
         column = values[name]
         first = column.values if isinstance(column, Numbers) else ()
-        alike.setdefault(np.ascontiguousarray(first[:_BEGIN]).tobytes(), []).append(name)
+        alike.setdefault(np.ascontiguousarray(first[:8]).tobytes(), []).append(name)
     likely = {name for some in alike.values() if len(some) > 1 for name in some}
     same: dict[bytes, list[str]] = {}
     for name in filter(likely.__contains__, names):
@@ -305,16 +297,12 @@ def column_notes(
             constant.append(term.name)
         elif term.is_plain and _counts_rows(columns[0]):
             keys.append(term.name)
-    notes = []
-    if empty:
-        notes.append(f"Entirely missing, can't be selected: {listing(empty)}.")
-    if constant:
-        notes.append(f"Constant, can't be selected: {listing(constant)}.")
-    if keys:
-        notes.append(
-            f"Whole numbers that increase from row to row, perhaps an identifier: {listing(keys)}."
-        )
-    return notes
+    found = (
+        ("Entirely missing, can't be selected", empty),
+        ("Constant, can't be selected", constant),
+        ("Whole numbers that increase from row to row, perhaps an identifier", keys),
+    )
+    return [f"{what}: {listing(names)}." for what, names in found if names]
 
 
 def _varies(column: NDArray[Any]) -> bool:

@@ -43,17 +43,8 @@ _MOST_VALUES = 250_000_000
 
 @dataclass(frozen=True, slots=True)
 class FactorSpec:
-    """What was learned about one factor of a term.
-
-    Attributes
-    ----------
-    levels : tuple or None
-        Levels of a factor with labels, None for numbers.
-    fields : tuple of str
-        Names of the columns of a spline or polynomial, ``("",)`` for one number.
-    is_bool : bool
-        Whether the values are truth values.
-    """
+    """What was learned about one factor of a term: the levels of labels, None for numbers; the names
+    of the columns of a spline or polynomial, ``("",)`` for one number."""
 
     factor: Factor
     levels: tuple[Any, ...] | None
@@ -77,11 +68,10 @@ class TermSpec:
     ----------
     combinations : tuple of tuple of int, or None
         For an interaction of several factors with labels: the combinations of level numbers that
-        occur, in order; None otherwise. Factors count in alphabetical order here.
-    n_occurring : int or None
-        Number of levels that occur in the data; None for a number.
-    n_missing : int or None
-        Number of rows in which the term is missing; None if that was not stored.
+        occur, in order. Factors count in alphabetical order here.
+    n_occurring, n_missing : int or None
+        Number of levels that occur in the data, None for a number; number of rows in which the term
+        is missing, None if that was not stored.
     """
 
     term: Term
@@ -161,8 +151,7 @@ def _n_missing(values: Sequence[Values]) -> int:
         if isinstance(value, Labels):
             gaps |= value.codes < 0
         else:
-            columns = (value.values,) if isinstance(value, Numbers) else value.columns
-            gaps |= np.isnan(columns[0])
+            gaps |= np.isnan(_number_columns(value)[0])
     return int(gaps.sum())
 
 
@@ -190,9 +179,7 @@ def _check_size(spec: TermSpec, n_rows: int) -> None:
 
 
 def _n_rows(values: Values) -> int:
-    if isinstance(values, Labels):
-        return len(values.codes)
-    return len(values.values if isinstance(values, Numbers) else values.columns[0])
+    return len(values.codes if isinstance(values, Labels) else _number_columns(values)[0])
 
 
 def _learn_factor(factor: Factor, values: Values) -> FactorSpec:
@@ -366,12 +353,7 @@ def kind_of(column: Numbers | Labels) -> str:
 
 
 def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labels:
-    """A column of new data, of the kind that it was in the data of the fit.
-
-    Parameters
-    ----------
-    learned : {"number", "logical", "text"}
-    """
+    """A column of new data, of the kind that it was in the data of the fit."""
     try:
         column = read_column(frame[name], name)
     except DataError as error:

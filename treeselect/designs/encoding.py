@@ -51,8 +51,6 @@ class DesignSpec:
 
     Attributes
     ----------
-    terms : tuple of TermSpec
-        In the user's order.
     schema : dict
         ``"number"``, ``"logical"`` or ``"text"`` for each variable.
     state : dict
@@ -60,8 +58,6 @@ class DesignSpec:
     new_levels : {"error", "missing", "other"}
         What to do with levels that did not occur when the model was fitted: refuse them, treat
         them as missing, or treat them as none of the known levels.
-    na : MissingCodes
-        Codes for missing values, also in new data.
     """
 
     formula: ParsedFormula
@@ -259,11 +255,8 @@ def _known_edges(name: str, spec: DesignSpec, edges: Mapping[str, FloatArray]) -
 def learn_design(
     formula: ParsedFormula, frame: pd.DataFrame, units: Units, *, new_levels: NewLevels = "error"
 ) -> tuple[DesignSpec, dict[str, Values]]:
-    """What :func:`build_design` learns, and the values of every factor, by its name.
-
-    It depends only on the columns of the terms, never on the response: what is learned may be
-    shared by folds and resamples.
-    """
+    """What :func:`build_design` learns, from the columns of the terms alone, and the values of every
+    factor, by its name."""
     columns, state, values = read_terms(formula, frame)
     spec = DesignSpec(
         formula=formula,

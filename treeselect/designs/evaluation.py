@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.errors import DataError, listing, quoted, said_by
+from treeselect.errors import DataError, in_row, listing, quoted, said_by
 from treeselect.formula import columns_of, run_trusted, transform
 from treeselect.formulas.computing import ComputationError, Learner, UnorderedError, value_of
 from treeselect.formulas.terms import (
@@ -30,15 +30,7 @@ from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, read_column
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Several numeric columns, such as those of a spline.
-
-    Attributes
-    ----------
-    fields : tuple of str
-        Names that distinguish the columns.
-    columns : tuple of ndarray of float64, each of shape (n_rows,)
-        NaN is missing.
-    """
+    """Several numeric columns, such as those of a spline, and names that tell them apart."""
 
     fields: tuple[str, ...]
     columns: tuple[FloatArray, ...]
@@ -60,15 +52,6 @@ def evaluate(
     if isinstance(factor.node, Transform) and factor.node.function == "C":
         return _categorical(factor, factor.node, columns, state)
     return _values(factor, factor.node, columns, state)
-
-
-def _values(
-    factor: Factor, node: Node, columns: Mapping[str, Numbers | Labels], state: dict[str, Any]
-) -> Values:
-    match node:
-        case Column(name) | Call("I", (Column(name),)):
-            return columns[name]
-    return _evaluate_known(factor, node, columns, state)
 
 
 def as_factor(values: Numbers | Labels, wanted: tuple[Any, ...] | None = None) -> Labels:
@@ -123,9 +106,12 @@ def _check_base(factor: Factor, node: Transform, labels: Labels) -> None:
             )
 
 
-def _evaluate_known(
+def _values(
     factor: Factor, node: Node, columns: Mapping[str, Numbers | Labels], state: dict[str, Any]
 ) -> Values:
+    match node:
+        case Column(name) | Call("I", (Column(name),)):
+            return columns[name]
     used = {name: columns[name] for name in variables(node)}
     missing = missing_rows(used)
     if missing.all():
@@ -207,13 +193,10 @@ def _values_of_columns(found: Mapping[str, Any], name: str, *, categorical: bool
 
 
 def _check_length(factor: Factor, values: Values, n_rows: int) -> None:
-    match values:
-        case Numbers():
-            lengths = [np.size(values.values)]
-        case Labels():
-            lengths = [len(values.codes)]
-        case Basis():
-            lengths = [len(column) for column in values.columns]
+    arrays: tuple[Any, ...] = values.columns if isinstance(values, Basis) else ()
+    if not isinstance(values, Basis):
+        arrays = (values.codes if isinstance(values, Labels) else values.values,)
+    lengths = [np.size(array) for array in arrays]
     if not lengths or any(length != n_rows for length in lengths):
         raise DataError(
             f"The term {quoted(factor.name)} must give one value per row, {n_rows}.\n"
@@ -296,20 +279,16 @@ def _check_finite(
         return
     at = int(np.flatnonzero(bad)[0])
     row = at if known is None else int(known[at])
-    if bad.all() and _learns(factor):
+    learns = any(isinstance(node, Transform | Code) for node in nodes(factor.node))
+    if bad.all() and learns:
         way = "Is the column constant? Then it can't be scaled: leave the term out."
     else:
         way = "Change the expression (`log1p(x)` is finite at 0) or the data."
     raise DataError(
         f"The term {quoted(factor.name)} must be finite wherever its columns are not missing.\n"
-        f"  Found: {values[at]} in row {row} (counted from 0), {int(bad.sum())} such"
-        f" row{'s' if bad.sum() > 1 else ''} in all.\n"
+        f"  Found: {values[at]} {in_row(row, int(bad.sum()))}\n"
         f"  {way}"
     )
-
-
-def _learns(factor: Factor) -> bool:
-    return any(isinstance(node, Transform | Code) for node in nodes(factor.node))
 
 
 def _not_computed(

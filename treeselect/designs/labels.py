@@ -6,12 +6,12 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from treeselect.arguments.checks import described, read_mapping
+from treeselect.arguments.checks import described, not_found, read_mapping
 from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.response import Response
 from treeselect.designs.survival import survival_of
-from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.errors import OptionError, quoted
 from treeselect.formulas.terms import (
     Argument,
     Call,
@@ -47,7 +47,7 @@ def read_labels(
     found: dict[str, str] = dict(in_data)
     for name, label in asked.items():
         if not isinstance(name, str) or (name not in columns and _parts(name) not in terms):
-            raise _unknown(name, [*columns, *terms.values()])
+            raise not_found(name, "labels", [*columns, *terms.values()], "columns and terms")
         own = name if name in columns else terms[_parts(name)]
         found[own] = _read_label(name, label)
     known = {*formula.outcome_variables, *terms.values()}
@@ -71,37 +71,15 @@ def _read_label(name: str, label: object) -> str:
     return one_line(label)
 
 
-def _unknown(name: object, known: list[str]) -> OptionError:
-    known = list(dict.fromkeys(known))
-    text = name if isinstance(name, str) else described(name)
-    close = near(text, known)
-    return OptionError(
-        f"Can't find {quoted(text)}, named in `labels`, among the columns and terms.\n"
-        f"  {did_you_mean(close) if close else f'Columns and terms: {listing(known)}.'}"
-    )
-
-
 # --- one term: its label, or one made of the labels of its columns -------------------------------
 
 TIMES = " × "
 """Between the factors of an interaction."""
 
-_SILENT = ("C", "I")
-"""Functions that say how a column is coded or an expression written, not what is computed."""
-
 
 def term_label(term: Term, labels: Mapping[str, str]) -> str:
-    """What a term is called: its label, or one made of the labels of its columns; its name if there
-    are none.
-
-    Examples
-    --------
-    >>> from treeselect.formula import parse_formula
-    >>> from treeselect.designs.labels import term_label
-    >>> read = parse_formula("y ~ log(wbc) + wbc:age", ["y", "wbc", "age"])
-    >>> [term_label(term, {"wbc": "White cells"}) for term in read.terms]
-    ['log(White cells)', 'White cells × age']
-    """
+    """What a term is called: its label, or one made of the labels of its columns, as in ``log(White
+    cells)`` and ``White cells × age``; its name if there are none."""
     own = labels.get(term.name)
     if own is not None:
         return own
@@ -123,33 +101,33 @@ def factor_label(factor: Factor, labels: Mapping[str, str]) -> str:
 
 def part_label(part: Argument, labels: Mapping[str, str]) -> str:
     """The same of what stands in a call of ``Surv()``."""
-    return _worded(part.node, labels, part.text) if _has_label(part, labels) else part.text
-
-
-def _has_label(part: Argument, labels: Mapping[str, str]) -> bool:
-    return any(name in labels for name in variables(part.node))
+    has_label = any(name in labels for name in variables(part.node))
+    return _worded(part.node, labels, part.text) if has_label else part.text
 
 
 def _worded(node: Node, labels: Mapping[str, str], name: str) -> str:
     """An expression with labels; one that is not looked into under its name."""
-    if isinstance(node, Column):
-        return labels.get(node.name, node.name)
-    if isinstance(node, Constant):
-        return repr(node.value) if isinstance(node.value, str) else str(node.value)
-    if isinstance(node, Operation):
-        parts = [_operand(part, labels, name) for part in node.operands]
-        return f"{node.sign}{parts[0]}" if len(parts) == 1 else f" {node.sign} ".join(parts)
-    if isinstance(node, Call):
-        inner = [_worded(part, labels, name) for part in node.arguments]
-        return _called(node.function, inner, ())
-    if isinstance(node, Transform):
-        argument = _worded(node.argument, labels, name)
-        return _called(node.function, [argument], node.options)
-    if isinstance(node, Survival):
-        given = [part for part in (node.start, node.stop, node.event) if part is not None]
-        return _called("Surv", [part_label(part, labels) for part in given], ())
-    if isinstance(node, Strata):
-        return _called("strata", [part_label(part, labels) for part in node.arguments], ())
+    match node:
+        case Column():
+            return labels.get(node.name, node.name)
+        case Constant():
+            return repr(node.value) if isinstance(node.value, str) else str(node.value)
+        case Operation():
+            parts = [_operand(part, labels, name) for part in node.operands]
+            return f"{node.sign}{parts[0]}" if len(parts) == 1 else f" {node.sign} ".join(parts)
+        case Call():
+            return _called(node.function, [_worded(part, labels, name) for part in node.arguments])
+        case Transform():
+            options = [
+                f"{key}={value.name if isinstance(value, Contrast) else repr(value)}"
+                for key, value in node.options
+            ]
+            return _called(node.function, [_worded(node.argument, labels, name), *options])
+        case Survival():
+            given = [part for part in (node.start, node.stop, node.event) if part is not None]
+            return _called("Surv", [part_label(part, labels) for part in given])
+        case Strata():
+            return _called("strata", [part_label(part, labels) for part in node.arguments])
     return name
 
 
@@ -159,15 +137,9 @@ def _operand(node: Node, labels: Mapping[str, str], name: str) -> str:
     return f"({text})" if isinstance(node, Operation) else text
 
 
-def _called(function: str, inner: list[str], options: Iterable[tuple[str, object]]) -> str:
-    if function in _SILENT:
-        return inner[0]
-    given = [f"{key}={_option(value)}" for key, value in options]
-    return f"{function}({', '.join([*inner, *given])})"
-
-
-def _option(value: object) -> str:
-    return value.name if isinstance(value, Contrast) else repr(value)
+def _called(function: str, inner: list[str]) -> str:
+    """A call; of functions that say how a column is coded or an expression written, the column."""
+    return inner[0] if function in ("C", "I") else f"{function}({', '.join(inner)})"
 
 
 # --- what is shown -----------------------------------------------------------------------------

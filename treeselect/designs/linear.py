@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -26,25 +26,15 @@ if TYPE_CHECKING:
 MissingRule = Literal["drop", "indicator"]
 OrderedRule = Literal["treatment", "scores", "polynomial"]
 
-_MISSING_RULES = ("drop", "indicator")
-_ORDERED_RULES = ("treatment", "scores", "polynomial")
-
 _AS_IN_R = {"contr.treatment": "treatment", "contr.poly": "polynomial", "poly": "polynomial"}
 
 
 @dataclass(frozen=True, slots=True)
 class LinearCoding:
-    """How a linear model takes missing values and ordered factors.
-
-    Attributes
-    ----------
-    missing : {"drop", "indicator"}
-        Complete cases; or all rows, with a level ``(missing)`` for factors, and for numbers the
-        median of the rows with an indicator ``missing(x)``.
-    ordered : {"treatment", "scores", "polynomial"}
-        Contrasts of ordered factors: differences from the first level; one column of scores, 1 to
-        K in the order of the levels; or orthogonal polynomials, as in R.
-    """
+    """How a linear model takes missing values: complete cases; or all rows, with a level
+    ``(missing)`` for factors, and for numbers the median of the rows with an indicator
+    ``missing(x)``. And how it takes ordered factors: differences from the first level; one column
+    of scores, 1 to K in the order of the levels; or orthogonal polynomials, as in R."""
 
     missing: MissingRule = "drop"
     ordered: OrderedRule = "treatment"
@@ -64,8 +54,8 @@ def read_coding(
     missing: object, ordered: object, sources: pd.DataFrame, terms: Sequence[TermSpec]
 ) -> LinearCoding:
     """The coding requested, for these candidate terms and the columns behind them."""
-    check_choice("missing", missing, _MISSING_RULES)
-    check_choice("ordered", ordered, _ORDERED_RULES, _AS_IN_R)
+    check_choice("missing", missing, get_args(MissingRule))
+    check_choice("ordered", ordered, get_args(OrderedRule), _AS_IN_R)
     coding = LinearCoding(missing, ordered)  # type: ignore[arg-type]
     if coding.ordered != "treatment" and not any(_ordered_factors(sources, terms)):
         raise OptionError(
@@ -107,17 +97,9 @@ def coded_words(
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """What replaces missing values.
-
-    Attributes
-    ----------
-    levels : mapping of str to tuple
-        Levels of factors whose missing values are a level, the last.
-    values : mapping of str to scalar
-        What replaces missing values of the other variables. Each has an indicator.
-    term_of : mapping of str to str
-        The term to which the indicator of a variable belongs: the first that reads the variable.
-    """
+    """What replaces missing values: by the names of factors whose missing values are a level, the
+    last, their levels; of other variables, which have an indicator, a value, and the term to which
+    the indicator belongs, the first that reads the variable."""
 
     levels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -172,9 +154,9 @@ def learn_filling(
     """What replaces the missing values of these rows.
 
     A factor that all its terms take as it is has a level of its own, except for scores and
-    polynomials, which need a place in the order. Other variables take their median, for ordered
-    factors the median level, for others the first one; which one does not change the fit of a term
-    on its own, as there is an indicator. The median is the lower one, a value that occurs."""
+    polynomials, which need a place in the order. Other variables take their lower median, for
+    ordered factors the median level, for others the first one: which one does not change the fit of
+    a term on its own, as there is an indicator."""
     levels: dict[str, tuple[Any, ...]] = {}
     values: dict[str, Any] = {}
     term_of: dict[str, str] = {}
@@ -194,19 +176,15 @@ def learn_filling(
         elif all(part.factor.is_plain for part in parts):
             occurring = np.unique(column.codes[~gaps])
             found = tuple(column.levels[code] for code in occurring)
-            levels[name] = (*found, _free_name(found))
+            missing = "(missing)"
+            while missing in found:
+                missing = f"({missing})"
+            levels[name] = (*found, missing)
             continue
         else:
             values[name] = column.levels[int(column.codes[~gaps].min())]
         term_of[name] = own[0].term.name
     return Filling(levels, values, term_of)
-
-
-def _free_name(levels: Sequence[Any]) -> str:
-    name = "(missing)"
-    while name in levels:
-        name = f"({name})"
-    return name
 
 
 def _lower_median(values: FloatArray, weight: WeightArray) -> float:
@@ -232,21 +210,9 @@ def filling_words(filling: Filling, frame: pd.DataFrame) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LinearColumns:
-    """How the columns of a linear model are made.
-
-    Attributes
-    ----------
-    terms : tuple of str
-        Terms of the model.
-    filling : Filling
-        What replaces missing values.
-    columns : TermColumns
-        The columns of the terms.
-    indicators : tuple of (str, int)
-        Variables with an indicator, and the place of its column in the matrix.
-    words : str
-        What replaces missing values, in a sentence; may be empty.
-    """
+    """How the columns of a linear model are made: its terms, what replaces their missing values
+    (and in a sentence, which may be empty), the columns of the terms, and the variables with an
+    indicator with the place of its column."""
 
     design: DesignSpec
     terms: tuple[str, ...]
@@ -306,25 +272,10 @@ class LinearColumns:
 def linear_matrix(
     data: ModelData, terms: Sequence[str], rows: IntArray, coding: LinearCoding = USUAL
 ) -> tuple[pd.DataFrame, list[str], IntArray, LinearColumns]:
-    """formulaic's full-rank matrix of some terms, with an intercept.
-
-    Parameters
-    ----------
-    rows : ndarray of int64
-        Numbers of rows among those that are used.
-
-    Returns
-    -------
-    matrix : pandas.DataFrame
-        Of the rows without a missing value in these terms, or of all if missing values are
-        replaced. A factor's levels are those that occur in them.
-    term_of : list of str, length n_columns
-        ``"Intercept"`` for the intercept.
-    used : ndarray of int64
-        Those rows, by their numbers.
-    columns : LinearColumns
-        The same columns of other rows.
-    """
+    """formulaic's full-rank matrix of some terms, with an intercept: of the rows (by their numbers
+    among those used) without a missing value in these terms, or of all if missing values are
+    replaced, with the levels that occur in them; the term of each column, ``"Intercept"`` for the
+    intercept; the numbers of these rows; and the same columns of other rows."""
     specs = [spec for spec in data.spec.terms if spec.term.name in set(terms)]
     chosen = [spec.term for spec in specs]
     variables = list(dict.fromkeys(v for term in chosen for v in term.variables))
@@ -417,17 +368,8 @@ WAYS_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Missing values of some terms.
-
-    Attributes
-    ----------
-    counts : tuple of (str, int)
-        Terms with missing values and in how many rows, most first.
-    n_any : int
-        Rows in which at least one of the terms is missing.
-    n_rows : int
-        Rows that are used.
-    """
+    """Terms with missing values and in how many rows, most first; and in how many of the rows used
+    at least one of the terms is missing."""
 
     counts: tuple[tuple[str, int], ...]
     n_any: int
@@ -435,14 +377,9 @@ class Gaps:
 
     @property
     def words(self) -> str:
-        """Terms with their counts."""
-        return listing_of(self.counts)
-
-
-def listing_of(counts: Sequence[tuple[str, int]]) -> str:
-    """Terms with their numbers of missing values: `age` (177), `embarked` (2)."""
-    shown = ", ".join(f"{quoted(name)} ({n:,})" for name, n in counts[:8])
-    return shown + (f" and {len(counts) - 8} more" if len(counts) > 8 else "")
+        """Terms with their numbers of missing values: `age` (177), `embarked` (2)."""
+        shown = ", ".join(f"{quoted(name)} ({n:,})" for name, n in self.counts[:8])
+        return shown + (f" and {len(self.counts) - 8} more" if len(self.counts) > 8 else "")
 
 
 def gaps_of(data: ModelData, terms: Sequence[str]) -> Gaps:
@@ -455,9 +392,7 @@ def gaps_of(data: ModelData, terms: Sequence[str]) -> Gaps:
             missing[name] |= np.isnan(column) if n_levels is None else column == 0
     counts = {name: int((rows & used).sum()) for name, rows in missing.items()}
     found = sorted(((name, n) for name, n in counts.items() if n), key=lambda pair: -pair[1])
-    every = np.zeros(len(used), dtype=bool)
-    for rows in missing.values():
-        every |= rows
+    every = np.logical_or.reduce([*missing.values(), np.zeros(len(used), dtype=bool)])
     return Gaps(tuple(found), int((every & used).sum()), int(used.sum()))
 
 
@@ -471,11 +406,8 @@ def warn_of_gaps(
     gaps = gaps_of(data, terms)
     if gaps.n_any <= _SHARE * gaps.n_rows:
         return
-    of = (
-        "a selected term"
-        if set(terms) != {spec.term.name for spec in data.spec.terms}
-        else "a term"
-    )
+    is_all = set(terms) == {spec.term.name for spec in data.spec.terms}
+    of = "a term" if is_all else "a selected term"
     n_rows = f"{gaps.n_any:,} of {gaps.n_rows:,}"
     drops = f"drops {n_rows} rows, in which {of} is missing."
     if splits:

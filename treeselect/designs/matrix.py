@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -45,15 +46,8 @@ def model_matrix(
 
 @dataclass(frozen=True, slots=True)
 class Recoded:
-    """Ordered factors that do not have treatment contrasts.
-
-    Attributes
-    ----------
-    scores : mapping of str to tuple
-        Factors that are one column of scores, with their levels in order.
-    polynomials : tuple of str
-        Factors that are orthogonal polynomials.
-    """
+    """Ordered factors that do not have treatment contrasts: those that are one column of scores,
+    with their levels in order, and those that are orthogonal polynomials."""
 
     scores: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     polynomials: tuple[str, ...] = ()
@@ -72,17 +66,8 @@ class Recoded:
 
 @dataclass(frozen=True, slots=True)
 class TermColumns:
-    """How the columns of terms were made from some rows, to make them of others.
-
-    Attributes
-    ----------
-    text : str
-        The formula, for messages.
-    state : dict
-        What the transforms of each factor learned, by the factor's name.
-    made : FormulaicMatrix or None
-        None without terms.
-    """
+    """How the columns of terms of a formula were made from some rows, to make them of others; `state`
+    is what the transforms of each factor learned. Without terms nothing was made."""
 
     text: str
     terms: tuple[Term, ...]
@@ -96,26 +81,21 @@ class TermColumns:
         """The columns of other rows, without missing values in the variables of the terms."""
         if self.made is None:
             return np.ones((len(frame), 1))
-        frame = _variables(frame, self.terms)
-        try:
-            values = _values(self.terms, frame, deepcopy(dict(self.state)))
-            values |= self.recoded.values(frame)
+        with _making(self.terms, frame):
+            frame, values = self._values(frame)
             return self.made.again(frame.drop(columns=_replaced(frame, values)), values)
-        except (TreeselectError, MemoryError):
-            raise
-        except Exception as error:  # as above
-            raise _not_made(self.terms, frame, error) from error
+
+    def _values(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
+        frame = _variables(frame, self.terms)
+        values = _values(self.terms, frame, deepcopy(dict(self.state)))
+        return frame, values | self.recoded.values(frame)
 
     def outside(self, frame: pd.DataFrame) -> dict[str, BoolArray]:
         """Rows of other data with a value that is none of the levels of a factor, by the factor's
         name; only factors with such rows."""
         if self.made is None:
             return {}
-        frame = _variables(frame, self.terms)
-        values = {
-            **_values(self.terms, frame, deepcopy(dict(self.state))),
-            **self.recoded.values(frame),
-        }
+        frame, values = self._values(frame)
         found = {}
         for name, levels in self.made.levels.items():
             series = _column_of(
@@ -144,10 +124,8 @@ def term_matrix(
         matrix = pd.DataFrame({"Intercept": np.ones(len(frame))}, index=frame.index)
         return matrix, [-1], TermColumns(text, (), recoded, {}, None)
     made, state = _matrix(text, frame, terms, recoded, full_rank=True)
-    try:
+    with _making(terms, frame):
         values = np.asarray(made.matrix, np.float64)
-    except ValueError as error:
-        raise _not_made(terms, frame, error) from error
     columns = TermColumns(text, tuple(terms), recoded, state, made.without_rows)
     return pd.DataFrame(values, frame.index, list(made.matrix.columns)), made.term_of, columns
 
@@ -157,15 +135,11 @@ def _matrix(
 ) -> tuple[FormulaicMatrix, dict[str, Any]]:
     frame = _variables(frame, terms)
     state: dict[str, Any] = {}
-    try:
+    with _making(terms, frame):
         values = _values(terms, frame, state) | recoded.values(frame)
         _check_matrix(terms, frame, values, full_rank=full_rank)
         plain = frame.drop(columns=_replaced(frame, values))
         return formulaic_matrix(text, plain, values, terms, full_rank=full_rank), state
-    except (TreeselectError, MemoryError):
-        raise
-    except Exception as error:  # transforms and trusted code can fail in any way
-        raise _not_made(terms, frame, error) from error
 
 
 def _variables(frame: pd.DataFrame, terms: Sequence[Term]) -> pd.DataFrame:
@@ -187,11 +161,19 @@ def _replaced(frame: pd.DataFrame, values: Mapping[str, Any]) -> list[str]:
     return [str(name) for name in frame if name in values]
 
 
-def _not_made(terms: Sequence[Term], frame: pd.DataFrame, error: Exception) -> DataError:
-    return DataError(
-        f"Can't build the design matrix of a linear model of {listing(t.name for t in terms)}.\n"
-        f"  Complete cases: {len(frame):,}. formulaic says: {said_by(error)}"
-    )
+@contextmanager
+def _making(terms: Sequence[Term], frame: pd.DataFrame) -> Iterator[None]:
+    """Say that the matrix can't be made: transforms and trusted code can fail in any way."""
+    try:
+        yield
+    except (TreeselectError, MemoryError):
+        raise
+    except Exception as error:
+        names = listing(term.name for term in terms)
+        raise DataError(
+            f"Can't build the design matrix of a linear model of {names}.\n"
+            f"  Complete cases: {len(frame):,}. formulaic says: {said_by(error)}"
+        ) from error
 
 
 def _for_formulaic(series: pd.Series[Any], name: str) -> pd.Series[Any]:

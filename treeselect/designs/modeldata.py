@@ -42,20 +42,9 @@ INTERCEPT = "Intercept"
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """How many observations are used, and why others are not. A frequency weight of 2 makes two
-    observations of a row, other rows are one each.
-
-    Attributes
-    ----------
-    no_response : int
-        Left out because the response, or a stratum, is missing, though the weight is above 0.
-    no_weight : int
-        Left out because the weight is 0.
-    not_drawn : int
-        In use, but not in the sample of rows; 0 without a sample.
-    more_copies : int
-        Observations beyond the number of rows of the data.
-    """
+    """How many observations are used, and why others are not: without a response or a stratum,
+    though with a weight; with the weight 0; not drawn. A frequency weight of 2 makes two
+    observations of a row, one of them more than the data have rows."""
 
     used: int
     no_response: int
@@ -110,19 +99,14 @@ class ModelData:
     Attributes
     ----------
     arrays : CodedColumns
-        Columns, groups and bins, without pandas objects. Without rows in a model that was saved
-        without its data.
-    spec : DesignSpec
-        Encodes new data in the same way.
+        Without rows in a model that was saved without its data.
     row_weights : RowWeights
         Of the rows that are used, which have a response and a weight. The copies that frequency
         weights count are rows of their own.
-    weights : str, bool
-        Column of the data with the case weights; else whether an array was given.
+    weights, offset_name : str, bool
+        Columns of the case weights and the offset; else whether an array was given.
     offset : ndarray of float, shape (n_rows,), or None
         Known part of the linear predictor.
-    offset_name : str, bool
-        Column of the data with the offset; else whether there is one, which was an array.
     notes : tuple of str
         Notes on the data for readers of the summary.
     sources : pandas.DataFrame
@@ -130,14 +114,13 @@ class ModelData:
     library : str
         Library of the user's data, in which tables are given.
     weights_kind : {"frequency", "sampling", "precision"}, or None
-        Kind of the weights, given or found; None if there are none, or if all rows used have the
-        same, which has no effect.
-    labels : mapping of str to str
-        What columns and terms are called in print, by name; see ``designs.labels``.
-    words : mapping of str to str
-        The same for the columns of a design whose terms already have their labels as names.
+        Given or found; None if there are none, or if all rows used have the same, which has no
+        effect.
+    labels, words : mapping of str to str
+        What columns and terms are called in print, by name; and the columns of a design whose terms
+        already have their labels as names.
     sample : RowSample or None
-        The sample of rows that is here; None if these are all rows with a response and a weight.
+        None if all rows with a response and a weight are here.
     """
 
     arrays: CodedColumns
@@ -246,9 +229,7 @@ class ModelData:
                 "`data` must have the columns of the response.\n"
                 f"  Missing: {listing(absent)}. Pass the data that the model was fitted to."
             )
-        given: str | Sequence[float] | None = weights
-        if isinstance(self.weights, str):
-            given = self.weights
+        given = self.weights if isinstance(self.weights, str) else weights
         if weights is not None and self.weights is not True:
             raise OptionError(
                 "`weights` must not be given: the model was fitted without an array of weights."
@@ -265,34 +246,30 @@ class ModelData:
             )
         hidden = self.spec.formula.hidden
         groups = None if sample is None or sample.groups is False else str(sample.groups)
-        rows, seed = (None, 0) if sample is None else (sample.wanted, sample.seed)
+        wanted, seed = (None, 0) if sample is None else (sample.wanted, sample.seed)
         drawn = draw(
             self.spec.formula, table, self.spec.na, weights=given, kind=self.weights_kind,
-            family=self.response.family.name, also=hidden, fold_groups=groups, rows=rows, seed=seed,
+            family=self.response.family.name, also=hidden, fold_groups=groups, rows=wanted,
+            seed=seed,
         )  # fmt: skip
         frame, response, used = drawn.frame, drawn.response, drawn.used
         known = self.offset_of(frame, offset)
         check_offset(known, response.rows)
         columns = self.spec.encode(used)
-        found = row_counts(drawn)
-        if found != self.rows:
-            raise NewDataError(
-                "`data` must be the data that the model was fitted to.\n"
-                f"  Found: {found.used:,} rows with a response and a weight, {found.no_response:,}"
-                f" without a response; the fit had {self.rows.used:,} and"
-                f" {self.rows.no_response:,}."
+        rows, other = row_counts(drawn), ""
+        if rows != self.rows:
+            other = (
+                f"{rows.used:,} rows with a response and a weight, {rows.no_response:,} without a"
+                f" response; the fit had {self.rows.used:,} and {self.rows.no_response:,}."
             )
-        if response.classes != self.response.classes:
-            raise NewDataError(
-                "`data` must be the data that the model was fitted to.\n"
-                f"  Found: the classes {listing(response.classes, 6)}; the fit had"
-                f" {listing(self.response.classes, 6)}."
-            )
-        if response.follow_up != self.response.follow_up:
-            raise NewDataError(
-                "`data` must be the data that the model was fitted to.\n"
-                "  Found: different times, events or strata, in the same number of rows."
-            )
+        elif response.classes != self.response.classes:
+            now, then = (listing(own.classes, 6) for own in (response, self.response))
+            other = f"the classes {now}; the fit had {then}."
+        elif response.follow_up != self.response.follow_up:
+            other = "different times, events or strata, in the same number of rows."
+        if other:
+            problem = "`data` must be the data that the model was fitted to."
+            raise NewDataError(f"{problem}\n  Found: {other}")
         arrays = dataclasses.replace(self.arrays, columns=columns, binned=self.arrays.bin(columns))
         return dataclasses.replace(
             self,
@@ -337,19 +314,9 @@ class ModelData:
         return AllRows(self.sources, self.response.rows, self.rows.total)
 
     def model_matrix(self, *, full_rank: bool = False) -> pd.DataFrame:
-        """formulaic's own matrix of the right-hand side, without an intercept.
-
-        Parameters
-        ----------
-        full_rank : bool
-            Drop a reference level of each factor.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Only the rows without a missing value in any variable, under their numbers among the
-            rows that are used.
-        """
+        """formulaic's own matrix of the right-hand side, without an intercept, of the rows without
+        a missing value in any variable, under their numbers among the rows that are used. Full rank
+        drops a reference level of each factor."""
         self.check_data()
         complete, terms = self.sources.dropna(), [spec.term for spec in self.spec.terms]
         return model_matrix(self.spec.formula.text, complete, terms, full_rank=full_rank)

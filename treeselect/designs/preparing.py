@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_choice, check_flag, described, finite, read_mapping
+from treeselect.arguments.checks import (
+    check_choice,
+    check_flag,
+    described,
+    finite,
+    not_found,
+    read_mapping,
+)
 from treeselect.designs.column_notes import read_terms, response_notes
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.encoding import NewLevels, build_design
@@ -28,15 +35,7 @@ from treeselect.designs.weights import (
     read_groups,
     read_offset,
 )
-from treeselect.errors import (
-    DataError,
-    OptionError,
-    TreeselectWarning,
-    did_you_mean,
-    listing,
-    near,
-    quoted,
-)
+from treeselect.errors import DataError, OptionError, TreeselectWarning, listing, quoted
 from treeselect.formula import parse_formula
 from treeselect.formulas.terms import Term
 from treeselect.frames.opening import read_codes
@@ -106,12 +105,7 @@ def _unknown(name: str, terms: Sequence[Term]) -> OptionError:
             f"  Found: a variable of {listing(behind)}. Name a term of one column; the constraint"
             " is then on the values of the term."
         )
-    names = [term.name for term in terms]
-    close = near(name, names)
-    return OptionError(
-        f"Can't find {quoted(name)}, named in `monotone`, among the terms.\n"
-        f"  {did_you_mean(close) if close else f'Terms: {listing(names)}.'}"
-    )
+    return not_found(name, "monotone", [term.name for term in terms], "terms")
 
 
 def monotone_notes(monotone: Mapping[str, int], terms: Sequence[Term]) -> list[str]:
@@ -237,20 +231,11 @@ def prepare(
 
 # --- The user's request: all arguments except the data, the method and how rows are held out -----
 
-_NEW_LEVELS = ("error", "missing", "other")
-
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Arguments that :func:`treeselect.select` and :func:`treeselect.compare` have in common.
-
-    Checks that need the data are made by ``preparing.prepare``.
-
-    Attributes
-    ----------
-    weights_kind : {"frequency", "sampling", "precision"}, or None
-    new_levels : {"error", "missing", "other"}
-    """
+    """Arguments that :func:`treeselect.select` and :func:`treeselect.compare` have in common;
+    checks that need the data are made by :func:`prepare`."""
 
     formula: str
     family: str = "auto"
@@ -269,7 +254,7 @@ class Request:
     na: Any = None
 
     def __post_init__(self) -> None:
-        check_choice("new_levels", self.new_levels, _NEW_LEVELS)
+        check_choice("new_levels", self.new_levels, ("error", "missing", "other"))
         check_kind(self.weights_kind, self.weights)
         object.__setattr__(self, "trusted", check_flag("trusted", self.trusted))
         read_codes(self.na)

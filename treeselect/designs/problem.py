@@ -86,20 +86,8 @@ class FeatureGroups:
         return {term: unit for unit, own in enumerate(self.terms) for term in own}
 
     def prices(self, uses: BoolArray, discount: FloatArray) -> FloatArray:
-        """Cost of sets of units: each item once, units that are forced in for free.
-
-        Parameters
-        ----------
-        uses : ndarray of bool, shape (n_sets, n_groups)
-            Units in each set.
-        discount : ndarray of float, shape (n_groups,)
-            Factor on what a unit's items cost. An item that several units of a set share has the
-            smallest of their factors.
-
-        Returns
-        -------
-        ndarray of float, shape (n_sets,)
-        """
+        """Cost of sets of units, which are rows of `uses`: each item once, units that are forced in
+        for free. An item that several units of a set share has the smallest of their discounts."""
         alone = np.zeros(len(self.names))
         total = np.zeros(len(uses))
         for units, cost in zip(self.items, self.item_costs, strict=True):
@@ -215,16 +203,8 @@ class CodedColumns:
         )
 
     def bin(self, columns: tuple[NDArray[Any], ...], groups: BoolArray | None = None) -> BinnedData:
-        """Bin other rows of the columns of some groups by the edges of this design.
-
-        Parameters
-        ----------
-        columns : tuple of ndarray, each of shape (n_rows,)
-            The columns of the groups, in order.
-        groups : ndarray of bool, shape (n_groups,), optional
-            All of them by default. They are renumbered from 0, as by
-            ``engine.binning.select_groups``.
-        """
+        """Bin other rows of the columns of some groups, by default of all, by the edges of this
+        design; groups are renumbered from 0, as by ``engine.binning.select_groups``."""
         if groups is None:
             groups = np.ones(len(self.groups.names), dtype=bool)
         used = np.flatnonzero(groups[self.groups.ids])
@@ -328,12 +308,9 @@ class Problem:
 
     def mean_beside(self, weight: WeightArray, gradient: FloatArray) -> FloatArray:
         """Mean response that corresponds to minus the gradient at the constant model, shape
-        (n_rows,).
-
-        Minus the gradient is the response minus its mean. For times to an event it is the number of
-        events minus the number expected; divided by the mean number expected per row, it is the log
-        relative risk to first order.
-        """
+        (n_rows,): the gradient plus the mean. For times to an event it is the number of events minus
+        the number expected; divided by the mean number expected per row, it is the log relative
+        risk to first order."""
         eta = self.constant(weight)
         if not self.family.has_times:
             return np.asarray(gradient + self.family.mean(eta))

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 FAMILIES = ("auto", "gaussian", "binomial", "multinomial", "poisson", "cox")
 
 
-_MOST_NAMED = 6
-"""Most classes that a header names."""
-
 _LARGEST = 1e70
 """Largest response whose fourth powers (variances of squared errors) sum to finite numbers."""
 
@@ -56,8 +53,6 @@ class Response:
         The classes as in the user's data, the positive one of two last; empty for numbers.
     n_dropped : int
         Observations with a weight that are left out because the response, or a stratum, is missing.
-    follow_up : FollowUp or None
-        Facts about times to an event; None for other responses.
     counts : tuple of int
         Observations of each class; of numbers their number, and of counts their sum behind it.
         Empty for times, and in models saved by versions that did not keep them.
@@ -88,8 +83,8 @@ class Response:
             return f"{text} ({self.counts[1]:,} of {sum(self.counts):,})"
         if self.classes:
             each = [f"{c} ({n:,})" for c, n in zip(self.classes, self.counts, strict=True)]
-            more = f" and {len(each) - _MOST_NAMED} more" if len(each) > _MOST_NAMED else ""
-            return f"{text}; classes: {', '.join(each[:_MOST_NAMED])}{more}"
+            more = f" and {len(each) - 6} more" if len(each) > 6 else ""
+            return f"{text}; classes: {', '.join(each[:6])}{more}"
         total = f", total count {self.counts[1]:,}" if len(self.counts) > 1 else ""
         return f"{text}; n = {self.counts[0]:,}{total}"
 
@@ -194,8 +189,9 @@ def _times(
         )
     y, rows, levels = read_times(formula, frame)
     reason = "time to event" if family == "auto" else "as specified"
-    found = _response(formula.response.name, y, rows, len(frame), COX, reason, ())
-    return dataclasses.replace(found, follow_up=follow_up_of(formula, y, weight[rows], levels))
+    known = follow_up_of(formula, y, weight[rows], levels)
+    n_dropped = len(frame) - len(rows)
+    return Response(formula.response.name, y, rows, COX, reason, (), n_dropped, known)
 
 
 def _classes(name: str, labels: Labels, family: str) -> Response:
@@ -228,15 +224,10 @@ def _numbers(name: str, numbers: Numbers, family: str) -> Response:
         _check_numbers(name, y, distinct, family)
         reason = f"{quoted(name)} is numeric" if family == "auto" else "as specified"
         kind = POISSON if family == "poisson" else GAUSSIAN
-        return _response(name, y, rows, len(numbers.values), kind, reason, ())
+        return Response(name, y, rows, kind, reason, (), len(numbers.values) - len(rows))
     classes = tuple(bool(v) if numbers.is_bool else _plain(v) for v in distinct)
-    reason = (
-        f"{quoted(name)} is logical"
-        if numbers.is_bool
-        else f"{quoted(name)} is 0 or 1"
-        if zero_one
-        else "as specified"
-    )
+    reason = f"{quoted(name)} is 0 or 1" if zero_one else "as specified"
+    reason = f"{quoted(name)} is logical" if numbers.is_bool else reason
     at = y if zero_one and len(distinct) == 2 else np.searchsorted(distinct, y)  # less memory
     return _class_response(name, classes, at, rows, len(numbers.values), family, reason)
 
@@ -299,16 +290,5 @@ def _class_response(
             f"  Found: {len(classes)}. Is it an identifier, or a number stored as text?"
         )
     kind = BINOMIAL if len(classes) == 2 else multinomial(len(classes))
-    return _response(name, y.astype(np.float64, copy=False), rows, n_rows, kind, reason, classes)
-
-
-def _response(
-    name: str,
-    y: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    n_rows: int,
-    family: Family,
-    reason: str,
-    classes: tuple[Any, ...],
-) -> Response:
-    return Response(name, y, rows, family, reason, classes, n_rows - len(rows))
+    y = y.astype(np.float64, copy=False)
+    return Response(name, y, rows, kind, reason, classes, n_rows - len(rows))

@@ -40,19 +40,9 @@ _LEAST_OF_STRATUM = 2
 
 @dataclass(frozen=True, slots=True)
 class RowSample:
-    """The sample of rows that a selection is made on.
-
-    Attributes
-    ----------
-    wanted : int
-        Rows asked for.
-    of : int
-        Observations that could be drawn: rows with a response and a weight, each copy counted.
-    by : str
-        Strata in words.
-    groups : str, bool
-        Column of the clusters, which are drawn as a whole; else whether an array of them was given.
-    """
+    """The sample of rows that a selection is made on: rows asked for; observations that could be
+    drawn (rows with a response and a weight, each copy counted); strata in words; and the column of
+    the clusters, which are drawn as a whole, else whether an array of them was given."""
 
     wanted: int
     of: int
@@ -66,16 +56,10 @@ class Drawn(NamedTuple):
 
     Attributes
     ----------
-    frame : pandas.DataFrame
-        All rows of the columns that are needed of all rows.
-    every : RowWeights
-        Of all rows.
-    response : Response
+    frame, every : pandas.DataFrame, RowWeights
+        All rows of the columns that are needed of all rows, and the weights of all rows.
+    response, weights, used : Response, RowWeights, pandas.DataFrame
         Of the rows that are used, numbered as in all rows.
-    weights : RowWeights
-        Of these rows.
-    used : pandas.DataFrame
-        Their columns.
     edges : dict of str to ndarray of float
         Edges between the bins of all rows; empty without a sample.
     sample : RowSample or None
@@ -138,7 +122,8 @@ def draw(
     every, full = read_all(parsed, frame, weights, kind, family)
     n, n_in_use = len(full.rows), every.of(full.rows).n_observations
     there = set(table.columns)
-    behind = [name for name in _behind(parsed) if name in there]
+    variables = dict.fromkeys(v for term in parsed.terms for v in term.variables)
+    behind = [name for name in variables if name in there]
     wanted = (n if table.in_memory else USUAL_ROWS) if rows is None else rows
     if wanted >= n and table.in_memory:
         used = frame[behind]
@@ -151,7 +136,8 @@ def draw(
     chosen = full.rows[place]
     columns = list(dict.fromkeys([*parsed.outcome_variables, *behind]))
     weight = every.values[full.rows] if not every.are_constant else np.broadcast_to(1, n)
-    taken = table.some(columns, chosen, full.rows, weight, _plain_terms(parsed))
+    plain = {term.name for term in parsed.terms if term.is_plain}
+    taken = table.some(columns, chosen, full.rows, weight, plain)
     own = codes.applied(taken.frame)
     response = _response_of(parsed, own, every, chosen, full, place, family)
     name = fold_groups if isinstance(fold_groups, str) else fold_groups is not None
@@ -174,19 +160,6 @@ def _copies_apart(drawn: Drawn) -> Drawn:
         drawn.response, y=drawn.response.y[rows], rows=drawn.response.rows[rows]
     )
     return drawn._replace(response=of_rows, weights=weights, used=used)
-
-
-def _behind(parsed: ParsedFormula) -> list[str]:
-    return list(dict.fromkeys(v for term in parsed.terms for v in term.variables))
-
-
-def _plain_terms(parsed: ParsedFormula) -> set[str]:
-    """Columns that are terms by themselves."""
-    return {
-        term.factors[0].name
-        for term in parsed.terms
-        if len(term.factors) == 1 and term.factors[0].is_plain
-    }
 
 
 def _response_of(
@@ -304,16 +277,9 @@ def _shares(sizes: IntArray, wanted: int) -> IntArray:
 
 
 class Units(NamedTuple):
-    """What is drawn as a whole: rows, or clusters of rows.
-
-    Attributes
-    ----------
-    of_row : ndarray of int64, shape (n_used,)
-        Unit of each row with a weight; units are numbered in the order of their first rows.
-    stratum : ndarray of int64, shape (n_units,)
-        Number of the class among those that occur, in their order; of times whether there is an
-        event; 0 for numbers.
-    """
+    """What is drawn as a whole, rows or clusters of rows: the unit of each row with a weight (units
+    are numbered in the order of their first rows), and the stratum of each unit: the number of its
+    class; of times whether there is an event; 0 for numbers."""
 
     of_row: IntArray
     stratum: IntArray

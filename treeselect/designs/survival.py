@@ -22,7 +22,7 @@ from treeselect.engine.survival.times import (
     STRATUM,
     as_times,
 )
-from treeselect.errors import DataError, NewDataError, listing, quoted
+from treeselect.errors import DataError, NewDataError, in_row, listing, quoted
 from treeselect.formulas.terms import (
     Argument,
     Column,
@@ -48,10 +48,8 @@ class FollowUp:
 
     Attributes
     ----------
-    time, event : str
-        As the formula writes them.
-    start : str or None
-        The same for the start of observation, if rows have one.
+    time, event, start : str
+        As the formula writes them; no start if rows have none.
     n_rows, n_events : int
         Observations with a response, and those of them that end in an event.
     median : float or None
@@ -60,11 +58,9 @@ class FollowUp:
     span : tuple of float
         The time of the first event, and the time by which 90% of the events (by weight) occur: the
         range of scores over time.
-    strata : tuple of str
-        The arguments of ``strata()``.
-    levels : tuple of tuple
-        Values of these in each stratum, in the order of their numbers; one empty tuple without
-        strata.
+    strata, levels : tuple
+        The arguments of ``strata()``, and their values in each stratum, in the order of the numbers
+        of strata; one empty tuple without strata.
     """
 
     time: str
@@ -122,10 +118,9 @@ def follow_up_of(
     """The facts about these rows."""
     has_start = survival_of(formula).start is not None
     median = None if has_start else _median_follow_up(y, weight)
-    span = _span_of_events(y, weight)
     copies = copies_of(weight)
-    n_events = int(copies @ y[:, EVENT])
-    return described_follow_up(formula, int(copies.sum()), n_events, median, span, levels)
+    figures = (int(copies.sum()), int(copies @ y[:, EVENT]), median, _span_of_events(y, weight))
+    return described_follow_up(formula, *figures, levels)
 
 
 def described_follow_up(
@@ -138,16 +133,10 @@ def described_follow_up(
 ) -> FollowUp:
     """The record of these figures, with the names in a formula."""
     node = survival_of(formula)
+    start = None if node.start is None else node.start.text
+    strata = tuple(factor.name for factor in formula.strata)
     return FollowUp(
-        time=node.stop.text,
-        event=node.event.text,
-        start=None if node.start is None else node.start.text,
-        n_rows=n_rows,
-        n_events=n_events,
-        median=median,
-        span=span,
-        strata=tuple(factor.name for factor in formula.strata),
-        levels=levels,
+        node.stop.text, node.event.text, start, n_rows, n_events, median, span, strata, levels
     )
 
 
@@ -340,27 +329,19 @@ def _values(part: Argument, columns: Mapping[str, Numbers | Labels]) -> Numbers 
 def _numbers(
     part: Argument, values: Numbers | Labels, rows: IntArray, node: Survival
 ) -> FloatArray:
+    if isinstance(values, Numbers) and not values.is_bool:
+        return np.asarray(values.values[rows])
+    found, way = f"logical values in {quoted(part.text)}", _order(node)
     if isinstance(values, Labels):
-        raise DataError(
-            f"Times in `Surv()` must be numbers.\n"
-            f"  Found: {'categories' if values.declared else 'text'} in {quoted(part.text)}"
-            f" ({listing(values.levels, 3)}).\n"
-            f"  Convert it, for example with `.astype(float)`. {_order(node)}"
-        )
-    if values.is_bool:
-        raise DataError(
-            f"Times in `Surv()` must be numbers.\n  Found: logical values in {quoted(part.text)}.\n"
-            f"  {_order(node)}"
-        )
-    return np.asarray(values.values[rows])
+        kind = "categories" if values.declared else "text"
+        found = f"{kind} in {quoted(part.text)} ({listing(values.levels, 3)})"
+        way = f"Convert it, for example with `.astype(float)`. {way}"
+    raise DataError(f"Times in `Surv()` must be numbers.\n  Found: {found}.\n  {way}")
 
 
 def _order(node: Survival) -> str:
-    return (
-        "Check the order of the arguments: `Surv(time, event)`."
-        if node.start is None
-        else "Check the order of the arguments: `Surv(start, stop, event)`."
-    )
+    given = "time, event" if node.start is None else "start, stop, event"
+    return f"Check the order of the arguments: `Surv({given})`."
 
 
 def _check_swapped(
@@ -415,8 +396,7 @@ def _check_times(part: Argument, times: FloatArray, rows: IntArray) -> None:
     if len(low):
         raise DataError(
             "Times in `Surv()` must be at least 0.\n"
-            f"  Found: {times[low[0]]:g} in row {rows[low[0]]} of {quoted(part.text)} (counted from"
-            f" 0), {len(low):,} such row{'s' if len(low) > 1 else ''} in all.\n"
+            f"  Found: {times[low[0]]:g} in {quoted(part.text)}, {in_row(rows[low[0]], len(low))}\n"
             "  Measure time from an earlier origin, or leave these rows out."
         )
     if times.max() > _LARGEST:
@@ -431,17 +411,14 @@ def _check_spans(node: Survival, y: FloatArray, rows: IntArray) -> None:
     empty = np.flatnonzero(y[:, START] >= y[:, STOP])
     if len(empty):
         first = empty[0]
-        every = (
-            " Check the order of the arguments: `Surv(start, stop, event)`."
-            if len(empty) == len(y)
-            else " Correct these rows, or leave them out."
-        )
+        every = len(empty) == len(y)
+        way = _order(node) if every else "Correct these rows, or leave them out."
         raise DataError(
             f"In `Surv()` the start {quoted(node.start.text)} must be before the stop"
             f" {quoted(node.stop.text)}.\n"
-            f"  Found: start {y[first, START]:g} and stop {y[first, STOP]:g} in row {rows[first]}"
-            f" (counted from 0), {len(empty):,} such row{'s' if len(empty) > 1 else ''} in all.\n"
-            f" {every}"
+            f"  Found: start {y[first, START]:g} and stop {y[first, STOP]:g}"
+            f" {in_row(rows[first], len(empty))}\n"
+            f"  {way}"
         )
 
 

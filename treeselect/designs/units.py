@@ -7,9 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeselect.arguments.checks import described, finite, members, read_mapping, read_names
+from treeselect.arguments.checks import (
+    described,
+    finite,
+    members,
+    not_found,
+    read_mapping,
+    read_names,
+)
 from treeselect.designs.problem import FeatureGroups
-from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.errors import OptionError, listing, quoted
 from treeselect.formulas.terms import Term
 from treeselect.shown import is_broken
 
@@ -19,17 +26,9 @@ _LOWEST_PRICE, _HIGHEST_PRICE = 1e-100, 1e100
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """The units before there are columns.
-
-    Attributes
-    ----------
-    names : tuple of str
-        In alphabetical order of the keys.
-    terms : tuple of tuple of str
-        Terms of each unit, in alphabetical order of their keys.
-    items, item_costs, keep, keys
-        As in :class:`~treeselect.designs.problem.FeatureGroups`; items are tuples of unit numbers.
-    """
+    """The units before there are columns, in alphabetical order of their keys, as are the terms of
+    each; items are tuples of unit numbers. See
+    :class:`~treeselect.designs.problem.FeatureGroups`."""
 
     names: tuple[str, ...]
     terms: tuple[tuple[str, ...], ...]
@@ -146,13 +145,7 @@ class _Lookup:
 
     def unknown(self, name: object, argument: str) -> OptionError:
         """Build the error for a name that is none."""
-        known = list(dict.fromkeys([*self.named.values(), *self.number, *self.any]))
-        text = name if isinstance(name, str) else described(name)
-        close = near(text, known)
-        return OptionError(
-            f"Can't find {quoted(text)}, named in `{argument}`, among the terms.\n"
-            f"  {did_you_mean(close) if close else f'Terms: {listing(known)}.'}"
-        )
+        return not_found(name, argument, [*self.named.values(), *self.number, *self.any], "terms")
 
 
 def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -161,9 +154,8 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
     membership: dict[str, str] = {}
     for group, listed in groups.items():
         if not isinstance(group, str):
-            raise OptionError(
-                f"The name of a group in `groups` must be text.\n  Found: {described(group)}."
-            )
+            found = f"  Found: {described(group)}."
+            raise OptionError(f"The name of a group in `groups` must be text.\n{found}")
         if is_broken(group):
             raise OptionError(
                 "The name of a group in `groups` must be valid text.\n"
@@ -254,11 +246,8 @@ def _items(
         items.append(tuple(sorted(meant | _users(name, meant, members, groups, names))))
         item_costs.append(float(price))
     priced = {unit for units in items for unit in units}
-    for unit in range(len(members)):
-        if unit not in priced:
-            items.append((unit,))
-            item_costs.append(1.0)
-    return tuple(items), tuple(item_costs)
+    free = [(unit,) for unit in range(len(members)) if unit not in priced]
+    return (*items, *free), (*item_costs, *[1.0] * len(free))
 
 
 def _meant(name: str, lookup: _Lookup) -> set[int]:

@@ -15,10 +15,11 @@ from treeselect.arguments.checks import (
     check_choice,
     described,
     length,
+    not_found,
     values_text,
 )
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.errors import OptionError, in_row, quoted
 from treeselect.frames.values import Numbers, read_column
 
 if TYPE_CHECKING:
@@ -58,12 +59,10 @@ class RowWeights:
     values : ndarray of int64 or float, shape (n_rows,)
         At least 0; a row with weight 0 is ignored.
     are_copies : bool
-        Whether weights are frequencies: a weight of 2 stands for two rows. Otherwise only their
-        ratios matter.
+        Whether a weight of 2 stands for two rows; otherwise only ratios of weights matter.
     is_sample : bool
-        Whether weights that are no frequencies are sampling weights, inverse probabilities of
-        selection: standard errors are then robust. Otherwise they are precision weights, inverse
-        variances.
+        Whether weights that are no copies are inverse probabilities of selection, so that standard
+        errors are robust; otherwise they are inverse variances.
     groups : ndarray of int64, shape (n_rows,), or None
         Clusters, numbered from 0: their rows may depend on each other, and are drawn and held out
         together. None if all rows are independent.
@@ -219,8 +218,7 @@ def read_weights(
         row = int(np.flatnonzero(bad)[0])
         raise OptionError(
             f"Case weights ({name}) must be non-negative, finite and not missing.\n"
-            f"  Found: {values[row]:g} in row {row} (counted from 0), {int(bad.sum())} such"
-            f" row{'s' if bad.sum() > 1 else ''} in all.\n"
+            f"  Found: {values[row]:g} {in_row(row, int(bad.sum()))}\n"
             "  A weight of 0 leaves a row out."
         )
     broken = values != np.floor(values)
@@ -228,8 +226,7 @@ def read_weights(
         row = int(np.flatnonzero(broken)[0])
         raise OptionError(
             f"Frequency weights ({name}) must be whole numbers.\n"
-            f"  Found: {values[row]:g} in row {row} (counted from 0), {int(broken.sum())} such"
-            f" row{'s' if broken.sum() > 1 else ''} in all.\n"
+            f"  Found: {values[row]:g} {in_row(row, int(broken.sum()))}\n"
             '  Use weights_kind="sampling" or "precision" for other numbers.'
         )
     there = values[values > 0]
@@ -255,15 +252,14 @@ def read_weights(
 
 def _check_real(name: str, values: FloatArray) -> None:
     """Raise an OptionError for relative weights whose powers are no numbers."""
-    if values.max() > _LARGEST:
+    most, limit, way = float(values.max()), "", ""
+    if most > _LARGEST:
+        limit, way = f"be at most {_LARGEST:g}", ". Divide"
+    elif most < 1 / _LARGEST:
+        limit, way = f"reach {1 / _LARGEST:g}", " at most. Multiply"
+    if limit:
         raise OptionError(
-            f"Case weights ({name}) must be at most {_LARGEST:g}.\n"
-            f"  Found: {values.max():g}. Divide them by a common number."
-        )
-    if values.max() < 1 / _LARGEST:
-        raise OptionError(
-            f"Case weights ({name}) must reach {1 / _LARGEST:g}.\n"
-            f"  Found: {values.max():g} at most. Multiply them by a common number."
+            f"Case weights ({name}) must {limit}.\n  Found: {most:g}{way} them by a common number."
         )
 
 
@@ -306,8 +302,7 @@ def check_offset(offset: FloatArray | None, rows: IntArray) -> None:
     if len(bad):
         raise OptionError(
             "The offset must be finite and not missing wherever the response is not missing.\n"
-            f"  Found: {offset[bad[0]]:g} in row {bad[0]} (counted from 0), {len(bad)} such"
-            f" row{'s' if len(bad) > 1 else ''} in all.\n"
+            f"  Found: {offset[bad[0]]:g} {in_row(bad[0], len(bad))}\n"
             "  A log exposure needs an exposure above 0; drop the rows without one."
         )
     largest = np.abs(offset[rows]).max(initial=0.0)
@@ -325,11 +320,7 @@ def _one_per_row(
     found: object = given
     if isinstance(given, str):
         if given not in frame:
-            close = near(given, frame.columns)
-            raise OptionError(
-                f"Can't find the column {quoted(given)}, named in `{argument}`.\n"
-                f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
-            )
+            raise not_found(given, argument, frame.columns, "columns")
         column = read_column(frame[given], given)
         found = column.values if isinstance(column, Numbers) else frame[given].to_numpy()
     values = as_floats(found)
@@ -349,18 +340,26 @@ def _one_per_row(
 
 def read_groups(given: str | Sequence[Any], frame: pd.DataFrame, rows: IntArray) -> IntArray:
     """Number of the group of each of these rows, in order of appearance in the data."""
-    return _known(_numbers(given, frame)[rows])
+    groups = _numbers(given, frame)[rows]
+    if n := int((groups < 0).sum()):
+        raise OptionError(
+            "`fold_groups` must not be missing in any row that is used.\n"
+            f"  Found: {n:,} row{'' if n == 1 else 's'} in which it is missing. Drop such rows, or"
+            " give each its own group."
+        )
+    if (groups == groups[0]).all():
+        raise OptionError(
+            "`fold_groups` must have at least two groups, so that one can be held out.\n"
+            "  Found: one group of all rows. Leave `fold_groups` out."
+        )
+    return groups
 
 
 def _numbers(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
     """Number of each row's group, -1 where it is missing."""
     if isinstance(given, str):
         if given not in frame:
-            close = near(given, frame.columns)
-            raise OptionError(
-                f"Can't find the column {quoted(given)}, named in `fold_groups`.\n"
-                f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
-            )
+            raise not_found(given, "fold_groups", frame.columns, "columns")
         labels: str | Sequence[Any] | pd.Series[Any] = frame[given]
     else:
         labels = given
@@ -378,19 +377,3 @@ def _numbers(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
             f"  Found: {described(labels)}."
         )
     return numbers
-
-
-def _known(groups: IntArray) -> IntArray:
-    """Raise an OptionError if one is not known, or there are fewer than two."""
-    if n := int((groups < 0).sum()):
-        raise OptionError(
-            "`fold_groups` must not be missing in any row that is used.\n"
-            f"  Found: {n:,} row{'' if n == 1 else 's'} in which it is missing. Drop such rows, or"
-            " give each its own group."
-        )
-    if (groups == groups[0]).all():
-        raise OptionError(
-            "`fold_groups` must have at least two groups, so that one can be held out.\n"
-            "  Found: one group of all rows. Leave `fold_groups` out."
-        )
-    return groups
