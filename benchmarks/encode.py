@@ -51,7 +51,7 @@ def encode(frame: pd.DataFrame, formula: str) -> Any:
     """Ours, before binning."""
     from treeselect.designs.columns import design_columns
     from treeselect.designs.encoding import learn_design
-    from treeselect.designs.units import make_units
+    from treeselect.designs.problem import make_units
     from treeselect.formula import parse_formula
     from treeselect.frames.reading import read_data
 
@@ -66,7 +66,7 @@ def encode(frame: pd.DataFrame, formula: str) -> Any:
 def bin_and_code(frame: pd.DataFrame, formula: str) -> Any:
     """Ours, ready for trees."""
     from treeselect.designs.encoding import build_design
-    from treeselect.designs.units import make_units
+    from treeselect.designs.problem import make_units
     from treeselect.formula import parse_formula
     from treeselect.frames.reading import read_data
 

@@ -279,7 +279,7 @@ def test_method_object_and_published_form(mixed):
             OptionError,
             "must be at least 2, because it counts the terms in `keep`",
         ),
-        ({"weights": "dosis"}, OptionError, "Can't find the column"),
+        ({"weights": "dosis"}, OptionError, "among the columns"),
         ({"weights": [1, 2]}, OptionError, "one value per row"),
     ],
 )

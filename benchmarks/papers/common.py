@@ -24,8 +24,7 @@ from treeselect.algorithms.method import Method
 from treeselect.algorithms.task import Task, step_of_size
 from treeselect.designs.encoding import build_design
 from treeselect.designs.families import BINOMIAL, multinomial
-from treeselect.designs.problem import FeatureGroups, Problem
-from treeselect.designs.units import make_units
+from treeselect.designs.problem import FeatureGroups, Problem, make_units
 from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.data.targets import class_target

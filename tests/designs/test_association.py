@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import treeselect
-from treeselect.designs.association import Associations
+from treeselect.designs.modeldata import Associations
 
 
 @pytest.mark.parametrize("weighted", [False, True])

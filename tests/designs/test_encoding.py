@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeselect.designs.encoding import build_design
-from treeselect.designs.matrix import model_matrix
+from treeselect.designs.evaluation import model_matrix
 from treeselect.designs.modeldata import ModelData, RowCounts
+from treeselect.designs.problem import make_units
 from treeselect.designs.response import read_response
-from treeselect.designs.units import make_units
 from treeselect.designs.weights import no_weights
 from treeselect.engine.data.binning import OTHER
 from treeselect.errors import DataError, NewDataError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from treeselect.designs.matrix import model_matrix, term_matrix
+from treeselect.designs.evaluation import model_matrix, term_matrix
 from treeselect.errors import DataError
 from treeselect.formula import parse_formula
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treeselect.designs.units import make_units
+from treeselect.designs.problem import make_units
 from treeselect.errors import OptionError
 from treeselect.formula import parse_formula
 

@@ -13,7 +13,7 @@ from sklearn.ensemble import (
 
 import treeselect
 from treeselect import ControlBurn, Forest
-from treeselect.designs.association import Coded, association, coded_number
+from treeselect.designs.modeldata import Coded, association, coded_number
 from treeselect.errors import DataError, MethodError, OptionError
 from treeselect.results.curves import curves
 from treeselect.results.inside import association_table

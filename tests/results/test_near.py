@@ -10,7 +10,7 @@ import pytest
 from quick import quick_fit
 
 import treeselect
-from treeselect.designs.association import Associations
+from treeselect.designs.modeldata import Associations
 from treeselect.errors import DataError
 from treeselect.resampling.stability import Stability
 from treeselect.results.near import association_map, co_selection_map, near_units

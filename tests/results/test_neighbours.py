@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.designs.association import Associations, Coded, association, coded_number
+from treeselect.designs.modeldata import Associations, Coded, association, coded_number
 from treeselect.errors import DataError, OptionError
 
 
@@ -73,7 +73,7 @@ def test_weights_are_copies(mixed):
 def test_columns_are_coded_once(fitted, monkeypatch):
     measured = Associations(fitted.design)
     found = measured.terms("signal", "noise")
-    monkeypatch.setattr("treeselect.designs.association.coded_number", None)
+    monkeypatch.setattr("treeselect.designs.modeldata.coded_number", None)
     assert measured.terms("signal", "noise") == found
     first, second = coded_number(np.array([1.0, 2.0])), Coded(np.array([0, 1]), True)
     assert association(first, second, np.ones(2)) == pytest.approx(1)

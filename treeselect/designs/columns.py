@@ -43,8 +43,8 @@ _MOST_VALUES = 250_000_000
 
 @dataclass(frozen=True, slots=True)
 class FactorSpec:
-    """What was learned about one factor of a term: the levels of labels, None for numbers; the names
-    of the columns of a spline or polynomial, ``("",)`` for one number."""
+    """What was learned about one factor of a term: the levels of labels, None for numbers; the
+    names of the columns of a spline or polynomial, ``("",)`` for one number."""
 
     factor: Factor
     levels: tuple[Any, ...] | None

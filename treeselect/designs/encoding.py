@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
-from treeselect.designs.column_notes import column_notes, read_terms, value_notes
 from treeselect.designs.columns import (
     UNSEEN,
     FactorSpec,
@@ -28,8 +27,7 @@ from treeselect.designs.columns import (
     read_learned,
 )
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
-from treeselect.designs.problem import CodedColumns
-from treeselect.designs.units import Units
+from treeselect.designs.problem import CodedColumns, Units
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.binning import FREE, bin_columns, edges_of_columns
 from treeselect.errors import DataError, NewDataError, joined, listing, quoted
@@ -38,6 +36,25 @@ from treeselect.frames.opening import NO_CODES, MissingCodes
 from treeselect.frames.reading import read_data
 from treeselect.frames.values import Labels, Numbers
 from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from treeselect.designs.response import Response
+from treeselect.errors import shortened
+from treeselect.formulas.terms import Factor
+from treeselect.frames.values import (
+    NumberText,
+    formula_name,
+    number_text,
+    read_column,
+    read_plain_numbers,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -255,8 +272,8 @@ def _known_edges(name: str, spec: DesignSpec, edges: Mapping[str, FloatArray]) -
 def learn_design(
     formula: ParsedFormula, frame: pd.DataFrame, units: Units, *, new_levels: NewLevels = "error"
 ) -> tuple[DesignSpec, dict[str, Values]]:
-    """What :func:`build_design` learns, from the columns of the terms alone, and the values of every
-    factor, by its name."""
+    """What :func:`build_design` learns, from the columns of the terms alone; and the values of
+    every factor, by its name."""
     columns, state, values = read_terms(formula, frame)
     spec = DesignSpec(
         formula=formula,
@@ -267,3 +284,301 @@ def learn_design(
         new_levels=new_levels,
     )
     return spec, values
+
+
+# --- Values of all terms of a formula, or one error with all that stands in their way ------------
+
+
+def read_terms(
+    formula: ParsedFormula, frame: pd.DataFrame, also: Sequence[DataError] = ()
+) -> tuple[dict[str, Numbers | Labels], dict[str, dict[str, Any]], dict[str, Values]]:
+    """Columns behind the terms, what their transforms learned, and values of their factors; or one
+    error with all problems, those that are known already among them."""
+    columns: dict[str, Numbers | Labels] = {}
+    errors = list(also)
+    unusable: list[str] = []
+    names = list(dict.fromkeys(v for term in formula.terms for v in term.variables))
+    plain = read_plain_numbers(frame, names)
+    for name in names:
+        try:
+            columns[name] = plain[name] if name in plain else read_column(frame[name], name)
+        except DataError as error:
+            errors.append(error)
+            unusable.append(name)
+    factors = {f.name: f for term in formula.terms for f in term.factors}
+    state: dict[str, dict[str, Any]] = {name: {} for name in factors}
+    values: dict[str, Values] = {}
+    for name, factor in factors.items():
+        if columns.keys() >= set(factor.variables):
+            try:
+                values[name] = evaluate(factor, columns, state[name])
+            except DataError as error:
+                errors.append(error)
+    problems, suspects = identifier_problems(formula, values)
+    if errors or problems:
+        way = without_columns(formula, [*unusable, *suspects])
+        raise joined([*errors, *problems], "`data`", *way)
+    return columns, state, values
+
+
+# --- Text that is no factor: identifiers of rows, and numbers stored as text ---------------------
+
+IDENTIFIER_LEVELS = 10
+"""Text with more levels than this, and than half of its rows, counts as an identifier."""
+
+_DOT = re.compile(r"(?<![\w.`])\.(?![\w.`])")
+"""The sign for all columns."""
+
+_MOST_TERMS = 20
+"""Most terms of a formula that is written anew."""
+
+
+def identifier_problems(
+    formula: ParsedFormula, values: Mapping[str, Values]
+) -> tuple[list[DataError], list[str]]:
+    """Errors for text that would fit each row separately as a factor, and its columns."""
+    errors: list[DataError] = []
+    suspects: list[str] = []
+    ids: dict[str, str] = {}
+    for factor in {f.name: f for t in formula.terms for f in t.factors if f.is_plain}.values():
+        column = values.get(factor.name)  # C(x) would say that it is meant as a factor
+        if not isinstance(column, Labels):
+            continue
+        n_known = int(np.count_nonzero(column.codes >= 0))
+        n_levels = len(column.levels)
+        if n_levels <= max(IDENTIFIER_LEVELS, n_known / 2):
+            continue
+        suspects.append(factor.name)
+        found = f"{n_levels:,} distinct values in {n_known:,} rows"
+        numbers = None if column.declared else number_text(column.levels)
+        if numbers is None:
+            ids[factor.name] = f"{quoted(factor.name)} has {found}"
+        else:
+            errors.append(_as_text(factor, numbers, found))
+    if ids:
+        more = f"; and {len(ids) - 12} more" if len(ids) > 12 else ""
+        first = shown(formula_name(next(iter(ids))))
+        error = DataError(
+            f"Text columns with this many values look like identifiers: {listing(ids)}.\n"
+            f"  Found: {'; '.join(list(ids.values())[:12])}{more}.\n"
+            f"  If a column is a factor after all, write `C({first})`."
+        )
+        errors.append(error)
+    return errors, suspects
+
+
+def _as_text(factor: Factor, numbers: NumberText, found: str) -> DataError:
+    example = f"{found}, such as {numbers.example!r}"
+    name = factor.name
+    ways = f"`data[{name!r}] = {numbers.conversion(name)}`"
+    if numbers.codes:
+        codes = ", ".join(map(repr, numbers.codes))
+        example += f", and {codes}"
+        if numbers.is_plain:
+            ways = f"`na={{{name!r}: [{codes}]}}`, or {ways}"
+    return DataError(
+        f"Column {quoted(name)} holds numbers as text.\n  Found: {example}.\n  Convert it: {ways}."
+    )
+
+
+def without_columns(formula: ParsedFormula, names: Sequence[str]) -> tuple[str, ...]:
+    """The formula without the terms of these columns, as advice; nothing if it can't be left."""
+    if not names:
+        return ()
+    left = [term for term in formula.terms if not set(term.variables) & set(names)]
+    if not left:
+        return ()
+    text = formula.text.strip()
+    gone = [term for term in formula.terms if set(term.variables) & set(names)]
+    if _DOT.search(text.partition("~")[2]):
+        written = f"{text} {' '.join(f'- {term.text}' for term in gone)}"
+        if len(gone) > _MOST_TERMS:
+            return ()
+    elif len(left) <= _MOST_TERMS and "strata(" not in text:
+        written = f"{text.partition('~')[0].strip()} ~ {' + '.join(term.text for term in left)}"
+    else:
+        return ()
+    them = "it" if len(set(names)) == 1 else "them"
+    return (f"To leave {them} out: `{shown(written)}`.",)
+
+
+# --- Values that deserve a second look: codes, levels that are nearly alike, copies, few numbers -
+
+_MOST = 6
+"""Most columns that one kind of note names."""
+
+_SENTINELS = (99.0, 999.0, 9999.0, 99999.0, -9.0, -99.0, -999.0, -9999.0)
+"""Numbers that often stand for missing values."""
+
+_FEW = 5
+"""randomForest, too, warns of responses with at most so many different numbers; a column with fewer
+has no end to be far from."""
+
+
+def value_notes(formula: ParsedFormula, values: Mapping[str, Values]) -> list[str]:
+    """Notes on the values of columns that are terms as they are."""
+    plain = [term.name for term in formula.terms if term.is_plain]
+    codes, alike, far = [], [], []
+    for name in plain:
+        column = values[name]
+        if isinstance(column, Numbers):
+            far += _far_code(name, column.values)
+        elif isinstance(column, Labels) and all(isinstance(v, str) for v in column.levels):
+            numbers = None if column.declared else number_text(column.levels)
+            if numbers is not None and numbers.codes:
+                listed = ", ".join(map(repr, numbers.codes))
+                way = shortened(f"na={{{name!r}: [{listed}]}}")
+                n = len(column.levels)
+                codes.append(
+                    f"{quoted(name)}, a factor with {n:,} levels because of {shortened(listed)}:"
+                    f" `{way}`"
+                )
+            elif numbers is not None and not numbers.is_plain:
+                codes.append(f"{quoted(name)}: `data[{name!r}] = {numbers.conversion(name)}`")
+            alike += _alike(name, column.levels)
+    found = [
+        ("Numbers as text, modelled as a factor", codes),
+        ("Levels that may be one", alike),
+        ("Numbers far from all others, perhaps codes for missing values", far),
+        ("Exact copies", _copies(plain, values)),
+    ]
+    return [f"{head}: {_some(texts)}." for head, texts in found if texts]
+
+
+def response_notes(response: Response, family: str) -> list[str]:
+    """Notes on the response; a family that the user chose needs none."""
+    if response.classes and all(isinstance(level, str) for level in response.classes):
+        alike = _alike(response.name, response.classes)
+        return [f"Classes that may be one: {_some(alike)}."] if alike else []
+    if family != "auto" or response.family.name != "gaussian":
+        return []
+    numbers, counts = np.unique(response.y, return_counts=True)
+    if len(numbers) > _FEW or bool((numbers != np.floor(numbers)).any()):
+        return []
+    found = ", ".join(f"{v:g} ({n:,})" for v, n in zip(numbers, counts, strict=True))
+    way = '`family="binomial"`' if len(numbers) == 2 else '`family="multinomial"`'
+    return [
+        f"The response {quoted(response.name)} has only {len(numbers)} values, {found}, and is"
+        f" modelled as a number; for classes pass {way}."
+    ]
+
+
+def _some(texts: list[str]) -> str:
+    more = f"; and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
+    return "; ".join(texts[:_MOST]) + more
+
+
+def _alike(name: str, levels: Iterable[str]) -> list[str]:
+    """Levels that differ only in case or blanks, and empty text."""
+    by_word: dict[str, list[str]] = {}
+    for level in levels:
+        by_word.setdefault(" ".join(level.split()).casefold(), []).append(level)
+    found = [
+        f"{', '.join(repr(shortened(level)) for level in same)} of {quoted(name)}"
+        for word, same in by_word.items()
+        if len(same) > 1 and word
+    ]
+    if found:
+        found = [
+            f"{'; '.join(found[:3])} (`data[{name!r}].str.strip().str.lower()` makes them one)"
+        ]
+    if "" in by_word:
+        found.append(f"empty text is a level of {quoted(name)} (`na={{{name!r}: ''}}`)")
+    return found
+
+
+def _far_code(name: str, values: FloatArray) -> list[str]:
+    """A usual code at one end of a column, further away than the others are from each other."""
+    with np.errstate(invalid="ignore"):
+        low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+    for code, is_high in ((high, True), (low, False)):
+        if code not in _SENTINELS:
+            continue
+        others = values[(values != code) & ~np.isnan(values)]
+        if len(np.unique(others)) < _FEW:
+            continue
+        near, far = (others.max(), others.min()) if is_high else (others.min(), others.max())
+        if near != far and abs(code - near) > abs(near - far):
+            n = int((values == code).sum())
+            return [
+                f"{code:g} of {quoted(name)} in {n:,} row{'s' if n > 1 else ''}"
+                f" (`na={{{name!r}: {code:g}}}`)"
+            ]
+    return []
+
+
+def _copies(names: list[str], values: Mapping[str, Values]) -> list[str]:
+    """Columns that are equal to another in every row."""
+    alike: dict[bytes, list[str]] = {}  # by their first values: few columns are read as a whole
+    for name in names:
+        column = values[name]
+        first = column.values if isinstance(column, Numbers) else ()
+        alike.setdefault(np.ascontiguousarray(first[:8]).tobytes(), []).append(name)
+    likely = {name for some in alike.values() if len(some) > 1 for name in some}
+    same: dict[bytes, list[str]] = {}
+    for name in filter(likely.__contains__, names):
+        column = values[name]
+        if isinstance(column, Numbers):
+            known = column.values[~np.isnan(column.values)]
+            if not len(known) or (known[0] == known[-1] and bool((known == known[0]).all())):
+                continue
+            content = np.ascontiguousarray(column.values).tobytes()
+        elif isinstance(column, Labels) and len(np.unique(column.codes)) > 1:
+            content = column.codes.astype(np.int64).tobytes() + repr(column.levels).encode(
+                "utf-8", "replace"
+            )
+        else:
+            continue
+        same.setdefault(hashlib.blake2b(content, digest_size=16).digest(), []).append(name)
+    return [" = ".join(map(quoted, equal[:_MOST])) for equal in same.values() if len(equal) > 1]
+
+
+# --- what readers should know of the columns behind the terms ----------------------------------
+
+
+def column_notes(
+    formula: ParsedFormula, values: Mapping[str, Values], coded: CodedColumns
+) -> list[str]:
+    """Notes on the columns for readers of the summary."""
+    varying = {
+        name
+        for name, column in zip(coded.column_names, coded.columns, strict=True)
+        if _varies(column)
+    }
+    empty, constant, keys = [], [], []
+    for term in formula.terms:
+        columns = [values[factor.name] for factor in term.factors]
+        if any(_is_empty(column) for column in columns):
+            empty.append(term.name)
+        elif term.name not in varying:
+            constant.append(term.name)
+        elif term.is_plain and _counts_rows(columns[0]):
+            keys.append(term.name)
+    found = (
+        ("Entirely missing, can't be selected", empty),
+        ("Constant, can't be selected", constant),
+        ("Whole numbers that increase from row to row, perhaps an identifier", keys),
+    )
+    return [f"{what}: {listing(names)}." for what, names in found if names]
+
+
+def _varies(column: NDArray[Any]) -> bool:
+    first = column[0]
+    if first != first:  # missing
+        return not bool(np.isnan(column).all())
+    return not bool((column == first).all())
+
+
+def _is_empty(values: Values) -> bool:
+    if isinstance(values, Labels):
+        return not bool((values.codes >= 0).any())
+    first = values.values if isinstance(values, Numbers) else values.columns[0]
+    return bool(np.isnan(first).all())
+
+
+def _counts_rows(values: Values) -> bool:
+    if not isinstance(values, Numbers) or len(values.values) <= IDENTIFIER_LEVELS:
+        return False
+    column = values.values
+    rises = column[0] < column[1] and bool((column[1:] > column[:-1]).all())
+    return rises and bool((column == np.floor(column)).all())

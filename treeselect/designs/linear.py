@@ -13,7 +13,7 @@ from treeselect.arguments.checks import check_choice
 from treeselect.brief import brief
 from treeselect.designs.columns import TermSpec, read_learned
 from treeselect.designs.encoding import DesignSpec
-from treeselect.designs.matrix import Recoded, TermColumns, term_matrix
+from treeselect.designs.evaluation import Recoded, TermColumns, term_matrix
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.errors import DataError, NewDataError, OptionError, TreeselectWarning, quoted

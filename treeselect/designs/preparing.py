@@ -18,15 +18,14 @@ from treeselect.arguments.checks import (
     not_found,
     read_mapping,
 )
-from treeselect.designs.column_notes import read_terms, response_notes
 from treeselect.designs.columns import TermSpec
-from treeselect.designs.encoding import NewLevels, build_design
+from treeselect.designs.encoding import NewLevels, build_design, read_terms, response_notes
 from treeselect.designs.families import Family
 from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, row_counts
+from treeselect.designs.problem import make_units
 from treeselect.designs.row_sample import draw
 from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
-from treeselect.designs.units import make_units
 from treeselect.designs.weights import (
     WeightsKind,
     check_kind,

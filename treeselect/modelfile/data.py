@@ -15,7 +15,7 @@ from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.families import Family, family_of
 from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, RowCounts
-from treeselect.designs.problem import CodedColumns
+from treeselect.designs.problem import CodedColumns, Units
 from treeselect.designs.response import Response
 from treeselect.designs.row_sample import LEAST_ROWS, RowSample
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
@@ -25,7 +25,6 @@ from treeselect.designs.survival import (
     described_follow_up,
     has_times,
 )
-from treeselect.designs.units import Units
 from treeselect.designs.weights import KINDS, LARGEST_WEIGHT, RowWeights, no_weights
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.data.binning import FREE, MAX_BINS, bin_columns

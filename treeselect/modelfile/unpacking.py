@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from treeselect.algorithms.registry import method_of_record
 from treeselect.algorithms.task import MOST_RIVALS, WORDS, Decisions, Exchange, Rival, Step, Trace
 from treeselect.arguments.checks import AUTO, MOST_RESAMPLES, RULES, SCORE_RULES
-from treeselect.designs.units import Units
+from treeselect.designs.problem import Units
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.modelfile.asked import asked_of
 from treeselect.modelfile.baselines import baseline_of_file

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.designs.association import Associations
+from treeselect.designs.modeldata import Associations
 from treeselect.engine.arrays import IntArray
 from treeselect.engine.growing.nodes import LEAF, Trees
 from treeselect.engine.rounding import falling
@@ -129,7 +129,7 @@ def association_table(result: Fit) -> pd.DataFrame:
     pandas.DataFrame
         One row per pair of the thirty most important terms, strongest first: ``term``, ``other``,
         ``measure`` (``"Spearman"``, ``"correlation ratio"`` or ``"Cramer's V"``; see
-        :func:`treeselect.designs.association.association`) and ``association``, in [0, 1]. Of terms
+        :func:`treeselect.designs.modeldata.association`) and ``association``, in [0, 1]. Of terms
         with several columns the strongest of their columns' associations.
 
     Raises

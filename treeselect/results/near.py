@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.designs.association import Associations
+from treeselect.designs.modeldata import Associations
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import at_least
 from treeselect.resampling.agreement import co_selection, pairs_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.arguments.checks import check_count, found_near, is_one_of
-from treeselect.designs.association import Associations
+from treeselect.designs.modeldata import Associations
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, listing
 
