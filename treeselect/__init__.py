@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from treeselect._version import __version__
 
 if TYPE_CHECKING:
-    from treeselect import datasets, errors
     from treeselect.algorithms.controlburn.controlburn import ControlBurn
     from treeselect.algorithms.controlburn.solvers import (
         BestSubset,

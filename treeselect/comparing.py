@@ -416,7 +416,7 @@ class Comparison(Summarised, Tabled, Contest):
         MissingPackageError
             If matplotlib is not installed.
         """
-        from treeselect.reports.plots.comparison import plot_comparison
+        from treeselect.reports.plots import plot_comparison
 
         return plot_comparison(self, kind, ax)
 

@@ -1122,7 +1122,7 @@ class SelectionResult(ReadableFit):
         >>> ax = fit.plot("shape", term="age")  # doctest: +SKIP
         >>> ax.figure.savefig("age.png")  # doctest: +SKIP
         """
-        from treeselect.reports.plots.selection import plot
+        from treeselect.reports.plots import plot
 
         return plot(self, kind, term=term, other=other, ax=ax)
 

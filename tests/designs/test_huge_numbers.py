@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import sys
 from xml.etree import ElementTree
@@ -13,7 +14,8 @@ import pytest
 import treeselect
 from treeselect.errors import DataError, NewDataError, OptionError
 from treeselect.reports.figures.axes import nice_ticks, position, tick_labels
-from treeselect.reports.figures.panels import panels
+from treeselect.reports.figures.shapes import panels
+from treeselect.reports.figures.svg import drawn
 from treeselect.results.curves import Curve, CurvePoint
 
 pytestmark = pytest.mark.filterwarnings(
@@ -135,5 +137,7 @@ def test_panels_have_places(low, high, missing):
     if missing:
         points.append(CurvePoint(None, "missing", 0.1, 0.5, True))
     (panel,) = panels([Curve("x", "x", True, "mean response", tuple(points), 0)])
-    places = [speck.x for speck in panel.specks] + [tick.at for tick in panel.x_ticks]
-    assert all(panel.left <= place <= panel.right for place in places), places
+    svg = ElementTree.fromstring(drawn(dataclasses.replace(panel, key="id")))
+    places = [float(text.get("x")) for text in svg.iter("text")]
+    places += [float(own.get("d").split()[0][1:]) for own in svg.iter("path")]
+    assert all(0 <= place <= 320 for place in places), places

@@ -14,6 +14,8 @@ from treeselect.comparison.methods import comparison_notes
 from treeselect.errors import OptionError
 from treeselect.printing import signed
 from treeselect.printing.markup import template_folder
+from treeselect.reports.figures.marks import Dot
+from treeselect.reports.figures.svg import drawn
 from treeselect.reports.gather import gather_comparison
 from treeselect.reports.render import COMPARISON, render
 from treeselect.resampling.cross_validation import FoldPath
@@ -66,7 +68,7 @@ def test_numbers_on_the_page_are_those_of_the_tables(four):
         text = "{} ({} to {})".format(*numbers)
         assert f"<title>{row.method}: {text}</title>" in page
     report = gathered(four)
-    assert [bar.name for bar in report.seconds.wide.bars] == [row[0] for row in report.methods.rows]
+    assert [row.name for row in report.seconds.rows] == [row[0] for row in report.methods.rows]
 
 
 def test_the_matrix_has_every_share_once(four):
@@ -126,7 +128,7 @@ def test_size_stays_small(four):
     many = made(12, range(31), 500, names=names, labels=labels, own=(5,), n_folds=3, rule=20)
     page = page_of(many)
     assert len(page.encode()) < 300_000
-    assert page.count('<g class="hue-') == 2 * (8 + 8)
+    assert page.count('<g class="hue-') == 2 * 2 * (8 + 8)  # lines and their names
     assert page.count("and 4 more") == 2
     report = gathered(many)
     assert len(report.terms.rows) == 30
@@ -215,9 +217,8 @@ def test_a_difference_that_is_the_same_in_every_fold_has_no_interval():
         dataclasses.replace(second, folds=rounded[1]),
     )
     found = dataclasses.replace(found, runs=runs)
-    (dot,) = gathered(found).differences.figure.wide.dots
-    assert dot.low == dot.x == dot.high
-    assert not dot.filled
+    (row,) = gathered(found).differences.figure.rows
+    assert row.dots == [Dot(-0.125, -0.125, -0.125, kind=1)]
     text = str(found.summary())
     assert "-0.125" in text
     assert "has no interval and no p-value" in text
@@ -240,7 +241,7 @@ def test_methods_of_given_tuning_values_only():
     assert [row[0] for row in report.scores.table.rows] == ["given"]
     assert "constant model" not in report.scores.lead
     assert "given tuning parameter is one point" in report.scores.lead
-    assert all(one.entry.leader is None for one in report.scores.figure.wide.series)
+    assert 'class="leader"' not in drawn(report.scores.figure)
     assert "(4.0)" in page_of(found)
 
 

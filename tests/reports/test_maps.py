@@ -45,7 +45,7 @@ def unstable(fitted):
 def test_the_map_of_associations_has_the_numbers_of_neighbours(unstable):
     section = report_of(unstable).associations
     units = near_units(unstable)
-    assert [head.name for head in section.figure.wide.names] == list(units)
+    assert list(section.figure.x) == list(units)
     by_pair = {(row[0], row[1]): row[2] for row in section.table.rows}
     assert len(by_pair) == len(units) * (len(units) - 1) // 2
     for unit in units:
@@ -54,20 +54,20 @@ def test_the_map_of_associations_has_the_numbers_of_neighbours(unstable):
         for other in units:
             if (unit, other) in by_pair:
                 assert by_pair[unit, other] == f"{known[other]:.2f}"
-    for unit, (_, texts) in zip(units, section.figure.wide.rows, strict=True):
+    for unit, tiles in zip(units, section.figure.tiles, strict=True):
         others = units[: units.index(unit)]
-        for other, text in zip(others, texts, strict=True):
-            assert float(text.text) == float(by_pair[other, unit])
+        for other, tile in zip(others, filter(None, tiles), strict=True):
+            assert float(tile.text) == float(by_pair[other, unit])
     assert section.figure.text.startswith("signal and copy 1.00; ")
-    assert [head.inside for head in section.figure.wide.names] == [True, True, False, False]
+    assert section.figure.bold == [True, True, False, False]
 
 
 def test_the_map_of_pairs_has_the_numbers_of_pairs(unstable):
     section = report_of(unstable).pairs
     together = unstable.stability.co_selection()
-    names = [head.name for head in section.figure.wide.names]
+    names = list(section.figure.x)
     assert names == ["signal", "copy", "noise"]  # site was always selected
-    cells = [text.text for _, texts in section.figure.wide.rows for text in texts]
+    cells = [tile.text for tiles in section.figure.tiles for tile in tiles]
     for i, one in enumerate(names):
         for j, other in enumerate(names):
             cell, share = cells[3 * i + j], together.loc[one, other]
@@ -109,7 +109,7 @@ def test_maps_are_drawn_for_a_desk_and_for_a_phone(unstable):
     page = render(report_of(unstable))
     for name in ("pair-map", "association-map"):
         assert page.count(f'id="{name}-title"') == page.count(f'id="{name}-desc"') == 1
-    maps = page.split('<div class="heat">')[1:]
+    maps = page.split('<div class="figure heat">')[1:]
     assert len(maps) == 2
     for text in maps:
         assert text.index('<svg class="wide"') < text.index('<svg class="narrow"')
@@ -133,7 +133,7 @@ def test_of_many_selected_units_the_most_important_are_shown(mixed):
     fit = treeselect.select("dose ~ . - died", data, method="mrmr", k=18, seed=1)
     section = report_of(fit).associations
     assert section.lead.endswith("The map shows the 12 most important of the 18 selected terms.")
-    assert [head.name for head in section.figure.wide.names] == list(fit.groups[:12])
+    assert list(section.figure.x) == list(fit.groups[:12])
     assert section.table.more == 12 * 11 // 2 - 20
     assert section.figure.text.endswith("The table has more.")
     assert len(render(report_of(fit))) < 300_000
@@ -161,8 +161,6 @@ def test_of_many_rows_fewer_are_measured(unstable, monkeypatch):
     monkeypatch.setattr(f"{sections}.data._MOST_MEASURED", 400 * 3 * 3)
     monkeypatch.setattr(f"{sections}.data._MOST_CELLS", 400)
     report = report_of(unstable)
-    assert [head.name for head in report.associations.figure.wide.names] == list(
-        near_units(unstable)[:3]
-    )
+    assert report.associations.figure.x == near_units(unstable)[:3]
     assert len(report.data.table.variables) == report.data.table.more == 1
     assert report.data.others is None

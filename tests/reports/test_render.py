@@ -14,6 +14,7 @@ from quick import quick_fit
 from round_numbers import EXCHANGES, RIVALS, with_trace
 
 import treeselect
+from treeselect.reports.figures.marks import Plane
 from treeselect.reports.gather import Report, gather
 from treeselect.reports.parts import Mark
 from treeselect.reports.render import code, css_text, render
@@ -27,6 +28,10 @@ HOSTILE = "<script>alert('1')</script>"
 
 def gathered(result):
     return gather(result, written="2026-01-02 03:04", versions={"treeselect": "test"})
+
+
+def scale_of(panel):
+    return (panel.y if isinstance(panel, Plane) else panel.x).label
 
 
 def page_of(result):
@@ -210,9 +215,9 @@ def test_a_size_between_two_steps_is_marked(fixed):
     report = gather(
         dataclasses.replace(fixed, step=cut, scores=None, resampled=None), written="", versions={}
     )
-    assert not any(point.chosen for point in report.path.figure.wide.points)
-    figure = report.path.figure.wide
-    assert figure.points[2].x < figure.marker < figure.points[3].x
+    (steps,) = report.path.figure.series
+    assert not any(steps.ringed)
+    assert steps.x[2] < report.path.figure.rules[0].at < steps.x[3]
     assert "3. No model with exactly 3 terms lies on the path" in report.path.notes[1]
     assert [row[0] for row in report.path.table.rows] == ["0", "1", "2", "4 (cut to 3)"]
 
@@ -414,8 +419,8 @@ def test_each_class_has_a_row_of_shapes(mixed):
     classes = ["<low>", "middle", "high"]
     assert [row.title for row in learned.shapes.rows] == [f"dose: {label}" for label in classes]
     for label, row in zip(classes, learned.shapes.rows, strict=True):
-        assert [panel.title for panel in row.panels] == list(fit.selected)
-        assert {panel.scale_label for panel in row.panels} == {f"P(dose = {label})"}
+        assert [panel.head for panel in row.panels] == list(fit.selected)
+        assert set(map(scale_of, row.panels)) == {f"P(dose = {label})"}
     shape = fit.shape(fit.selected[0])
     effects = [f"{effect:.3g}" for effect in shape[["effect_<low>", "effect_high"]].iloc[0]]
     assert learned.shapes.table.columns[3:] == tuple(f"Effect on {label}" for label in classes)
@@ -441,7 +446,7 @@ def test_of_more_classes_the_one_that_varies_most_is_shown(mixed):
         for label in "abcde"
     }
     most = max(spreads, key=spreads.get)
-    assert {panel.scale_label for panel in row.panels} == {f"P(dose = {most})"}
+    assert set(map(scale_of, row.panels)) == {f"P(dose = {most})"}
     assert f"Of the 5 classes, only the one with the most variable effects is shown: {most}." in (
         learned.shapes.lead
     )
@@ -454,9 +459,9 @@ def test_terms_of_several_variables_have_no_picture(mixed):
     )  # fmt: skip
     learned = gathered(fit)
     (row,) = learned.shapes.rows
-    assert {panel.title for panel in row.panels} == {t for t in fit.selected if ":" not in t}
+    assert {panel.head for panel in row.panels} == {t for t in fit.selected if ":" not in t}
     assert "each term of a single variable" in learned.shapes.lead
-    assert all(panel.x_label in ("signal", "noise") for panel in row.panels)
+    assert all(panel.x.label in ("signal", "noise") for panel in row.panels)
 
 
 def test_one_term_has_no_interactions(mixed):

@@ -58,9 +58,9 @@ def made(stop, event, start=None, time="days") -> RiskGroups:
 def drawn(found: RiskGroups) -> str:
     section = risk_section(found)
     template = template_environment([template_folder()]).from_string(
-        '{% import "figures.svg.j2" as figures %}{% import "tables.html.j2" as tables %}'
+        '{% import "tables.html.j2" as tables %}'
         "<p>{{ s.lead }}</p>"
-        '{{ figures.survival(s.figure, "survival", "Survival") }}'
+        "{{ s.figure | drawing }}"
         '{{ tables.table(s.table, "Curves") }}{{ tables.table(s.calibration, "Calibration") }}'
     )
     return template.render(s=section)

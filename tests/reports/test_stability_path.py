@@ -25,7 +25,7 @@ def gathered(found):
 
 def test_figure_table_and_q_values():
     section = gathered(stability([[4, 0, 0], [4, 3, 1]]))
-    assert [line.name for line in section.figure.wide.lines] == ["a", "<b>", "c"]
+    assert [line.name for line in section.figure.series] == ["a", "<b>", "c"]
     assert section.table.columns == ("Units (k)", "a", "<b>", "c")
     assert section.table.rows == (("1", "1.00", "0.00", "0.00"), ("2", "1.00", "0.75", "0.25"))
     assert section.q_values.rows[0][0] == "a"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,11 +26,14 @@ from treeselect.comparison.methods import (
 from treeselect.comparison.record import span
 from treeselect.designs.problem import noun_of
 from treeselect.printing import decimal_text, enumeration, error_text, plain_score
-from treeselect.reports.figures.bars import BarFigure, bar_figure
-from treeselect.reports.figures.differences import difference_figure
-from treeselect.reports.figures.dots import DotFigure
+from treeselect.reports.figures.charts import (
+    bar_figure,
+    difference_figure,
+    method_series,
+    score_figure,
+)
 from treeselect.reports.figures.labels import distinct
-from treeselect.reports.figures.series import Series, SeriesFigure, series_figure
+from treeselect.reports.figures.marks import Plane, Rows, Series
 from treeselect.reports.material import ContestMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Card, Mark, Table, names_table
 from treeselect.results.summary import options_text
@@ -155,7 +158,7 @@ class DifferenceSection:
     """Paired differences from the best method."""
 
     lead: str
-    figure: DotFigure
+    figure: Rows
     table: Table
 
 
@@ -165,14 +168,7 @@ def differences(material: ContestMaterial) -> DifferenceSection | None:
     if len(found.runs) == 1:
         return None
     table = material.differences.sort_values("difference", ascending=False, kind="stable")
-    shown = table.head(MOST_UNITS)
-    figure = difference_figure(
-        shown["method"].tolist(),
-        shown["difference"].tolist(),
-        shown["ci_low"].tolist(),
-        shown["ci_high"].tolist(),
-        len(table) - len(shown),
-    )
+    figure = difference_rows(material)
     rows = tuple(
         (
             str(row["method"]),
@@ -187,6 +183,19 @@ def differences(material: ContestMaterial) -> DifferenceSection | None:
         " fold: mean and 95% interval. Filled dots: the interval excludes 0."
     )
     return DifferenceSection(lead, figure, Table(columns, rows, max(len(table) - MOST_ROWS, 0)))
+
+
+def difference_rows(material: ContestMaterial) -> Rows:
+    """Differences from the best, as dots."""
+    table = material.differences.sort_values("difference", ascending=False, kind="stable")
+    shown = table.head(MOST_UNITS)
+    return difference_figure(
+        shown["method"].tolist(),
+        shown["difference"].tolist(),
+        shown["ci_low"].tolist(),
+        shown["ci_high"].tolist(),
+        len(table) - len(shown),
+    )
 
 
 # --- the methods, best score first --------------------------------------------------------------
@@ -218,14 +227,14 @@ class ScoreSection:
     Attributes
     ----------
     lead : str
-    figure : SeriesFigure
+    figure : Plane
     score : str
         Name of the score.
     table : Table
     """
 
     lead: str
-    figure: SeriesFigure
+    figure: Plane
     score: str
     table: Table
 
@@ -233,10 +242,6 @@ class ScoreSection:
 def scores(material: ContestMaterial) -> ScoreSection:
     """Score of each method at each size."""
     found, lines = material.found, material.lines
-    shown = [
-        line_series(line, i, [p.score for p in line.points], [p.error for p in line.points])
-        for i, line in enumerate(lines[:MOST_LINES])
-    ]
     lead = (
         f"{found.score_name} on held-out rows: mean over the folds ± one standard error. Bars at"
         " the same size are drawn side by side. A ring marks the size at which a method is"
@@ -250,8 +255,29 @@ def scores(material: ContestMaterial) -> ScoreSection:
     if any(0 in (run.sizes or ()) for run in found.runs):
         lead += " The constant model, with nothing selected in any fold, is omitted."
     table = table_by_size(found, lines, _cell)
-    figure = series_figure(shown, len(lines) - len(shown), bounds=found.score_bounds)
-    return ScoreSection(lead, figure, found.score_name, table)
+    return ScoreSection(lead, score_lines_figure(material), found.score_name, table)
+
+
+def score_lines_figure(material: ContestMaterial) -> Plane:
+    """Score of the best methods by size."""
+    found, lines = material.found, material.lines
+    shown = [
+        line_series(line, i, [p.score for p in line.points], [p.error for p in line.points])
+        for i, line in enumerate(lines[:MOST_LINES])
+    ]
+    figure = score_figure(
+        shown,
+        len(lines) - len(shown),
+        what=found.score_name,
+        noun=noun_of(found.terms_of_unit, 1),
+        bounds=found.score_bounds,
+    )
+    return replace(
+        figure,
+        key="score-lines",
+        title=f"{found.score_name} against number of {noun_of(found.terms_of_unit, 2)}",
+        saved=f"{found.score_name} against size",
+    )
 
 
 def _cell(row: Mapping[Hashable, Any]) -> str:
@@ -267,7 +293,7 @@ class StabilitySection:
     """Lines over the number of terms, how to read them, and their numbers."""
 
     lead: str
-    figure: SeriesFigure
+    figure: Plane
     table: Table
 
 
@@ -286,8 +312,18 @@ def stability(material: ContestMaterial) -> StabilitySection | None:
         f" undefined where every fold selects all {noun_of(found.terms_of_unit, 2)} or none."
     )
     table = table_by_size(found, lines, lambda row: decimal_text(row["stability"], 2, missing="–"))
-    figure = series_figure(
-        shown, max(len(lines) - MOST_LINES, 0), bounds=(-1.0, 1.0), cover=(0.0, 1.0)
+    units = noun_of(found.terms_of_unit, 2)
+    figure = replace(
+        score_figure(
+            shown,
+            max(len(lines) - MOST_LINES, 0),
+            what="stability index",
+            noun=noun_of(found.terms_of_unit, 1),
+            bounds=(-1.0, 1.0),
+            cover=(0.0, 1.0),
+        ),
+        key="stability-lines",
+        title=f"Stability against number of {units}",
     )
     return StabilitySection(lead, figure, table)
 
@@ -391,16 +427,17 @@ def notes(material: ContestMaterial) -> tuple[str, ...]:
 # --- computing time -----------------------------------------------------------------------------
 
 
-def seconds(material: ContestMaterial) -> BarFigure:
+def seconds(material: ContestMaterial) -> Rows:
     """Seconds per fold, best methods first."""
     glance = material.ranked
     shown = glance.head(MOST_UNITS)
-    return bar_figure(
+    figure = bar_figure(
         shown["method"].tolist(),
         shown["seconds"].tolist(),
         len(glance) - len(shown),
         texts=[f"{seconds:.2g} s" for seconds in shown["seconds"]],
     )
+    return replace(figure, key="seconds", title="Seconds per fold")
 
 
 # --- methods, papers and software ---------------------------------------------------------------
@@ -454,14 +491,10 @@ def line_series(
     line: ScoreLine, i: int, values: Sequence[float], errors: Sequence[float]
 ) -> Series:
     """Values of a method by number of terms."""
-    return Series(
-        line.method,
-        i,
-        tuple(p.size for p in line.points),
-        tuple(values),
-        tuple(errors),
-        tuple(p.compared for p in line.points),
-    )
+    return method_series(
+        line.method, i, [p.size for p in line.points], values, errors,
+        [p.compared for p in line.points],
+    )  # fmt: skip
 
 
 def table_by_size(

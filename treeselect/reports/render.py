@@ -24,6 +24,8 @@ from markupsafe import Markup
 
 from treeselect.errors import OptionError, quoted, said_by
 from treeselect.printing.markup import template_folder
+from treeselect.reports.figures.marks import Figure
+from treeselect.reports.figures.svg import drawn
 from treeselect.reports.parts import Table
 from treeselect.shown import guarded, shown
 
@@ -82,7 +84,7 @@ def with_svg_link(figure: Markup, name: str, style: str) -> Markup:
     Parameters
     ----------
     figure : Markup
-        The output of a macro of ``figures.svg.j2``.
+        From :func:`treeselect.reports.figures.svg.drawn`.
     name : str
         Its title.
     style : str
@@ -242,7 +244,7 @@ def template_environment(folders: Sequence[Path]) -> Environment:
     environment.filters |= {
         "code": code, "contents": contents, "css_text": css_text, "csv_link": csv_link,
         "file_name": file_name, "unprinted": unprinted,
-        "with_svg": _with_svg,
+        "drawing": _drawing,
     }  # fmt: skip
     environment.globals["number"] = count(1).__next__  # for unique identifiers
     return environment
@@ -270,10 +272,15 @@ def code(text: str) -> Markup:
 
 
 @pass_environment
-def _with_svg(environment: Environment, figure: Markup, name: str) -> Markup:
-    """A figure with a link that saves it, in the style of the template's page."""
-    style = environment.get_template("report.css").render()
-    return with_svg_link(figure, name, style)
+def _drawing(environment: Environment, figure: Figure) -> Markup:
+    """A figure, with the number of rows that it leaves out, and a link that saves it in the style
+    of the template's page."""
+    page = drawn(figure)
+    if figure.more and not figure.form:
+        page += Markup('<p class="more">and {:,} more</p>').format(figure.more)
+    if not figure.saved:
+        return page
+    return with_svg_link(page, figure.saved, environment.get_template("report.css").render())
 
 
 def css_text(text: str) -> str:

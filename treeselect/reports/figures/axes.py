@@ -1,59 +1,120 @@
-"""Axes: round tick values, and positions between them."""
+"""Axes: the share of an axis at which a value stands, and round values on it.
+
+The axis of a variable's values is linear, logarithmic, or of ranks if a few values would fill most
+of it.
+"""
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from treeselect.reports.figures.forms import TICK
-from treeselect.reports.figures.labels import width
+from treeselect.reports.figures.labels import TICK, width
+from treeselect.results.curves import number_text
 
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A mark on an axis."""
-
-    at: float
-    label: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
-    """Size of a figure and ends of its axes, in pixels, and its horizontal ticks."""
-
-    width: int
-    height: int
-    left: float
-    right: float
-    top: float
-    bottom: float
-    x_ticks: tuple[Tick, ...]
-
-
-def label_room(labels: Sequence[str]) -> float:
-    """Left end of an axis, to the right of its tick labels."""
-    return round(max(width(label, TICK) for label in labels) + 14.0)
-
-
-def middle_in(at: float, label: str, last: float) -> float:
-    """Centre of a tick label that keeps it within a figure of this width."""
-    half = width(label, TICK) / 2
-    return round(max(min(at, last - half), half), 1)
+Ticks = Sequence[tuple[float, str]]
+"""Values and their labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Ends of an axis, and its round values."""
+    """An axis from `low` to `high`.
+
+    Attributes
+    ----------
+    low, high : float
+    ticks : callable
+        Round values with their labels, by the room for these in pixels.
+    label : str
+    kind : {"numbers", "counts", "times", "log", "rank"}
+    values, places : tuple of float
+        Of an axis of ranks: those that are known, rising, and the share of each.
+    slot : float
+        Share on the right that is for missing values: they are infinite, and what separates them
+        from the others is minus infinity.
+    """
 
     low: float
     high: float
-    ticks: tuple[float, ...]
+    ticks: Callable[[float], Ticks]
+    label: str = ""
+    kind: str = "numbers"
+    values: tuple[float, ...] = ()
+    places: tuple[float, ...] = ()
+    slot: float = 0.0
 
     def share(self, value: float) -> float:
-        """Relative position of a value, from 0 to 1; values beyond an end are moved to it."""
-        return min(max(position(value, self.low, self.high), 0.0), 1.0)
+        """Where a value stands, from 0 to 1; values beyond an end are moved to it."""
+        if math.isinf(value):
+            return 1.0 - (0.42 if value > 0 else 0.85) * self.slot
+        return min(max(self.place(value), 0.0), 1.0) * (1.0 - self.slot)
+
+    def place(self, value: float) -> float:
+        """Where a value stands among those that are known."""
+        if self.kind == "log":
+            return position(math.log(value), math.log(self.low), math.log(self.high))
+        if self.kind != "rank":
+            return position(value, self.low, self.high)
+        right = min(max(bisect.bisect_left(self.values, value), 1), len(self.values) - 1)
+        within = position(value, self.values[right - 1], self.values[right])
+        return self.places[right - 1] + within * (self.places[right] - self.places[right - 1])
+
+    def value(self, share: float) -> float:
+        """The value at a share, also beyond the ends."""
+        place = share / (1.0 - self.slot) if self.slot < 1 else share
+        if self.low == self.high:
+            return self.low + (place - 0.5) * (abs(self.low) or 1.0)
+        if self.kind == "log":
+            return float(self.low * (self.high / self.low) ** place)
+        if self.kind == "rank" and 0 <= place <= 1:
+            right = min(max(bisect.bisect_left(self.places, place), 1), len(self.places) - 1)
+            within = position(place, self.places[right - 1], self.places[right])
+            return self.values[right - 1] + within * (self.values[right] - self.values[right - 1])
+        return self.low + place * (self.high - self.low)
+
+    def named(self, label: str) -> Axis:
+        """The same with a label."""
+        return replace(self, label=label)
+
+
+def number_axis(ticks: Sequence[float], *, signed: bool = False) -> Axis:
+    """An axis from the first to the last of these values of equal distance; as many are ticks as
+    there is room for, 0 among them if possible."""
+    pairs = list(zip(ticks, tick_labels(ticks, signed=signed), strict=True))
+    return Axis(ticks[0], ticks[-1], lambda room: thinned(pairs, room))
+
+
+def share_axis() -> Axis:
+    """An axis of shares, in percent."""
+    pairs = [(share, f"{share:.0%}") for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    return Axis(0.0, 1.0, lambda room: pairs)
+
+
+def time_axis(last: float, times: Sequence[float], label: str) -> Axis:
+    """An axis from 0 to the last time, with ticks at these times."""
+    pairs = list(zip(times, tick_labels(times), strict=True))
+    return Axis(0.0, last, lambda room: pairs, label, kind="times")
+
+
+def time_ticks(last: float) -> list[float]:
+    """Round times from 0 to the last one."""
+    return [tick for tick in nice_ticks(0.0, last, 6) if 0 <= tick <= last]
+
+
+def thinned(ticks: Ticks, room: float) -> Ticks:
+    """Every tick, or every second or further one, so that labels fit; the least is among them."""
+    least = min(range(len(ticks)), key=lambda i: abs(ticks[i][0]))
+    found: Ticks = ticks
+    for every in range(1, len(ticks) + 1):
+        found = [tick for i, tick in enumerate(ticks) if (i - least) % every == 0]
+        widest = max(width(label, TICK) for _, label in found) + 6
+        if room / max(len(ticks) - 1, 1) * every >= widest:
+            break
+    return found
 
 
 LEAST_SPAN = 0.05
@@ -81,7 +142,7 @@ def score_axis(
     """
     known = [i for i, value in enumerate(values) if math.isfinite(value)]
     if not known:
-        return Axis(0.0, 1.0, tuple(nice_ticks(0.0, 1.0)))
+        return number_axis(nice_ticks(0.0, 1.0))
     halves = [e if errors and math.isfinite(e) else 0.0 for e in errors or [0.0] * len(values)]
     least = min(bounds[0], *(values[i] for i in known))
     most = max(bounds[1], *(values[i] for i in known))
@@ -100,23 +161,21 @@ def _within(low: float, high: float, span: float, least: float, most: float) -> 
     up, down = max(least - low, 0.0), max(high - most, 0.0)  # one of them is 0 if there is room
     low, high = max(low - down, least), min(high + up, most)
     near = [tick for tick in nice_ticks(low, high) if least - 1e-9 <= tick <= most + 1e-9]
-    ticks = [min(max(tick, least), most) for tick in near]
-    return Axis(min(low, *ticks), max(high, *ticks), tuple(ticks))
+    ticks = list(dict.fromkeys(min(max(tick, least), most) for tick in near))
+    pairs = list(zip(ticks, tick_labels(ticks), strict=True))
+    return Axis(min(low, *ticks), max(high, *ticks), lambda room: pairs)
 
 
-def count_axis(values: Sequence[float], room: float = math.inf) -> tuple[int, int, range]:
-    """Ends of an axis of counts, as whole numbers, and its ticks.
-
-    Parameters
-    ----------
-    values : sequence of float
-        At least 0; means of counts need not be whole.
-    room : float
-        For the ticks' labels, in pixels.
-    """
+def count_axis(values: Sequence[float], label: str = "") -> Axis:
+    """An axis of counts, at least 0, between whole numbers; means of counts need not be whole."""
     least, most = math.floor(min(values)), math.ceil(max(values))
-    fitting = room / (width(f"{most:,}", TICK) + 8)
-    return least, most, size_ticks(least, most, max(min(int(min(fitting, 15)), 15), 1))
+    widest = width(f"{most:,}", TICK) + 8
+
+    def ticks(room: float) -> Ticks:
+        about = max(min(int(min(room / widest, 15)), 15), 1)
+        return [(size, f"{size:,}") for size in size_ticks(least, most, about)]
+
+    return Axis(least, most, ticks, label, kind="counts")
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -162,20 +221,6 @@ def size_ticks(least: int, most: int, about: int = 15) -> range:
     return range(-(-least // every) * every, most + 1, every)
 
 
-def fitted_ticks(
-    low: float, high: float, room: float, *, signed: bool = False
-) -> list[tuple[float, str]]:
-    """Round values that cover a range, as many as leave room for their labels."""
-    found: list[tuple[float, str]] = []
-    for about in (5, 4, 3, 2, 1):
-        ticks = nice_ticks(low, high, about)
-        found = list(zip(ticks, tick_labels(ticks, signed=signed), strict=True))
-        widest = max(width(label, TICK) for _, label in found)
-        if (widest + 6) * (len(found) - 1) <= room:
-            break
-    return found
-
-
 def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
     """Values of equal distance as texts with as many decimals as distinguish them; large and tiny
     ones with a power of ten."""
@@ -190,3 +235,165 @@ def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
         "0" if signed and abs(v) < zero else f"+{t}" if signed and v > 0 else t
         for v, t in zip(ticks, texts, strict=True)
     ]
+
+
+# --- the axis of a variable's values ------------------------------------------------------------
+
+FEW = 12
+"""Values that stand for themselves: they have dots on a curve, and no other axis."""
+
+_CROWDED = 1 / 3
+"""Nine tenths of the rows within so little of an axis are strongly skewed."""
+
+_LEAST_RATIO = 20.0
+"""Of the largest to the least value on an axis of logarithms."""
+
+
+def value_axis(values: Sequence[float], shares: Sequence[float], slot: float = 0.0) -> Axis:
+    """The axis that suits the values.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Rising, at least one.
+    shares : sequence of float
+        Of the rows at each.
+    slot : float
+        Share of the axis that is for missing values.
+    """
+    kind, places = _kind_of(values, shares)
+    axis = Axis(values[0], values[-1], lambda room: [], "", kind, tuple(values), places, slot)
+    return replace(axis, ticks=lambda room: value_ticks(axis, room * (1 - slot)))
+
+
+def _kind_of(values: Sequence[float], shares: Sequence[float]) -> tuple[str, tuple[float, ...]]:
+    linear = tuple(position(value, values[0], values[-1]) for value in values)
+    if len(values) <= FEW or _spread(linear, shares) >= _CROWDED:
+        return "numbers", linear
+    if values[0] > 0 and values[-1] / values[0] >= _LEAST_RATIO:
+        ends = math.log(values[0]), math.log(values[-1])
+        places = tuple(position(math.log(value), *ends) for value in values)
+        if _spread(places, shares) >= _CROWDED:
+            return "log", places
+    # Not the shares of the rows: where nearly all rows are 0, that would leave the others no room.
+    return "rank", tuple(i / (len(values) - 1) for i in range(len(values)))
+
+
+def _spread(places: Sequence[float], shares: Sequence[float]) -> float:
+    """The least part of the axis that holds nine tenths of the rows."""
+    wanted, total = 0.9 * sum(shares), 0.0
+    first, least = 0, 1.0
+    for place, share in zip(places, shares, strict=True):
+        total += share
+        while total - shares[first] >= wanted:
+            total -= shares[first]
+            first += 1
+        if total >= wanted:
+            least = min(least, place - places[first])
+    return least
+
+
+def value_ticks(axis: Axis, room: float) -> list[tuple[float, str]]:
+    """Round values within the range, as many as have room for their labels.
+
+    Four digits have no comma: they may be years.
+    """
+    found = _own_values(axis, room)
+    if not found:
+        found = _ticks_between(axis, room) if axis.kind == "numbers" else _sorted_out(axis, room)
+    if all(abs(value) < 10_000 for value, _ in found):  # years
+        found = [(value, label.replace(",", "")) for value, label in found]
+    return found
+
+
+def _own_values(axis: Axis, room: float) -> list[tuple[float, str]]:
+    """A few round values that have room for their labels are the best ticks."""
+    if len(axis.values) > 6 or not all(map(_is_round, axis.values)):
+        one = axis.values[0]
+        return [(one, number_text(one))] if axis.values[-1] == one else []
+    found = [(value, number_text(value)) for value in axis.values]
+    return found if _fit(axis, found, room) else []
+
+
+def _is_round(value: float) -> bool:
+    """Whether a value has at most two digits, or is a whole number of four."""
+    return value == float(f"{value:.2g}") or (value == round(value) and abs(value) < 10_000)
+
+
+def _fit(axis: Axis, ticks: Sequence[tuple[float, str]], room: float) -> bool:
+    ends = [
+        (axis.place(value) * room - wide / 2, axis.place(value) * room + wide / 2)
+        for value, wide in ((value, width(label, TICK) + 6) for value, label in ticks)
+    ]
+    return all(a[1] <= b[0] for a, b in itertools.pairwise(ends))
+
+
+def _ticks_between(axis: Axis, room: float) -> list[tuple[float, str]]:
+    low, high = axis.values[0], axis.values[-1]
+    for about in (6, 5, 4, 3, 2, 1):
+        values = nice_ticks(low, high, about)
+        found = [
+            (value, label)
+            for value, label in zip(values, tick_labels(values), strict=True)
+            if -1e-6 <= position(value, low, high) <= 1 + 1e-6
+        ]
+        if found and _fit(axis, found, room):
+            return found
+    return [(low, f"{low:.3g}"), (high, f"{high:.3g}")]
+
+
+def _sorted_out(axis: Axis, room: float) -> list[tuple[float, str]]:
+    """Of round values those that stand apart, powers of ten first."""
+    low, high = axis.values[0], axis.values[-1]
+    largest = max(abs(low), abs(high))
+    tens = range(math.floor(math.log10(largest)), math.floor(math.log10(largest)) - 5, -1)
+    found: list[tuple[float, str]] = []
+    wanted = [0.0]
+    wanted += [sign * m * 10.0**p for m in (1, 5, 2) for p in tens for sign in (1, -1)]
+    if axis.kind == "rank":
+        wanted += [value for about in (4, 12, 40) for value in nice_ticks(low, high, about)]
+    for value in wanted:
+        if not low <= value <= high or (axis.kind == "log" and value <= 0):
+            continue
+        tried = sorted({*found, (value, number_text(value))})
+        if len(found) < 5 and _fit(axis, tried, room):
+            found = tried
+    return found or [(low, f"{low:.3g}"), (high, f"{high:.3g}")]
+
+
+def density(places: Sequence[float], shares: Sequence[float]) -> list[tuple[float, float, float]]:
+    """A strip of bars that shows the distribution of the rows.
+
+    Parameters
+    ----------
+    places : sequence of float
+        Rising, from 0 to 1.
+    shares : sequence of float
+        Of the rows at each.
+
+    Returns
+    -------
+    list of (float, float, float)
+        Left and right end of each bar, and its height, the highest 1. Areas are shares, but of a
+        few values, which have bars of one width, and at the ends.
+    """
+    gaps = [b - a for a, b in itertools.pairwise(places)]
+    if len(places) <= FEW:
+        half = min([_MOST_HALF, *(gap * 0.4 for gap in gaps)])
+        bars = [(at - half, at + half, share) for at, share in zip(places, shares, strict=True)]
+    else:
+        edges = [
+            places[0] - min(gaps[0] / 2, _MOST_HALF),
+            *((a + b) / 2 for a, b in itertools.pairwise(places)),
+            places[-1] + min(gaps[-1] / 2, _MOST_HALF),
+        ]
+        bars = [
+            (a, b, share / max(b - a, _MOST_HALF / 8))
+            for (a, b), share in zip(itertools.pairwise(edges), shares, strict=True)
+        ]
+    most = max((height for _, _, height in bars), default=0.0) or 1.0
+    return [(a, b, height / most) for a, b, height in bars]
+
+
+_MOST_HALF = 1 / 60
+"""Half of the greatest width of a single bar, as a share of the axis."""

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from treeselect.shown import shown
 
+NAME, TICK = 13.0, 12.0
+"""Sizes of type that the style sheet gives to names, and to ticks and labels, in pixels."""
+
 _LABEL_EMS = 22.0
 """Default width of the longest name: about forty characters."""
 
@@ -87,6 +90,12 @@ def ems(character: str) -> float:
     if character in "w+=<>~^#×±÷−&OQGCDNHU":
         return 0.84
     return 0.78 if character.isupper() else 0.64
+
+
+def middle_in(at: float, label: str, last: float) -> float:
+    """Centre of a tick label that keeps it within a figure of this width."""
+    half = width(label, TICK) / 2
+    return round(max(min(at, last - half), half), 1)
 
 
 def width(text: str, size: float) -> float:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from treeselect.printing import decimal_text
-from treeselect.reports.figures.labels import shorten
-from treeselect.reports.figures.squares import (
-    Dots,
-    SquareFigure,
+from treeselect.reports.figures.charts import (
     agreement_figure,
     curve_figure,
     level_figure,
     share_figure,
 )
+from treeselect.reports.figures.labels import shorten
+from treeselect.reports.figures.marks import Plane, Series
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Table
 from treeselect.resampling.held_out import (
@@ -49,7 +48,7 @@ class Picture:
 
     title: str
     words: str
-    figure: SquareFigure
+    figure: Plane
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +114,7 @@ def _two_classes(held: HeldOut, name: str) -> ChecksSection:
     return ChecksSection(
         lead=_rows_words(held),
         shown=(),
-        pictures=(
+        pictures=_pictures(
             Picture("ROC curve", f"Over all cut-offs of P({label}).", roc),
             Picture(
                 "Calibration",
@@ -160,7 +159,7 @@ def _numbers(held: HeldOut, name: str) -> ChecksSection:
     return ChecksSection(
         lead=_rows_words(held),
         shown=(),
-        pictures=(
+        pictures=_pictures(
             Picture(
                 "Observed against predicted",
                 f"Means in {_groups_words(found)} of increasing predictions, with 95% intervals for"
@@ -184,13 +183,15 @@ def _classes(held: HeldOut, name: str) -> ChecksSection:
     by_class = per_class_table(held)
     order = by_class["n"].to_numpy().argsort(kind="stable")[::-1][:MOST_CHECKED]
     first = [held.classes[number] for number in sorted(order)]
-    pictures = tuple(
-        Picture(
-            f"{name} = {label}",
-            "" if i else _calibration_words(found, "the class"),
-            _calibration(found[found["class"] == label], shorten(str(label), 18.0)),
+    pictures = _pictures(
+        *(
+            Picture(
+                f"{name} = {label}",
+                "" if i else _calibration_words(found, "the class"),
+                _calibration(found[found["class"] == label], shorten(str(label), 18.0)),
+            )
+            for i, label in enumerate(first)
         )
-        for i, label in enumerate(first)
     )
     several = len(held.classes) > len(first)
     which = f"the {len(first)} most frequent" if several else "each"
@@ -298,7 +299,15 @@ def _cautions(held: HeldOut) -> list[str]:
 # --- figures and tables -------------------------------------------------------------------------
 
 
-def _calibration(found: pd.DataFrame, label: str) -> SquareFigure:
+def _pictures(*pictures: Picture) -> tuple[Picture, ...]:
+    """Figures that have their titles, and identifiers on the page."""
+    return tuple(
+        replace(own, figure=replace(own.figure, key=f"check-{i + 1}", title=own.title))
+        for i, own in enumerate(pictures)
+    )
+
+
+def _calibration(found: pd.DataFrame, label: str) -> Plane:
     texts = [
         f"probability {row['predicted']:.2f}: observed {row['observed']:.2f}"
         f"{_between(row['ci_low'], row['ci_high'])} in {row['n']:,.6g} rows"
@@ -310,10 +319,10 @@ def _calibration(found: pd.DataFrame, label: str) -> SquareFigure:
     )
 
 
-def _dots(found: pd.DataFrame, texts: list[str], *names: str) -> Dots:
+def _dots(found: pd.DataFrame, texts: list[str], *names: str) -> Series:
     """Values and intervals of groups against their mean predictions."""
     x, y, lows, highs = (found[name].to_list() for name in ("predicted", *names))
-    return Dots(x, y, lows, highs, texts)
+    return Series(x=x, y=y, low=lows, high=highs, line="", texts=texts)
 
 
 def _between(low: float, high: float) -> str:

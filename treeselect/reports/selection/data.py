@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +13,8 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling
 from treeselect.printing import enumeration
-from treeselect.reports.figures.forms import Figure
-from treeselect.reports.figures.heat_map import HeatMap, Pair, heat_map
+from treeselect.reports.figures.charts import map_figure
+from treeselect.reports.figures.marks import Tile, Tiles
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
 from treeselect.resampling.agreement import LEAST_ASSOCIATION
@@ -217,7 +217,7 @@ class AssociationSection:
     """How to read the map, the map, and its numbers."""
 
     lead: str
-    figure: Figure[HeatMap]
+    figure: Tiles
     table: Table
 
 
@@ -237,7 +237,12 @@ def associations(material: FitMaterial) -> AssociationSection | None:
     rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:_MOST_PAIRS])
     return AssociationSection(
         _association_lead(fit, inside),
-        heat_map(units, inside, _pairs(units, values), _said(rows)),
+        replace(
+            map_figure(units, inside, _pairs(units, values), _said(rows)),
+            key="association-map",
+            title="Associations in the data",
+            saved="Associations in the data",
+        ),
         Table((noun(fit, 1).capitalize(), "Other", "Association"), rows, len(order) - len(rows)),
     )
 
@@ -246,11 +251,11 @@ def _two_digits(value: float) -> str:
     return f"{value:.2f}".removeprefix("0").replace("1.00", "1.0")
 
 
-def _pairs(units: tuple[str, ...], values: FloatArray) -> list[list[Pair | None]]:
+def _pairs(units: tuple[str, ...], values: FloatArray) -> list[list[Tile | None]]:
     """Each pair once, below the diagonal."""
     return [
         [
-            None if i <= j else Pair(_two_digits(values[i, j]), float(values[i, j]))
+            None if i <= j else Tile(_two_digits(values[i, j]), float(values[i, j]))
             for j in range(len(units))
         ]
         for i in range(len(units))

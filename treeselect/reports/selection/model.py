@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +15,10 @@ from treeselect.printing import (
     number_text,
     significant_text,
 )
-from treeselect.reports.figures.bars import BarFigure, bar_figure
-from treeselect.reports.figures.panels import Panel, panels, share_scale
-from treeselect.reports.figures.survival import Steps, SurvivalFigure, survival_figure, time_ticks
+from treeselect.reports.figures.axes import time_ticks
+from treeselect.reports.figures.charts import bar_figure, survival_figure
+from treeselect.reports.figures.marks import Plane, Rows, Series
+from treeselect.reports.figures.shapes import panels, share_scale
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Table
 from treeselect.resampling.conditional import risk_group_notes
@@ -93,7 +94,7 @@ class ShapeRow:
     """Panels side by side; the title names the class, if there are several rows."""
 
     title: str
-    panels: tuple[Panel, ...]
+    panels: tuple[Plane | Rows, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +127,17 @@ def _all_curves(rows: tuple[CurveRow, ...]) -> list[Curve]:
 
 def _pictures(fit: Fit, rows: tuple[CurveRow, ...]) -> tuple[ShapeRow, ...]:
     """A row of panels for each row of curves, on one scale if every curve is visible on it."""
-    drawn = iter(panels(_all_curves(rows), shared=share_scale(_all_curves(rows))))
+    found = _all_curves(rows)
+    drawn = iter(panels(found, shared=share_scale(found), brief=len(rows) > 1))
     response = fit.design.response.name
     return tuple(
         ShapeRow(
             f"{response}: {row.of_class}" if len(rows) > 1 else "",
-            tuple(next(drawn) for _ in row.curves),
+            tuple(
+                replace(next(drawn), key=f"shape-{i + 1}-{j + 1}") for j in range(len(row.curves))
+            ),
         )
-        for row in rows
+        for i, row in enumerate(rows)
     )
 
 
@@ -233,7 +237,7 @@ class InteractionSection:
     same as a table."""
 
     note: str
-    figure: BarFigure
+    figure: Rows
     table: Table
 
 
@@ -246,6 +250,15 @@ def interactions(material: FitMaterial) -> InteractionSection | None:
     if table.empty:
         return None
     shown = table.head(MOST_PAIRS)
+    more = len(table) - len(shown)
+    return InteractionSection(
+        interval_note(shown), interaction_figure(table), _as_table(shown, more)
+    )
+
+
+def interaction_figure(table: pd.DataFrame) -> Rows:
+    """The sizes of the largest interactions."""
+    shown = table.head(MOST_PAIRS)
     pairs = list(zip(shown["term"], shown["other"], strict=True))
     figure = bar_figure(
         names=[f"{a} × {b}" for a, b in pairs],
@@ -254,9 +267,7 @@ def interactions(material: FitMaterial) -> InteractionSection | None:
         parts=[(f"{a} ×", b) for a, b in pairs],
         texts=strength_texts(shown),
     )
-    return InteractionSection(
-        interval_note(shown), figure, _as_table(shown, len(table) - len(pairs))
-    )
+    return replace(figure, key="interactions", title="Size of interactions")
 
 
 def _as_table(shown: pd.DataFrame, more: int) -> Table:
@@ -339,7 +350,7 @@ class RiskSection:
     """Risk groups: how to read the figure, the figure, its numbers, and calibration."""
 
     lead: str
-    figure: SurvivalFigure
+    figure: Plane
     table: Table
     horizon: str
     calibration: Table
@@ -363,9 +374,7 @@ def risk_section(found: RiskGroups) -> RiskSection:
     """Figure and tables of risk groups."""
     ticks = time_ticks(max(float(curve.time[-1]) for curve in found.curves))
     at_ticks = found.table_at(ticks)
-    counts = [at_ticks.loc[at_ticks["group"] == name, "at_risk"].to_list() for name in found.names]
-    groups = steps_of(found)
-    figure = survival_figure(groups, counts, ticks, time=found.time, horizon=found.horizon)
+    figure = risk_figure(found)
     rows = tuple(
         (
             str(row["group"]), f"{row['time']:,.6g}", f"{row['at_risk']:,.6g}",
@@ -376,7 +385,7 @@ def risk_section(found: RiskGroups) -> RiskSection:
     )  # fmt: skip
     content = found.summary().content
     return RiskSection(
-        lead=_risk_lead(found, any(group.censored for group in groups)),
+        lead=_risk_lead(found, any(one.ticks for one in figure.series)),
         figure=figure,
         table=Table(("Group", found.time, "At risk", "Survival", "95% interval"), rows),
         horizon=f"{found.time} = {found.horizon:g}",
@@ -385,21 +394,33 @@ def risk_section(found: RiskGroups) -> RiskSection:
     )
 
 
-def steps_of(found: RiskGroups) -> tuple[Steps, ...]:
+def risk_figure(found: RiskGroups) -> Plane:
     """The curves, with ticks for censored rows if these are few enough to be distinguished."""
+    ticks = time_ticks(max(float(curve.time[-1]) for curve in found.curves))
+    at_ticks = found.table_at(ticks)
+    counts = [at_ticks.loc[at_ticks["group"] == name, "at_risk"].to_list() for name in found.names]
     shows = all((curve.censored > 0).sum() <= _MOST_TICKS for curve in found.curves)
-    return tuple(
-        Steps(
+    groups = [
+        Series(
+            x=curve.time.tolist(),
+            y=curve.survival.tolist(),
+            low=curve.lower.tolist(),
+            high=curve.upper.tolist(),
             name=name,
-            time=tuple(curve.time.tolist()),
-            survival=tuple(curve.survival.tolist()),
-            low=tuple(curve.lower.tolist()),
-            high=tuple(curve.upper.tolist()),
-            censored=tuple(curve.time[curve.censored > 0].tolist()) if shows else (),
-            predicted=float(predicted),
+            ticks=tuple(
+                zip(
+                    curve.time[curve.censored > 0].tolist(),
+                    curve.survival[curve.censored > 0].tolist(),
+                    strict=True,
+                )
+            )
+            if shows
+            else (),
         )
-        for name, curve, predicted in zip(found.names, found.curves, found.predicted, strict=True)
-    )
+        for name, curve in zip(found.names, found.curves, strict=True)
+    ]
+    predicted = list(map(float, found.predicted))
+    return survival_figure(groups, predicted, counts, ticks, time=found.time, horizon=found.horizon)
 
 
 def _risk_lead(found: RiskGroups, has_ticks: bool) -> str:

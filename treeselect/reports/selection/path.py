@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeselect.printing import decimal_text, enumeration, interval_text, score_text
-from treeselect.reports.figures.dots import DotFigure, range_figure
-from treeselect.reports.figures.lines import LineFigure, line_figure
-from treeselect.reports.figures.path import PathFigure, path_figure
+from treeselect.reports.figures.charts import dot_figure, line_figure, path_figure
+from treeselect.reports.figures.marks import Plane, Rows
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, table_around
 from treeselect.resampling.fit import noun
-from treeselect.results.curves import importance_lines
+from treeselect.results.curves import ImportanceLines, importance_lines
 from treeselect.results.searched import HEADS, exchange_rows, rival_rows, search_notes
 from treeselect.results.summary import is_selected_on_its_rows
 from treeselect.results.tables import beyond_path, decision_table, path_table
@@ -32,7 +31,7 @@ class PathSection:
     ----------
     notes : tuple of str
         How to read the figure.
-    figure : PathFigure or None
+    figure : Plane or None
         None where there are not two scores: a path of one step is a sentence.
     score : str
         Name of the figure's score.
@@ -40,7 +39,7 @@ class PathSection:
     """
 
     notes: tuple[str, ...]
-    figure: PathFigure | None
+    figure: Plane | None
     score: str
     table: Table
 
@@ -49,7 +48,7 @@ def path(material: FitMaterial) -> PathSection:
     """The path as figure and table."""
     fit = material.fit
     score = fit.design.response.family.score_name
-    figure = _figure(fit)
+    figure = score_path(fit)
     notes = _path_notes(fit) if figure is not None else _without_figure(fit)
     return PathSection(notes, figure, score, _path_table(fit))
 
@@ -108,7 +107,8 @@ def _what_score(fit: Fit) -> str:
     return first
 
 
-def _figure(fit: Fit) -> PathFigure | None:
+def score_path(fit: Fit) -> Plane | None:
+    """Score against size; None for fewer than two scores."""
     path = path_table(fit)
     validated = fit.scores is not None
     scores = path["cv_score" if validated else "train_score"]
@@ -119,6 +119,7 @@ def _figure(fit: Fit) -> PathFigure | None:
         scores=scores.to_list(),
         errors=path["cv_se"].to_list() if validated else None,
         chosen=fit.k,
+        score=fit.design.response.family.score_name,
         bounds=fit.design.response.family.score_bounds,
         noun=noun(fit, 1),
         full=beyond_path(fit),
@@ -159,7 +160,7 @@ class DecisionsSection:
     """The decision on each unit, and the importances behind it."""
 
     lead: str
-    figure: DotFigure
+    figure: Rows
     table: Table
 
 
@@ -171,14 +172,14 @@ def decisions(material: FitMaterial) -> DecisionsSection | None:
     found, bar = decision_table(fit)
     competed = found[found["rounds"] > 0]  # constant units have no importance
     shown = competed.head(MOST_UNITS)
-    figure = range_figure(
+    figure = dot_figure(
         names=shown["term"].to_list(),
         values=shown["median"].to_list(),
         lows=shown["low"].to_list(),
         highs=shown["high"].to_list(),
         filled=[unit in fit.groups for unit in shown["term"]],
-        mark=("best shadow", bar),
         more=len(competed) - len(shown),
+        mark=("best shadow", bar),
     )
     rows = tuple(
         (
@@ -203,6 +204,8 @@ def decisions(material: FitMaterial) -> DecisionsSection | None:
         " extend from the 5th to the 95th percentile. The dashed line is the median importance of"
         f" the best shadow, {decimal_text(bar, 2)}."
     )
+    title = f"Importance of the {noun(fit)} over the rounds"
+    figure = replace(figure, key="rounds", title=title)
     return DecisionsSection(lead, figure, Table(columns, rows, max(len(found) - MOST_ROWS, 0)))
 
 
@@ -255,7 +258,7 @@ class ImportancePath:
     """Importances along the path: figure, how to read it, and its numbers."""
 
     lead: str
-    figure: LineFigure
+    figure: Plane
     table: Table
 
 
@@ -267,7 +270,7 @@ def importance_path(material: FitMaterial) -> ImportancePath | None:
     found = importance_lines(fit, MOST_LINES)
     if len(found.sizes) < 2:
         return None
-    figure = line_figure(found.sizes, found.names, found.values, found.selected, fit.k, found.more)
+    figure = importance_figure(fit, found)
     rows = [
         (f"{size:,}", *(decimal_text(own[i], 3) for own in found.values))
         for i, size in enumerate(found.sizes)
@@ -277,6 +280,16 @@ def importance_path(material: FitMaterial) -> ImportancePath | None:
         figure,
         table_around((f"{noun(fit).capitalize()} (k)", *found.names), rows, found.sizes, fit.k),
     )
+
+
+def importance_figure(fit: Fit, found: ImportanceLines) -> Plane:
+    """Importances at each size."""
+    figure = line_figure(
+        found.sizes, found.names, found.values, found.selected, fit.k, found.more,
+        what="importance", noun=noun(fit, 1),
+    )  # fmt: skip
+    title = f"Importance against number of {noun(fit)}"
+    return replace(figure, key="importances", title=title)
 
 
 def _importance_lead(fit: Fit, solid: Sequence[bool]) -> str:

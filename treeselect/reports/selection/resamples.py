@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from treeselect.printing import decimal_text, enumeration, interval_text
-from treeselect.reports.figures.forms import Figure
-from treeselect.reports.figures.heat_map import HeatMap, Pair, heat_map
-from treeselect.reports.figures.lines import LineFigure, line_figure
+from treeselect.reports.figures.charts import line_figure, map_figure
+from treeselect.reports.figures.marks import Plane, Tile, Tiles
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, table_around
 from treeselect.reports.selection.terms import frequency_mark
@@ -118,7 +117,7 @@ class StabilityPathSection:
     """Selection frequencies by number of terms: figure, how to read it, numbers, q-values."""
 
     lead: str
-    figure: LineFigure | None
+    figure: Plane | None
     table: Table
     q_values: Table | None
     q_lead: str
@@ -140,7 +139,16 @@ def stability_path(material: FitMaterial) -> StabilityPathSection | None:
     ]
     figure = None
     if len(lines.sizes) > 1:
-        figure = line_figure(lines.sizes, lines.names, lines.values, lines.selected, k, lines.more)
+        figure = line_figure(
+            lines.sizes, lines.names, lines.values, lines.selected, k, lines.more,
+            what="frequency", noun=noun(fit, 1),
+        )  # fmt: skip
+        figure = replace(
+            figure,
+            key="stability-path",
+            title=f"Selection frequency against number of {nouns}",
+            saved="Selection frequency against size",
+        )
     return StabilityPathSection(
         _along_lead(fit, stability, lines, drawn=figure is not None),
         figure,
@@ -257,7 +265,7 @@ class PairSection:
     a map, the pairs of all units."""
 
     lead: str
-    figure: Figure[HeatMap] | None
+    figure: Tiles | None
     table: Table
 
 
@@ -272,24 +280,29 @@ def pairs(material: FitMaterial) -> PairSection | None:
     if len(found.units) > 1:
         inside = [unit in set(fit.groups) for unit in found.units]
         text = pair_sentence(stability) or "No pair deviates detectably from independence."
-        figure = heat_map(found.units, inside, _cells(found), text)
+        figure = replace(
+            map_figure(found.units, inside, _cells(found), text),
+            key="pair-map",
+            title=f"{noun(fit).capitalize()} selected together",
+            saved="Selected together",
+        )
         pairs = pairs[pairs["term"].isin(found.units) & pairs["other"].isin(found.units)]
     return PairSection(_pair_lead(fit, stability, figure), figure, _pair_table(pairs, noun(fit, 1)))
 
 
-def _cells(found: CoSelection) -> list[list[Pair | None]]:
+def _cells(found: CoSelection) -> list[list[Tile | None]]:
     n = len(found.units)
     return [[_cell(found, i, j) for j in range(n)] for i in range(n)]
 
 
-def _cell(found: CoSelection, i: int, j: int) -> Pair:
+def _cell(found: CoSelection, i: int, j: int) -> Tile:
     """On and below the diagonal the observed share; above it the difference from chance."""
     together = float(found.together[i, j])
     if i >= j:
-        return Pair(_points(together), together)
+        return Tile(_points(together), together)
     difference, sign = together - float(found.expected[i, j]), int(found.sign[i, j])
     strength = _MOST_SHADE * min(abs(difference) / _LARGEST, 1.0) if sign else 0.0
-    return Pair(_signed(difference), strength, sign < 0)
+    return Tile(_signed(difference), strength, sign < 0)
 
 
 def _points(share: float) -> str:
@@ -318,7 +331,7 @@ def _share(share: float) -> str:
     return "<0.01" if 0 < share < 0.005 else decimal_text(share, 2)
 
 
-def _pair_lead(fit: Fit, stability: Stability, figure: Figure[HeatMap] | None) -> str:
+def _pair_lead(fit: Fit, stability: Stability, figure: Tiles | None) -> str:
     nouns = noun(fit)
     kept = sorted(kept_units(stability))
     said = f"{nouns.capitalize()} that were always or never selected are omitted"

@@ -1,10 +1,11 @@
-"""No label leaves its figure or covers another, in either form, whatever things are called.
+"""Drawings: no label leaves its figure or covers another, whatever things are called.
 
 Widths are those of DejaVu Sans, among the widest faces that a browser takes for ``sans-serif``.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import re
@@ -13,17 +14,21 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from jinja2 import Environment, FileSystemLoader
 
 from treeselect.printing.markup import template_folder
-from treeselect.reports.figures.bars import bar_figure
-from treeselect.reports.figures.differences import difference_figure
-from treeselect.reports.figures.dots import dot_figure, range_figure
-from treeselect.reports.figures.lines import line_figure
-from treeselect.reports.figures.panels import panels
-from treeselect.reports.figures.path import path_figure
-from treeselect.reports.figures.series import Series, series_figure
-from treeselect.reports.figures.survival import Steps, survival_figure
+from treeselect.reports.figures import marks
+from treeselect.reports.figures.charts import (
+    bar_figure,
+    difference_figure,
+    dot_figure,
+    line_figure,
+    method_series,
+    path_figure,
+    score_figure,
+    survival_figure,
+)
+from treeselect.reports.figures.shapes import panels
+from treeselect.reports.figures.svg import drawn
 from treeselect.results.curves import Curve, CurvePoint
 
 NAMES = {
@@ -64,7 +69,8 @@ def boxes(svg):
             yield words, left, left + wide, y - 0.75 * size, y + 0.2 * size
 
 
-def check(page):
+def check(figure):
+    page = drawn(dataclasses.replace(figure, key="id", title="title"))
     drawings = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
     assert drawings
     for drawing in drawings:
@@ -82,23 +88,6 @@ def check(page):
             assert 0 <= float(mark.get("cy")) <= height
 
 
-@functools.cache
-def environment():
-    from treeselect.reports.render import _shown
-
-    return Environment(
-        loader=FileSystemLoader(template_folder()), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True, finalize=_shown,
-    )  # fmt: skip
-
-
-def drawn(macro, *arguments):
-    names = ", ".join(f"a{i}" for i in range(len(arguments)))
-    template = f'{{% import "figures.svg.j2" as figures %}}{{{{ figures.{macro}({names}) }}}}'
-    values = {f"a{i}": argument for i, argument in enumerate(arguments)}
-    return environment().from_string(template).render(values)
-
-
 @pytest.fixture(params=NAMES)
 def names(request):
     return NAMES[request.param]
@@ -106,57 +95,51 @@ def names(request):
 
 def test_bars(names):
     values = [1 / (i + 1) for i in range(len(names))]
-    check(drawn("bars", bar_figure(names, values, 0), "id", "Importance"))
+    check(bar_figure(names, values, 0))
     pairs = list(itertools.pairwise(names))
     texts = [f"{value:.3g}, strength 0.45 (0.30 to 0.60)" for value in values[1:]]
     parts = [(f"{a} ×", b) for a, b in pairs]
-    figure = bar_figure([f"{a} × {b}" for a, b in pairs], values[1:], 3, parts=parts, texts=texts)
-    check(drawn("bars", figure, "id", "Interactions"))
+    check(bar_figure([f"{a} × {b}" for a, b in pairs], values[1:], 3, parts=parts, texts=texts))
 
 
 def test_dots(names):
     n = len(names)
     values = np.linspace(1, 0, n).tolist()
-    check(drawn("dots", dot_figure(names, values, [0.0] * n, [1.0] * n, [True] * n, 0), "id", "t"))
+    check(dot_figure(names, values, [0.0] * n, [1.0] * n, [True] * n, 0))
     lows, highs = [-1234.5 * (v + 1) for v in values], [2e5 * (v + 1) for v in values]
-    mark = ("greatest shadow", 4e5)
-    check(drawn("dots", range_figure(names, values, lows, highs, [True] * n, mark, 0), "id", "t"))
+    check(dot_figure(names, values, lows, highs, [True] * n, 0, mark=("greatest shadow", 4e5)))
     small = [value / 1e3 for value in values]
-    lows = [value - 0.0004 for value in small]
-    check(drawn("dots", difference_figure(names, small, lows, small, 0), "id", "t"))
+    check(difference_figure(names, small, [value - 0.0004 for value in small], small, 0))
 
 
 @pytest.mark.parametrize("sizes", [[1, 2], list(range(1, 40)), [0, 5, 7129]])
 def test_lines(names, sizes):
     values = [[0.125 / (i + 1)] * len(sizes) for i in range(len(names))]
-    figure = line_figure(sizes, names, values, [True] * len(names), sizes[1], 4)
-    check(drawn("lines", figure, "id", "t", "importance"))
+    check(line_figure(sizes, names, values, [True] * len(names), sizes[1], 4, what="importance"))
     series = [
-        Series(name, i, tuple(map(float, sizes)), tuple(own), tuple(own), (False,) * len(sizes))
+        method_series(name, i, sizes, own, own, [False] * len(sizes))
         for i, (name, own) in enumerate(zip(names, values, strict=True))
     ]
-    check(drawn("series", series_figure(series, 0), "id", "t", names[0]))
+    check(score_figure(series, 0, what=names[0]))
 
 
 @pytest.mark.parametrize("scores", [[0.5, 0.75], [-123456.0, 2e9], [0.0001, 0.00011]])
 def test_the_path(names, scores):
     for sizes in ([1, 2], [0, 7129]):
-        figure = path_figure(sizes, scores, [0.01, 0.01], sizes[1])
-        check(drawn("path", figure, "id", "t", names[-1]))
+        check(path_figure(sizes, scores, [0.01, 0.01], sizes[1], score=names[-1]))
 
 
 @pytest.mark.parametrize("last", [0.004, 60.0, 2659.0, 4e9])
 def test_survival(names, last):
     ticks = [last * i / 6 for i in range(7)]
     groups = [
-        Steps(name, (last / 2, last), (0.9, 0.5), (0.8, 0.4), (1.0, 0.6), (), 0.7)
+        marks.Series(x=(last / 2, last), y=(0.9, 0.5), low=(0.8, 0.4), high=(1.0, 0.6), name=name)
         for name in names[:3]
     ]
+    numbers = [[12345.0] * 7] * len(groups)
     for horizon in (last / 100, last):
-        figure = survival_figure(
-            groups, [[12345.0] * 7] * len(groups), ticks, time=names[-1], horizon=horizon
-        )
-        check(drawn("survival", figure, "id", "t"))
+        predicted = [0.7] * len(groups)
+        check(survival_figure(groups, predicted, numbers, ticks, time=names[-1], horizon=horizon))
 
 
 def points(labels, values, effects):
@@ -190,5 +173,95 @@ def test_shapes(names, height):
               points(["1990", "2000", "2005"], [1990.0, 2000.0, 2005.0], [0.0, height, 0.0]), 0),
     ]  # fmt: skip
     for shared in (True, False):
-        for i, panel in enumerate(panels(made, shared=shared)):
-            check(drawn("panel", panel, f"id-{i}"))
+        for panel in panels(made, shared=shared):
+            check(panel)
+
+
+# --- colours: one set for pages and matplotlib, and contrast enough for everybody (WCAG 2.2) ------
+
+TEXT, MARK = 4.5, 3.0
+
+
+def sheet(dark):
+    """The colours of the style sheet by name: those of the page, or of a dark one."""
+    text = (template_folder() / "report.css").read_text(encoding="utf-8")
+    blocks = re.findall(r":root \{(.*?)\}", text, re.DOTALL)
+    light, night = (dict(re.findall(r"--([\w-]+): (#\w{6});", block)) for block in blocks[:2])
+    return light | night if dark else light
+
+
+def rgb(text):
+    """A colour of the style sheet, or of what it covers, as three numbers."""
+    if not isinstance(text, str):
+        return text
+    text = text.lstrip("#")
+    text = "".join(c + c for c in text) if len(text) == 3 else text
+    return [int(text[i : i + 2], 16) for i in (0, 2, 4)]
+
+
+def luminance(colour):
+    parts = [c / 255 for c in rgb(colour)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    high, low = sorted([luminance(one), luminance(other)], reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast_is_that_of_the_standard():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+
+
+HUES = [f"hue-{i}" for i in range(8)]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_and_marks_stand_out_from_the_page(dark):
+    found = sheet(dark)
+    for name in ("ink", "soft", "accent", *HUES):
+        assert contrast(found[name], found["paper"]) >= TEXT, name
+    assert contrast(found["faint"], found["paper"]) >= MARK
+
+
+def test_matplotlib_draws_with_the_colours_of_the_page():
+    found = sheet(dark=False)
+    assert [found[name] for name in ("accent", "soft", "ink", "faint", "grid")] == [
+        marks.ACCENT,
+        marks.SOFT,
+        marks.INK,
+        marks.FAINT,
+        marks.GRID,
+    ]
+    assert list(marks.COLOURS) == [found[name] for name in HUES]
+    assert len(set(marks.COLOURS)) == 8
+
+
+def palettes():
+    """Colours of the page on a screen, light and dark, and on paper."""
+    text = (template_folder() / "report.css").read_text(encoding="utf-8")
+    found, light = {}, {}
+    for name, block in zip(
+        ("light", "dark", "paper"), re.findall(r":root \{(.*?)\}", text, re.S), strict=True
+    ):
+        own = re.findall(r"--([\w-]+): ?(#[0-9a-f]+)", block)
+        light = light or dict(own)
+        found[name] = light | dict(own)
+    shades = re.findall(r"svg \.shade-(\d) \{ stroke-opacity: ([\d.]+)", text)
+    return found, {0: 0.0, **{int(shade): float(opacity) for shade, opacity in shades}, 5: 1.0}
+
+
+@pytest.mark.parametrize("where", ["light", "dark", "paper"])
+def test_text_can_be_read_on_every_shade(where):
+    found, opacities = palettes()
+    assert sorted(opacities) == [0, 1, 2, 3, 4, 5]
+    assert list(opacities.values()) == sorted(opacities.values())
+    known = found[where]
+    paper = rgb(known["paper"])
+    for fill, most in ((rgb(known["accent"]), 5), (rgb(known["hue-1"]), marks.DARK - 1)):
+        for shade, opacity in list(opacities.items())[: most + 1]:
+            behind = [p + opacity * (f - p) for f, p in zip(fill, paper, strict=True)]
+            text = paper if shade >= marks.DARK else rgb(known["ink"])
+            assert contrast(text, behind) >= 4.5, (where, fill, shade)

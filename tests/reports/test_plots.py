@@ -1,4 +1,4 @@
-"""Single figures: what they show, what can't be shown, and that they leave nothing behind."""
+"""Figures with matplotlib: they show the tables; what can't be shown; nothing is left behind."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from comparison_data import made
 from quick import quick_fit
 from survival_data import small_fit
 
@@ -17,6 +18,7 @@ import matplotlib.pyplot as plt
 from matplotlib.collections import PolyCollection
 
 import treeselect
+from treeselect.comparison.methods import score_lines
 from treeselect.errors import (
     DataError,
     MissingPackageError,
@@ -24,7 +26,7 @@ from treeselect.errors import (
     StabilityError,
     TreeselectError,
 )
-from treeselect.reports.plots.selection import KINDS
+from treeselect.reports.plots import CONTEST_KINDS, KINDS
 from treeselect.results.frequencies import selected_first
 from treeselect.results.inside import association_table
 from treeselect.results.shapes import shape_table
@@ -102,6 +104,9 @@ def test_the_history_has_a_line_for_each_unit_and_three_for_the_shadows(request)
     ax = fit.plot("history")
     table = fit.history()
     assert len(ax.lines) == table["term"].nunique() + 3
+    assert {"confirmed (1)", "shadows: minimum, mean, maximum"} <= {
+        text.get_text() for text in ax.get_legend().get_texts()
+    }
     drawn = np.sort(np.concatenate([line.get_ydata() for line in ax.lines]))
     shadows = table.drop_duplicates("round")[["shadow_min", "shadow_mean", "shadow_max"]]
     shown = np.sort(np.concatenate([table["importance"], shadows.to_numpy().ravel()]))
@@ -120,12 +125,13 @@ def test_axes_of_the_user_are_drawn_on(fitted):
 
 def test_path_and_importance_show_the_tables(cross_validated):
     fit = cross_validated
-    line = fit.plot("path").lines[0]
+    line = next(own for own in fit.plot("path").lines if own.get_marker() == "o")
     np.testing.assert_allclose(line.get_xdata(), fit.path["k"])
     np.testing.assert_allclose(line.get_ydata(), fit.path["cv_score"])
     ax = fit.plot("importance")
     assert texts(ax.get_yticklabels()) == list(fit.groups)
     widths = [bar.get_width() for bar in ax.patches]
+    assert [text.get_text() for text in ax.texts] == [f"{width:.3f}" for width in widths]
     tidy = fit.tidy().query("selected")
     np.testing.assert_allclose(widths, tidy["importance"])
     assert ax.yaxis_inverted()
@@ -227,8 +233,10 @@ def test_importance_path_has_a_label_for_each_line(cross_validated):
     n = min(table["term"].nunique(), 8)
     assert len(ax.texts) == n
     heights = sorted(text.xyann[1] for text in ax.texts)
-    assert min(np.diff(heights), default=1) > 0.05 * table.query("k > 0")["importance"].max()
-    assert len({line.get_marker() for line in ax.lines[:n]}) == n
+    assert min(np.diff(heights), default=1) > 0.05  # of the height of the axes
+    marks = [line.get_marker() for line in ax.lines if line.get_marker() != "None"]
+    assert len(marks) == 2 * n  # of each line, and beside its name
+    assert len(set(marks)) == n
 
 
 def test_the_shape_of_a_number(fitted):
@@ -376,7 +384,7 @@ def test_without_matplotlib_the_error_says_what_to_install(fitted, monkeypatch):
 
 def test_the_module_of_plots_does_not_load_matplotlib():
     script = (
-        "import sys, treeselect.reports.plots.selection;"
+        "import sys, treeselect.reports.plots;"
         " print('matplotlib' in sys.modules, 'jinja2' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -396,8 +404,8 @@ def test_bands_of_shapes(fitted, monkeypatch):
     assert heights.min() == pytest.approx(effect.min() - 0.5)
     assert heights.max() == pytest.approx(effect.max() + 0.25)
     ax = fitted.plot("shape", term="site")
-    bars = [line for line in ax.lines if len(line.get_xdata()) == 2 == len(set(line.get_xdata()))]
-    assert len(bars) == len(fitted.shape("site"))
+    (bars,) = ax.collections
+    assert len(bars.get_segments()) == len(fitted.shape("site"))
 
 
 def test_crowded_values_have_the_axis_of_the_report():
@@ -413,3 +421,169 @@ def test_crowded_values_have_the_axis_of_the_report():
     ax = fit.plot("shape", term="debt")
     assert ax.get_xlabel() == "debt (rank scale)"
     np.testing.assert_allclose(ax.lines[1].get_xdata(), fit.shape("debt")["debt"])
+
+
+# --- comparisons -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def four():
+    return made(4, own=(3,))
+
+
+@pytest.mark.parametrize("kind", CONTEST_KINDS)
+@pytest.mark.parametrize(
+    "found",
+    [
+        made(4, own=(3,)),
+        made(12, range(31), 40, own=(5,), rule=20),
+        made(2, own=(0, 1)),
+        made(3, (2, 5, 9), repeats=3),
+        made(2, labels=[HOSTILE, "_hidden"], score_name="_$x$"),
+    ],
+    ids=["four", "twelve", "no sizes", "list and repeats", "hostile"],
+)
+def test_every_kind_of_every_comparison(found, kind):
+    assert isinstance(found.plot(kind), matplotlib.axes.Axes)
+    assert len(plt.get_fignums()) == 1
+
+
+def test_axes_of_the_user_are_drawn_on_by_comparisons(four):
+    ax = matplotlib.figure.Figure().subplots()
+    assert four.plot(ax=ax) is ax
+    assert plt.get_fignums() == []  # pyplot knows nothing of it
+
+
+def test_scores_show_the_curves(four):
+    ax = four.plot("scores")
+    curves = four.curve_table()
+    drawn = {c.get_label().split(",")[0]: c for c in ax.containers}
+    assert (
+        list(drawn) == four.glance_table().sort_values("score", ascending=False)["method"].tolist()
+    )
+    for method, container in drawn.items():
+        rows = curves[(curves["method"] == method) & (curves["n_selected"] > 0)]
+        line, _, (bars,) = container
+        np.testing.assert_allclose(line.get_ydata(orig=False), rows["score"])
+        size = rows["n_selected"] if rows["k"].isna().all() else rows["k"].astype(float)
+        assert np.abs(line.get_xdata(orig=False) - size).max() < 0.3  # moved aside, and no more
+        heights = [segment[1, 1] - segment[0, 1] for segment in bars.get_segments()]
+        np.testing.assert_allclose(heights, 2 * rows["standard_error"])
+    places = [tuple(container[0].get_xdata(orig=False)[:1]) for container in drawn.values()]
+    assert len(set(places)) == 4
+    assert len({container[0].get_marker() for container in drawn.values()}) == 4
+
+
+def test_rings_are_where_methods_are_compared(four):
+    ax = four.plot("scores")
+    rings = [line for line in ax.lines if line.get_fillstyle() == "none"]
+    glance = four.glance_table().sort_values("score", ascending=False)
+    np.testing.assert_allclose([ring.get_ydata(orig=False)[0] for ring in rings], glance["score"])
+    at = glance["k"].astype(float).fillna(glance["n_selected"])
+    assert np.abs([ring.get_xdata(orig=False)[0] for ring in rings] - at).max() < 0.3
+
+
+def test_of_many_methods_the_best_are_shown():
+    found = made(12, range(31), 40)
+    names = texts(found.plot("scores").get_legend().get_texts())
+    assert len(names) == 9
+    assert names[-1] == "and 4 more"
+    best = found.glance_table().sort_values("score", ascending=False)["method"].head(8)
+    assert [name.split(",")[0] for name in names[:-1]] == best.tolist()
+
+
+def test_the_constant_model_is_left_out_unless_it_is_compared():
+    found = made(2, own=(1,))
+    line, point = score_lines(found)
+    assert [p.size for p in line.points] == list(range(1, 10))
+    assert len(point.points) == 1
+    assert point.size == "(5.0)"
+    nothing = made(1, (0, 1, 2), n_units=4)
+    for fold in nothing.runs[0].folds:
+        fold.scores[:] = 0.5
+    (line,) = score_lines(nothing)  # the smallest of equal sizes is nothing
+    assert [(p.size, p.compared) for p in line.points] == [(0, True), (1, False), (2, False)]
+
+
+def test_the_front_has_its_errors_and_whole_numbers_of_units():
+    found = made(3, (2,), rule=2)
+    ax = found.plot("front")
+    table = found.ranked_table()
+    segments = [segment for bars in ax.collections for segment in bars.get_segments()]
+    heights = [end[1] - start[1] for start, end in segments]
+    ranked = table.sort_values("front", ascending=False, kind="stable")
+    np.testing.assert_allclose(heights, 2 * ranked["standard_error"])
+    assert ax.get_ylim()[1] - ax.get_ylim()[0] >= 4 * table["standard_error"].max()
+    low, high = ax.get_xlim()
+    ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
+    assert ticks == [2]
+
+
+def test_no_score_above_what_is_possible():
+    found = made(2, (1, 2))
+    for run in found.runs:
+        for fold in run.folds:
+            fold.scores[:] = [0.97, 1.0]
+    for fold in found.runs[0].folds[1:]:
+        fold.scores[0] = 0.999
+    for kind in ("scores", "front"):
+        ax = found.plot(kind)
+        assert ax.get_ylim()[1] == 1
+        bars = ax.collections[0].get_segments()
+        assert max(end[1] for _, end in bars) <= 1
+
+
+def test_differences_have_their_intervals(four):
+    ax = four.plot("differences")
+    table = four.difference_table().sort_values("difference", ascending=False)
+    assert texts(ax.get_yticklabels()) == table["method"].tolist()
+    drawn = np.concatenate([line.get_xdata(orig=False) for line in ax.lines[1:]])
+    np.testing.assert_allclose(sorted(drawn), sorted(table["difference"]))
+    segments = ax.collections[0].get_segments()
+    np.testing.assert_allclose([s[:, 0] for s in segments], table[["ci_low", "ci_high"]])
+    assert f"AUC minus AUC of {four.best}" in ax.get_xlabel()
+    assert list(ax.lines[0].get_xdata(orig=False)) == [0, 0]
+
+
+def test_the_front_is_marked(four):
+    ax = four.plot("front")
+    glance = four.glance_table()
+    dots = [line for line in ax.lines if line.get_marker() == "o"]
+    for line, inside in zip(dots, (True, False), strict=True):
+        rows = glance[glance["front"] == inside].sort_values("score", ascending=False)
+        np.testing.assert_allclose(line.get_xdata(orig=False), rows["n_selected"])
+        np.testing.assert_allclose(line.get_ydata(orig=False), rows["score"])
+    labels = texts(ax.texts)
+    for row in glance.itertuples():
+        assert f"{row.method} ({row.stability:.2f})" in labels
+    heights = sorted(text.xyann[1] for text in ax.texts)
+    assert min(np.diff(heights)) > 0.059
+
+
+def test_undefined_stability_is_a_dash():
+    found = made(2, (1, 4), n_units=4, rule=4)  # all four units in every fold
+    assert set(texts(found.plot("front").texts)) == {"method0 (–)", "method1 (–)"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("score", r"`kind` must be one of .*\n  Found: 'score'\. Did you mean `scores`\?"),
+        (None, "`kind` must be one of"),
+        ("differences", "differences need at least two methods"),
+    ],
+)
+def test_what_can_t_be_plotted_of_a_comparison(kind, says):
+    with pytest.raises(OptionError, match=says):
+        made(1).plot(kind)
+    assert plt.get_fignums() == []
+
+
+def test_one_method_has_scores_and_a_front():
+    one = made(1)
+    (label,) = texts(one.plot("scores").get_legend().get_texts())
+    assert label.startswith("method0, k = ")
+    front = one.plot("front")
+    at = one.glance().iloc[0]
+    (x,), (y,) = front.get_lines()[0].get_data()  # without its error bar
+    assert (x, y) == (at["n_selected"], at["score"])

@@ -1,0 +1,596 @@
+"""The figures of a selection and of a comparison, built from numbers and names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from treeselect.printing import decimal_form, decimal_text, interval_text, plain_score
+from treeselect.reports.figures.axes import (
+    Axis,
+    count_axis,
+    nice_ticks,
+    number_axis,
+    score_axis,
+    share_axis,
+    time_axis,
+)
+from treeselect.reports.figures.marks import (
+    MOST_MARKS,
+    Dot,
+    Plane,
+    Row,
+    Rows,
+    Rule,
+    Series,
+    Tile,
+    Tiles,
+)
+
+UNBOUNDED = (-math.inf, math.inf)
+NAN = math.nan
+
+
+# --- over the number of units --------------------------------------------------------------------
+
+
+def path_figure(
+    sizes: Sequence[int],
+    scores: Sequence[float],
+    errors: Sequence[float] | None,
+    chosen: int,
+    *,
+    score: str,
+    bounds: tuple[float, float] = UNBOUNDED,
+    noun: str = "term",
+    full: tuple[int, float] | None = None,
+) -> Plane:
+    """Score against the number of units.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Increasing.
+    scores : sequence of float
+        What is not finite, as of folds without a score, has no point.
+    errors : sequence of float, optional
+        Half lengths of the error bars.
+    chosen : int
+        Size that is marked; none of `sizes` if it was cut from the next larger one.
+    score : str
+        What the score is called.
+    bounds : (float, float)
+        Least and greatest value of the score.
+    noun : str
+        What one of the selected is called.
+    full : (int, float), optional
+        Number of all units, and score of the model with all of them, if it is not in `scores`.
+    """
+    beyond = [] if full is None else [full]
+    axis = score_axis(
+        [*scores, *(value for _, value in beyond)],
+        None if errors is None else [*errors, *(0.0 for _ in beyond)],
+        bounds,
+    )
+    known = [i for i, value in enumerate(scores) if math.isfinite(value)]
+    halves = [e if math.isfinite(e) else 0.0 for e in errors] if errors else []
+    texts = [_step_text(sizes[i], scores[i], noun) for i in known]
+    rules = [Rule(chosen)]
+    said = [
+        f"{text}{' (chosen)' if sizes[i] == chosen else ''}"
+        for i, text in zip(known, texts, strict=True)
+    ]
+    if full is not None:
+        every = f"all {_step_text(*full, noun)}"
+        said.append(every)
+        rules.append(Rule(full[1], "x", every, dashes=False))
+    low, high = _clipped([scores[i] for i in known], [halves[i] for i in known if halves], axis)
+    steps = Series(
+        x=[sizes[i] for i in known],
+        y=[scores[i] for i in known],
+        low=low,
+        high=high,
+        ringed=[sizes[i] == chosen for i in known],
+        texts=texts,
+    )
+    return Plane(
+        key="scores",
+        title=f"{score} against number of {noun}s",
+        text="; ".join(said),
+        saved=f"{score} against size",
+        x=count_axis([*steps.x, chosen], f"number of {noun}s (k)"),
+        y=axis.named(score),
+        series=[steps],
+        rules=rules,
+    )
+
+
+def _step_text(size: int, score: float, noun: str) -> str:
+    return f"{size:,} {noun}{'' if size == 1 else 's'}: {plain_score(score)}"
+
+
+def _clipped(
+    values: Sequence[float], halves: Sequence[float], axis: Axis
+) -> tuple[list[float], list[float]]:
+    """Ends of error bars, within the axis."""
+    low = [max(v - e, axis.low) for v, e in zip(values, halves, strict=False)]
+    return low, [min(v + e, axis.high) for v, e in zip(values, halves, strict=False)]
+
+
+def line_figure(
+    sizes: Sequence[int],
+    names: Sequence[str],
+    values: Sequence[Sequence[float]],
+    solid: Sequence[bool],
+    chosen: int,
+    more: int,
+    *,
+    what: str,
+    noun: str = "term",
+) -> Plane:
+    """Lines over the sizes of the path, one for each unit.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Increasing, at least two.
+    names : sequence of str
+    values : sequence of sequence of float
+        Of each line at each size, at least 0. What is before the first value above 0 is not drawn.
+    solid : sequence of bool
+    chosen : int
+        Size that is marked.
+    more : int
+        Lines that were left out.
+    what : str
+        What the values are.
+    noun : str
+        What one of the selected is called.
+    """
+    series = []
+    every = -(-len(sizes) // MOST_MARKS)
+    for i, (name, own, is_solid) in enumerate(zip(names, values, solid, strict=True)):
+        first = max(next((j for j, value in enumerate(own) if value > 0), 0) - 1, 0)
+        run = list(zip(sizes[first:], own[first:], strict=True))
+        text = ", ".join(f"{size}: {decimal_text(value, 3)}" for size, value in run)
+        series.append(
+            Series(
+                x=[size for size, _ in run],
+                y=[value for _, value in run],
+                name=name,
+                mark=i,
+                soft=not is_solid,
+                marked=[(len(run) - 1 - j) % every == 0 for j in range(len(run))],
+                text=f"{name}: {text}",
+            )
+        )
+    return Plane(
+        text="; ".join(one.text for one in series),
+        more=more,
+        x=count_axis([*sizes, chosen], f"number of {noun}s (k)"),
+        y=number_axis(nice_ticks(0.0, max(max(own) for own in values))).named(what),
+        series=series,
+        rules=[Rule(chosen)],
+        legend="ends",
+    )
+
+
+def score_figure(
+    series: Sequence[Series],
+    more: int,
+    *,
+    what: str,
+    noun: str = "term",
+    bounds: tuple[float, float] = UNBOUNDED,
+    cover: Sequence[float] = (),
+) -> Plane:
+    """Lines with error bars over the number of units, one for each method.
+
+    Parameters
+    ----------
+    series : sequence of Series
+        One with a value at least; its intervals are symmetric.
+    more : int
+        Methods that were left out.
+    what : str
+        What the values are.
+    noun : str
+        What one of the selected is called.
+    bounds : (float, float)
+        Least and greatest value that there can be.
+    cover : sequence of float
+        Values that the axis shows in any case.
+    """
+    values = [*cover, *(value for one in series for value in one.y)]
+    errors = [NAN] * len(cover)
+    for one in series:
+        errors += _halves(one)
+    axis = score_axis(values, errors, bounds)
+    said, shown = [], []
+    for one in series:
+        every, last = -(-len(one.x) // MOST_MARKS), len(one.x) - 1
+        marked = [(last - j) % every == 0 or ring for j, ring in enumerate(one.ringed)]
+        said.append(f"{one.name}: {_series_text(one)}")
+        shown.append(
+            replace(
+                one,
+                low=[max(low, axis.low) for low in one.low],
+                high=[min(high, axis.high) for high in one.high],
+                marked=marked,
+                text=one.name,
+            )
+        )
+    return Plane(
+        text="; ".join(said),
+        more=more,
+        x=count_axis([size for one in series for size in one.x], f"number of {noun}s (k)"),
+        y=axis.named(what),
+        series=shown,
+        legend="box",
+        tall=60.0,
+    )
+
+
+def method_series(
+    name: str,
+    number: int,
+    sizes: Sequence[float],
+    values: Sequence[float],
+    errors: Sequence[float],
+    ringed: Sequence[bool],
+) -> Series:
+    """The values of a method with error bars; not a number where there are none."""
+    known = any(map(math.isfinite, errors))
+    return Series(
+        x=sizes,
+        y=values,
+        low=[v - e for v, e in zip(values, errors, strict=True)] if known else (),
+        high=[v + e for v, e in zip(values, errors, strict=True)] if known else (),
+        name=name,
+        colour=number,
+        mark=number,
+        ringed=ringed,
+    )
+
+
+def _halves(one: Series) -> list[float]:
+    """Half lengths of error bars."""
+    if not one.high:
+        return [NAN] * len(one.y)
+    return [high - y for high, y in zip(one.high, one.y, strict=True)]
+
+
+def _series_text(one: Series) -> str:
+    return ", ".join(
+        f"{size:g}: {decimal_text(value, 3)}"
+        + (f" ± {decimal_text(error, 3)}" if math.isfinite(error) else "")
+        for size, value, error in zip(one.x, one.y, _halves(one), strict=True)
+        if math.isfinite(value)
+    )
+
+
+# --- a row for each name -------------------------------------------------------------------------
+
+
+def bar_figure(
+    names: Sequence[str],
+    values: Sequence[float],
+    more: int,
+    *,
+    parts: Sequence[tuple[str, str]] | None = None,
+    texts: Sequence[str] | None = None,
+    label: str = "",
+) -> Rows:
+    """Horizontal bars; values at least 0.
+
+    Parameters
+    ----------
+    names : sequence of str
+    values : sequence of float
+    more : int
+        Bars that were left out.
+    parts : sequence of (str, str), optional
+        Where a long name is broken in two lines.
+    texts : sequence of str, optional
+        The values in words, by default with three decimals.
+    label : str
+        What the values are.
+    """
+    words = texts or [decimal_text(value, 3) for value in values]
+    axis = Axis(0.0, max(values, default=0.0) or 1.0, lambda room: [], label)
+    broken: Sequence[tuple[str, str] | None] = parts or [None] * len(names)
+    return Rows(
+        text="; ".join(f"{name}: {text}" for name, text in zip(names, words, strict=True)),
+        more=more,
+        x=axis,
+        rows=[
+            Row(name=name, parts=own, bar=float(value), value=text)
+            for name, own, value, text in zip(names, broken, values, words, strict=True)
+        ],
+    )
+
+
+def dot_figure(
+    names: Sequence[str],
+    values: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    filled: Sequence[bool],
+    more: int,
+    *,
+    mark: tuple[str, float] | None = None,
+    label: str = "",
+) -> Rows:
+    """Dots with intervals, filled if they are selected: shares, or any finite values beside one
+    that is marked."""
+    texts = [
+        f"{decimal_text(value, 2)} ({interval_text(low, high)})"
+        for value, low, high in zip(values, lows, highs, strict=True)
+    ]
+    said = [
+        f"{name}: {text}{', selected' if fill else ''}"
+        for name, text, fill in zip(names, texts, filled, strict=True)
+    ]
+    axis, rules = share_axis(), []
+    if mark is not None:
+        said.append(f"{mark[0]}: {decimal_text(mark[1], 2)}")
+        axis = number_axis(nice_ticks(min([*lows, mark[1]]), max([*highs, mark[1]])))
+        rules = [Rule(mark[1], "y", mark[0])]
+    return Rows(
+        text="; ".join(said),
+        more=more,
+        x=axis.named(label),
+        rows=_dot_rows(names, values, lows, highs, filled, texts),
+        rules=rules,
+        kinds=("frequency, selected", "frequency, not selected", ""),
+    )
+
+
+def _dot_rows(
+    names: Sequence[str],
+    values: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    filled: Sequence[bool],
+    texts: Sequence[str],
+) -> list[Row]:
+    return [
+        Row(name=name, dots=[Dot(value, low, high, 0 if fill else 1)], text=text)
+        for name, value, low, high, fill, text in zip(
+            names, values, lows, highs, filled, texts, strict=True
+        )
+    ]
+
+
+def difference_figure(
+    names: Sequence[str],
+    values: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    more: int,
+    label: str = "",
+) -> Rows:
+    """Differences about a line at 0; a dot is filled if its interval excludes 0. Without an
+    interval, which is not a number, an empty dot stands alone."""
+    texts = [
+        f"{decimal_text(value, 3, '+')} ({interval_text(low, high, decimal_form(3, '+'))})"
+        for value, low, high in zip(values, lows, highs, strict=True)
+    ]
+    ends = [(v, v, v) if low != low else (v, low, high)
+            for v, low, high in zip(values, lows, highs, strict=True)]  # fmt: skip
+    ticks = nice_ticks(min(0.0, *(e[1] for e in ends)), max(0.0, *(e[2] for e in ends)))
+    return Rows(
+        text="; ".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True)),
+        more=more,
+        x=number_axis(ticks, signed=True).named(label),
+        rows=_dot_rows(
+            names,
+            values,
+            [low for _, low, _ in ends],
+            [high for _, _, high in ends],
+            [bool(low > 0 or high < 0) for low, high in zip(lows, highs, strict=True)],
+            texts,
+        ),
+        rules=[Rule(0.0)],
+        kinds=("interval excludes 0", "interval includes 0", ""),
+        key="difference-dots",
+        title="Differences from the best method",
+    )
+
+
+# --- survival ------------------------------------------------------------------------------------
+
+
+def survival_figure(
+    groups: Sequence[Series],
+    predicted: Sequence[float],
+    at_risk: Sequence[Sequence[float]],
+    ticks: Sequence[float],
+    *,
+    time: str,
+    horizon: float,
+) -> Plane:
+    """Survival curves of groups, with the numbers at risk below.
+
+    Parameters
+    ----------
+    groups : sequence of Series
+        At least one: survival from each time on, with the ends of intervals; the small ticks are
+        times at which observation ends without the event.
+    predicted : sequence of float
+        Survival of each group until the horizon.
+    at_risk : sequence of sequence of float
+        Of each group at each tick.
+    ticks : sequence of float
+        Of the axis of time, at least one.
+    time : str
+        What the times are.
+    horizon : float
+        Where predictions stand beside the curves.
+    """
+    curves, dots = [], []
+    for i, (group, share) in enumerate(zip(groups, predicted, strict=True)):
+        text = f"{group.name}: {_survival_text(group, ticks)}; predicted {share:.0%} at {horizon:g}"
+        curves.append(
+            replace(
+                group,
+                x=[0.0, *group.x],
+                y=[1.0, *group.y],
+                low=[NAN, *group.low],
+                high=[NAN, *group.high],
+                line="steps",
+                band=True,
+                colour=i,
+                mark=i,
+                stroke=i % 3,
+                marked=[False] * (len(group.x) + 1),
+                text=text,
+            )
+        )
+        dots.append(Series(x=[horizon], y=[share], line="", colour=i, mark=i, hollow=True))
+    last = max(group.x[-1] for group in groups)
+    return Plane(
+        key="survival",
+        title="Survival of the risk groups",
+        saved="Survival of the risk groups",
+        text="; ".join(one.text for one in curves),
+        x=time_axis(last, ticks, time),
+        y=share_axis().named("event-free"),
+        series=[*curves, *dots],
+        rules=[Rule(horizon, "y", f"{horizon:g}")],
+        counts=[[f"{count:,.0f}" for count in own] for own in at_risk],
+        legend="ends",
+    )
+
+
+def _survival_text(group: Series, ticks: Sequence[float]) -> str:
+    """Survival at the ticks, as far as the group is observed."""
+    known = dict.fromkeys(tick for tick in ticks if 0 < tick <= group.x[-1])
+    parts = []
+    for tick in known:
+        before = [v for at, v in zip(group.x, group.y, strict=True) if at <= tick]
+        parts.append(f"{before[-1] if before else 1.0:.0%} at {tick:g}")
+    return ", ".join(parts) or f"{group.y[-1]:.0%} at {group.x[-1]:g}"
+
+
+# --- small squares: a curve, or dots with intervals, and a line to compare with -------------------
+
+_SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+def curve_figure(
+    x: Sequence[float], y: Sequence[float], labels: tuple[str, str], text: str
+) -> Plane:
+    """A curve of shares above the diagonal.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+        Its corners, in [0, 1], both non-decreasing. Corners too close to be distinguished are
+        merged, which also bounds the size of the page.
+    labels : (str, str)
+        Of the axes.
+    text : str
+    """
+    near = [(round(a * _FINE) / _FINE, round(b * _FINE) / _FINE) for a, b in zip(x, y, strict=True)]
+    corners = list(dict.fromkeys(near))
+    line = Series(x=[a for a, _ in corners], y=[b for _, b in corners])
+    return _square(line, number_axis(_SHARES), number_axis(_SHARES), Rule(None), labels, text)
+
+
+_FINE = 250
+"""Shares that can be distinguished on a small figure."""
+
+
+def share_figure(dots: Series, labels: tuple[str, str]) -> Plane:
+    """Shares as dots with intervals, and the diagonal."""
+    axis = number_axis(_SHARES)
+    return _square(dots, axis, axis, Rule(None), labels, "; ".join(dots.texts))
+
+
+def agreement_figure(dots: Series, labels: tuple[str, str]) -> Plane:
+    """Any values as dots on equal axes, and the diagonal."""
+    seen = [v for v in (*dots.x, *dots.y, *dots.low, *dots.high) if v == v]
+    axis = number_axis(nice_ticks(min(seen), max(seen), 4))
+    return _square(dots, axis, axis, Rule(None), labels, "; ".join(dots.texts))
+
+
+def level_figure(dots: Series, labels: tuple[str, str]) -> Plane:
+    """Any values as dots above and below 0."""
+    seen = [v for v in (0.0, *dots.y, *dots.low, *dots.high) if v == v]
+    x = number_axis(nice_ticks(min(dots.x), max(dots.x), 4))
+    y = number_axis(nice_ticks(min(seen), max(seen), 4))
+    return _square(dots, x, y, Rule(0.0, "x"), labels, "; ".join(dots.texts))
+
+
+def _square(
+    series: Series, x: Axis, y: Axis, rule: Rule, labels: tuple[str, str], text: str
+) -> Plane:
+    return Plane(
+        form="square",
+        text=text,
+        x=x.named(labels[0]),
+        y=y.named(labels[1]),
+        series=[series],
+        rules=[rule],
+    )
+
+
+# --- pairs ---------------------------------------------------------------------------------------
+
+
+def map_figure(
+    names: Sequence[str],
+    inside: Sequence[bool],
+    pairs: Sequence[Sequence[Tile | None]],
+    text: str,
+) -> Tiles:
+    """A number for each pair of names, as a shade and as text; names of the selection are bold."""
+    return Tiles(x=names, y=names, tiles=pairs, bold=list(map(bool, inside)), text=text)
+
+
+# --- the rounds of a method that tests each unit -------------------------------------------------
+
+_MOST_NAMED = 18
+
+_DECIDED: Mapping[str, tuple[int | None, int]] = {
+    "rejected": (None, 0), "tentative": (1, 1), "confirmed": (2, 0),
+}  # fmt: skip
+
+
+def history_figure(
+    rounds: Sequence[int],
+    values: Mapping[str, Sequence[float]],
+    decisions: Mapping[str, str],
+    shadows: Sequence[Sequence[float]],
+) -> Plane:
+    """Importance in each round, as the authors' package draws it: a line for each unit, and for the
+    minimum, mean and maximum of the shadows."""
+    series: list[Series] = []
+    named = [unit for unit in values if decisions[unit] != "rejected"]
+    named = sorted(named, key=lambda unit: -_last(values[unit]))[:_MOST_NAMED]
+    for word, (colour, stroke) in _DECIDED.items():
+        own = [unit for unit in values if decisions[unit] == word]
+        series += [
+            Series(
+                x=rounds, y=values[unit], colour=colour, stroke=stroke, soft=colour is None,
+                name=unit if unit in named else "", kind=f"{word} ({len(own):,})",
+            )
+            for unit in own
+        ]  # fmt: skip
+    series += [
+        Series(x=rounds, y=own, stroke=2, soft=True, kind="shadows: minimum, mean, maximum")
+        for own in shadows
+    ]
+    seen = [v for one in series for v in one.y if v == v]
+    return Plane(
+        x=count_axis([1, len(rounds)], "round"),
+        y=number_axis(nice_ticks(min(seen), max(seen))).named("importance"),
+        series=series,
+        legend="ends",
+    )
+
+
+def _last(values: Sequence[float]) -> float:
+    return [value for value in values if value == value][-1]

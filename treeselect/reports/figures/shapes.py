@@ -1,0 +1,234 @@
+"""Partial dependence: curves for numbers, dots for factors, in small panels or alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from treeselect.printing import significant_text
+from treeselect.reports.figures.axes import (
+    FEW,
+    Axis,
+    density,
+    nice_ticks,
+    number_axis,
+    value_axis,
+)
+from treeselect.reports.figures.labels import NAME, TICK, distinct, ems, shorten
+from treeselect.reports.figures.marks import Dot, Plane, Row, Rows, Rule, Series
+from treeselect.results.curves import MISSING, Curve, CurvePoint, definite
+
+NAN = math.nan
+
+_WIDTH = 320.0
+"""Of a panel, in pixels."""
+
+_LEAST_SLOT = 0.26
+"""Minimum share of an axis for missing values: their label covers no other."""
+
+_FLAT = 0.1
+"""A curve with a smaller share of another curve's range would look flat beside it."""
+
+
+def share_scale(curves: Sequence[Curve]) -> bool:
+    """Whether all curves are visible on one scale: none looks flat beside another."""
+    ranges = [_range(curve) for curve in curves]
+    seen = [extent for extent in ranges if extent > 0]
+    return not seen or min(seen) >= _FLAT * max(seen)
+
+
+def _range(curve: Curve) -> float:
+    effects = [point.effect for point in curve.points]
+    return max(effects) - min(effects)
+
+
+def panels(
+    curves: Sequence[Curve], *, shared: bool = True, brief: bool = False
+) -> tuple[Plane | Rows, ...]:
+    """A figure for each curve, on one scale or on separate scales; in brief without the points of a
+    curve of many values."""
+    titles = distinct([curve.term for curve in curves], (_WIDTH - 4.0) / (1.15 * NAME))
+    common = effect_axis(curves)
+    return tuple(
+        shape_figure([curve], common if shared else effect_axis([curve]), title, brief=brief)
+        for curve, title in zip(curves, titles, strict=True)
+    )
+
+
+def effect_axis(curves: Sequence[Curve]) -> Axis:
+    """An axis that covers the effects and their intervals, and 0."""
+    heights = [
+        height
+        for curve in curves
+        for point in curve.points
+        for height in (point.effect, point.low, point.high)
+        if height is not None
+    ]
+    return number_axis(nice_ticks(min(0.0, *heights), max(0.0, *heights), 4), signed=True)
+
+
+def shape_figure(
+    curves: Sequence[Curve], effects: Axis, title: str, *, brief: bool = False
+) -> Plane | Rows:
+    """Curves of one term, one for each of several classes."""
+    if curves[0].is_number:
+        return _numbers(curves, effects.named(short_scale(curves[0].scale, _WIDTH / TICK)), title,
+                        brief=brief)  # fmt: skip
+    scale = short_scale(curves[0].scale, (_WIDTH - 90.0) / TICK)
+    return _levels(curves, effects.named(scale), title)
+
+
+def _numbers(curves: Sequence[Curve], effects: Axis, title: str, *, brief: bool) -> Plane:
+    first = curves[0]
+    known = [point for point in first.points if point.value is not None]
+    slot = _slot(first)
+    values, shares = [p.value or 0.0 for p in known], [p.share for p in known]
+    axis, strip = Axis(0.0, 1.0, lambda room: [], slot=slot), []
+    if known:
+        axis = value_axis(values, shares, slot)
+        strip = density([axis.place(value) for value in values], shares)
+    note = {"log": "log scale", "rank": "rank scale"}.get(axis.kind, "")
+    variable = "" if first.variable == first.term else first.variable
+    series = []
+    for i, curve in enumerate(curves):
+        colour = i if len(curves) > 1 else None
+        on_line = [point for point in curve.points if point.value is not None]
+        one = _curve(on_line, colour, curve.scale)
+        series.append(replace(one, texts=(), mark=None) if brief and one.small else one)
+        lost = [point for point in curve.points if point.value is None]
+        if lost:
+            series.append(_lost(lost, colour))
+    return Plane(
+        form="panel",
+        title=f"Partial dependence on {first.term}",
+        head=title,
+        text=curve_sentence(first),
+        x=_with_missing(axis).named(", ".join(filter(None, [variable, note]))),
+        y=effects,
+        series=series,
+        rules=[Rule(0.0, "x", dashes=False), *([Rule(-math.inf)] if 0 < slot < 1 else [])],
+        strip=strip,
+        legend="box" if len(curves) > 1 else "",
+    )
+
+
+def _with_missing(axis: Axis) -> Axis:
+    if not axis.slot:
+        return axis
+    lost = (math.inf, MISSING)
+    ticks = axis.ticks
+    return replace(axis, ticks=lambda room: [*ticks(room), lost])
+
+
+def _slot(curve: Curve) -> float:
+    """Share of the axis for missing values, if there are any."""
+    lost = [point.share for point in curve.points if point.value is None]
+    if not lost:
+        return 0.0
+    if len(lost) == len(curve.points):
+        return 1.0
+    total = sum(point.share for point in curve.points) or 1.0
+    return min(max(sum(lost) / total, _LEAST_SLOT), 0.5)
+
+
+def _curve(points: Sequence[CurvePoint], colour: int | None, name: str) -> Series:
+    has_band = any(point.low is not None for point in points)
+    return Series(
+        x=[point.value or 0.0 for point in points],
+        y=[point.effect for point in points],
+        low=[NAN if p.low is None else p.low for p in points] if has_band else (),
+        high=[NAN if p.high is None else p.high for p in points] if has_band else (),
+        band=True,
+        colour=colour,
+        stroke=(colour or 0) % 3,
+        mark=colour or 0,
+        small=len(points) > FEW,
+        texts=[point_text(point) for point in points],
+        name="" if colour is None else short_scale(name, 24.0),
+    )
+
+
+def _lost(points: Sequence[CurvePoint], colour: int | None) -> Series:
+    """Missing values: hollow squares."""
+    has_bar = all(point.low is not None for point in points)
+    return Series(
+        x=[math.inf] * len(points),
+        y=[point.effect for point in points],
+        low=[point.low or 0.0 for point in points] if has_bar else (),
+        high=[point.high or 0.0 for point in points] if has_bar else (),
+        line="",
+        colour=colour,
+        mark=1,
+        hollow=True,
+        texts=[point_text(point) for point in points],
+    )
+
+
+def _levels(curves: Sequence[Curve], effects: Axis, title: str) -> Rows:
+    first = curves[0]
+    rows = [
+        Row(
+            name=points[0].label,
+            dots=[Dot(p.effect, p.low, p.high, 2 if p.is_missing else 0) for p in points],
+            aside=share_text(points[0].share),
+            text=point_text(points[0]),
+        )
+        for points in zip(*(curve.points for curve in curves), strict=True)
+    ]
+    variable = "" if first.variable == first.term else shorten(first.variable, _WIDTH / TICK)
+    return Rows(
+        form="panel",
+        title=f"Partial dependence on {first.term}",
+        head=title,
+        text=curve_sentence(first),
+        more=first.more,
+        x=effects,
+        rows=rows,
+        rules=[Rule(0.0, dashes=False)],
+        foot=variable,
+        asides="rows",
+        classes=[short_scale(c.scale, 24.0) for c in curves] if len(curves) > 1 else (),
+    )
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def share_text(share: float) -> str:
+    """A share of the rows in a few characters."""
+    return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
+
+
+def short_scale(scale: str, most: float) -> str:
+    """A scale in at most so many ems: if it is too long, the class is shortened first."""
+    if scale.startswith("P("):
+        what, of, label = scale[:-1].partition(" = ")
+        end = ")"
+    else:
+        what, of, label = scale.partition(" of ")
+        end = ""
+    room = most - sum(map(ems, what + of + end))
+    return f"{what}{of}{shorten(label, room)}{end}" if room > 4 else shorten(scale, most)
+
+
+def point_text(point: CurvePoint) -> str:
+    """A point in words."""
+
+    def text(effect: float) -> str:
+        return significant_text(effect, 3, "+")
+
+    low, high = point.low, point.high
+    interval = "" if low is None or high is None else f", {text(low)} to {text(high)}"
+    return f"{point.label}: {text(point.effect)}{interval} ({point.share:.1%} of rows)"
+
+
+def curve_sentence(curve: Curve) -> str:
+    """A curve in a sentence, for readers who can't see it."""
+    lowest = min(curve.points, key=lambda p: p.effect)
+    highest = max(curve.points, key=lambda p: p.effect)
+    return (
+        f"Centred partial dependence of {definite(curve.scale)} on {curve.term}:"
+        f" lowest, {significant_text(lowest.effect, 3, '+')}, at {lowest.label};"
+        f" highest, {significant_text(highest.effect, 3, '+')}, at {highest.label}."
+    )

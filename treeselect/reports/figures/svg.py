@@ -1,0 +1,288 @@
+"""Figures as SVG for a page, without scripts and fixed colours: classes are those of
+``report.css``, and shape or text repeats whatever colour encodes.
+
+Most figures are drawn twice, for wide screens and paper, and for phones. The style sheet shows one
+of the drawings, so that figures need neither unreadable scaling nor scrolling; they are described
+once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+
+from markupsafe import Markup
+
+from treeselect.reports.figures.axes import Ticks
+from treeselect.reports.figures.elements import (
+    NARROW,
+    SMALL,
+    WIDE,
+    Form,
+    group,
+    level,
+    path,
+    tag,
+    text,
+    tip,
+    upright,
+)
+from treeselect.reports.figures.labels import (
+    NAME,
+    TICK,
+    distinct,
+    folded,
+    middle_in,
+    width,
+)
+from treeselect.reports.figures.marks import (
+    DARK,
+    Dot,
+    Figure,
+    Plane,
+    Rows,
+    Tiles,
+)
+from treeselect.reports.figures.planes import painted_plane
+from treeselect.shown import shown
+
+
+def drawn(figure: Figure) -> Markup:
+    """The drawings of a figure."""
+    head = tag("title", figure.title, id=f"{figure.key}-title") + tag(
+        "desc", figure.text, id=f"{figure.key}-desc"
+    )
+    if figure.form:
+        return _drawing(figure, SMALL[figure.form], head)
+    kind = {Rows: "figure listed", Tiles: "figure heat"}.get(type(figure), "figure")
+    both = _drawing(figure, WIDE, head) + _drawing(figure, NARROW, Markup(""))
+    return tag("div", both, class_=kind)
+
+
+def _drawing(figure: Figure, form: Form, head: Markup) -> Markup:
+    inside, height = _painted(figure, form)
+    return tag(
+        "svg", head + inside, class_=form.name, viewBox=f"0 0 {form.width} {math.ceil(height)}",
+        role="img", aria_labelledby=f"{figure.key}-title", aria_describedby=f"{figure.key}-desc",
+    )  # fmt: skip
+
+
+@singledispatch
+def _painted(figure: Figure, form: Form) -> tuple[Markup, float]:
+    """What is in a drawing, and its height."""
+    raise TypeError(figure)
+
+
+_painted.register(Plane, painted_plane)
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+_LINE = 16.0
+"""Height of a line of a name."""
+
+_THICKNESS = 14.0
+"""Of a bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Lines of the name of a row: they end at `x`, or begin there above it."""
+
+    lines: tuple[str, ...]
+    x: float
+    y: float
+    kind: str
+    middle: float
+
+    @property
+    def markup(self) -> Markup:
+        return Markup("").join(
+            text(self.kind, self.x, self.y + i * _LINE, line) for i, line in enumerate(self.lines)
+        )
+
+
+def _row_names(figure: Rows, form: Form, below: float) -> tuple[list[_Lines], float, float]:
+    """Names of rows, where marks may begin, and where the rows end.
+
+    Names stand beside their rows, or above where there is no room.
+    """
+    names = [row.name for row in figure.rows]
+    given = [row.parts for row in figure.rows if row.parts]
+    parts = given or None
+    top = form.top if form.is_small else 4.0
+    size = TICK if form.is_small else NAME
+    lines = folded(names, form.beside / size, parts)
+    whole = all(
+        len("".join(own).replace(" ", "")) >= len(name.replace(" ", ""))
+        for own, name in zip(lines, names, strict=True)
+    )
+    found = []
+    if form.above and not (whole and (parts or all(len(own) == 1 for own in lines))):
+        top = 2.0
+        for own in folded(names, form.above / NAME, parts):
+            middle = top + _LINE * len(own) + 10.0
+            found.append(_Lines(own, 2.0, top + 13.0, "name", middle))
+            top = middle + 12.0 + below
+        return found, 10.0, top
+    widest = max((width(line, size) for own in lines for line in own), default=0.0)
+    left = round(max(widest, 24.0) + 14.0)
+    kind = "level end" if form.is_small else "name end"
+    for own in lines:
+        height = _LINE * len(own) + 8.0
+        middle = top + height / 2
+        y = middle - _LINE * (len(own) - 1) / 2 + 4.5
+        found.append(_Lines(own, left - 12.0, y, kind, middle))
+        top += height + below
+    return found, left, top
+
+
+@_painted.register
+def _rows(figure: Rows, form: Form) -> tuple[Markup, float]:
+    room = max((width(row.value, TICK) for row in figure.rows), default=0.0) + 12.0
+    has_bars = any(row.bar is not None for row in figure.rows)
+    is_below = form.above > 0 and has_bars and room > 0.3 * form.width
+    names, left, bottom = _row_names(figure, form, _THICKNESS if is_below else 0.0)
+    asides = 54.0 if figure.asides else 0.0
+    right = form.width - (0.0 if asides else form.margin) - asides
+    if has_bars:
+        right = form.width - (4.0 if is_below else room)
+        ticks: Ticks = []
+    else:
+        ticks = figure.x.ticks(right - left)
+        left = max(left, math.ceil(width(ticks[0][1], TICK) / 2))
+        right = min(right, math.floor(form.width - width(ticks[-1][1], TICK) / 2))
+
+    def x(value: float) -> float:
+        return round(left + figure.x.share(value) * (right - left), 1)
+
+    parts, height = _row_axes(figure, form, ticks, x, bottom)
+    for row, name in zip(figure.rows, names, strict=True):
+        inside = [tip(form, f"{row.name}: {row.text or row.value}"), name.markup]
+        if row.bar is not None:
+            length = x(row.bar) - left
+            inside.append(tag("rect", class_="bar", x=left, y=name.middle - _THICKNESS / 2,
+                               width=length, height=_THICKNESS))  # fmt: skip
+            at = (left, name.middle + 19.0) if is_below else (left + length + 8, name.middle + 4.5)
+            inside.append(text("tick", *at, row.value))
+        inside += [_dot(dot, x, name.middle, form) for dot in row.dots]
+        if row.aside:
+            inside.append(text("tick end", form.width - 6, name.middle + 4, row.aside))
+        parts.append(group("", *inside))
+    return Markup("").join(parts), height
+
+
+def _row_axes(
+    figure: Rows, form: Form, ticks: Ticks, x: Callable[[float], float], bottom: float
+) -> tuple[list[Markup], float]:
+    """Lines behind the rows, with labels, and the height of the figure."""
+    top = form.top if form.is_small else 0.0
+    parts, height = [], bottom + 4
+    if ticks:
+        parts = [path("grid", *(upright(x(value), top, bottom) for value, _ in ticks))]
+        parts += [text("tick middle", x(value), bottom + 18, label) for value, label in ticks]
+        height = bottom + 28
+    if figure.head:
+        parts += [text("head", 2, 14, figure.head), text("label", 2, 31, figure.x.label)]
+    if figure.asides:
+        parts.append(text("label end", form.width - 6, 31, figure.asides))
+    for rule in figure.rules:
+        at = x(rule.at or 0.0)
+        parts.append(path("marker" if rule.dashes else "axis", upright(at, top, bottom)))
+        if rule.label and ticks:
+            middle = middle_in(at, rule.label, form.width)
+            parts.append(text("tick middle", middle, bottom + 34, rule.label))
+            height = bottom + 42
+    if figure.foot:
+        parts.append(text("label middle", form.width / 2, bottom + 36, figure.foot))
+        height = bottom + 46
+    return parts, height
+
+
+def _dot(dot: Dot, x: Callable[[float], float], y: float, form: Form) -> Markup:
+    bar = [] if dot.low is None or dot.high is None else [level(y, x(dot.low), x(dot.high))]
+    at = x(dot.at)
+    if dot.kind == 2:
+        mark = tag("rect", class_="open", x=at - 4, y=y - 4, width=8, height=8)
+    else:
+        kind = "hollow" if dot.kind else "dot"
+        mark = tag("circle", class_=kind, cx=at, cy=y, r=4 if form.is_small else 5)
+    return path("error", *bar) + mark
+
+
+# --- tiles ---------------------------------------------------------------------------------------
+
+_BESIDE, _BESIDE_NARROW, _NUMBER = 190, 118, 20
+"""Room to the left of the tiles: for names and numbers, and for numbers alone."""
+
+_EMS = {_BESIDE: 12.0, _BESIDE_NARROW: 6.6, _NUMBER: 22.0}
+"""Longest name there, or on a separate line."""
+
+_LISTED = 18
+"""Height of a line of a list of names."""
+
+_LEAST_NARROW = 27
+"""Least width of a cell on a phone if names are beside the rows."""
+
+
+@_painted.register
+def _tiles(figure: Tiles, form: Form) -> tuple[Markup, float]:
+    n = len(figure.x)
+    left = _BESIDE if form is WIDE else _BESIDE_NARROW
+    cell = min(44, (form.width - left) // n)
+    if form is NARROW and cell < _LEAST_NARROW:
+        left, cell = _NUMBER, (form.width - _NUMBER) // n
+    is_listed, row = left == _NUMBER, 26 if form is WIDE else 23
+    top = 22 + (_LISTED * n + 6 if is_listed else 0)
+    fills: dict[str, str] = {}
+    texts = []
+    for i, tiles in enumerate(figure.tiles):
+        cells = []
+        for j, tile in enumerate(tiles):
+            if tile is not None:
+                kind = "on" if tile.shade >= DARK else ""
+                cells.append(_span(left + j * cell + cell // 2, tile.text, kind))
+                if tile.shade:
+                    shade = f"shade-{tile.shade}{' minus' if tile.is_negative else ''}"
+                    at = f"M{left + j * cell + 1} {top + i * row + row // 2}h{cell - 2}"
+                    fills[shade] = fills.get(shade, "") + at
+        if cells:
+            y = top + i * row + row // 2 + 5
+            texts.append(tag("text", Markup("").join(cells), class_="middle", y=y))
+    shades = [tag("path", class_=kind, d=path) for kind, path in sorted(fills.items())]
+    own = [
+        f"M{left + i * cell + 1} {top + i * row + 1}h{cell - 2}v{row - 2}h{2 - cell}z"
+        for i in range(n)
+    ]
+    numbers = [_span(left + i * cell + cell // 2, f"{i + 1}") for i in range(n)]
+    parts = [
+        tag("g", Markup("").join(shades), class_="shades", stroke_width=row - 2),
+        path("own", *own),
+        tag("text", Markup("").join(numbers), class_="middle soft", y=top - 6),
+        *_tile_names(figure, form, left, [top + i * row + row // 2 + 5 for i in range(n)]),
+        *texts,
+    ]
+    return Markup("").join(parts), top + n * row + 4
+
+
+def _span(x: float, words: str, kind: str = "") -> Markup:
+    return Markup(str(tag("tspan", words, class_=kind, x=x)).rstrip("\n"))
+
+
+def _tile_names(figure: Tiles, form: Form, left: int, ys: Sequence[int]) -> list[Markup]:
+    """Names with their numbers, beside their rows or in a list above the map."""
+    labels = distinct(figure.x, _EMS[left])
+    parts = []
+    for i, (name, label, y) in enumerate(zip(figure.x, labels, ys, strict=True)):
+        head = " head" if figure.bold[i] else ""
+        if left == _NUMBER:
+            line = 16 + _LISTED * i
+            parts += [text("end soft", 18, line, f"{i + 1}"),
+                      text(head.strip(), 26, line, label)]  # fmt: skip
+        else:
+            words = Markup("{}{}").format(shown(label), tip(form, name if label != name else ""))
+            parts.append(tag("text", words, class_=f"end{head}", x=left - 26, y=y))
+        parts.append(text("end soft", left - (5 if left == _NUMBER else 6), y, f"{i + 1}"))
+    return parts

@@ -1,0 +1,448 @@
+"""Single figures with matplotlib; all numbers come from the tables of the result.
+
+A figure that is also on a page is the same one. What the page has as tables is built here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.arguments.checks import check_choice, described
+from treeselect.designs.labels import shown_names
+from treeselect.designs.problem import noun_of
+from treeselect.errors import OptionError, listing, quoted
+from treeselect.printing import number_text
+from treeselect.reports import comparison
+from treeselect.reports.figures.axes import count_axis, score_axis, share_axis
+from treeselect.reports.figures.charts import bar_figure, dot_figure, history_figure, map_figure
+from treeselect.reports.figures.labels import distinct
+from treeselect.reports.figures.marks import (
+    Dot,
+    Figure,
+    Plane,
+    Row,
+    Rows,
+    Rule,
+    Series,
+    Tile,
+    Tiles,
+)
+from treeselect.reports.figures.plotting import name_points, need_matplotlib, plain, plotted
+from treeselect.reports.figures.shapes import effect_axis, shape_figure
+from treeselect.reports.material import ContestMaterial
+from treeselect.reports.parts import MOST_ROWS, MOST_UNITS
+from treeselect.reports.selection import model, path
+from treeselect.resampling.fit import as_shown, noun
+from treeselect.results.curves import (
+    Curve,
+    curves,
+    definite,
+    has_curve,
+    importance_lines,
+    of_all_classes,
+)
+from treeselect.results.frequencies import selected_first
+from treeselect.results.inside import association_table
+from treeselect.results.interactions import interaction_table
+from treeselect.results.maps import pair_map, shape_map
+from treeselect.results.risk import risk_groups_of
+from treeselect.results.shapes import given_terms, selected_term
+from treeselect.results.tables import history_table, importances_of, path_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from treeselect.comparison.record import Contest
+    from treeselect.resampling.fit import Fit
+
+_MOST_TERMS = 15
+_MOST_CLASSES = 6
+_MOST_LABELS = 20
+_DRAWABLE = 1e300
+
+_Drawn = tuple[Figure, float, float]
+"""A figure, with the width and height of new axes for it."""
+
+
+def plot(
+    fit: Fit,
+    kind: str,
+    *,
+    term: str | None = None,
+    other: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one figure of a selection (see ``SelectionResult.plot``)."""
+    check_choice("kind", kind, KINDS)
+    if kind == "shape":
+        _check_terms(fit, term, other)
+    else:
+        for name, value in (("term", term), ("other", other)):
+            if value is not None:
+                raise OptionError(
+                    f"`{name}` must not be given for {kind!r}.\n"
+                    f"  Found: {described(value)}. It applies to 'shape' only."
+                )
+    need_matplotlib()
+    names = shown_names(fit.design)
+    fit = as_shown(fit)
+    if term is not None:
+        term = names.get(term, term)
+        drawn = _shape(fit, term) if other is None else _grid(fit, term, names.get(other, other))
+    else:
+        drawn = _FIGURES[kind](fit)
+    figure, *size = drawn
+    return plotted(figure, ax, (size[0], size[1]))
+
+
+def _check_terms(fit: Fit, term: str | None, other: str | None) -> None:
+    if term is None:
+        raise OptionError(
+            f"`term` must be given for 'shape'.\n  Selected: {listing(fit.selected) or 'nothing'}."
+        )
+    terms = [selected_term(fit, *named) for named in given_terms(term, other)]
+    for name in terms:
+        if not has_curve(fit, name):
+            variables = fit.design.spec[name].term.variables
+            raise OptionError(
+                f"Can't plot the shape of {quoted(name)}: a figure shows one variable.\n"
+                f"  Found: {listing(variables)}. `fit.shape({name!r})` has the numbers."
+            )
+    behind = {fit.design.spec[name].term.variables[0] for name in terms}
+    if len(behind) < len(terms):
+        raise OptionError(
+            f"`other` must use a different variable from `term`.\n  Found: {listing(behind)} for"
+            " both."
+        )
+
+
+def _need_terms(fit: Fit, least: int) -> None:
+    """Raise an OptionError if fewer terms are selected than a figure needs."""
+    if len(fit.selected) < least:
+        words = "one selected term" if least == 1 else "two selected terms"
+        raise OptionError(
+            f"There is nothing to plot: this needs at least {words}.\n"
+            f"  Selected: {listing(fit.selected) or 'nothing'}."
+        )
+
+
+# --- over the number of units --------------------------------------------------------------------
+
+
+def _path(fit: Fit) -> _Drawn:
+    table = path_table(fit)
+    score = table["train_score" if fit.scores is None else "cv_score"]
+    scored = table["k"][score.notna()]
+    figure = path.score_path(fit)
+    if figure is None:
+        raise OptionError(
+            "There is nothing to plot: the path needs at least two steps with a score.\n"
+            f"  With a score: {', '.join(f'k = {k}' for k in scored) or 'none'}."
+            " `fit.path` has the numbers."
+        )
+    rows = "out of bag" if fit.chosen_method.tells_out_of_bag else "on the training rows"
+    rows = rows if fit.scores is None else fit.scores.kind
+    return replace(figure, y=figure.y.named(f"{figure.y.label}, {rows}")), 6.4, 4.0
+
+
+def _importance_path(fit: Fit) -> _Drawn:
+    found = importance_lines(fit, path.MOST_LINES)
+    if not found.sizes:
+        raise OptionError(
+            f"There is no importance to plot.\n  No step of the path selects a {noun(fit, 1)}."
+        )
+    if len(found.sizes) < 2:
+        raise OptionError(
+            f"There is nothing to plot: the path needs at least two steps with {noun(fit)}.\n"
+            f'  Found: k = {found.sizes[0]}. `fit.plot("importance")` shows the'
+            " importances of the selection."
+        )
+    return path.importance_figure(fit, found), 7.2, 4.2
+
+
+def _history(fit: Fit) -> _Drawn:
+    table = history_table(fit)
+    values = table.pivot(index="round", columns="term", values="importance")
+    shadows = table.drop_duplicates("round").set_index("round")
+    figure = history_figure(
+        values.index.to_list(),
+        {str(unit): values[unit].to_list() for unit in values},
+        dict(zip(table["term"], table["decision"], strict=True)),
+        [shadows[name].to_list() for name in ("shadow_max", "shadow_mean", "shadow_min")],
+    )
+    return figure, 7.6, 4.6
+
+
+def _risk_groups(fit: Fit) -> _Drawn:
+    figure = model.risk_figure(risk_groups_of(fit))
+    return replace(figure, y=figure.y.named("event-free share")), 7.2, 5.0
+
+
+# --- a row for each unit -------------------------------------------------------------------------
+
+
+def _terms(fit: Fit) -> _Drawn:
+    """Importances as bars, and selection frequencies as dots with their intervals if there are
+    resamples; then the most frequent units outside the selection."""
+    if fit.resampled is None:
+        return _importance(fit)
+    worth = dict(zip(fit.groups, importances_of(fit, fit.groups), strict=True))
+    figure = _frequencies(fit, _MOST_TERMS, "importance; selection frequency", worth)
+    return replace(figure, bar_kind="importance"), 6.8, 1.4 + 0.3 * len(figure.rows)
+
+
+def _stability(fit: Fit) -> _Drawn:
+    figure = _frequencies(fit, MOST_UNITS, "selection frequency", {})
+    return figure, 6.4, 1.2 + 0.28 * len(figure.rows)
+
+
+def _frequencies(fit: Fit, most: int, label: str, worth: dict[str, float]) -> Rows:
+    """Frequencies, beside the importances of units where these are given."""
+    stability = fit.stability
+    found = stability.in_pandas.tidy()
+    table = selected_first(found, most, MOST_ROWS)
+    if worth:
+        table = table.assign(importance=[worth.get(unit, 0.0) for unit in table["term"]])
+        table = table.sort_values(["selected", "importance"], ascending=False, ignore_index=True)
+    figure = dot_figure(
+        table["term"].to_list(),
+        table["frequency"].to_list(),
+        table["ci_low"].to_list(),
+        table["ci_high"].to_list(),
+        table["selected"].to_list(),
+        len(found) - len(table),
+        label=f"{label} over {stability.n_resamples:,} resamples with 95% intervals",
+    )
+    if not worth:
+        return figure
+    rows = [replace(row, bar=worth.get(row.name, 0.0)) for row in figure.rows]
+    return replace(figure, rows=rows)
+
+
+def _importance(fit: Fit) -> _Drawn:
+    _need_terms(fit, 1)
+    units = fit.groups[:MOST_UNITS]
+    figure = bar_figure(units, importances_of(fit, units), 0, label="importance")
+    return figure, 6.4, 1.2 + 0.28 * len(units)
+
+
+def _substitutes(fit: Fit) -> _Drawn:
+    table = fit.stability.in_pandas.substitutes.head(MOST_UNITS)
+    if table.empty:
+        raise OptionError(
+            "There are no substitutes to plot.\n"
+            f"  On no resample was a selected {noun(fit, 1)} replaced by another."
+        )
+    rows = [
+        Row(
+            name=f"{row['substitute']} for {row['term']}",
+            dots=[
+                Dot(row["share"], 0.0, row["share"]),
+                *([Dot(row["share_otherwise"], kind=1)] * (row["share_otherwise"] >= 0)),
+            ],
+            aside=f"{row['association']:.2f}" if np.isfinite(row["association"]) else "",
+        )
+        for row in table.to_dict("records")
+    ]
+    figure = Rows(
+        x=share_axis().named("share of resamples that selected the substitute"),
+        rows=rows,
+        asides="association",
+        kinds=(f"resamples without the {noun(fit, 1)}", f"resamples with the {noun(fit, 1)}", ""),
+    )
+    return figure, 6.8, 1.4 + 0.3 * len(rows)
+
+
+def _interactions(fit: Fit) -> _Drawn:
+    _need_terms(fit, 2)
+    table = interaction_table(fit)
+    if table.empty:
+        raise OptionError(
+            "There is nothing to plot: any two of the ten most important terms share a variable.\n"
+            f"  Selected: {listing(fit.selected)}."
+        )
+    figure = model.interaction_figure(table)
+    label = "size of the interaction, on the scale of the prediction"
+    return replace(figure, x=figure.x.named(label)), 7.6, 1.2 + 0.32 * len(figure.rows)
+
+
+# --- maps ----------------------------------------------------------------------------------------
+
+
+def _correlation(fit: Fit) -> _Drawn:
+    """Associations between selected terms in the data: a symmetric map with numbers."""
+    _need_terms(fit, 2)
+    found = pair_map(fit, association_table(fit), "association")
+    tiles = [
+        [None if np.isnan(value) else Tile(f"{value:.2f}", float(value)) for value in row]
+        for row in found.values
+    ]
+    figure = map_figure(found.terms, [True] * len(found.terms), tiles, "")
+    side = 2.2 + 0.5 * len(found.terms)
+    return replace(figure, head="Association in the data"), side, side
+
+
+def _grid(fit: Fit, term: str, other: str) -> _Drawn:
+    """Mean response at each pair of values in the data."""
+    found = shape_map(fit, term, other)
+    tiles = [
+        [None if np.isnan(mean) else Tile("", float(mean)) for mean in row] for row in found.means
+    ]
+    figure = Tiles(
+        head=f"{term} and {other}; grey: not in the data",
+        x=found.x,
+        y=found.y,
+        tiles=tiles,
+        labels=(found.x_label, found.y_label),
+        scale=found.scale,
+    )
+    return figure, 6.4, 5.2
+
+
+# --- shapes --------------------------------------------------------------------------------------
+
+
+def _shape(fit: Fit, term: str) -> _Drawn:
+    """Partial dependence on a term of one variable, with a curve for each of many classes."""
+    drawable = [_drawable(curve) for curve in curves(fit, term)[:_MOST_CLASSES]]
+    found, unit = [curve for curve, _ in drawable], drawable[0][1]
+    first = found[0]
+    what = definite(first.scale) if len(found) == 1 else of_all_classes(first.scale)
+    label = f"centred effect on {what}"
+    figure = shape_figure(found, effect_axis(found), term)
+    if isinstance(figure, Rows):
+        more = f" ({first.more:,} rarer levels not shown)" if first.more else ""
+        figure = replace(figure, x=figure.x.named(label + more), more=0)
+        return figure, 6.4 if len(found) == 1 else 8.6, 1.4 + 0.32 * len(first.points)
+    note = {"log": " (log scale)", "rank": " (rank scale)"}.get(figure.x.kind, "")
+    variable = f"{first.variable}{unit}{note}"
+    figure = replace(figure, x=figure.x.named(variable), y=figure.y.named(label))
+    return figure, 6.4 if len(found) == 1 else 8.6, 4.0
+
+
+def _drawable(curve: Curve) -> tuple[Curve, str]:
+    """A curve whose values matplotlib can draw, and their unit in words if they were rescaled:
+    matplotlib subtracts values, which overflows for the largest numbers."""
+    if max((abs(p.value) for p in curve.points if p.value is not None), default=0.0) <= _DRAWABLE:
+        return curve, ""
+    points = tuple(
+        p if p.value is None else dataclasses.replace(p, value=p.value / _DRAWABLE)
+        for p in curve.points
+    )
+    return dataclasses.replace(curve, points=points), " in units of 1e300"
+
+
+_FIGURES: dict[str, Callable[[Fit], _Drawn]] = {
+    "terms": _terms,
+    "path": _path,
+    "importance": _importance,
+    "stability": _stability,
+    "substitutes": _substitutes,
+    "correlation": _correlation,
+    "interactions": _interactions,
+    "importance_path": _importance_path,
+    "history": _history,
+    "risk_groups": _risk_groups,
+}
+
+KINDS = (*_FIGURES, "shape")
+
+
+# --- comparisons ---------------------------------------------------------------------------------
+
+CONTEST_KINDS = ("scores", "differences", "front")
+
+
+def plot_comparison(found: Contest, kind: str, ax: Axes | None = None) -> Axes:
+    """Draw one figure of a comparison (see ``Comparison.plot``)."""
+    check_choice("kind", kind, CONTEST_KINDS)
+    if kind == "differences" and len(found.runs) < 2:
+        raise OptionError(
+            "There is nothing to plot: differences need at least two methods.\n"
+            f"  Compared: {listing(found.methods)}."
+        )
+    need_matplotlib()
+    material = ContestMaterial(found, {}, "")
+    if kind == "scores":
+        return plotted(_scores(material), ax, (8.4, 4.4))
+    if kind == "front":
+        return _front(material, ax)
+    figure = comparison.difference_rows(material)
+    label = f"{found.score_name} minus {found.score_name} of {found.best}, with 95% intervals"
+    figure = replace(figure, x=figure.x.named(label))
+    return plotted(figure, ax, (6.4, 1.4 + 0.28 * len(figure.rows)))
+
+
+def _scores(material: ContestMaterial) -> Plane:
+    """Lines of the page, and the scores of the null and the full model."""
+    found = material.found
+    figure = comparison.score_lines_figure(material)
+    names = distinct([line.method for line in material.lines[: len(figure.series)]], 16.0)
+    series = [
+        replace(one, name=f"{name}, k = {line.size}")
+        for one, name, line in zip(figure.series, names, material.lines, strict=False)
+    ]
+    references = [
+        Rule(row["score"], "x", dashes=row["reference"] == "full", name=f"{row['reference']} model")
+        for row in found.reference_table().to_dict("records")
+        if figure.y.low <= row["score"] <= figure.y.high
+    ]
+    units = noun_of(found.terms_of_unit, 2)
+    return replace(
+        figure,
+        head="Mean over the folds ± one standard error",
+        x=figure.x.named(f"number of {units} (k); ring: size at which a method is compared"),
+        y=figure.y.named(f"{found.score_name} on held-out rows"),
+        series=series,
+        rules=references,
+    )
+
+
+def _front(material: ContestMaterial, ax: Axes | None) -> Axes:
+    """Score against size, with the names of methods and their stability."""
+    found, table = material.found, material.ranked
+    shown = table.head(_MOST_LABELS)
+    scores, errors = shown["score"].to_list(), shown["standard_error"].to_list()
+    axis = score_axis(scores, errors, found.score_bounds)
+    series = []
+    for inside, name in ((True, "on the Pareto front"), (False, "not on the front")):
+        own = shown[shown["front"] == inside]
+        ends = own["score"] - own["standard_error"], own["score"] + own["standard_error"]
+        series.append(
+            Series(
+                x=own["n_selected"].to_list(),
+                y=own["score"].to_list(),
+                low=ends[0].clip(lower=axis.low).to_list(),
+                high=ends[1].clip(upper=axis.high).to_list(),
+                name=name,
+                line="",
+                mark=0,
+                hollow=not inside,
+            )
+        )
+    figure = Plane(
+        x=count_axis(shown["n_selected"].to_list()),
+        y=axis.named(f"{found.score_name} on held-out rows"),
+        series=[one for one in series if len(one.x)],
+        legend="above",
+    )
+    ax = plotted(figure, ax, (7.2, max(4.0, 1.2 + 0.24 * len(shown))))
+    names = [
+        f"{plain(name)} ({number_text(stability, '.2f')})"
+        for name, stability in zip(
+            distinct(shown["method"].to_list(), 16.0), shown["stability"], strict=True
+        )
+    ]
+    name_points(ax, names, list(zip(shown["n_selected"], shown["score"], strict=True)))
+    more = len(table) - len(shown)
+    units = noun_of(found.terms_of_unit, 2)
+    ax.set_xlabel(
+        f"mean number of {units} over the folds (stability in brackets)\n"
+        "lines: ± one standard error" + (f"\n(and {more:,} more methods)" if more else "")
+    )
+    return ax
