@@ -120,7 +120,7 @@ def _told(
     for number, (_, test) in enumerate(shuffled.split(data, groups=groups)):
         fold[test] = number
     nested = fit.performance(folds=fold)
-    p = len(fit.step.selected)
+    p = len(fit.search.step.selected)
     whole = treeselect.select(formula, data, method="importance", k=p, **asked)
     full = whole.performance(folds=fold).mean
     low, high = nested.mean_ci
@@ -138,7 +138,7 @@ def _told(
     ]
     return {
         "set": name,
-        "rows": fit.design.rows.used,
+        "rows": fit.data.design.rows.used,
         "terms": p,
         "selected": " ".join(fit.selected) or "none",
         "score": nested.score_name,
@@ -156,8 +156,8 @@ def _told(
 
 def _rivals(fit: Any, data: pd.DataFrame, fold: np.ndarray) -> dict[str, float]:
     """Mean scores over the folds of the null model, a linear one and LightGBM."""
-    response, rows = fit.design.response, fit.design.response.rows
-    columns = [v for v in data.columns if v in fit.design.sources.columns]
+    response, rows = fit.data.design.response, fit.data.design.response.rows
+    columns = [v for v in data.columns if v in fit.data.design.sources.columns]
     X, y, family = data.loc[rows, columns], response.y, response.family
     found: dict[str, list[float]] = {"null": [], "linear": [], "LightGBM": []}
     for number in range(FOLDS):

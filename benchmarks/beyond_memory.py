@@ -80,8 +80,8 @@ def stage(name: str, folder: str, rows: int, method: str) -> dict[str, object]:
     model = Path(folder).parent / f"{Path(folder).name}.treeselect"
     if name == "select":
         fit = treeselect.select(FORMULA, folder, method=method, k=5, rows=rows, seed=1)
-        assert fit.held_out is not None
-        found |= {"selected": sorted(fit.selected), "held out": round(fit.held_out.score, 4)}
+        assert fit.search.held_out is not None
+        found |= {"selected": sorted(fit.selected), "held out": round(fit.search.held_out.score, 4)}
         fit.save(model)
     if name == "predict":
         predicted = treeselect.load(model).predict(folder)

@@ -8,7 +8,7 @@ another number that matters, with it, and noise: three numbers, and a factor of 
 in the model. A test should find the four that matter (power), and call no more than 5 % of the
 others important: noise, and each of the two copies, of which the other tells the same.
 
-ours        fit.conditional_importance(): five folds, drawn five times; factors are units
+ours        fit.model.conditional_importance(): five folds, drawn five times; factors are units
 hidimstat   LOCOCV with "nb-ttest" and forests of scikit-learn on columns of zeros and ones, whose
             groups are named: five folds once, and five folds drawn five times
 
@@ -54,7 +54,7 @@ def ours(frame, seed, quick):
         "y ~ .", frame, method="lasso", k=len(units), keep=units, groups={"pair": ["one", "other"]},
         seed=seed, n_jobs=1,
     )  # fmt: skip
-    found = fit.conditional_importance(repeats=1 if quick else 5, n_jobs=1).tidy()
+    found = fit.model.conditional_importance(repeats=1 if quick else 5, n_jobs=1).tidy()
     return found.set_index("term")["p_value"].to_dict()
 
 

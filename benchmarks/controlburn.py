@@ -60,7 +60,7 @@ def grown(n: int, *, numbers: bool) -> tuple[Problem, TreePool]:
     fit = treeselect.select(
         "y ~ .", simulate(n, numbers=numbers), method="controlburn", k=1, seed=1, forests=1
     )
-    problem = fit.design.problem
+    problem = fit.data.design.problem
     method = ControlBurn(forests=8)
     pool, _ = method.forest.pool(
         Task(problem, row_weights(np.ones(n, dtype=np.int64)), seed=1, max_size=10)
@@ -170,7 +170,7 @@ def main() -> None:
         fit = treeselect.select(
             "y ~ .", frame, method="controlburn", k=1, seed=1, forests=1, n_trees=1
         )
-        task, ones = fit.design.problem, np.ones(rows, dtype=np.int64)
+        task, ones = fit.data.design.problem, np.ones(rows, dtype=np.int64)
         begin = time.process_time()
         ControlBurn().path(Task(task, row_weights(ones), max_size=10, seed=1))
         times.append(time.process_time() - begin)

@@ -67,7 +67,7 @@ def measured(name, seed, n):
             )  # fmt: skip
             boosting = forest.refit("boosting")
             peer = lightgbm.LGBMRegressor(
-                n_estimators=boosting.model.trees.n_trees, learning_rate=0.1, n_jobs=1,
+                n_estimators=boosting.model.fitted.trees.n_trees, learning_rate=0.1, n_jobs=1,
                 monotone_constraints=[(monotone or {}).get(term, 0) for term in terms],
                 monotone_constraints_method="basic", verbose=-1,
             ).fit(train[terms], train["y"])  # fmt: skip

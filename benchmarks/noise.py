@@ -70,8 +70,8 @@ def one_set(method, seed, n_rows, n_columns, size):
             "y ~ .", noise(seed, n_rows, n_columns), method=method, k=size, seed=seed, n_jobs=1,
             progress=False, **REDUCED.get(method, {}),
         )  # fmt: skip
-        chosen, weights = fit.chosen_method, fit.design.row_weights
-        problem = dataclasses.replace(fit.design.problem_for(chosen), wants_scores=False)
+        chosen, weights = fit.search.method, fit.data.design.row_weights
+        problem = dataclasses.replace(fit.data.design.problem_for(chosen), wants_scores=False)
         nested, outside, sizes = [], [], []
         for number, split in enumerate(split_rows(problem, weights, Folds(OUTER), seed)):
             train, test = split.weights(weights)
@@ -80,8 +80,8 @@ def one_set(method, seed, n_rows, n_columns, size):
             found, model = run_selection(asked, own_seed, progress=False)
             nested.append(held_out_score(problem, model, train, test))
             sizes.append(found.step.size)
-            task = Task(problem, train, max_size=fit.step.size, seed=own_seed)
-            model = chosen.final_model(task, fit.step)
+            task = Task(problem, train, max_size=fit.search.step.size, seed=own_seed)
+            model = chosen.final_model(task, fit.search.step)
             outside.append(held_out_score(problem, model, train, test))
     seconds = time.process_time() - begin
     return np.mean(nested), np.mean(outside), np.mean(sizes), seconds

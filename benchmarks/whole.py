@@ -154,7 +154,7 @@ CASES = {
     ),
     "500,000 x 30, encode": Case(
         HALF_MILLION, asked=np.nan,
-        **of_fit(lambda fit, frame: fit.design.spec.encode(frame), **FIVE),
+        **of_fit(lambda fit, frame: fit.data.design.spec.encode(frame), **FIVE),
     ),
     "500,000 x 30, report": Case(HALF_MILLION, asked=8, **of_fit(report, **FIVE)),
     "500,000 x 30, model file": Case(HALF_MILLION, asked=np.nan, **of_fit(save, **FIVE)),

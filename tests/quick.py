@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,11 @@ def quick_fit(
 ) -> treeselect.SelectionResult:
     """A fit of a few trees with a few resamples; `options` take the place of these."""
     return treeselect.select(formula, data, k=k, seed=1, **FEW | options)
+
+
+def changed(fit: treeselect.SelectionResult, **changes: Any) -> treeselect.SelectionResult:
+    """A fit with other values in its record."""
+    return treeselect.SelectionResult(dataclasses.replace(fit._fit, **changes))
 
 
 def stability_of(selected: Any, units: Any = None, *, kept: int = 0, **more: Any) -> Stability:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+from quick import changed
 
 from treeselect.algorithms.task import Exchange, Rival, Trace
 from treeselect.resampling.cross_validation import ScoreBySize
@@ -20,11 +21,12 @@ def with_round_numbers(fit, *units, at_once=False, **call):
     call : str
         What of its words depends on numbers, such as ``rule``.
     """
-    names = np.array(fit.design.arrays.groups.names)
+    record = fit._fit
+    names = np.array(record.design.arrays.groups.names)
     first = len(units) if at_once else 0
     steps = tuple(
         dataclasses.replace(
-            fit.step,
+            record.step,
             tuning=0.25 / size if size else np.inf,
             selected=np.isin(names, units[:size]),
             importance=_shares(names, units[:size]),
@@ -33,14 +35,14 @@ def with_round_numbers(fit, *units, at_once=False, **call):
         )
         for size in range(first, len(units) + 1)
     )
-    return dataclasses.replace(
+    return changed(
         fit,
-        call=dataclasses.replace(fit.call, **call),
+        call=dataclasses.replace(record.call, **call),
         steps=steps,
         step=steps[-1],
-        scores=None if fit.scores is None else _scores(len(units)),
-        model=dataclasses.replace(fit.model, importance=_shares(names, units)),
-        resampled=None if fit.resampled is None else _resampled(names, units),
+        scores=None if record.scores is None else _scores(len(units)),
+        model=dataclasses.replace(record.model, importance=_shares(names, units)),
+        resampled=None if record.resampled is None else _resampled(names, units),
     )
 
 
@@ -57,7 +59,7 @@ RIVALS = (
 def with_trace(fit, exchanges=(), rivals=(), *, n_rivals=None, n_judged=None):
     """A fit that selects `signal` and `site` with round numbers, and the trace of a search."""
     made = with_round_numbers(fit, "signal", "site")
-    number = {name: unit for unit, name in enumerate(made.design.arrays.groups.names)}
+    number = {name: unit for unit, name in enumerate(made.data.design.arrays.groups.names)}
     near = [Rival(tuple(sorted(number[name] for name in r[0])), *r[1:]) for r in rivals]
     n = len(near) if n_rivals is None else n_rivals
     trace = Trace(
@@ -66,7 +68,7 @@ def with_trace(fit, exchanges=(), rivals=(), *, n_rivals=None, n_judged=None):
         n,
         n if n_judged is None else n_judged,
     )
-    return dataclasses.replace(made, step=dataclasses.replace(made.step, trace=trace))
+    return changed(made, step=dataclasses.replace(made.search.step, trace=trace))
 
 
 def _shares(names, units):

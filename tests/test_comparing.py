@@ -50,7 +50,7 @@ def test_scores_by_size_are_those_of_select(mixed, compared, method):
 def test_a_fold_is_a_path_on_its_training_rows(mixed):
     """The set, the model and its score by hand."""
     fit = treeselect.select(FORMULA, mixed, method=QUICK, k=2, seed=1)
-    problem, weight = fit.design.problem_for(QUICK), fit.design.weight
+    problem, weight = fit.data.design.problem_for(QUICK), fit.data.design.weight
     split = Split(np.arange(0, 300), np.arange(300, 400))
     found = follow_fold(problem, QUICK, row_weights(weight), split, (0, 2, 3), 7)
     train = np.where(np.arange(400) < 300, weight, 0)
@@ -64,7 +64,7 @@ def test_a_fold_is_a_path_on_its_training_rows(mixed):
 
 
 def test_arrays_are_the_same_for_all_methods(fitted):
-    one, two, three = fitted.design.problems_for([QUICK, RRF(), GRRF()])
+    one, two, three = fitted.data.design.problems_for([QUICK, RRF(), GRRF()])
     assert one.data is two.data is three.data
     assert one.exact is None
     assert two.exact is three.exact is not None
@@ -281,7 +281,7 @@ def test_methods_are_refused(methods, kind, message):
     ],
 )
 def test_sizes_are_refused(fitted, k, message):
-    groups = fitted.design.arrays.groups
+    groups = fitted.data.design.arrays.groups
     with pytest.raises(OptionError) as error:
         read_sizes(k, groups)
     assert message in str(error.value)

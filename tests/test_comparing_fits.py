@@ -23,11 +23,11 @@ def data():
 @pytest.fixture(scope="module")
 def fits(data):
     one = treeselect.select("y ~ a + b + c", data, method="mrmr", k=1, seed=2)
-    return one, treeselect.update(one, "~ . - a", labels={"b": "Body mass"})
+    return one, one.update("~ . - a", labels={"b": "Body mass"})
 
 
 def test_it_is_the_difference_of_their_performance(fits):
-    found = treeselect.compare_fits(*fits, folds=3, seed=7)
+    found = treeselect.compare(fits, folds=3, seed=7)
     one, two = (fit.performance(3, seed=7) for fit in fits)
     np.testing.assert_array_equal(found.scores, [one.scores, two.scores])
     expected = paired_difference(two.scores - one.scores, (one.n_test / one.n_train).mean())
@@ -46,10 +46,10 @@ def test_it_is_the_difference_of_their_performance(fits):
 
 
 def test_the_order_turns_the_sign_and_a_fit_equals_itself(fits):
-    forth = treeselect.compare_fits(*fits, folds=3, seed=7).difference
-    back = treeselect.compare_fits(*fits[::-1], folds=3, seed=7).difference
+    forth = treeselect.compare(fits, folds=3, seed=7).difference
+    back = treeselect.compare(fits[::-1], folds=3, seed=7).difference
     assert back.mean == pytest.approx(-forth.mean)
-    itself = treeselect.compare_fits(fits[0], fits[0], folds=2).difference
+    itself = treeselect.compare([fits[0], fits[0]], folds=2).difference
     assert (itself.mean, itself.p_value) == (0, 1)
 
 
@@ -63,21 +63,29 @@ def test_the_order_turns_the_sign_and_a_fit_equals_itself(fits):
     ],
 )
 def test_other_rows_are_refused(changes, found, fits):
-    other = treeselect.update(fits[0], **changes)
+    other = fits[0].update(**changes)
     with pytest.raises(DataError, match=found):
-        treeselect.compare_fits(fits[0], other, folds=2)
+        treeselect.compare([fits[0], other], folds=2)
 
 
 def test_what_is_refused(data, fits):
     with pytest.raises(DataError, match="different rows"):
-        treeselect.compare_fits(fits[0], treeselect.update(fits[0], data=data.head(60)))
+        treeselect.compare([fits[0], fits[0].update(data=data.head(60))])
     with pytest.raises(DataError, match="different values"):
-        treeselect.compare_fits(fits[0], treeselect.update(fits[0], data=data.iloc[::-1]))
-    with pytest.raises(OptionError, match="`b` must be"):
-        treeselect.compare_fits(fits[0], "other")
-    other = treeselect.update(fits[0], scoring="neg_mean_squared_error")
+        treeselect.compare([fits[0], fits[0].update(data=data.iloc[::-1])])
+    for given in ([fits[0], "other"], [fits[0]], [*fits, fits[0]]):
+        with pytest.raises(OptionError, match="a list of two results"):
+            treeselect.compare(given)
+    for name, value in {"k": 2, "data": data, "family": "gaussian", "na": -9}.items():
+        with pytest.raises(OptionError, match=f"`{name}` must be left out"):
+            treeselect.compare(fits, **{name: value})
+    with pytest.raises(OptionError, match="no argument `fold`"):
+        treeselect.compare(fits, fold=3)
+    with pytest.raises(OptionError, match="`methods` must be"):
+        treeselect.compare("y ~ .", data)
+    other = fits[0].update(scoring="neg_mean_squared_error")
     with pytest.raises(OptionError, match="`scoring` must be given"):
-        treeselect.compare_fits(fits[0], other)
+        treeselect.compare([fits[0], other])
 
 
 def test_growing_training_sets_have_one_ratio_of_held_out_rows_everywhere(fits, data):
@@ -85,7 +93,7 @@ def test_growing_training_sets_have_one_ratio_of_held_out_rows_everywhere(fits, 
     one = fits[0].performance(folds)
     ratio = (one.n_test / one.n_train).mean()
     assert ratio > 1.2 * one.n_test.sum() / one.n_train.sum()
-    found = treeselect.compare_fits(*fits, folds=folds)
+    found = treeselect.compare(fits, folds=folds)
     assert found.difference == paired_difference(found.scores[1] - found.scores[0], ratio)
     compared = treeselect.compare(
         "y ~ a + b + c", data, ["mrmr", "importance"], k=[1, 3], folds=folds, seed=1

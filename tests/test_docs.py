@@ -28,7 +28,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "features.md"
 
 CALL = re.compile(
-    r"`((?:fit\.|pairs\.|select\(|select_imputed\(|compare\(|treeselect\.|(?:Tree|Formula)Selector\()"
+    r"`((?:fit\.|pairs\.|select\(|compare\(|treeselect\.|TreeSelector\()"
     r"[^`]*)`"
 )
 
@@ -58,11 +58,6 @@ def quick_select(formula, data, **arguments):
     return treeselect.select(formula, data, **({"k": 2, "seed": 1} | small | arguments))
 
 
-def quick_imputed(formula, frames):
-    """``select_imputed`` with two units of a small model."""
-    return treeselect.select_imputed(formula, frames, method="importance", k=2, n_trees=5, seed=1)
-
-
 def quick_compare(formula, data, methods):
     """``compare`` at one size in two folds."""
     return treeselect.compare(formula, data, methods, k=[2], folds=2, seed=1)
@@ -80,12 +75,10 @@ def names():
         "pairs": fit.resample(8, scheme="complementary"),
         "frames": [data, data.assign(age=data["age"] + 1)],
         "select": quick_select,
-        "select_imputed": quick_imputed,
         "compare": quick_compare,
         "SelectKBest": SelectKBest,
         "treeselect": treeselect,
         "TreeSelector": treeselect.TreeSelector,
-        "FormulaSelector": treeselect.FormulaSelector,
     }
 
 
@@ -185,9 +178,10 @@ def documented():
 
 
 RESULTS = (
-    "treeselect.Comparison",
-    "treeselect.ImputedSelection",
-    "treeselect.Performance",
+    "treeselect.comparing.Comparison",
+    "treeselect.comparison.record.FitComparison",
+    "treeselect.imputing.ImputedSelection",
+    "treeselect.resampling.performance.Performance",
     "treeselect.SelectionResult",
     "treeselect.resampling.coefficient_stability.CoefficientStability",
     "treeselect.resampling.conditional.ConditionalImportance",
@@ -197,6 +191,9 @@ RESULTS = (
     "treeselect.resampling.conditional.RiskGroups",
     "treeselect.resampling.stability.Stability",
     "treeselect.results.citation.Citation",
+    "treeselect.results.views.DataView",
+    "treeselect.results.views.ModelView",
+    "treeselect.results.views.SearchView",
     "treeselect.results.estimators.EstimatorFit",
     "treeselect.results.refitting.GlmFit",
     "treeselect.models.linear.tests.TermTests",
@@ -206,7 +203,6 @@ RESULTS = (
 ATTRIBUTES = {
     "treeselect.comparison.record.Contest",
     "treeselect.imputation.record.Imputed",
-    "treeselect.resampling.fit.Fit",
     "treeselect.resampling.resampled.Resampled",
 }
 """Records from which results inherit their attributes."""
@@ -230,7 +226,8 @@ def members(cls):
 
 
 def test_each_public_name_is_in_the_reference_once():
-    public = {f"treeselect.{name}" for name in treeselect.__all__} | set(RESULTS) | ATTRIBUTES
+    top = {*treeselect.__all__, *treeselect._HOME}
+    public = {f"treeselect.{name}" for name in top} | set(RESULTS) | ATTRIBUTES
     public |= {f"treeselect.datasets.{name}" for name in treeselect.datasets.__all__}
     public |= {
         f"treeselect.errors.{name}"
@@ -240,8 +237,8 @@ def test_each_public_name_is_in_the_reference_once():
     for result in RESULTS:
         names = members(pkgutil.resolve_name(result))
         public |= {f"{result}.{name}" for name in names if not FOR_REPORTS.search(name)}
-    for selector in ("TreeSelector", "FormulaSelector"):
-        public |= {f"treeselect.{selector}.{name}" for name in ("fit", "transform")}
+    public |= {f"treeselect.TreeSelector.{name}" for name in ("fit", "transform")}
+    public |= {"treeselect.results.versions.Versions"}
     public -= FOR_PAGES
     counts = Counter(documented())
     assert [name for name, count in counts.items() if count > 1] == []
@@ -261,7 +258,7 @@ def parameters_of(docstring):
 def public_functions():
     """Public functions and methods with their class, which may have the example; properties have
     no parameters."""
-    for name in treeselect.__all__:
+    for name in {*treeselect.__all__, *treeselect._HOME}:
         if inspect.isfunction(found := getattr(treeselect, name)):
             yield f"treeselect.{name}", found, found
     for result in RESULTS:

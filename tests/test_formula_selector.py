@@ -27,11 +27,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import treeselect
-from treeselect import FormulaSelector
+from treeselect import TreeSelector
 from treeselect.errors import DataError, FormulaError, NewDataError, OptionError
 
-QUICK = FormulaSelector(
-    "died ~ . - copy", "importance", 2, method_options={"n_trees": 5}, random_state=0
+QUICK = TreeSelector(
+    "importance", 2, formula="died ~ . - copy", method_options={"n_trees": 5}, random_state=0
 )
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 
@@ -81,12 +81,12 @@ def test_the_response_is_in_the_frame_or_given(data):
     inside = clone(QUICK).fit(data, y).result_
     given = clone(QUICK).fit(X, y).result_
     assert inside.formula == given.formula
-    np.testing.assert_array_equal(inside.step.importance, given.step.importance)
+    np.testing.assert_array_equal(inside.search.step.importance, given.search.step.importance)
     with pytest.raises(OptionError, match="`y` must equal the column `died` of X"):
         clone(QUICK).fit(data, ~y)
     with pytest.raises(FormulaError, match="`died`"):
         clone(QUICK).fit(X)
-    logged = FormulaSelector("log(`a size`) ~ signal + noise", "mrmr", 1, random_state=0)
+    logged = TreeSelector("mrmr", 1, formula="log(`a size`) ~ signal + noise", random_state=0)
     chosen = logged.fit(X, np.exp(X["signal"].fillna(0)).rename("other")).result_
     assert chosen.selected == ("signal",)
     assert chosen.formula == "log(`a size`) ~ signal"
@@ -96,7 +96,7 @@ def test_times_stay_in_the_frame():
     data = treeselect.datasets.load("gbsg2").head(120)
     response, first = "Surv(time, cens)", "pnodes"
     y = np.zeros(len(data), [("event", bool), ("time", float)])
-    step = FormulaSelector(f"{response} ~ {first} + age", "mrmr", 1, random_state=0)
+    step = TreeSelector("mrmr", 1, formula=f"{response} ~ {first} + age", random_state=0)
     assert step.fit(data, y).result_.family == "cox"
 
 
@@ -125,7 +125,7 @@ def test_pipelines_select_in_the_training_rows_only(data):
     noise = data[["died"]].assign(
         **{f"noise{j}": np.random.default_rng(900 + j).normal(size=len(data)) for j in range(30)}
     )
-    step = FormulaSelector("died ~ .", "mrmr", 2, encode=True, random_state=0)
+    step = TreeSelector("mrmr", 2, formula="died ~ .", encode=True, random_state=0)
     model = make_pipeline(step, LogisticRegression())
     score = cross_val_score(model, noise, noise["died"], cv=4, scoring="roc_auc").mean()
     assert abs(score - 0.5) < 0.12  # selected on all rows, 0.6 and more
@@ -136,18 +136,18 @@ def test_pipelines_select_in_the_training_rows_only(data):
 def test_searches(data):
     step = clone(QUICK).set_params(method=treeselect.GRRF(n_trees=3), method_options=None)
     model = make_pipeline(step.set_params(encode=True), SimpleImputer(), TREE)
-    model.set_params(formulaselector__k="auto")  # `gamma` decides
-    grid = {"formulaselector__method__gamma": [0.0, 0.9]}
+    model.set_params(treeselector__k="auto")  # `gamma` decides
+    grid = {"treeselector__method__gamma": [0.0, 0.9]}
     search = GridSearchCV(model, grid, cv=2).fit(data, data["died"])
     assert set(search.best_params_) == set(grid)
     best = search.best_estimator_[0]
-    assert best.method.gamma == search.best_params_["formulaselector__method__gamma"]
+    assert best.method.gamma == search.best_params_["treeselector__method__gamma"]
     assert best.method.n_trees == 3
-    model.set_params(formulaselector__method=treeselect.ForestImportance(n_trees=3))
+    model.set_params(treeselector__method=treeselect.ForestImportance(n_trees=3))
     halving = HalvingGridSearchCV(
-        model, {"formulaselector__k": [1, 2, 3]}, cv=2, random_state=0, min_resources=100
+        model, {"treeselector__k": [1, 2, 3]}, cv=2, random_state=0, min_resources=100
     )
-    assert halving.fit(data, data["died"]).best_params_["formulaselector__k"] in (1, 2, 3)
+    assert halving.fit(data, data["died"]).best_params_["treeselector__k"] in (1, 2, 3)
 
 
 def test_columns_of_a_frame_by_another_transformer(data):
@@ -179,14 +179,14 @@ def test_clones_and_pickles_in_a_new_process(fitted, data, tmp_path):
 
 def test_weights_and_clusters_are_columns(data):
     step = clone(QUICK).set_params(formula="died ~ signal + site", fold_groups="patient", k=1)
-    rows = step.fit(data).result_.design.row_weights
+    rows = step.fit(data).result_.data.design.row_weights
     assert len(np.unique(rows.groups)) == 100
     with pytest.raises(OptionError, match="`weights` must be the name of a column of X"):
         clone(QUICK).set_params(weights=np.ones(len(data))).fit(data)
 
 
 def test_nothing_selected_is_a_warning(data):
-    step = FormulaSelector("died ~ signal", "lasso", None, method_options={"lam": 1e6})
+    step = TreeSelector("lasso", None, formula="died ~ signal", method_options={"lam": 1e6})
     step.set_params(random_state=0).fit(data)
     with pytest.warns(UserWarning, match="No terms were selected"):
         assert step.transform(data).shape == (len(data), 0)

@@ -59,7 +59,7 @@ def test_every_method_takes_copies_for_observations(people, table, method):
 def test_every_family(people, table, outcome):
     counted, rows = both(outcome, people, table, method="mrmr", k="best", resamples=5)
     assert_same(counted, rows)
-    np.testing.assert_array_equal(counted.scores.scores, rows.scores.scores)
+    np.testing.assert_array_equal(counted.search.scores.scores, rows.search.scores.scores)
     pd.testing.assert_frame_equal(counted.stability.tidy(), rows.stability.tidy())
 
 
@@ -109,7 +109,7 @@ def test_model_file_without_data_takes_the_table_again(table, people, tmp_path):
     fit, _ = both("survived", people, table, method="mrmr", k=2)
     fit.save(tmp_path / "fit.treeselect", include_data=False)
     again = treeselect.load(tmp_path / "fit.treeselect")
-    assert again.refit("glm", data=table).n_used == len(people)
+    assert again.with_data(table).refit("glm").n_used == len(people)
     fit.save(tmp_path / "with.treeselect", include_data=True)
     again = treeselect.load(tmp_path / "with.treeselect")
     np.testing.assert_array_equal(
@@ -139,7 +139,7 @@ def test_large_counts_are_drawn_in_lots(people, table, monkeypatch):
         "survived ~ .", many, weights="n", weights_kind="frequency", method="mrmr", k=2, seed=1
     )
     assert "sex" in fit.selected
-    assert len(fit.design.row_weights) <= 300
+    assert len(fit.data.design.row_weights) <= 300
     died = 1000 * int(people["survived"].sum())
     assert f"({died:,} of {1000 * len(people):,})" in " ".join(str(fit.summary()).split())
     assert fit.refit("glm").n_used == 1000 * len(people)

@@ -103,8 +103,11 @@ def test_summary_and_shapes_agree(fit):
     words = " ".join(fit.summary().as_text().split())
     assert 'monotone={"age": 1, "dose": -1}' in words
     assert "never decrease with `age` and never increase with `dose`" in words
-    assert fit.effects().set_index("term")["direction"][list(MONOTONE)].tolist() == ["up", "down"]
-    shape = fit.shape("age")
+    assert fit.model.effects().set_index("term")["direction"][list(MONOTONE)].tolist() == [
+        "up",
+        "down",
+    ]
+    shape = fit.model.shape("age")
     known = np.asarray(shape["value" if "value" in shape else "age"], dtype=float)
     effect = np.asarray(shape["effect"])[~np.isnan(known)]
     assert (np.diff(effect) >= 0).all()
@@ -114,8 +117,10 @@ def test_a_model_file_keeps_the_constraint(fit, data, tmp_path):
     fit.save(tmp_path / "model", include_data=True)
     again = treeselect.load(tmp_path / "model")
     assert_monotone(again, data)
-    assert dict(again.design.arrays.directions) == MONOTONE
-    np.testing.assert_array_equal(again.design.arrays.binned.monotone, fit.design.arrays.monotone)
+    assert dict(again.data.design.arrays.directions) == MONOTONE
+    np.testing.assert_array_equal(
+        again.data.design.arrays.binned.monotone, fit.data.design.arrays.monotone
+    )
     assert_monotone(again.refit("boosting"), data)
 
 
@@ -123,7 +128,7 @@ def test_a_variable_in_other_terms_gets_a_note(data):
     found = treeselect.select(
         "number ~ age + age:z", data, method="rrf", k=1, n_trees=2, seed=1, monotone={"age": 1}
     )
-    assert any("`age:z`" in note and "not constrained" in note for note in found.design.notes)
+    assert any("`age:z`" in note and "not constrained" in note for note in found.data.design.notes)
 
 
 @pytest.mark.parametrize(
@@ -165,4 +170,4 @@ def test_a_selector_takes_names_and_numbers(data):
         found = treeselect.TreeSelector(
             "rrf", 2, method_options=FEW, monotone={key: 1}, random_state=1
         ).fit(X, data["ill"])
-        assert dict(found.result_.design.arrays.directions) == {"age": 1}
+        assert dict(found.result_.data.design.arrays.directions) == {"age": 1}

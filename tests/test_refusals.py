@@ -85,6 +85,7 @@ def at_hand():
         stability=fit.resample(4, scheme="complementary").stability,
         comparison=treeselect.compare(methods=["mrmr", "cfs"], folds=2, **asked),
         term=fit.selected[0],
+        imputed=treeselect.select(**asked | {"method": "mrmr", "data": [data, data]}),
     )
 
 
@@ -96,10 +97,8 @@ def compare(at, **given):
     return treeselect.compare(**at.asked | {"methods": ["mrmr"], "folds": 2} | given)
 
 
-def select_imputed(at, **given):
-    asked = {name: value for name, value in at.asked.items() if name != "data"}
-    asked |= {"method": "mrmr", "frames": [at.data, at.data]}
-    return treeselect.select_imputed(**asked | given)
+def imputed(at, **given):
+    return treeselect.select(**at.asked | {"method": "mrmr", "data": [at.data, at.data]} | given)
 
 
 def selector(at, **given):
@@ -111,8 +110,8 @@ def fit_selector(at, **given):
     return treeselect.TreeSelector("mrmr", 1).fit(at.data[["x1", "x2"]], at.data["y"], **given)
 
 
-def with_data(name):
-    return lambda at, **given: getattr(at.fit, name)(data=at.data, **given)
+def with_data(at, **given):
+    return at.fit.with_data(**{"data": at.data} | given)
 
 
 SHARED = {
@@ -131,9 +130,9 @@ DOORS = {
         "data": PATHS, "formula": {"long text"}, "method": set(), "k": set(),
         "resamples": {"None", "zero"},
     },
-    ("select_imputed", select_imputed): {
-        "frames": set(), "least_share": set(), "resamples": {"zero"}, "k": set(),
-    },
+    ("imputed", imputed): {"resamples": {"None", "zero"}, "k": set()},
+    ("with_share", lambda at, **given: at.imputed.with_share(**given)): {"share": {"true"}},
+    ("with_data", with_data): {"data": PATHS, "weights": NO, "offset": NO},
     ("compare ", compare): {"methods": set(), "k": {"two", "series"}},
     ("selector", selector): {
         "method": set(), "k": set(), "method_options": EMPTY, "family": set(), "groups": EMPTY,
@@ -149,44 +148,44 @@ DOORS = {
         "data": PATHS, "offset": NO,
     },
     ("refit", lambda at, **given: at.fit.refit(**given)): {
-        "model": set(), "data": NO | PATHS, "weights": NO, "offset": NO,
+        "model": set(),
     },
-    ("refit ", with_data("refit")): {"weights": NO, "offset": NO},
     ("inference", lambda at, **given: at.fit.inference(**given)): {
         "split": set(), "repeats": set(), "gamma_min": set(), "level": set(), "n_jobs": NO,
-        "fold_groups": NO, "weights": NO, "offset": NO, "seed": {"None", "zero"},
+        "fold_groups": NO, "seed": {"None", "zero"},
     },
     ("resample", lambda at, **given: at.fit.resample(**{"n": 2} | given)): {
         "n": set(), "scheme": NO, "k": NO, "fold_groups": NO, "n_jobs": NO, "checkpoint": NO,
-        "weights": NO, "offset": NO, "seed": {"None", "zero"},
-    },
-    ("resample ", with_data("resample")): {"weights": NO, "offset": NO, "fold_groups": NO},
-    ("performance", lambda at, **given: at.fit.performance(**{"folds": 2} | given)): {
-        "folds": set(), "repeats": set(), "fold_groups": NO, "inner_folds": NO,
-        "scoring": SHARED["scoring"], "n_jobs": NO, "weights": NO, "offset": NO,
         "seed": {"None", "zero"},
     },
-    ("coefficient_stability", lambda at, **given: at.resampled.coefficient_stability(**given)): {
-        "n_jobs": NO, "fold_groups": NO, "weights": NO, "offset": NO,
+    ("performance", lambda at, **given: at.fit.performance(**{"folds": 2} | given)): {
+        "folds": set(), "repeats": set(), "fold_groups": NO, "inner_folds": NO,
+        "scoring": SHARED["scoring"], "n_jobs": NO, "seed": {"None", "zero"},
     },
+    (
+        "coefficient_stability",
+        lambda at, **given: at.resampled.model.coefficient_stability(**given),
+    ): {"fold_groups": NO},
     ("models", lambda at, **given: at.stability.models(**given)): {"n": {"None", "two"}},
     ("pairs", lambda at, **given: at.stability.pairs(**given)): {"level": set()},
     ("plot", lambda at, **given: at.fit.plot(**{"kind": "shape", "term": at.term} | given)): {
         "kind": set(), "term": set(), "other": NO, "ax": NO,
     },
-    ("shape", lambda at, **given: at.fit.shape(**{"term": at.term} | given)): {
+    ("shape", lambda at, **given: at.fit.model.shape(**{"term": at.term} | given)): {
         "term": set(), "other": NO,
     },
-    ("rules", lambda at, **given: at.fit.rules(**given)): {"tree": set()},
-    ("neighbours", lambda at, **given: at.fit.neighbours(**given)): {"term": NO, "most": set()},
-    ("describe", lambda at, **given: at.fit.describe(**given)): {
+    ("rules", lambda at, **given: at.fit.model.rules(**given)): {"tree": set()},
+    ("neighbours", lambda at, **given: at.fit.data.neighbours(**given)): {
+        "term": NO, "most": set(),
+    },
+    ("describe", lambda at, **given: at.fit.data.describe(**given)): {
         "variables": {"None", "empty array", "list"},
     },
     ("report", lambda at, **given: at.fit.report("never.html", **given)): {"performance": NO},
     ("report ", lambda at, **given: at.fit.report(**given)): {"path": {"long text"}},
     ("save", lambda at, **given: at.fit.save("never", **given)): {"include_data": {"true"}},
     ("save ", lambda at, **given: at.fit.save(**given)): {"path": {"long text"}},
-    ("conditional", lambda at, **given: at.fit.conditional_importance(**given)): {
+    ("conditional", lambda at, **given: at.fit.model.conditional_importance(**given)): {
         "folds": set(), "terms": NO, "repeats": {"None", "true"},
     },
     ("pfer", lambda at, **given: at.stability.pfer(**given)): {

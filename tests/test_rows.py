@@ -49,23 +49,23 @@ def fits(data, folder):
 def test_the_answer_is_that_in_memory(fits, data):
     here, *beyond = fits
     known = data["y"].notna()
-    others = np.setdiff1d(np.flatnonzero(known), here.design.response.rows)
-    assert here.design.rows.used == 800
-    assert here.held_out.n_rows == len(others) == here.glance()["n_not_drawn"][0]
+    others = np.setdiff1d(np.flatnonzero(known), here.data.design.response.rows)
+    assert here.data.design.rows.used == 800
+    assert here.search.held_out.n_rows == len(others) == here.glance()["n_not_drawn"][0]
     score = roc_auc_score(data["y"].iloc[others] == "yes", here.predict(data.iloc[others]))
-    assert here.held_out.score == pytest.approx(score, abs=1e-12)  # sums in another order
+    assert here.search.held_out.score == pytest.approx(score, abs=1e-12)  # sums in another order
     for fit in beyond:
         assert fit.selected == here.selected
-        assert fit.held_out == here.held_out
-        np.testing.assert_array_equal(fit.design.response.rows, here.design.response.rows)
+        assert fit.search.held_out == here.search.held_out
+        np.testing.assert_array_equal(fit.data.design.response.rows, here.data.design.response.rows)
         np.testing.assert_array_equal(fit.predict(data), here.predict(data))
-        assert fit.describe().equals(here.describe())
+        assert fit.data.describe().equals(here.data.describe())
 
 
 def test_levels_of_all_rows_are_known(fits, data):
     row = data[data["kind"] == "w"].iloc[:1]
     for fit in fits:
-        assert fit.design.spec["kind"].factors[0].levels == ("u", "v", "w")
+        assert fit.data.design.spec["kind"].factors[0].levels == ("u", "v", "w")
         fit.predict(row)
     with pytest.raises(NewDataError, match="known to the model"):
         fits[1].predict(row.assign(kind="z"))
@@ -73,14 +73,14 @@ def test_levels_of_all_rows_are_known(fits, data):
 
 def test_outputs_say_what_was_drawn(fits, tmp_path):
     _, fit, _ = fits
-    of = fit.design.sample.of
+    of = fit.data.design.sample.of
     said = f"selected on 800 of {of:,} rows, stratified by the classes of y"
     assert said in " ".join(str(fit.summary()).split())
-    assert "rows that were not drawn" in fit.citation().methods
+    assert "rows that were not drawn" in fit.search.citation().methods
     page = fit.report(tmp_path / "x.html").read_text()
     assert f"800 of {of:,} rows" in page
     assert "not drawn" in page
-    assert fit.glance()["held_out_score"][0] == fit.held_out.score
+    assert fit.glance()["held_out_score"][0] == fit.search.held_out.score
 
 
 def test_what_follows_uses_the_sample(fits, data, folder, tmp_path):
@@ -88,15 +88,15 @@ def test_what_follows_uses_the_sample(fits, data, folder, tmp_path):
     assert fit.resample(3).stability.n_resamples == 3
     assert fit.performance(2).n_train.sum() == 800
     loaded = treeselect.load(fit.save(tmp_path / "m.treeselect"))
-    assert loaded.held_out == fit.held_out
-    assert loaded.design.sample == fit.design.sample
+    assert loaded.search.held_out == fit.search.held_out
+    assert loaded.data.design.sample == fit.data.design.sample
     for source in (data, folder):
-        again = loaded.design.with_data(source)
-        np.testing.assert_array_equal(again.response.y, here.design.response.y)
-    assert len(loaded.refit("glm", data=folder).coef) == len(here.refit("glm").coef)
+        again = loaded.data.design.with_data(source)
+        np.testing.assert_array_equal(again.response.y, here.data.design.response.y)
+    assert len(loaded.with_data(folder).refit("glm").coef) == len(here.refit("glm").coef)
     whole = treeselect.load(fit.save(tmp_path / "w.treeselect", include_data=True))
     assert whole.performance(2).glance().equals(fit.performance(2).glance())
-    assert treeselect.update(fit, k=1).design.rows.used == 800
+    assert fit.update(k=1).data.design.rows.used == 800
     found = treeselect.compare("y ~ a + b", folder, ["importance"], k=1, folds=2, rows=300, seed=1)
     assert "sample of 300 of" in str(found.summary())
 
@@ -126,8 +126,8 @@ def test_weights_clusters_offsets_and_times(folder, data):
     for formula, more in calls:
         here = treeselect.select(formula, numeric, **asked, **more)
         there = treeselect.select(formula, path, **asked, **more)
-        assert there.held_out == here.held_out, formula
-        assert np.isfinite(here.held_out.score)
+        assert there.search.held_out == here.search.held_out, formula
+        assert np.isfinite(here.search.held_out.score)
         np.testing.assert_array_equal(there.predict(path), here.predict(numeric))
 
 

@@ -76,8 +76,11 @@ def test_the_true_variable_comes_first(sites, options):
 
 def test_boosting_ends_where_it_no_longer_helps_other_sites(sites):
     fit = select(sites, method="mrmr", k=5)
-    rounds = fit.refit("boosting").model.trees.n_trees
-    assert rounds < select(sites, None, method="mrmr", k=5).refit("boosting").model.trees.n_trees
+    rounds = fit.refit("boosting").model.fitted.trees.n_trees
+    assert (
+        rounds
+        < select(sites, None, method="mrmr", k=5).refit("boosting").model.fitted.trees.n_trees
+    )
 
 
 def test_the_forest_that_predicts_is_cut_for_other_sites(sites):
@@ -106,7 +109,7 @@ def test_the_forest_that_predicts_is_cut_for_other_sites(sites):
 def test_groups_of_single_rows_are_no_groups(sites, options):
     own = np.random.default_rng(3).permutation(len(sites))
     plain, alone = (select(sites, g, k=2, **options) for g in (None, own))
-    for ours, theirs in zip(plain.steps, alone.steps, strict=True):
+    for ours, theirs in zip(plain.search.steps, alone.search.steps, strict=True):
         np.testing.assert_array_equal(ours.selected, theirs.selected)
         np.testing.assert_array_equal(ours.importance, theirs.importance)
     np.testing.assert_array_equal(plain.predict(sites), alone.predict(sites))
@@ -127,9 +130,9 @@ def test_models_from_files_keep_groups_together(sites, tmp_path):
     whole = treeselect.load(fit.save(tmp_path / "whole", include_data=True))
     np.testing.assert_array_equal(whole.refit("forest").predict(sites), expected)
     bare = treeselect.load(fit.save(tmp_path / "bare"))
-    np.testing.assert_array_equal(bare.refit("forest", data=sites).predict(sites), expected)
+    np.testing.assert_array_equal(bare.with_data(sites).refit("forest").predict(sites), expected)
     with pytest.raises(OptionError, match="can't be done without the `fold_groups`"):
-        bare.refit("forest", data=sites.drop(columns="site"))
+        bare.with_data(sites.drop(columns="site")).refit("forest")
 
 
 def test_groups_must_be_known_also_where_no_folds_are_made(sites):
@@ -143,7 +146,7 @@ def test_groups_must_be_known_also_where_no_folds_are_made(sites):
 @pytest.fixture(scope="module")
 def task(sites):
     fit = select(sites, method="mrmr", weights=COPIES)
-    return Task(fit.design.problem, fit.design.row_weights, max_size=5, seed=1)
+    return Task(fit.data.design.problem, fit.data.design.row_weights, max_size=5, seed=1)
 
 
 def test_standard_errors_are_those_of_sums_over_groups(task):
@@ -168,7 +171,7 @@ def test_whole_groups_are_held_out(task, classes):
     if classes:
         rare = (SITE < 3) & (np.arange(len(SITE)) % 2 == 0)
         data = draw().assign(y=rare)
-        problem = select(data, method="mrmr", weights=COPIES).design.problem
+        problem = select(data, method="mrmr", weights=COPIES).data.design.problem
     train, held_out = hold_rows_out(problem, task.weights, seed=4)
     sites = np.unique(OF_COPIES[held_out])
     assert len(held_out) == 2 * SIZE * len(sites)
@@ -205,9 +208,9 @@ def test_blocks_of_a_series_are_not_cut_in_two(sites):
         "y ~ x + z1", sites, method="mrmr", k="best", folds=TimeSeriesSplit(4), fold_groups=block,
         seed=1, progress=False,
     )  # fmt: skip
-    assert fit.scores.scores.shape[0] == 4
+    assert fit.search.scores.scores.shape[0] == 4
     rows = row_weights(np.ones(len(sites), dtype=np.int64))
-    folds, problem = fit.choice.folds, fit.design.problem
+    folds, problem = fit._fit.choice.folds, fit.data.design.problem
     plain = split_rows(problem, rows, folds, 1)
     for cut, whole in zip(split_rows(problem, rows.in_groups(block), folds, 1), plain, strict=True):
         np.testing.assert_array_equal(cut.test, whole.test)

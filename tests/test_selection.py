@@ -70,7 +70,7 @@ def test_seed_is_drawn_and_told(mixed):
         k=1,
         forests=1,
         n_trees=5,
-        seed=fit.seed,
+        seed=fit.search.seed,
     )
     np.testing.assert_array_equal(fit.predict(mixed), again.predict(mixed))
 
@@ -232,7 +232,7 @@ def test_tuning_value_decides_in_place_of_k(mixed):
     few = treeselect.select("died ~ . - dose", mixed, lam=0.05, **FAST)
     many = treeselect.select("died ~ . - dose", mixed, lam=0.001, k=None, **FAST)
     assert few.k < many.k
-    assert few.step.tuning == 0.05
+    assert few.search.step.tuning == 0.05
     assert few.resample(3).stability.n_resamples == 3
     with pytest.raises(OptionError, match="can't both determine"):
         treeselect.select("died ~ . - dose", mixed, lam=0.05, k=2, **FAST)
@@ -242,11 +242,11 @@ def test_tuning_value_decides_in_place_of_k(mixed):
 
 def test_method_object_and_published_form(mixed):
     fit = treeselect.select("died ~ signal + site", mixed, method=ControlBurn.published(), k=1)
-    assert fit.chosen_method.forests == 1
+    assert fit.search.method.forests == 1
     changed = treeselect.select(
         "died ~ signal + site", mixed, method=ControlBurn(n_trees=7), k=1, forests=1
     )
-    assert (changed.chosen_method.n_trees, changed.chosen_method.forests) == (7, 1)
+    assert (changed.search.method.n_trees, changed.search.method.forests) == (7, 1)
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_labels_come_with_the_data_and_do_not_change_the_answer(mixed):
     fit = treeselect.select(
         "died ~ . - dose", data, method="mrmr", k=2, seed=1, labels={"signal": "Signal"}
     )
-    assert list(fit.design.labels.items()) == [("signal", "Signal"), ("site", "Hospital")]
+    assert list(fit.data.design.labels.items()) == [("signal", "Signal"), ("site", "Hospital")]
     assert fit.selected == plain.selected
     np.testing.assert_array_equal(fit.predict(mixed), plain.predict(mixed))
     assert "Hospital" in fit.summary().as_text()

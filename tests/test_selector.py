@@ -125,7 +125,7 @@ def test_text_in_an_array_is_a_factor(data):
     X, y = data
     mixed_array = X[["noise", "site"]].astype(object).to_numpy()
     found = TreeSelector("mrmr", 1, random_state=0).fit(mixed_array, y)
-    assert found.result_.design.spec["x1"].kind == "factor"
+    assert found.result_.data.design.spec["x1"].kind == "factor"
     assert found.result_.selected == ("x1",)
 
 
@@ -273,7 +273,7 @@ def test_weights_and_groups_of_folds_are_routed(data):
         numbers = X[["signal"]].assign(other=np.arange(len(y)) % 7)
         model.fit(numbers, y, sample_weight=weight, fold_groups=patient)
     assert seen == [(400, 400)]
-    rows = model[0].result_.design.row_weights
+    rows = model[0].result_.data.design.row_weights
     assert len(np.unique(rows.groups)) == 100
 
 
@@ -292,19 +292,19 @@ def test_clones_copies_and_pickles(data):
 
 def test_random_states(data):
     X, y = data
-    assert clone(QUICK).fit(X, y).result_.seed == 0
+    assert clone(QUICK).fit(X, y).result_.search.seed == 0
     seeds = [
-        clone(QUICK).set_params(random_state=np.random.RandomState(3)).fit(X, y).result_.seed
+        clone(QUICK).set_params(random_state=np.random.RandomState(3)).fit(X, y).result_.search.seed
         for _ in range(2)
     ]
     assert seeds[0] == seeds[1]
-    assert clone(QUICK).set_params(random_state=None).fit(X, y).result_.seed >= 0
+    assert clone(QUICK).set_params(random_state=None).fit(X, y).result_.search.seed >= 0
 
 
 def test_resamples_and_rules_of_size(data):
     X, y = data
     found = TreeSelector("mrmr", "1se", folds=3, resamples=4, random_state=0).fit(X, y)
-    assert found.result_.scores is not None
+    assert found.result_.search.scores is not None
     assert found.result_.stability.n_resamples == 4
 
 
@@ -388,7 +388,7 @@ def test_two_columns_are_no_response():
 def test_structured_arrays_are_times_to_an_event():
     X, y = times(np.random.default_rng(1))
     chosen = TreeSelector("rrf", 1, method_options=FOREST, random_state=0).fit(X, y)
-    response = chosen.result_.design.response
+    response = chosen.result_.data.design.response
     assert response.name == "Surv(time_, event_)"
     assert response.y[:, 1].tolist() == pytest.approx(y["t"].tolist())
     assert response.y[:, 2].tolist() == y["cens"].tolist()
@@ -423,5 +423,5 @@ def test_labels_of_a_frame_are_known(data):
     labelled = X.copy(deep=False)
     labelled.attrs["labels"] = {X.columns[0]: "The first", "elsewhere": "none"}
     fit = TreeSelector("mrmr", k=1, random_state=1).fit(labelled, y).result_
-    assert fit.design.labels == {X.columns[0]: "The first"}
+    assert fit.data.design.labels == {X.columns[0]: "The first"}
     assert X.attrs == {}

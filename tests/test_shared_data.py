@@ -47,4 +47,4 @@ def test_factors_of_adult_are_kept_or_dropped_whole():
     fit = treeselect.select("income ~ .", data, method="controlburn", k=3, seed=1, n_trees=5)
     assert set(fit.selected) <= set(data.columns) - {"income"}
     assert fit.k == 3
-    assert fit.design.response.classes == ("<=50K", ">50K")
+    assert fit.data.design.response.classes == ("<=50K", ">50K")

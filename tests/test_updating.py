@@ -27,9 +27,9 @@ def fit(data):
 
 
 def same(one, two):
-    assert one.call == two.call
+    assert one._fit.call == two._fit.call
     assert one.selected == two.selected
-    np.testing.assert_array_equal(one.importance, two.importance)
+    np.testing.assert_array_equal(one.model.importance, two.model.importance)
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,11 @@ def test_update_is_a_new_call(formula, changes, new, data, fit):
     if "gamma" in new:
         del arguments["k"]
     expected = treeselect.select(arguments.pop("formula"), data, **arguments)
-    same(treeselect.update(fit, formula, **changes), expected)
+    same(fit.update(formula, **changes), expected)
 
 
 def test_other_data(data, fit):
-    found = treeselect.update(fit, data=data.head(40))
+    found = fit.update(data=data.head(40))
     same(found, treeselect.select("y ~ . - d - w", data.head(40), k=2, weights="w", **QUICK))
 
 
@@ -61,8 +61,8 @@ def test_of_a_file_and_of_a_copy_the_data_must_be_given(data, fit, tmp_path):
     loaded = treeselect.load(fit.save(tmp_path / "fit"))
     for other in (loaded, copy.deepcopy(fit)):
         with pytest.raises(OptionError, match="`data` must be given"):
-            treeselect.update(other, k=1)
-        same(treeselect.update(other, k=1, data=data), treeselect.update(fit, k=1))
+            other.update(k=1)
+        same(other.update(k=1, data=data), fit.update(k=1))
 
 
 def test_a_file_names_what_it_does_not_hold(data, tmp_path):
@@ -71,19 +71,17 @@ def test_a_file_names_what_it_does_not_hold(data, tmp_path):
         "y ~ a + b", data, method=method, k=1, weights=np.ones(60), trusted=True, seed=1
     )
     loaded = treeselect.load(fit.save(tmp_path / "fit"))
-    assert loaded.asked.lost == ("weights",)
+    assert loaded._fit.asked.lost == ("weights",)
     with pytest.raises(OptionError, match=r"`?weights`?"):
-        treeselect.update(loaded, k=2, data=data)
-    found = treeselect.update(loaded, k=2, data=data, weights=None)
+        loaded.update(k=2, data=data)
+    found = loaded.update(k=2, data=data, weights=None)
     same(found, treeselect.select("y ~ a + b", data, method=method, k=2, seed=1))
 
 
 def test_errors(fit, data):
     with pytest.raises(OptionError, match="needs a change"):
-        treeselect.update(fit)
-    with pytest.raises(OptionError, match="`fit` must be"):
-        treeselect.update("fit", k=2)
+        fit.update()
     with pytest.raises(FormulaError, match="must be text"):
-        treeselect.update(fit, 3)
+        fit.update(3)
     with pytest.raises((DataError, FormulaError)):
-        treeselect.update(fit, "~ . + nowhere")
+        fit.update("~ . + nowhere")

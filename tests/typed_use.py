@@ -6,6 +6,7 @@ from typing import assert_type
 import pandas as pd
 
 import treeselect
+from treeselect.comparing import Comparison
 from treeselect.errors import TreeselectError
 
 
@@ -21,7 +22,7 @@ def selected(data: pd.DataFrame) -> tuple[str, ...]:
     return fit.selected
 
 
-def compared(data: pd.DataFrame) -> treeselect.Comparison:
+def compared(data: pd.DataFrame) -> Comparison:
     try:
         return treeselect.compare("y ~ .", data, ["rrf", treeselect.GRRF(gamma=0.1)], k=3, folds=5)
     except TreeselectError as error:

@@ -12,87 +12,54 @@ from typing import TYPE_CHECKING, Any
 from treeselect._version import __version__
 
 if TYPE_CHECKING:
-    from treeselect.algorithms.controlburn.controlburn import ControlBurn
-    from treeselect.algorithms.controlburn.solvers import (
-        BestSubset,
-        Constraints,
-        Hinge,
-        Penalty,
-        Sketch,
+    from treeselect.algorithms.controlburn.controlburn import ControlBurn as ControlBurn
+    from treeselect.algorithms.controlburn.solvers import BestSubset as BestSubset
+    from treeselect.algorithms.controlburn.solvers import Constraints as Constraints
+    from treeselect.algorithms.controlburn.solvers import Hinge as Hinge
+    from treeselect.algorithms.controlburn.solvers import Penalty as Penalty
+    from treeselect.algorithms.controlburn.solvers import Sketch as Sketch
+    from treeselect.algorithms.controlburn.trees import Forest as Forest
+    from treeselect.algorithms.controlburn.trees import SingleFeature as SingleFeature
+    from treeselect.algorithms.filters import CFS as CFS
+    from treeselect.algorithms.filters import FCBF as FCBF
+    from treeselect.algorithms.filters import MRMR as MRMR
+    from treeselect.algorithms.foreign import ForeignSelector as ForeignSelector
+    from treeselect.algorithms.forests.boruta import Boruta as Boruta
+    from treeselect.algorithms.forests.elimination import (
+        RecursiveElimination as RecursiveElimination,
     )
-    from treeselect.algorithms.controlburn.trees import Forest, SingleFeature
-    from treeselect.algorithms.filters import CFS, FCBF, MRMR
-    from treeselect.algorithms.foreign import ForeignSelector
-    from treeselect.algorithms.forests.boruta import Boruta
-    from treeselect.algorithms.forests.elimination import RecursiveElimination, VarSelRF
-    from treeselect.algorithms.forests.gbfs import GBFS
-    from treeselect.algorithms.forests.importance import ForestImportance
-    from treeselect.algorithms.forests.rboost import RBoost
-    from treeselect.algorithms.forests.rrf import GRRF, RRF
-    from treeselect.algorithms.linear.hsic import HSICLasso
-    from treeselect.algorithms.linear.lasso import Lasso
-    from treeselect.algorithms.linear.stepwise import Stepwise
-    from treeselect.algorithms.linear.svm import SVMRFE
+    from treeselect.algorithms.forests.elimination import VarSelRF as VarSelRF
+    from treeselect.algorithms.forests.gbfs import GBFS as GBFS
+    from treeselect.algorithms.forests.importance import ForestImportance as ForestImportance
+    from treeselect.algorithms.forests.rboost import RBoost as RBoost
+    from treeselect.algorithms.forests.rrf import GRRF as GRRF
+    from treeselect.algorithms.forests.rrf import RRF as RRF
+    from treeselect.algorithms.linear.hsic import HSICLasso as HSICLasso
+    from treeselect.algorithms.linear.lasso import Lasso as Lasso
+    from treeselect.algorithms.linear.stepwise import Stepwise as Stepwise
+    from treeselect.algorithms.linear.svm import SVMRFE as SVMRFE
     from treeselect.algorithms.method import Method
     from treeselect.algorithms.registry import methods, register_method
-    from treeselect.algorithms.search.exchange import ExchangeSearch
+    from treeselect.algorithms.search.exchange import ExchangeSearch as ExchangeSearch
     from treeselect.algorithms.task import Step, Task
-    from treeselect.comparing import Comparison, compare
-    from treeselect.comparing_fits import compare_fits
-    from treeselect.comparison.record import FitComparison
+    from treeselect.comparing import compare
     from treeselect.designs.problem import Problem
-    from treeselect.formula_selector import FormulaSelector
     from treeselect.frames.opening import read
-    from treeselect.imputing import ImputedSelection, select_imputed
     from treeselect.loading import load
-    from treeselect.resampling.performance import Performance
     from treeselect.result import SelectionResult
-    from treeselect.results.versions import Versions, versions
+    from treeselect.results.versions import versions as versions
     from treeselect.selection import select
     from treeselect.selector import TreeSelector
-    from treeselect.updating import update
 
 __all__ = [
-    "CFS",
-    "FCBF",
-    "GBFS",
-    "GRRF",
-    "MRMR",
-    "RRF",
-    "SVMRFE",
-    "BestSubset",
-    "Boruta",
-    "Comparison",
-    "Constraints",
-    "ControlBurn",
-    "ExchangeSearch",
-    "FitComparison",
-    "ForeignSelector",
-    "Forest",
-    "ForestImportance",
-    "FormulaSelector",
-    "HSICLasso",
-    "Hinge",
-    "ImputedSelection",
-    "Lasso",
     "Method",
-    "Penalty",
-    "Performance",
     "Problem",
-    "RBoost",
-    "RecursiveElimination",
     "SelectionResult",
-    "SingleFeature",
-    "Sketch",
     "Step",
-    "Stepwise",
     "Task",
     "TreeSelector",
-    "VarSelRF",
-    "Versions",
     "__version__",
     "compare",
-    "compare_fits",
     "datasets",
     "errors",
     "load",
@@ -100,9 +67,6 @@ __all__ = [
     "read",
     "register_method",
     "select",
-    "select_imputed",
-    "update",
-    "versions",
 ]
 
 # Names are imported on first use, so that `import treeselect` alone is fast.
@@ -110,26 +74,21 @@ _HOME = {
     "BestSubset": "treeselect.algorithms.controlburn.solvers",
     "Boruta": "treeselect.algorithms.forests.boruta",
     "CFS": "treeselect.algorithms.filters",
-    "Comparison": "treeselect.comparing",
     "Constraints": "treeselect.algorithms.controlburn.solvers",
     "ControlBurn": "treeselect.algorithms.controlburn.controlburn",
     "ExchangeSearch": "treeselect.algorithms.search.exchange",
     "FCBF": "treeselect.algorithms.filters",
-    "FitComparison": "treeselect.comparison.record",
     "ForeignSelector": "treeselect.algorithms.foreign",
     "Forest": "treeselect.algorithms.controlburn.trees",
     "ForestImportance": "treeselect.algorithms.forests.importance",
-    "FormulaSelector": "treeselect.formula_selector",
     "GBFS": "treeselect.algorithms.forests.gbfs",
     "GRRF": "treeselect.algorithms.forests.rrf",
     "HSICLasso": "treeselect.algorithms.linear.hsic",
     "Hinge": "treeselect.algorithms.controlburn.solvers",
-    "ImputedSelection": "treeselect.imputing",
     "Lasso": "treeselect.algorithms.linear.lasso",
     "MRMR": "treeselect.algorithms.filters",
     "Method": "treeselect.algorithms.method",
     "Penalty": "treeselect.algorithms.controlburn.solvers",
-    "Performance": "treeselect.resampling.performance",
     "Problem": "treeselect.designs.problem",
     "RBoost": "treeselect.algorithms.forests.rboost",
     "RRF": "treeselect.algorithms.forests.rrf",
@@ -143,16 +102,12 @@ _HOME = {
     "Task": "treeselect.algorithms.task",
     "TreeSelector": "treeselect.selector",
     "VarSelRF": "treeselect.algorithms.forests.elimination",
-    "Versions": "treeselect.results.versions",
     "compare": "treeselect.comparing",
-    "compare_fits": "treeselect.comparing_fits",
     "load": "treeselect.loading",
     "methods": "treeselect.algorithms.registry",
     "read": "treeselect.frames.opening",
     "register_method": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
-    "select_imputed": "treeselect.imputing",
-    "update": "treeselect.updating",
     "versions": "treeselect.results.versions",
 }
 

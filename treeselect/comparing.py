@@ -6,11 +6,12 @@ Each method calls the module that does the work; the file is long because of the
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -19,9 +20,12 @@ from treeselect.arguments.checks import (
     USUAL_SCORE_RULE,
     check_digits,
     check_flag,
+    described,
     file_path,
+    found_near,
     read_seed,
 )
+from treeselect.comparison.fits import compare_fits
 from treeselect.comparison.methods import (
     AllTerms,
     Contestant,
@@ -34,22 +38,19 @@ from treeselect.comparison.methods import (
     run_methods,
     run_notes,
 )
-from treeselect.comparison.record import Contest
-from treeselect.designs.encoding import NewLevels
+from treeselect.comparison.record import Contest, FitComparison
 from treeselect.designs.labels import response_label, shown_names
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.row_sample import check_size_of_sample
 from treeselect.designs.scoring import Scoring
-from treeselect.designs.weights import WeightsKind
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
-from treeselect.frames.opening import Codes
 from treeselect.frames.tables import in_library, library_of, open_table
 from treeselect.models.linear.maketables import ModelColumn, Tabled, coefficient_frame
 from treeselect.printing import Summarised
 from treeselect.resampling.folds import Splitter, mean_repeats, read_folds, split_rows
-from treeselect.results.calls import call_text, data_text, given_arguments, once
+from treeselect.results.calls import call_text, data_text, once
 from treeselect.running.machine import announce_compilation, read_progress
 from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.pieces import Course, Piece, check_on_piece, read_checkpoint
@@ -59,12 +60,30 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from treeselect.printing import Summary
+    from treeselect.result import SelectionResult
+
+
+@overload
+def compare(
+    formula: Sequence[SelectionResult],
+    *,
+    folds: int | Splitter | Sequence[int] = 5,
+    repeats: int = 1,
+    scoring: Scoring = None,
+    seed: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> FitComparison: ...
+
+
+@overload
+def compare(formula: str, data: Any, methods: Methods, **arguments: Any) -> Comparison: ...
 
 
 def compare(
-    formula: str,
-    data: Any,
-    methods: Methods,
+    formula: str | Sequence[SelectionResult],
+    data: Any = None,
+    methods: Methods | None = None,
     *,
     k: int | Sequence[int] | Literal["1se", "best"] = USUAL_SCORE_RULE,
     folds: int | Splitter | Sequence[int] = 5,
@@ -73,7 +92,6 @@ def compare(
     scoring: Scoring = None,
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
-    weights_kind: WeightsKind | None = None,
     offset: str | Sequence[float] | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     costs: Mapping[str, float] | None = None,
@@ -81,25 +99,26 @@ def compare(
     monotone: Mapping[str, int] | None = None,
     seed: int | None = None,
     n_jobs: int | None = None,
-    new_levels: NewLevels = "error",
-    trusted: bool = False,
-    labels: Mapping[str, str | None] | None = None,
-    na: Codes = None,
-    rows: int | None = None,
-    progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     on_piece: Callable[[Piece], object] | None = None,
-) -> Comparison:
+    **options: Any,
+) -> Comparison | FitComparison:
     """Compare methods by held-out score, number of terms, stability over the folds, and time.
 
     In each fold, every method computes its selection path on the training rows; the set of each
     size is refitted and scored on the held-out rows. Folds, seeds and encoded data are the same for
     all methods. The score at k is that of the largest set of at most k terms.
 
+    ``compare([fit_a, fit_b])`` compares two selections instead, as R's ``anova()`` of two models.
+
     Parameters
     ----------
-    formula, data
-        As in :func:`treeselect.select`.
+    formula : str, or list of two SelectionResult
+        As in :func:`treeselect.select`; or two fits of the same response to the same rows, with the
+        same case weights, offset and clusters. Then only `folds`, `repeats`, `scoring` (by default
+        that of the fits), `seed` (by default that of the first), `n_jobs` and `progress` apply.
+    data : frame or path
+        As in :func:`treeselect.select`; not given for two fits.
     methods : list of str, method or selector, or dict of str to these
         Names in ``treeselect.methods()``, objects such as ``RRF(n_trees=50)``, or scikit-learn
         selectors such as ``SelectKBest()``; the keys of a dict name the methods in the comparison.
@@ -112,40 +131,47 @@ def compare(
         the one-standard-error rule.
     folds, repeats, fold_groups, scoring
         As in :func:`treeselect.select`: how rows are held out, and how they are scored.
-    family, weights, weights_kind, offset, groups, costs, keep, monotone
-        As in :func:`treeselect.select`.
-    new_levels, trusted, labels, na, rows
-        As in :func:`treeselect.select`. Methods that cannot use costs refuse them. The rows that
-        were drawn are the same for all methods.
+    family, weights, offset, groups, costs, keep, monotone
+        As in :func:`treeselect.select`. Methods that cannot use costs refuse them.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
         ``select(..., method, seed=seed).path`` with the same folds.
     n_jobs : int, optional
         Number of processes for pairs of method and fold, counted as in joblib; None follows
         ``joblib.parallel_config``, and otherwise uses this process alone.
-    progress : bool, optional
-        Show progress and the time left on standard error; None shows them in a terminal only.
     checkpoint : path, optional
         Folder for finished work, with one file for each pair of method and fold; created if
         missing. The next call with the same data, arguments and `seed` resumes from there. See
         :meth:`SelectionResult.resample`.
     on_piece : callable, optional
         Called with a :class:`treeselect.running.pieces.Piece` after each pair of method and fold.
+    **options
+        The arguments below.
+
+    Other Parameters
+    ----------------
+    weights_kind, new_levels, trusted, labels, na, rows, progress
+        As in :func:`treeselect.select`. The rows that were drawn are the same for all methods.
 
     Returns
     -------
     Comparison
         ``.summary()``, ``.plot(kind)``, ``.report(path)``; tables ``.glance()``, ``.curves()``,
         ``.differences()``, ``.terms()``, ``.tidy()``.
+    FitComparison
+        For two fits: ``.summary()``, ``.tidy()``, ``.glance()``, ``.difference``: the second fit
+        minus the first.
 
     Raises
     ------
     FormulaError
         If the formula can't be read, names unknown columns, or would run code.
     DataError
-        If the data can't be used as they are.
+        If the data can't be used as they are; for two fits if they have other responses, rows,
+        weights, offsets or clusters, or were loaded without their data.
     OptionError, MethodError
-        If an argument, a method, or one of its options is not allowed.
+        If an argument, a method, or one of its options is not allowed; for two fits also if their
+        scores differ.
     OutOfMemoryError, WorkerError
         If memory runs out, or a process ends before its work is done or can't be given it.
 
@@ -153,6 +179,16 @@ def compare(
     -----
     If the call is stopped (Ctrl-C), it returns the folds in which all methods are finished,
     provided that there are two or more. ``.partial`` is then True, and summary and report say so.
+
+    In each fold both fits are selected anew on the training rows, each with its formula, method and
+    rule for `k`. Refitting the terms that were selected on all rows would be optimistic for both,
+    and more so for the larger search, because held-out rows took part in the selection. The
+    difference is paired by fold, with the standard error of Nadeau and Bengio [1]_.
+
+    References
+    ----------
+    .. [1] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning 52,
+       239-281.
 
     Examples
     --------
@@ -162,11 +198,23 @@ def compare(
     >>> found = treeselect.compare("survived ~ .", data, methods, k=3, folds=3, seed=1)
     >>> found.glance()["method"].tolist()
     ['rrf', 'mrmr']
+    >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+    >>> bool(treeselect.compare([fit, fit.update("~ . - sex")], folds=3).difference.high < 0)
+    True
     """
-    given = dict(locals())
+    given: dict[str, Any] = {
+        "formula": formula, "methods": once(methods), "k": k, "folds": folds, "repeats": repeats,
+        "fold_groups": fold_groups, "scoring": scoring, "family": family, "weights": weights,
+        "offset": offset, "groups": groups, "costs": costs, "keep": once(keep),
+        "monotone": monotone, "seed": seed,
+    }  # fmt: skip
+    if isinstance(formula, list | tuple):
+        others = {"data": data, "checkpoint": checkpoint, "on_piece": on_piece}
+        return _compare_fits(formula, {**given, **others}, n_jobs, options)
+    others = _other_arguments(options)
     course = Course(
         workers_for(check_n_jobs(n_jobs)),
-        read_progress(progress),
+        read_progress(others["progress"]),
         read_checkpoint(checkpoint),
         check_on_piece(on_piece),
     )
@@ -175,16 +223,13 @@ def compare(
             "`checkpoint` needs a `seed`: without one, the next call draws another and can't"
             " resume.\n  Found: seed=None."
         )
-    seed = read_seed(seed)
-    methods, keep = once(methods), once(keep)  # read twice: to run, and for the call
+    given["seed"] = seed = read_seed(seed)
     contestants = tuple(
-        Contestant(label, deciding(method, k)) for label, method in read_methods(methods)
+        Contestant(label, deciding(method, k)) for label, method in read_methods(given["methods"])
     )
-    request = Request(
-        formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
-        trusted, labels, monotone, weights_kind, na,
-    )  # fmt: skip
-    rows = check_size_of_sample(rows)
+    known = {**given, **others}
+    request = Request(**{own.name: known[own.name] for own in dataclasses.fields(Request)})
+    rows = check_size_of_sample(others["rows"])
     table = open_table(data, rows)
     # Here an integer `k` needs folds too, so errors must not advise one.
     asked = dataclasses.replace(read_folds(folds, repeats, fold_groups, len(table)), choose=False)
@@ -204,8 +249,7 @@ def compare(
     )
     n_asked, repeat_of_fold = len(splits), fold_repeats(asked, len(splits))[done]
     splits = tuple(splits[number] for number in done)
-    read = {"methods": methods, "k": plain_sizes(k), "keep": keep, "seed": seed}
-    typed = call_text(compare, data, given_arguments(given) | read)
+    typed = call_text("compare", data, {**known, "k": plain_sizes(k)}, _defaults())
     used = model_data.row_weights.used
     response = model_data.response
     names = model_data.arrays.groups.names
@@ -237,6 +281,58 @@ def compare(
         weights_facts=model_data.weights_facts,
         labels=shown_names(model_data) | response_label(model_data),
     )
+
+
+OTHERS: dict[str, Any] = {
+    "weights_kind": None, "new_levels": "error", "trusted": False, "labels": None, "na": None,
+    "rows": None, "progress": None,
+}  # fmt: skip
+"""Arguments that are rarely needed."""
+
+
+def _defaults() -> dict[str, Any]:
+    """Arguments and their defaults, in order."""
+    own = inspect.signature(compare).parameters
+    return {name: parameter.default for name, parameter in own.items()} | OTHERS
+
+
+def _other_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    for name in options:
+        if name not in OTHERS:
+            known = _defaults()
+            raise OptionError(
+                f"`compare()` has no argument `{name}`.\n{found_near(name, known)}\n"
+                "  Options of a method are given with it: `[RRF(n_trees=50)]`."
+            )
+    return OTHERS | dict(options)
+
+
+def _compare_fits(
+    fits: Sequence[Any], given: Mapping[str, Any], n_jobs: int | None, options: Mapping[str, Any]
+) -> FitComparison:
+    """Two selections, after a check that nothing was given that would be ignored."""
+    from treeselect.result import SelectionResult
+
+    if len(fits) != 2 or not all(isinstance(fit, SelectionResult) for fit in fits):
+        found = ", ".join(map(described, fits[:3]))
+        raise OptionError(
+            "`compare()` needs a formula, data and methods, or a list of two results of"
+            f" `select()`.\n  Found: a list of {len(fits)}: {found}."
+        )
+    defaults, others = _defaults(), _other_arguments(options)
+    for name, value in {**given, **others}.items():
+        apart = name in ("formula", "folds", "repeats", "scoring", "seed", "progress")
+        if not apart and value is not defaults[name]:
+            raise OptionError(
+                f"`{name}` must be left out where two fits are compared, which have their own.\n"
+                f"  Found: {described(value)}."
+            )
+    workers = workers_for(check_n_jobs(n_jobs))
+    return compare_fits(
+        [fit._fit for fit in fits], given["folds"], repeats=given["repeats"],
+        scoring=given["scoring"], seed=given["seed"],
+        course=Course(workers, read_progress(others["progress"]), None, None),
+    )  # fmt: skip
 
 
 def _sample_note(data: ModelData) -> tuple[str, ...]:

@@ -1,14 +1,13 @@
-"""``select_imputed()`` and the selection that it returns."""
+"""``select()`` on several imputed frames, and the selection that it returns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import (
-    USUAL_METHOD,
-    USUAL_SIZE,
     check_digits,
     check_resamples,
     described,
@@ -17,13 +16,13 @@ from treeselect.arguments.checks import (
 )
 from treeselect.designs.preparing import Request
 from treeselect.engine.random import stream_seed
-from treeselect.errors import MethodError, OptionError
+from treeselect.errors import OptionError
 from treeselect.frames.tables import in_library, library_of
-from treeselect.imputation.record import Imputed, check_alike, in_frame, read_frames
+from treeselect.imputation.record import Imputed, check_alike, check_frames, in_frame
 from treeselect.printing import Summarised
 from treeselect.result import SelectionResult
-from treeselect.results.calls import call_text, given_arguments
-from treeselect.selection import select
+from treeselect.results.calls import call_text, once
+from treeselect.results.fitting import ARGUMENTS, fit_selection, resample
 
 if TYPE_CHECKING:
     from treeselect.imputation.pooled import PooledFit
@@ -31,78 +30,44 @@ if TYPE_CHECKING:
 
 
 def select_imputed(
-    formula: str,
-    frames: Sequence[Any],
-    *,
-    method: Any = USUAL_METHOD,
-    k: int | Literal["auto", "1se", "best"] | None = USUAL_SIZE,
-    least_share: float = 0.5,
-    resamples: int = 0,
-    seed: int | None = None,
-    n_jobs: int | None = None,
-    **arguments: Any,
+    frames: Sequence[Any], formula: str, options: Mapping[str, Any]
 ) -> ImputedSelection:
-    """Select terms on multiply imputed data: those that enough imputations select.
+    """Select on each frame; `options` are arguments of ``select()`` and of the method."""
+    check_frames(frames)
+    resamples = 0 if options["resamples"] is None else check_resamples(options["resamples"])
+    seed = read_seed(options["seed"])
+    given = {**options, "resamples": 0, "seed": seed, "keep": once(options["keep"])}
+    names = {field.name for field in dataclasses.fields(Request)}
+    asked = {name: value for name, value in given.items() if name in names}
+    n_rows, n_columns = check_alike(Request(formula, **asked), frames)
+    records = []
+    for number, data in enumerate(frames):
+        with in_frame(number, len(frames)):
+            fit = fit_selection(data, formula, given)
+            if resamples and fit.k > 0:
+                fit = resample(fit, resamples, seed=stream_seed(seed, "imputation", number))
+                if fit.stability.partial:  # stopped: the other frames have no resamples
+                    raise KeyboardInterrupt
+        records.append(fit)
+    arguments = {**given, "formula": formula, "resamples": resamples or None}
+    typed = call_text("select", list(frames), arguments, ARGUMENTS)
+    return ImputedSelection(
+        records=tuple(records),
+        least_share=0.5,
+        resamples=resamples,
+        call=typed.text,
+        unshown=typed.unshown,
+        data=f"{len(frames)} imputed frames of {n_rows:,} rows and {n_columns:,} columns",
+        library=library_of(frames[0]),
+    )
 
-    :func:`treeselect.select` handles missing values directly and needs no imputation. If a study is
-    analysed on several imputed copies of its data, its selection should not depend on one of them.
 
-    Parameters
-    ----------
-    formula : str
-        As in :func:`treeselect.select`.
-    frames : list of frames or paths
-        At least two imputations of the same rows, with the same columns: tables or paths as in
-        :func:`treeselect.select`. The response may be imputed too; a row whose response stays
-        missing is not used, and it must be missing in all frames. From mice's long format, without
-        its rows with ``.imp`` 0, the frames are
-        ``[part.drop(columns=[".imp", ".id"]) for _, part in long.groupby(".imp")]``.
-    method, k, n_jobs
-        As in :func:`treeselect.select`; a rule for `k` is applied to each frame.
-    least_share : float
-        Share of the imputations that must select a term, above 0 and at most 1. At least half is
-        rule S2 of [1]_, all (1) is S3, and any (``1 / len(frames)``) is S1. The paper prefers
-        selection by pooled tests, which trees do not have.
-    resamples : int
-        Number of resamples of each frame to assess stability, 2 to 100,000; 0 for none.
-        Rows are imputed first and resampled afterwards, independently in each frame.
-    seed : int, optional
-        Seed as in :func:`treeselect.select`, the same for each frame, so that selections differ
-        because of the imputed values and not because of the random draws of the method.
-    **arguments
-        Other arguments of :func:`treeselect.select`, including options of the method. Arrays with
-        one value per row (`weights`, `offset`, `folds`, `fold_groups`) apply to all frames.
+@dataclass(frozen=True, slots=True)
+class ImputedSelection(Summarised, Imputed):
+    """Selection over multiply imputed data: the terms that enough imputations selected.
 
-    Returns
-    -------
-    ImputedSelection
-        ``.selected``, ``.tidy()``, ``.glance()``, ``.pooled()``, ``.summary()``; ``.fits`` holds
-        the selection on each frame.
-
-    Raises
-    ------
-    FormulaError
-        If the formula can't be read, names unknown columns, or would run code.
-    DataError
-        If a frame can't be used as it is, or differs from the first in its number of rows, its
-        columns, the kind of a column behind the terms, the family or classes of the response, or
-        the rows that have a response.
-    OptionError, MethodError
-        If an argument, the method, or one of its options is not allowed.
-    StabilityError
-        If the response is constant on a resample.
-    OutOfMemoryError, WorkerError
-        If memory runs out, or a process ends before its work is done or can't be given it.
-
-    Notes
-    -----
-    If fewer than `k` units enter the path on a frame, all of these are selected, as in
-    :func:`treeselect.select`; the summary names the frame.
-
-    References
-    ----------
-    .. [1] A. M. Wood, I. R. White, P. Royston (2008). How should variable selection be performed
-       with multiply imputed data? Statistics in Medicine 27, 3227-3246.
+    Returned by :func:`treeselect.select` for a list of frames. Its attributes are those of
+    :class:`treeselect.imputation.record.Imputed`.
 
     Examples
     --------
@@ -119,7 +84,7 @@ def select_imputed(
     ...         return ages.where(ages.notna(), drawn)
     ...     return data.assign(age=data.groupby(["pclass", "sex"])["age"].transform(draw))
     >>> frames = [imputed(seed) for seed in range(3)]
-    >>> found = treeselect.select_imputed(
+    >>> found = treeselect.select(
     ...     "survived ~ .", frames, method="importance", k=3, n_trees=50, seed=1
     ... )
     >>> sorted(found.selected)
@@ -128,70 +93,44 @@ def select_imputed(
     >>> bool(table.loc["age", "fmi"] > table.loc["sex[T.male]", "fmi"])
     True
     """
-    given = dict(locals())
-    frames = read_frames(frames)
-    least_share = _check_share(least_share)
-    resamples = check_resamples(resamples)
-    seed = read_seed(seed)
-    if "data" in arguments:
-        raise MethodError("`data` must not be given: `frames` are the data.\n  Found: `data=`.")
-    names = {field.name for field in fields(Request)}
-    asked = {name: value for name, value in arguments.items() if name in names}
-    n_rows, n_columns = check_alike(Request(formula, **asked), frames)
-    fits = []
-    for number, data in enumerate(frames):
-        with in_frame(number, len(frames)):
-            fit = select(
-                formula, data, method=method, k=k, resamples=0, seed=seed, n_jobs=n_jobs,
-                **arguments,
-            )  # fmt: skip
-            if resamples and fit.k > 0:
-                fit = fit.resample(resamples, seed=stream_seed(seed, "imputation", number))
-                if fit.stability.partial:  # stopped: the other frames have no resamples
-                    raise KeyboardInterrupt
-        fits.append(fit)
-    typed = call_text(select_imputed, frames, given_arguments(given) | {"seed": seed})
-    return ImputedSelection(
-        fits=tuple(fits),
-        least_share=least_share,
-        resamples=resamples,
-        call=typed.text,
-        unshown=typed.unshown,
-        data=f"{len(frames)} imputed frames of {n_rows:,} rows and {n_columns:,} columns",
-        library=library_of(frames[0]),
-    )
 
+    @property
+    def fits(self) -> tuple[SelectionResult, ...]:
+        """The selection on each frame, all with the same seed."""
+        return tuple(map(SelectionResult, self.records))
 
-def _check_share(least_share: object) -> float:
-    found = finite(least_share)
-    if found is None or not 0 < found <= 1:
-        raise OptionError(
-            "`least_share` must be a number above 0 and at most 1: the share of the imputations"
-            f" that must select a term.\n  Found: {described(least_share)}."
-        )
-    return float(found)
+    def with_share(self, share: float) -> ImputedSelection:
+        """The same with another rule for the terms that are selected.
 
+        Parameters
+        ----------
+        share : float
+            Share of the imputations that must select a term, above 0 and at most 1. At least half,
+            which :func:`treeselect.select` uses, is rule S2 of [1]_, all (1) is S3, and any
+            (``1 / n_imputations``) is S1. The paper prefers selection by pooled tests, which trees
+            do not have.
 
-@dataclass(frozen=True, slots=True)
-class ImputedSelection(Summarised, Imputed):
-    """Selection over multiply imputed data: the terms that enough imputations selected.
+        Returns
+        -------
+        ImputedSelection
 
-    Returned by :func:`treeselect.select_imputed`. Its attributes are those of
-    :class:`treeselect.imputation.record.Imputed`.
+        Raises
+        ------
+        OptionError
+            If `share` is not allowed.
 
-    Examples
-    --------
-    >>> import treeselect
-    >>> data = treeselect.datasets.load("titanic")
-    >>> frames = [data.fillna({"age": age}) for age in (20.0, 30.0, 40.0)]
-    >>> found = treeselect.select_imputed("survived ~ sex + age", frames, method="mrmr", k=1)
-    >>> found.n_imputations
-    3
-    >>> found.selected
-    ('sex',)
-    """
-
-    fits: tuple[SelectionResult, ...]
+        References
+        ----------
+        .. [1] A. M. Wood, I. R. White, P. Royston (2008). How should variable selection be
+           performed with multiply imputed data? Statistics in Medicine 27, 3227-3246.
+        """
+        found = finite(share)
+        if found is None or not 0 < found <= 1:
+            raise OptionError(
+                "`share` must be a number above 0 and at most 1: the share of the imputations that"
+                f" must select a term.\n  Found: {described(share)}."
+            )
+        return dataclasses.replace(self, least_share=float(found))
 
     def tidy(self) -> Any:
         """One row per term, those selected in the most imputations first.
@@ -281,6 +220,6 @@ class ImputedSelection(Summarised, Imputed):
 
     def __repr__(self) -> str:
         return (
-            f"<ImputedSelection {self.formula!r}, method {self.fits[0].method!r},"
+            f"<ImputedSelection {self.formula!r}, method {self.records[0].method!r},"
             f" {self.n_imputations} imputations>"
         )

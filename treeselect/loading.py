@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
-import warnings
 
 from treeselect.arguments.checks import check_flag, file_path
-from treeselect.errors import ModelFileError, TreeselectWarning
+from treeselect.errors import ModelFileError
 from treeselect.modelfile.file import read_fit
 from treeselect.result import SelectionResult
+from treeselect.running.machine import warn
 
 
 def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionResult:
@@ -26,7 +25,7 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     -------
     SelectionResult
         Its predictions are identical to those of the saved result. If the file does not hold the
-        data, methods that need them take ``data=`` (:meth:`SelectionResult.resample`).
+        data, methods that need them work after :meth:`SelectionResult.with_data`.
 
     Raises
     ------
@@ -52,6 +51,5 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     found = read_fit(file_path(path, error=ModelFileError), trusted=trusted)
     lost = found.chosen_method.missing
     if lost is not None:
-        warnings.warn(lost, TreeselectWarning, stacklevel=2)
-    known = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
-    return SelectionResult(**known)
+        warn(lost)
+    return SelectionResult(found)

@@ -1,60 +1,55 @@
-"""The result of a selection: resampling, performance, inference, refitting, figures and reports.
+"""The selection that ``select()`` returns.
 
-Each method delegates to the room that does the work; the file is long because of its docstrings.
+Each method calls the module that does the work; the file is long because of their documentation.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from treeselect.arguments.checks import (
-    AUTO,
-    check_count,
     check_digits,
     check_flag,
-    check_rule,
     file_path,
     read_seed,
 )
-from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring
-from treeselect.engine.random import stream_seed
-from treeselect.errors import ModelFileError, OptionError
-from treeselect.resampling.assessing import assess
-from treeselect.resampling.choosing import Choice, Procedure, n_shown
-from treeselect.resampling.folds import Folds, Splitter, in_own_groups, with_groups
+from treeselect.errors import ModelFileError
+from treeselect.frames.tables import in_library, with_column
+from treeselect.resampling.fit import Fit
+from treeselect.resampling.folds import Splitter
 from treeselect.resampling.resampled import Scheme
-from treeselect.running.machine import memory_errors
-from treeselect.running.parallel import Workers, check_n_jobs, workers_for
+from treeselect.resampling.stability import Stability
+from treeselect.results.calls import step_text
+from treeselect.results.fitting import fit_selection, resample
+from treeselect.results.predicting import predict, values_of
+from treeselect.results.tables import glance_table, path_table, tidy_table
+from treeselect.results.updating import updated_arguments
+from treeselect.results.views import DataView, ModelView, SearchView
+from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.pieces import Course, Piece, check_on_piece, read_checkpoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from treeselect.printing import Summary
     from treeselect.resampling.coefficient_stability import CoefficientStability
-    from treeselect.resampling.conditional import ConditionalImportance, RiskGroups
     from treeselect.resampling.inference import Inference
-    from treeselect.resampling.outer_folds import LearningCurve
     from treeselect.resampling.performance import Performance
-    from treeselect.results.citation import Citation
     from treeselect.results.refitting import GlmFit
 
 
-from treeselect.results.calls import step_text
-from treeselect.results.readable import ReadableFit
-
-
-@dataclass(frozen=True, slots=True)
-class SelectionResult(ReadableFit):
+@dataclass(frozen=True, slots=True, repr=False)
+class SelectionResult:
     """Selected terms, the selection path, and the final model refitted to the selected terms.
 
-    Returned by :func:`treeselect.select`. Its methods never modify it. Its attributes are those of
-    :class:`treeselect.resampling.fit.Fit`.
+    Returned by :func:`treeselect.select`. Its methods never modify it. What is known of the final
+    model, of the search and of the data is in three views: :attr:`model`, :attr:`search` and
+    :attr:`data`.
 
     Examples
     --------
@@ -69,7 +64,315 @@ class SelectionResult(ReadableFit):
     np.True_
     """
 
-    # --- other models ---
+    _fit: Fit
+
+    # --- the answer ---
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Selected terms, most important first; the terms of a group in the user's order."""
+        return self._fit.selected
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Selected units, most important first."""
+        return self._fit.groups
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Columns of the data behind the selected terms."""
+        return self._fit.variables
+
+    @property
+    def formula(self) -> str:
+        """The selection as a formula: ``'survived ~ sex + pclass'``."""
+        return self._fit.formula
+
+    @property
+    def k(self) -> int:
+        """Number of selected units."""
+        return self._fit.k
+
+    @property
+    def family(self) -> str:
+        """``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"poisson"`` or ``"cox"``."""
+        return self._fit.family
+
+    @property
+    def model(self) -> ModelView:
+        """The final model: trees, importance, shapes, effects and interactions."""
+        return ModelView(self._fit)
+
+    @property
+    def search(self) -> SearchView:
+        """The search: method, call, seed, scores by size, exchanges, alternatives, citation."""
+        return SearchView(self._fit)
+
+    @property
+    def stability(self) -> Stability:
+        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``,
+        ``.correlated_index``, ``.models()``, ``.pairs()``, ``.co_selection()``, ``.substitutes``,
+        ``.pfer()``, ``.threshold()``.
+
+        Raises
+        ------
+        StabilityError
+            If there are no resamples yet.
+        """
+        return self._fit.stability
+
+    @property
+    def data(self) -> DataView:
+        """The data: encoded design, description of variables, associations."""
+        return DataView(self._fit)
+
+    def with_data(
+        self,
+        data: Any,
+        *,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> SelectionResult:
+        """The same selection with its data: for a model that was loaded without them, or for
+        columns that no term uses.
+
+        Parameters
+        ----------
+        data : frame or path
+            The data of the fit.
+        weights, offset : sequence of float, optional
+            Case weights and offset, if the fit was given them as arrays.
+
+        Returns
+        -------
+        SelectionResult
+
+        Raises
+        ------
+        OptionError
+            If weights or an offset are required and not given, or the reverse.
+        DataError
+            If `data` are not the data of the fit.
+
+        Examples
+        --------
+        >>> import tempfile, treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = treeselect.load(fit.save(f"{folder}/fit.treeselect"))
+        >>> again.with_data(data).resample(5).stability.n_resamples
+        5
+        """
+        return SelectionResult(self._fit.with_data(data, weights, offset))
+
+    # --- tables and words ---
+
+    @property
+    def path(self) -> Any:
+        """The selection path, one row per step.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``k``; ``tuning``, the value of the tuning parameter; ``terms``, tuples of the names of
+            terms (units, if there are groups), most important first; ``train_score`` of the
+            method's own ensemble on its training rows (out of bag for forests), or, for refined
+            sets and methods without an ensemble, of a random forest on the selected terms, out of
+            bag; ``cv_score`` and ``cv_se`` of the final model on held-out rows (missing if there
+            was no cross-validation); and, for best subsets, ``gap``, the optimality gap, which is 0
+            if the set is proved optimal.
+        """
+        return in_library(path_table(self._fit), self._fit.design.library)
+
+    def tidy(self) -> Any:
+        """One row per term: selected terms first, then by entry into the path.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``term``; ``group``, its unit; ``selected``; ``decision``, ``"confirmed"``,
+            ``"tentative"`` or ``"rejected"`` for methods that make decisions (``"boruta"``),
+            otherwise missing; ``step``, the size at which it first enters the path (missing if it
+            never does); ``importance`` of its unit in the final model (:attr:`importance
+            <treeselect.results.views.ModelView.importance>`); ``cost`` of its unit alone;
+            ``n_missing``, the number of rows in which the term is missing (missing if an old model
+            file does not have it); with resamples, ``frequency``, ``ci_low`` and ``ci_high``; with
+            effects on resamples, ``direction`` and, for the step (and class) with the largest
+            effect, ``effect_of`` (the step in words), ``effect``, ``effect_low`` and
+            ``effect_high`` (see :meth:`effects <treeselect.results.views.ModelView.effects>`).
+        """
+        return in_library(tidy_table(self._fit), self._fit.design.library)
+
+    def glance(self) -> Any:
+        """One row about the whole selection.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``n`` rows used, ``n_dropped``, ``p`` units, ``k``, ``method``, ``family``, ``tuning``,
+            ``score`` (its name), ``train_score``, ``cv_score``, ``cv_se``, ``cv_full`` and
+            ``cv_null``, the scores with all units and with none on the same held-out rows (missing
+            if there was no cross-validation), ``resamples``, ``stability``, ``stability_low``,
+            ``stability_high``, ``seed``, ``events`` (float64; missing unless the response is a time
+            to an event), ``n_not_drawn``, the rows in use that are not in the sample (see ``rows``
+            of :func:`treeselect.select`), and ``held_out_score``, the score of the final model on
+            these (missing if there are none).
+        """
+        return in_library(glance_table(self._fit), self._fit.design.library)
+
+    def augment(self, data: Any, offset: Sequence[float] | None = None) -> Any:
+        """Data plus fitted values.
+
+        Parameters
+        ----------
+        data : frame or path
+            The training data or new data, in any library.
+        offset : sequence of float, optional
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        frame
+            A copy of `data`, in its library and order, with the column ``fitted``:
+            :meth:`predict` on the response scale or, for more than two classes, the most probable
+            class.
+
+        Raises
+        ------
+        OptionError
+            If `data` already has a column ``fitted``.
+        """
+        kind = "class" if len(self._fit.design.response.classes) > 2 else "response"
+
+        def fitted(frame: Any) -> list[Any]:
+            values = values_of(self._fit, frame, kind, offset, None)
+            assert isinstance(values, list)
+            return values
+
+        return with_column(data, "fitted", fitted)
+
+    def summary(self, *, digits: int | None = None) -> Summary:
+        """Printed summary.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of scores, importances, selection frequencies and stability indices, including
+            their errors, differences and intervals, and significant digits of the largest effect,
+            which set the decimals of all effects. From 1 to 10; by default each kind of number has
+            its own.
+
+        Returns
+        -------
+        Summary
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
+            in notebooks.
+        """
+        from treeselect.printing import Summary, chosen_digits
+        from treeselect.results.summary import summarise
+
+        with chosen_digits(check_digits(digits)):
+            return Summary(summarise(self._fit))
+
+    # --- predictions and other models ---
+
+    def predict(
+        self,
+        new: Any,
+        type: Literal[
+            "response", "link", "class", "quantile", "survival", "cumulative_hazard"
+        ] = "response",
+        offset: Sequence[float] | None = None,
+        times: float | Sequence[float] | None = None,
+        *,
+        quantiles: Sequence[float] | None = None,
+        interval: Literal["prediction"] | None = None,
+        level: float = 0.95,
+    ) -> Any:
+        """Predict with the final model: the random forest refitted to the selected terms, the
+        sparse forest (``refit=None`` of ControlBurn), or that of :meth:`refit`.
+
+        Parameters
+        ----------
+        new : frame or path
+            Must have the columns behind the selected terms (:attr:`variables`); other columns are
+            ignored. Data that are read in batches, such as a folder of Parquet files (see `data` of
+            :func:`treeselect.select`), need memory for a batch and the predictions.
+        type : {"response", "link", "class", "quantile", "survival", "cumulative_hazard"}
+            The mean (for two classes the probability of the positive class, for more a column with
+            the probability of each; for times to an event the relative risk, a multiple of the
+            baseline hazard), the linear predictor (log odds; the logarithm of the probabilities, of
+            the mean count or of the relative risk), or the most probable class. For times to an
+            event also the probability of no event until each of `times`, or the cumulative hazard:
+            Breslow's baseline hazard [1]_ of the row's stratum times its relative risk.
+        offset : sequence of float, optional
+            One value per row, required if the fit was given an array. If it was given a column,
+            `new` must have that column.
+        times : float or sequence of float, optional
+            Distinct non-negative numbers, in the unit of the response; required for ``"survival"``
+            and ``"cumulative_hazard"``, and not allowed otherwise.
+        quantiles : sequence of float, optional
+            For ``type="quantile"``: increasing numbers between 0 and 1, by default 0.05, 0.5 and
+            0.95. Quantiles of a numeric response are those of the rows of the fit in the leaves of
+            a random forest of the selected terms, each leaf with total weight 1 (quantile
+            regression forest [2]_).
+            Monotone constraints are on means and need not hold for quantiles.
+        interval : {"prediction"}, optional
+            A prediction interval around the mean of a numeric response: the predictions plus
+            quantiles of the out-of-bag residuals of the final model, a split-conformal interval in
+            which out-of-bag predictions replace a calibration set [3]_ [4]_. Its width is the
+            same for all rows. With `fold_groups`, the bags never divide a cluster, and residuals
+            are those of other clusters.
+        level : float
+            Nominal coverage of the interval, above 0 and below 1. The coverage is an average over
+            new rows from the distribution of the data.
+
+        Returns
+        -------
+        series, or frame with a column for each of more than two classes, for each time or quantile,
+        or with ``fit``, ``low`` and ``high`` for an interval
+            As long as `new`, in its library, with its index if it has one. Survival and hazards are
+            missing beyond the end of follow-up of the row's stratum in the data of the fit.
+
+        Raises
+        ------
+        OptionError
+            If `type` is not allowed, or is ``"class"`` for a response without classes, or `times`
+            are required and not given, or given and not allowed. For quantiles and intervals also
+            if the response is not numeric, and for intervals if the final model has no out-of-bag
+            predictions.
+        DataError
+            For quantiles and intervals of a model that was loaded without its data.
+        NewDataError
+            If `new` does not match the data of the fit.
+
+        References
+        ----------
+        .. [1] N. E. Breslow (1972). Discussion of the paper by D. R. Cox. Journal of the Royal
+           Statistical Society, Series B 34, 216-217.
+        .. [2] N. Meinshausen (2006). Quantile regression forests. Journal of Machine Learning
+           Research 7, 983-999.
+        .. [3] U. Johansson, H. Bostrom, T. Lofstrom, H. Linusson (2014). Regression conformal
+           prediction with random forests. Machine Learning 97, 155-176.
+        .. [4] H. Zhang, J. Zimmerman, D. Nettleton, D. J. Nordman (2020). Random forest prediction
+           intervals. The American Statistician 74, 392-406.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load_gbsg2()
+        >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
+        >>> fit.predict(data.head(2), type="survival", times=[365, 1000]).columns.to_list()
+        ['365', '1000']
+        >>> data = treeselect.datasets.load("bodyfat")
+        >>> fit = treeselect.select("siri ~ age + abdomen", data, method="rrf", k=2, seed=1)
+        >>> fit.predict(data.head(2), interval="prediction").columns.to_list()
+        ['fit', 'low', 'high']
+        >>> fit.predict(data.head(2), type="quantile", quantiles=[0.1, 0.9]).columns.to_list()
+        ['0.1', '0.9']
+        """
+        return predict(self._fit, new, type, offset, times, (quantiles, interval, level))
 
     def refit(
         self,
@@ -77,9 +380,6 @@ class SelectionResult(ReadableFit):
         *,
         missing: Literal["drop", "indicator"] = "drop",
         ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
-        data: Any = None,
-        weights: Sequence[float] | None = None,
-        offset: Sequence[float] | None = None,
     ) -> Any:
         """Fit another model to the selected terms.
 
@@ -105,10 +405,6 @@ class SelectionResult(ReadableFit):
         ordered : {"treatment", "scores", "polynomial"}
             Contrasts of ordered factors: differences from the first level; scores 1 to K; or
             orthogonal polynomials, R's default.
-        data : frame or path, optional
-            The data of the fit, required if the model was loaded from a file without data.
-        weights, offset : sequence of float, optional
-            Case weights and offset for `data`, if the fit was given them as arrays.
 
         Returns
         -------
@@ -132,7 +428,7 @@ class SelectionResult(ReadableFit):
             If `model` is unknown, does not suit the response, or does not support the weights or
             the offset.
         DataError
-            If the data are required but not given, or differ from the data of the fit; if the
+            If the model was loaded without its data (see :meth:`SelectionResult.with_data`); if the
             linear model can't be fitted; or if a partition of a Dask frame lacks a class.
 
         Warns
@@ -160,12 +456,246 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.results.refitting import refit
 
-        here = self._with_data(data, weights, offset)
-        found = refit(self, model, here, missing, ordered, data)
-        if isinstance(found, SelectionResult):
-            step = step_text(SelectionResult.refit, {"model": model})
-            return dataclasses.replace(found, call=self.call.then(step))
-        return found
+        found = refit(self._fit, model, missing, ordered)
+        if not isinstance(found, Fit):
+            return found
+        step = step_text(SelectionResult.refit, {"model": model})
+        return SelectionResult(replace(found, call=found.call.then(step)))
+
+    def update(
+        self, formula: str | None = None, *, data: Any = None, **changes: Any
+    ) -> SelectionResult:
+        """Repeat a selection with another formula or other arguments, as R's ``update()``.
+
+        Parameters
+        ----------
+        formula : str, optional
+            The new formula, in which ``.`` stands for the old right-hand side or, to the left of
+            ``~``, for the old response: ``"~ . - age"``, ``". ~ . + x"``, ``"log(.) ~ ."``. The old
+            right-hand side has all candidate terms of the fit and not only the selected ones. None
+            keeps the formula.
+        data : frame or path, optional
+            Other data; by default the object that was given to :func:`treeselect.select`, with its
+            present values. A model from a file or an unpickled one needs it.
+        **changes
+            Arguments of :func:`treeselect.select` with new values: ``k=3``, ``seed=2``,
+            ``method="rrf"``, ``keep=["sex"]``, ``n_trees=50``. All others, the seed among them, are
+            those of the fit. With a new `method`, options of the old one are dropped; a new `k`
+            replaces a given tuning parameter, and the reverse. None restores the default of
+            `weights`, `offset`, `groups`, `costs`, `keep`, `fold_groups`, `scoring` and `labels`.
+
+        Returns
+        -------
+        SelectionResult
+            Of a new call of :func:`treeselect.select`. Later steps such as ``resample()`` are not
+            repeated; ``resamples=`` of the call is.
+
+        Raises
+        ------
+        OptionError
+            If the data or an argument are not known, or nothing changes.
+        FormulaError
+            If the formula can't be read.
+        TreeselectError
+            As in :func:`treeselect.select`.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age + fare", data.assign(fare=data["age"]),
+        ...     method="mrmr", k=2, seed=1)
+        >>> fit.update("~ . - fare", k=1).selected
+        ('sex',)
+        """
+        return SelectionResult(fit_selection(*updated_arguments(self._fit, formula, data, changes)))
+
+    # --- on other rows ---
+
+    def resample(
+        self,
+        n: int = 100,
+        *,
+        scheme: Scheme | None = None,
+        k: int | Literal["auto", "1se", "best"] | None = None,
+        path: bool | int = False,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        fold_groups: str | Sequence[Any] | None = None,
+        effects: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        on_piece: Callable[[Piece], object] | None = None,
+    ) -> SelectionResult:
+        """Repeat the selection on resamples of the rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of resamples, 2 to 100,000.
+        scheme : {"bootstrap", "subsample", "complementary"}
+            Draw rows (or clusters) with replacement; half of them without; or both halves of each
+            random split, with the same share of each class, or of the events. Default:
+            ``"complementary"`` if tests choose `k`, which copies of rows would mislead; otherwise
+            ``"bootstrap"``.
+        k : int, "auto", "1se", "best", optional
+            Number of terms (units, if there are groups) to select on each resample, or the rule
+            that chooses it there. Default: ``"auto"`` if it chose the number of the fit, otherwise
+            that number, or the tuning parameter of the fit.
+        path : bool or int
+            Size up to which to follow the path on each resample, for ``stability.path()`` and
+            ``stability.q_values()``; True for the size that q-values use, at least `k`. By default
+            the path is not recorded. If it is, `k` is a size on that path.
+        seed : int, optional
+            Default: as in the fit.
+        n_jobs : int, optional
+            Default: as in the fit. Results do not depend on it.
+        fold_groups : str or array, shape (n_rows,), optional
+            Column or array of clusters, for example patients or sites: resamples, and the bags of
+            the method, draw whole clusters (default: as in the fit). A column that is neither
+            the fit's nor behind the terms requires `data`.
+        effects : bool
+            Also fit the final model on each resample, for the intervals of :meth:`effects
+            <treeselect.results.views.ModelView.effects>` and :meth:`interactions
+            <treeselect.results.views.ModelView.interactions>` and the bands of :meth:`shape
+            <treeselect.results.views.ModelView.shape>`; summary, tables, report and model files
+            then include them. Per resample this costs one more forest, forty predictions of each
+            term for up to 1000 rows, and up to 36 of each pair of the first ten terms for up to 200
+            rows.
+        checkpoint : path, optional
+            Folder for finished resamples, one small file each; created if necessary. After an
+            interruption, calling again on the same data with the same fit (give `select` a `seed`)
+            reuses these files and returns the same numbers as an uninterrupted call. The new call
+            may request more resamples, and several calls may share a folder. Damaged and foreign
+            files are ignored with a warning. If files can't be written, the call continues.
+        on_piece : callable, optional
+            Called with a :class:`treeselect.running.pieces.Piece` after each resample, including
+            those from `checkpoint`. An exception that it raises ends the call; KeyboardInterrupt
+            stops it as Ctrl-C does.
+
+        Returns
+        -------
+        SelectionResult
+            The same selection with :attr:`stability`.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
+        DataError
+            If the model was loaded without its data (see :meth:`SelectionResult.with_data`).
+        StabilityError
+            If no term is selected and `k` is not given, or the response is constant on a resample.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or work can't be passed to a process.
+
+        Notes
+        -----
+        If interrupted (Ctrl-C) after two or more resamples (complementary pairs), it returns the
+        finished ones: ``.stability.partial`` is True, and summary and report say so. Otherwise
+        KeyboardInterrupt is raised.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> folder = tempfile.mkdtemp()
+        >>> first = fit.resample(3, checkpoint=folder)
+        >>> taken = []
+        >>> more = fit.resample(
+        ...     5, checkpoint=folder, on_piece=lambda piece: taken.append(piece.was_saved)
+        ... )
+        >>> taken
+        [True, True, True, False, False]
+        """
+        course = self._course(n_jobs, checkpoint, on_piece)
+        seed = self._fit.seed if seed is None else read_seed(seed)
+        given: dict[str, Any] = {
+            "k": k,
+            "path": path,
+            "seed": seed,
+            "fold_groups": fold_groups,
+            "effects": effects,
+        }
+        found = resample(self._fit, n, scheme=scheme, **given, course=course)
+        step = step_text(SelectionResult.resample, {"n": n, "scheme": scheme, **given})
+        return SelectionResult(replace(found, call=self._fit.call.then(step)))
+
+    def performance(
+        self,
+        folds: int | Splitter | Sequence[int] = 5,
+        *,
+        repeats: int = 1,
+        fold_groups: str | Sequence[Any] | None = None,
+        inner_folds: int | Splitter | Sequence[int] | None = None,
+        scoring: Scoring = None,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        on_piece: Callable[[Piece], object] | None = None,
+    ) -> Performance:
+        """Nested cross-validation: how well the whole procedure predicts new rows.
+
+        In each fold the selection path, the choice of `k` by the rule of the fit (by inner
+        cross-validation on the training rows, if the rule needs it) and the final model are
+        repeated, and the model is scored on the held-out rows. The fit is not modified.
+
+        Parameters
+        ----------
+        folds, repeats : int, splitter or array of int; int
+            The outer folds, given as in :func:`treeselect.select`.
+        fold_groups : str or array, shape (n_rows,), optional
+            Clusters that are held out as a whole; by default as in the fit. A column that is
+            neither the fit's nor behind the terms requires `data`. The selection in each fold, as
+            in the fit, keeps the fit's own clusters together, if it has any.
+        inner_folds : int, splitter or array of int, optional
+            Folds of the training rows that choose `k`; by default as in the fit. They, too, keep
+            the fit's clusters together.
+        scoring : str or callable, optional
+            Score on the held-out rows; by default as in the fit, which also chooses `k`.
+        seed : int, optional
+            Default: as in the fit.
+        n_jobs : int, optional
+            Default: as in the fit. Results do not depend on it.
+        checkpoint, on_piece : path, callable, optional
+            As in :meth:`resample`; a piece is a fold.
+
+        Returns
+        -------
+        Performance
+            ``.mean``, ``.standard_error``, ``.tidy()``, ``.glance()``, ``.summary()``. If
+            interrupted (Ctrl-C) after two or more folds, it describes the finished ones, and
+            ``.partial`` is True.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or the rows can't be split.
+        DataError
+            If the model was loaded without its data (see :meth:`SelectionResult.with_data`).
+        OutOfMemoryError, WorkerError
+            If memory runs out, or work can't be passed to a process.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="importance", k=1, seed=1)
+        >>> 0.7 < fit.performance(folds=3).mean < 0.8
+        True
+        """
+        from treeselect.resampling.performance import measure
+
+        fit = self._fit
+        seed = fit.seed if seed is None else read_seed(seed)
+        given: dict[str, Any] = {
+            "repeats": repeats, "fold_groups": fold_groups, "inner_folds": inner_folds,
+            "scoring": scoring, "seed": seed,
+        }  # fmt: skip
+        found = measure(fit, folds, **given, course=self._course(n_jobs, checkpoint, on_piece))
+        step = step_text(SelectionResult.performance, {"folds": folds, **given})
+        return replace(found, call=fit.call.text + step)
 
     def inference(
         self,
@@ -181,9 +711,6 @@ class SelectionResult(ReadableFit):
         fold_groups: str | Sequence[Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         on_piece: Callable[[Piece], object] | None = None,
-        data: Any = None,
-        weights: Sequence[float] | None = None,
-        offset: Sequence[float] | None = None,
     ) -> Inference:
         """Valid p-values by sample splitting: select on one part of the rows, test on the other.
 
@@ -215,10 +742,6 @@ class SelectionResult(ReadableFit):
             neither the fit's nor behind the terms requires `data`.
         checkpoint, on_piece : path, callable, optional
             As in :meth:`resample`; a piece is the selection of a split.
-        data : frame or path, optional
-            The data of the fit, required if the model was loaded from a file without data.
-        weights, offset : sequence of float, optional
-            Case weights and offset for `data`, if the fit was given them as arrays.
 
         Returns
         -------
@@ -231,7 +754,7 @@ class SelectionResult(ReadableFit):
         OptionError
             If an argument is not allowed, or a part has too few rows or clusters.
         DataError
-            If the data are required but not given, or differ from the data of the fit.
+            If the model was loaded without its data (see :meth:`SelectionResult.with_data`).
         OutOfMemoryError, WorkerError
             If memory runs out, or work can't be passed to a process.
 
@@ -286,305 +809,15 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.inference import infer
 
-        given = dict(locals())
-        course = self._course(n_jobs, checkpoint, on_piece)
-        here, folds = self._in_groups(fold_groups, data, weights, offset)
-        own_seed = self.seed if seed is None else read_seed(seed)
-        return infer(
-            self,
-            here,
-            split=split,
-            repeats=repeats,
-            seed=own_seed,
-            gamma_min=gamma_min,
-            level=level,
-            folds=folds,
-            course=course,
-            missing=missing,
-            ordered=ordered,
-            call=self._then(SelectionResult.inference, given | {"seed": own_seed}),
-        )
-
-    @memory_errors()
-    def _with_data(
-        self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
-    ) -> ModelData:
-        """The rows of the fit, with its clusters if these are known."""
-        here = self.design.again(data, weights, offset)
-        return in_own_groups(here, self.choice.folds, data)
-
-    def _in_groups(
-        self,
-        fold_groups: Any,
-        data: Any,
-        weights: Sequence[float] | None,
-        offset: Sequence[float] | None,
-    ) -> tuple[ModelData, Folds]:
-        """Rows and folds of the fit, with other clusters if given."""
-        here = self._with_data(data, weights, offset)
-        return with_groups(here, self.choice.folds, fold_groups, data)
-
-    # --- stability ---
-
-    def resample(
-        self,
-        n: int = 100,
-        *,
-        scheme: Scheme | None = None,
-        k: int | Literal["auto", "1se", "best"] | None = None,
-        path: bool | int = False,
-        seed: int | None = None,
-        n_jobs: int | None = None,
-        fold_groups: str | Sequence[Any] | None = None,
-        effects: bool = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        on_piece: Callable[[Piece], object] | None = None,
-        data: Any = None,
-        weights: Sequence[float] | None = None,
-        offset: Sequence[float] | None = None,
-    ) -> SelectionResult:
-        """Repeat the selection on resamples of the rows.
-
-        Parameters
-        ----------
-        n : int
-            Number of resamples, 2 to 100,000.
-        scheme : {"bootstrap", "subsample", "complementary"}
-            Draw rows (or clusters) with replacement; half of them without; or both halves of each
-            random split, with the same share of each class, or of the events. Default:
-            ``"complementary"`` if tests choose `k`, which copies of rows would mislead; otherwise
-            ``"bootstrap"``.
-        k : int, "auto", "1se", "best", optional
-            Number of terms (units, if there are groups) to select on each resample, or the rule
-            that chooses it there. Default: ``"auto"`` if it chose the number of the fit, otherwise
-            that number, or the tuning parameter of the fit.
-        path : bool or int
-            Size up to which to follow the path on each resample, for ``stability.path()`` and
-            ``stability.q_values()``; True for the size that q-values use, at least `k`. By default
-            the path is not recorded. If it is, `k` is a size on that path.
-        seed : int, optional
-            Default: as in the fit.
-        n_jobs : int, optional
-            Default: as in the fit. Results do not depend on it.
-        fold_groups : str or array, shape (n_rows,), optional
-            Column or array of clusters, for example patients or sites: resamples, and the bags of
-            the method, draw whole clusters (default: as in the fit). A column that is neither
-            the fit's nor behind the terms requires `data`.
-        effects : bool
-            Also fit the final model on each resample, for the intervals of :meth:`effects` and
-            :meth:`interactions` and the bands of :meth:`shape`; summary, tables, report and model
-            files then include them. Per resample this costs one more forest, forty predictions of
-            each term for up to 1000 rows, and up to 36 of each pair of the first ten terms for up
-            to 200 rows.
-        checkpoint : path, optional
-            Folder for finished resamples, one small file each; created if necessary. After an
-            interruption, calling again on the same data with the same fit (give `select` a `seed`)
-            reuses these files and returns the same numbers as an uninterrupted call. The new call
-            may request more resamples, and several calls may share a folder. Damaged and foreign
-            files are ignored with a warning. If files can't be written, the call continues.
-        on_piece : callable, optional
-            Called with a :class:`treeselect.running.pieces.Piece` after each resample, including
-            those from `checkpoint`. An exception that it raises ends the call; KeyboardInterrupt
-            stops it as Ctrl-C does.
-        data : frame or path, optional
-            The data of the fit, required if the model was loaded from a file without data.
-        weights, offset : sequence of int, sequence of float, optional
-            Case weights and offset for `data`, if the fit was given them as arrays.
-
-        Returns
-        -------
-        SelectionResult
-            The same selection with :attr:`stability`.
-
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed.
-        DataError
-            If the data are required but not given, or differ from the data of the fit.
-        StabilityError
-            If no term is selected and `k` is not given, or the response is constant on a resample.
-        OutOfMemoryError, WorkerError
-            If memory runs out, or work can't be passed to a process.
-
-        Notes
-        -----
-        If interrupted (Ctrl-C) after two or more resamples (complementary pairs), it returns the
-        finished ones: ``.stability.partial`` is True, and summary and report say so. Otherwise
-        KeyboardInterrupt is raised.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
-        >>> folder = tempfile.mkdtemp()
-        >>> first = fit.resample(3, checkpoint=folder)
-        >>> taken = []
-        >>> more = fit.resample(
-        ...     5, checkpoint=folder, on_piece=lambda piece: taken.append(piece.was_saved)
-        ... )
-        >>> taken
-        [True, True, True, False, False]
-        """
-        from treeselect.results.effect_points import effect_points
-        from treeselect.results.effects import make_record
-        from treeselect.results.refitting import growing
-
-        given = dict(locals())
-        course = self._course(n_jobs, checkpoint, on_piece)
-        own_seed = self.seed if seed is None else read_seed(seed)
-        effects = check_flag("effects", effects) and bool(self.selected)
-        here, folds = self._in_groups(fold_groups, data, weights, offset)
-        method = self.chosen_method if k is None else self.chosen_method.tuned(None)
-        choice = self._choice_on_resamples(k)
-        usual: Scheme = "complementary" if choice.k == AUTO else "bootstrap"
-        scheme = usual if scheme is None else scheme
-        halves = choice.k == AUTO == self.choice.k and scheme == "complementary"
-        known = dataclasses.replace(self, design=here)
-        points = effect_points(known) if effects else None
-        found, scores, readings = assess(
-            Procedure(here.problem_for(method), method, here.row_weights, choice),
-            self.step.selected,
-            n_resamples=n,
-            scheme=scheme,
-            path=path,
-            n_scored=n_shown(self.k, here.arrays.groups) if halves else 0,
-            seed=stream_seed(own_seed, "stability"),
-            groups_name=folds.groups_name,
-            probes=None if points is None else points.probes,
-            grow=None if points is None else growing(self),
-            course=course,
-        )
-        record = None if points is None else make_record(known, points, readings)
-        step = step_text(SelectionResult.resample, given | {"seed": own_seed})
-        return dataclasses.replace(
-            self,
-            resampled=found,
-            scores=self.scores if scores is None else scores,
-            effect_record=record,
-            call=self.call.then(step),
-        )
-
-    def _choice_on_resamples(self, k: Any) -> Choice:
-        """How resamples choose their number of units."""
-        if k is None and self.choice.k not in (None, AUTO):
-            k = self.k
-        if isinstance(k, str):
-            check_rule(k)
-        elif k is not None:
-            k = check_count("k", k, least=0)
-        return self.choice if k is None else dataclasses.replace(self.choice, k=k)
-
-    def coefficient_stability(
-        self,
-        n_jobs: int | None = None,
-        *,
-        missing: Literal["drop", "indicator"] = "drop",
-        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
-        fold_groups: str | Sequence[Any] | None = None,
-        data: Any = None,
-        weights: Sequence[float] | None = None,
-        offset: Sequence[float] | None = None,
-    ) -> CoefficientStability:
-        """Refit the linear model on each resample, with the terms selected there.
-
-        The table that Heinze, Wallisch and Dunkler [1]_ recommend with every selected model: how
-        much of a coefficient, and of its uncertainty, is due to the selection.
-
-        Parameters
-        ----------
-        n_jobs : int, optional
-            Default: as in the fit. Results do not depend on it.
-        missing, ordered
-            As in :meth:`refit`. What replaces a missing number is computed from all rows.
-        fold_groups : array, shape (n_rows,), optional
-            The clusters, if :meth:`resample` was given an array of them.
-        data : frame or path, optional
-            The data of the fit, required if the model was loaded from a file without data.
-        weights, offset : sequence of float, optional
-            Case weights and offset for `data`, if the fit was given them as arrays.
-
-        Returns
-        -------
-        CoefficientStability
-            ``.tidy()``, ``.summary()``; may be passed to :meth:`report` as `coefficients`.
-
-        Raises
-        ------
-        StabilityError
-            If there are no resamples, or the call that drew them was interrupted.
-        OptionError
-            If an argument is not allowed, or clusters are required and not given.
-        DataError
-            If the data are required but not given, or differ from the data of the fit.
-        OutOfMemoryError, WorkerError
-            If memory runs out, a process ends prematurely, or work can't be passed to a process.
-
-        Warns
-        -----
-        TreeselectWarning
-            If the linear model of all terms drops more than 5% of the rows for missing values.
-
-        Notes
-        -----
-        The linear model is that of ``refit("glm")``, fitted to the rows of the resample with the
-        terms selected on it. With b the coefficient on a resample, 0 if its term is not selected,
-        and f its counterpart in the full model, which has all terms and is fitted to all rows:
-
-        - RMSD ratio: ``sqrt(mean((b - f)^2))`` over all resamples, divided by the standard error of
-          f (cluster-robust if the fit has `fold_groups`).
-        - Relative conditional bias: ``mean(b) / f - 1`` over the resamples that selected the term.
-        - Quantiles of b over all resamples.
-
-        The full model is taken to be unbiased. If it can't be fitted, as with more terms than rows,
-        comparisons with it are missing. Half-samples serve as well as the bootstrap: estimates
-        from half of the rows deviate about as much from the estimates from all rows.
-
-        A factor level that is absent from a resample has no coefficient there, and a resample whose
-        linear model can't be fitted (separated classes, collinear terms) has none. Both are
-        counted, and not treated as 0.
-
-        References
-        ----------
-        .. [1] G. Heinze, C. Wallisch, D. Dunkler (2018). Variable selection: A review and
-           recommendations for the practicing statistician. Biometrical Journal 60, 431-449.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ sex + age", data, method="stepwise", k=1, seed=1)
-        >>> table = fit.resample(5).coefficient_stability().tidy()
-        >>> table["column"].to_list()
-        ['Intercept', 'sex', 'age']
-        """
-        from treeselect.resampling.coefficient_stability import coefficient_stability
-
-        given = dict(locals())
-        stability, name = self.stability, self.choice.folds.groups_name
-        if fold_groups is None and stability.groups_name != name:
-            if not isinstance(stability.groups_name, str):
-                raise OptionError(
-                    "`fold_groups` must be given: `resample()` was given an array of clusters,"
-                    " which is not stored.\n  Give the same array again."
-                )
-            fold_groups = stability.groups_name
-        here, _ = self._in_groups(fold_groups, data, weights, offset)
-        workers = self._workers(n_jobs)
-        found = coefficient_stability(self, here, stability, workers, missing, ordered)
-        step = step_text(SelectionResult.coefficient_stability, given)
-        return dataclasses.replace(found, call=self.call.whole + step)
-
-    def _then(self, method: Callable[..., Any], given: Mapping[str, Any]) -> str:
-        """The call of the fit with a step that leaves it unchanged."""
-        return self.call.text + step_text(method, given)
-
-    def _workers(self, n_jobs: object) -> Workers:
-        """The requested number of workers, otherwise as in the fit."""
-        asked = check_n_jobs(n_jobs)
-        return workers_for(self.n_jobs if asked is None else asked)
+        fit, course = self._fit, self._course(n_jobs, checkpoint, on_piece)
+        here, folds = fit.in_groups(fold_groups)
+        given: dict[str, Any] = {
+            "split": split, "repeats": repeats, "gamma_min": gamma_min, "level": level,
+            "seed": fit.seed if seed is None else read_seed(seed), "missing": missing,
+            "ordered": ordered,
+        }  # fmt: skip
+        step = step_text(SelectionResult.inference, {**given, "fold_groups": fold_groups})
+        return infer(fit, here, **given, folds=folds, course=course, call=fit.call.text + step)
 
     def _course(
         self,
@@ -593,445 +826,15 @@ class SelectionResult(ReadableFit):
         on_piece: Callable[[Piece], object] | None,
     ) -> Course:
         """How the pieces of a long call are run."""
+        asked = check_n_jobs(n_jobs)
         return Course(
-            self._workers(n_jobs),
-            self.progress,
+            workers_for(self._fit.n_jobs if asked is None else asked),
+            self._fit.progress,
             read_checkpoint(checkpoint),
             check_on_piece(on_piece),
         )
 
-    # --- performance ---
-
-    def performance(
-        self,
-        folds: int | Splitter | Sequence[int] = 5,
-        *,
-        repeats: int = 1,
-        fold_groups: str | Sequence[Any] | None = None,
-        inner_folds: int | Splitter | Sequence[int] | None = None,
-        scoring: Scoring = None,
-        seed: int | None = None,
-        n_jobs: int | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        on_piece: Callable[[Piece], object] | None = None,
-        data: Any = None,
-        weights: Sequence[float] | None = None,
-        offset: Sequence[float] | None = None,
-    ) -> Performance:
-        """Nested cross-validation: how well the whole procedure predicts new rows.
-
-        In each fold the selection path, the choice of `k` by the rule of the fit (by inner
-        cross-validation on the training rows, if the rule needs it) and the final model are
-        repeated, and the model is scored on the held-out rows. The fit is not modified.
-
-        Parameters
-        ----------
-        folds, repeats : int, splitter or array of int; int
-            The outer folds, given as in :func:`treeselect.select`.
-        fold_groups : str or array, shape (n_rows,), optional
-            Clusters that are held out as a whole; by default as in the fit. A column that is
-            neither the fit's nor behind the terms requires `data`. The selection in each fold, as
-            in the fit, keeps the fit's own clusters together, if it has any.
-        inner_folds : int, splitter or array of int, optional
-            Folds of the training rows that choose `k`; by default as in the fit. They, too, keep
-            the fit's clusters together.
-        scoring : str or callable, optional
-            Score on the held-out rows; by default as in the fit, which also chooses `k`.
-        seed : int, optional
-            Default: as in the fit.
-        n_jobs : int, optional
-            Default: as in the fit. Results do not depend on it.
-        checkpoint, on_piece : path, callable, optional
-            As in :meth:`resample`; a piece is a fold.
-        data : frame or path, optional
-            The data of the fit, required if the model was loaded from a file without data.
-        weights, offset : sequence of float, optional
-            Case weights and offset for `data`, if the fit was given them as arrays.
-
-        Returns
-        -------
-        Performance
-            ``.mean``, ``.standard_error``, ``.tidy()``, ``.glance()``, ``.summary()``. If
-            interrupted (Ctrl-C) after two or more folds, it describes the finished ones, and
-            ``.partial`` is True.
-
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed, or the rows can't be split.
-        DataError
-            If the data are required but not given, or differ from the data of the fit.
-        OutOfMemoryError, WorkerError
-            If memory runs out, or work can't be passed to a process.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ sex + age", data, method="importance", k=1, seed=1)
-        >>> 0.7 < fit.performance(folds=3).mean < 0.8
-        True
-        """
-        from treeselect.resampling.performance import measure
-
-        given = dict(locals())
-        own_seed = self.seed if seed is None else read_seed(seed)
-        found = measure(
-            self,
-            folds,
-            repeats=repeats,
-            fold_groups=fold_groups,
-            inner_folds=inner_folds,
-            scoring=scoring,
-            seed=own_seed,
-            course=self._course(n_jobs, checkpoint, on_piece),
-            data=data,
-            weights=weights,
-            offset=offset,
-        )
-        call = self._then(SelectionResult.performance, given | {"seed": own_seed})
-        return dataclasses.replace(found, call=call)
-
-    def conditional_importance(
-        self,
-        folds: int | Splitter | Sequence[int] = 5,
-        *,
-        terms: str | Sequence[str] | None = None,
-        repeats: int | None = None,
-        fold_groups: str | Sequence[Any] | None = None,
-        scoring: Scoring = None,
-        seed: int | None = None,
-        n_jobs: int | None = None,
-        data: Any = None,
-        weights: Sequence[float] | None = None,
-        offset: Sequence[float] | None = None,
-    ) -> ConditionalImportance:
-        """Importance of each term given the other selected terms, tested on held-out rows.
-
-        In each fold one forest is grown on the selected terms, and one without each of them
-        (leave-one-covariate-out [1]_); importance is the loss of score on the held-out rows.
-        Factors and groups are left out as a whole. The final model of the fit is not used.
-
-        Parameters
-        ----------
-        folds : int, splitter or array of int
-            Folds, given as in :func:`treeselect.select`.
-        repeats : int, optional
-            How often to repeat the folds, so that the test depends less on the random split; by
-            default 5 if `folds` is a number, otherwise 1.
-        terms : str or sequence of str, optional
-            Terms or groups to test; by default all selected ones. An unselected one is instead
-            added to the selected ones.
-        fold_groups : str or array, shape (n_rows,), optional
-            Clusters that are held out as a whole; by default as in the fit. A column that is
-            neither the fit's nor behind the terms requires `data`.
-        scoring : str or callable, optional
-            Score on the held-out rows; by default as in the fit.
-        seed : int, optional
-            Default: as in the fit.
-        n_jobs : int, optional
-            Default: as in the fit. Results do not depend on it.
-        data : frame or path, optional
-            The data of the fit, required if the model was loaded from a file without data.
-        weights, offset : sequence of float, optional
-            Case weights and offset for `data`, if the fit was given them as arrays.
-
-        Returns
-        -------
-        ConditionalImportance
-            ``.tidy()``, ``.summary()``.
-
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed, no term is selected and `terms` is not given, or the
-            rows can't be split.
-        DataError
-            If the data are required but not given, or differ from the data of the fit.
-        OutOfMemoryError, WorkerError
-            If memory runs out, or work can't be passed to a process.
-
-        Notes
-        -----
-        Intervals and one-sided p-values come from the corrected resampled t test [2]_. They
-        ignore the selection: for terms selected from many on the same rows, importances are too
-        large and p-values anti-conservative. :meth:`inference` tests on rows that played no part
-        in the selection.
-
-        References
-        ----------
-        .. [1] J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani, L. Wasserman (2018).
-           Distribution-free predictive inference for regression. JASA 113(523), section 6.
-        .. [2] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning
-           52, 239-281.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ sex + age", data, method="importance", k=2, seed=1)
-        >>> found = fit.conditional_importance(repeats=1).tidy().set_index("term")
-        >>> bool(found.loc["sex", "p_value"] < 0.01)
-        True
-        """
-        from treeselect.resampling.conditional import leave_out
-
-        given = dict(locals())
-        own_seed = self.seed if seed is None else read_seed(seed)
-        found = leave_out(
-            self,
-            folds,
-            terms=terms,
-            repeats=repeats,
-            fold_groups=fold_groups,
-            scoring=scoring,
-            seed=own_seed,
-            workers=self._workers(n_jobs),
-            data=data,
-            weights=weights,
-            offset=offset,
-        )
-        call = self._then(SelectionResult.conditional_importance, given | {"seed": own_seed})
-        return dataclasses.replace(found, call=call)
-
-    def risk_groups(
-        self,
-        n_groups: int = 3,
-        horizon: float | None = None,
-        folds: int | Splitter | Sequence[int] = 10,
-        *,
-        fold_groups: str | Sequence[Any] | None = None,
-        seed: int | None = None,
-        n_jobs: int | None = None,
-        data: Any = None,
-        weights: Sequence[float] | None = None,
-        offset: Sequence[float] | None = None,
-    ) -> RiskGroups:
-        """Survival in groups of increasing predicted risk, and calibration of predicted survival.
-
-        In each fold the final model is refitted to the selected terms on the training rows (a
-        random forest for a sparse forest) and predicts the risk and the survival
-        of the held-out rows. Groups are cut at the quantiles of these risks.
-
-        Parameters
-        ----------
-        n_groups : int
-            From 2 to 20. Rows of equal risk stay together, so there may be fewer groups.
-        horizon : float, optional
-            Time at which predicted and observed survival are compared, above 0 and not after the
-            end of follow-up; by default the median event time.
-        folds : int, splitter or array of int
-            Folds, given as in :func:`treeselect.select`.
-        fold_groups : str or array, shape (n_rows,), optional
-            Clusters that are held out as a whole; by default as in the fit. A column that is
-            neither the fit's nor behind the terms requires `data`.
-        seed : int, optional
-            Default: as in the fit.
-        n_jobs : int, optional
-            Default: as in the fit. Results do not depend on it.
-        data : frame or path, optional
-            The data of the fit, required if the model was loaded from a file without data.
-        weights, offset : sequence of float, optional
-            Case weights and offset for `data`, if the fit was given them as arrays.
-
-        Returns
-        -------
-        RiskGroups
-            ``.tidy()``, Kaplan-Meier curves with the numbers at risk;
-            ``.calibration()``, predicted and observed survival at the horizon; ``.summary()``.
-
-        Raises
-        ------
-        OptionError
-            If the response is not a time to an event, an argument is not allowed, or the rows
-            can't be split.
-        DataError
-            If the data are required but not given, or differ from the data of the fit.
-        OutOfMemoryError, WorkerError
-            If memory runs out, or work can't be passed to a process.
-
-        Notes
-        -----
-        The terms were selected on all rows, and the cross-validation does not repeat the selection:
-        with many candidate terms the groups are further apart than they would be on new rows.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load_gbsg2()
-        >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
-        >>> fit.risk_groups(folds=3).calibration()["group"].to_list()
-        ['low', 'middle', 'high']
-        """
-        from treeselect.results.risk import risk_groups_of
-
-        given = dict(locals())
-        found = risk_groups_of(
-            self,
-            n_groups,
-            horizon,
-            folds,
-            fold_groups=fold_groups,
-            seed=seed,
-            workers=self._workers(n_jobs),
-            data=data,
-            weights=weights,
-            offset=offset,
-        )
-        call = self._then(SelectionResult.risk_groups, given | {"seed": found.seed})
-        return dataclasses.replace(found, call=call)
-
-    def learning_curve(
-        self,
-        shares: Sequence[float] = (0.25, 0.5, 0.75, 1.0),
-        folds: int | Splitter | Sequence[int] = 5,
-        *,
-        repeats: int = 1,
-        fold_groups: str | Sequence[Any] | None = None,
-        inner_folds: int | Splitter | Sequence[int] | None = None,
-        seed: int | None = None,
-        n_jobs: int | None = None,
-        data: Any = None,
-        weights: Sequence[float] | None = None,
-        offset: Sequence[float] | None = None,
-    ) -> LearningCurve:
-        """Learning curve: score and stability of the whole procedure by the number of rows.
-
-        In each fold the selection, with the fit's rule for `k`, is repeated on nested subsets of
-        the training rows and scored on the same held-out rows. The fit is not modified.
-
-        Parameters
-        ----------
-        shares : sequence of float
-            Shares of the training rows of each fold (stratified by class; whole clusters, if there
-            are any), increasing, above 0, at most 1.
-        folds, repeats : int, splitter or array of int; int
-            As in :meth:`performance`.
-        fold_groups : str or array, shape (n_rows,), optional
-            As in :meth:`performance`.
-        inner_folds : int, splitter or array of int, optional
-            Folds of the rows of a subset that choose `k`; by default as in the fit.
-        seed : int, optional
-            Default: as in the fit.
-        n_jobs : int, optional
-            Default: as in the fit. Results do not depend on it.
-        data : frame or path, optional
-            The data of the fit, required if the model was loaded from a file without data.
-        weights, offset : sequence of float, optional
-            Case weights and offset for `data`, if the fit was given them as arrays.
-
-        Returns
-        -------
-        LearningCurve
-            ``.tidy()``, one row per share; ``.words``, what the last increase in rows gained.
-
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed, the rows can't be split, or a subset is too small.
-        DataError
-            If the data are required but not given, or differ from the data of the fit.
-        OutOfMemoryError, WorkerError
-            If memory runs out, a process ends prematurely, or work can't be passed to a process.
-
-        Notes
-        -----
-        The stability index compares the sets selected in the folds. Subsets of different folds
-        share rows, the more the larger they are, and this alone makes their sets more similar.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
-        >>> curve = fit.learning_curve([0.5, 1], folds=3)
-        >>> list(curve.tidy()["rows"].round())
-        [437.0, 873.0]
-        """
-        from treeselect.resampling.outer_folds import learn
-
-        given = dict(locals())
-        own_seed = self.seed if seed is None else read_seed(seed)
-        n_jobs = check_n_jobs(n_jobs)
-        found = learn(
-            self,
-            shares,
-            folds,
-            repeats=repeats,
-            fold_groups=fold_groups,
-            inner_folds=inner_folds,
-            seed=own_seed,
-            workers=self._workers(n_jobs),
-            data=data,
-            weights=weights,
-            offset=offset,
-        )
-        call = self._then(SelectionResult.learning_curve, given | {"seed": own_seed})
-        return dataclasses.replace(found, call=call)
-
-    # --- citation ---
-
-    def citation(
-        self,
-        performance: Performance | None = None,
-        *,
-        data: Any = None,
-        weights: Sequence[float] | None = None,
-        offset: Sequence[float] | None = None,
-    ) -> Citation:
-        """Methods paragraph, limitations and references for a paper.
-
-        Parameters
-        ----------
-        performance : Performance, optional
-            The result of :meth:`performance`, whose score is then reported.
-        data : frame or path, optional
-            The data of the fit, for counts and the fingerprint if the model was loaded from a file
-            without data.
-        weights, offset : sequence of float, optional
-            Case weights and offset for `data`, if the fit was given them as arrays.
-
-        Returns
-        -------
-        Citation
-            Prints as text. ``.methods``, a paragraph with the numbers of this fit;
-            ``.limitations``, those that apply to it; ``.references`` and ``.bibtex``; ``.call`` and
-            ``.seed``; ``.versions`` of the installed software; ``.fingerprint`` of the data, the
-            SHA-256 hash of the response, the columns behind the candidate terms, case weights and
-            offset, with their names, for the rows used, in their order. It does not depend on the
-            order of the columns, the library or the machine; None without the data.
-
-        Raises
-        ------
-        OptionError
-            If `performance` belongs to another fit, or weights or an offset do not match `data`.
-        DataError
-            If `data` differ from the data of the fit.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ sex + age", data, method="importance", k=1, seed=1)
-        >>> found = fit.citation()
-        >>> found.methods.split(". ")[1:3]
-        ['The number of terms was fixed at 1', 'The selected term was sex']
-        >>> print(found.bibtex.splitlines()[0])
-        @manual{treeselect,
-        """
-        from treeselect.resampling.performance import Performance
-        from treeselect.results.belonging import check_found
-        from treeselect.results.citation import cite
-        from treeselect.results.versions import software_versions
-
-        if performance is not None:
-            check_found(self, "performance", performance, Performance)
-        known = self
-        if data is not None or weights is not None or offset is not None:
-            known = dataclasses.replace(self, design=self.design.again(data, weights, offset))
-        return cite(known, software_versions(), performance)
-
-    # --- file ---
+    # --- file, figures and report ---
 
     def save(self, path: str | os.PathLike[str], include_data: bool = False) -> Path:
         """Write the model to one file, for :func:`treeselect.load`.
@@ -1064,9 +867,7 @@ class SelectionResult(ReadableFit):
 
         include_data = check_flag("include_data", include_data)
         target = file_path(path, error=ModelFileError)
-        return save_result(self, target, include_data=include_data)
-
-    # --- figures and report ---
+        return save_result(self._fit, target, include_data=include_data)
 
     def plot(
         self,
@@ -1081,19 +882,19 @@ class SelectionResult(ReadableFit):
         Parameters
         ----------
         kind : str, optional
-            ``"terms"``, the default: importances of the selected terms and, if there are
-            resamples, selection frequencies with intervals of these and of the most frequent other
-            terms. ``"path"``: score by number of terms. ``"importance"``: importances of the
-            selected terms. ``"stability"``: selection frequencies with intervals.
-            ``"correlation"``: associations between the selected terms in the data, by the absolute
-            rank correlation of two numbers, the correlation ratio of a number and a factor, and
-            Cramer's V of two factors. ``"substitutes"``: which terms replaced a selected term on
-            resamples without it. ``"shape"``: the effect of `term`, or a map of `term` and `other`.
+            ``"terms"``, the default: importances of the selected terms and, if there are resamples,
+            selection frequencies with intervals of these and of the most frequent other terms.
+            ``"path"``: score by number of terms. ``"importance"``: importances of the selected
+            terms. ``"stability"``: selection frequencies with intervals. ``"correlation"``:
+            associations between the selected terms in the data, by the absolute rank correlation of
+            two numbers, the correlation ratio of a number and a factor, and Cramer's V of two
+            factors. ``"substitutes"``: which terms replaced a selected term on resamples without
+            it. ``"shape"``: the effect of `term`, or a map of `term` and `other`.
             ``"interactions"``: sizes of the largest interactions. ``"importance_path"``:
             importances by number of terms. ``"history"``: importances of the terms and of the
             shadows in the rounds of Boruta. ``"risk_groups"``: survival in the groups of
-            :meth:`risk_groups`, observed and predicted, with the numbers at risk. Where terms are
-            grouped, a group counts as one.
+            :meth:`risk_groups <treeselect.results.views.ModelView.risk_groups>`, observed and
+            predicted, with the numbers at risk. Where terms are grouped, a group counts as one.
         term, other : str, optional
             Selected terms with one variable each, for ``"shape"``.
         ax : matplotlib.axes.Axes, optional
@@ -1124,7 +925,7 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.reports.plots import plot
 
-        return plot(self, kind, term=term, other=other, ax=ax)
+        return plot(self._fit, kind, term=term, other=other, ax=ax)
 
     def report(
         self,
@@ -1139,7 +940,8 @@ class SelectionResult(ReadableFit):
     ) -> Path:
         """Write a report: one self-contained HTML file, or Markdown.
 
-        For times to an event it includes :meth:`risk_groups`, which refits the final model in ten
+        For times to an event it includes :meth:`risk_groups
+        <treeselect.results.views.ModelView.risk_groups>`, which refits the final model in ten
         folds.
 
         Parameters
@@ -1153,7 +955,8 @@ class SelectionResult(ReadableFit):
         performance : Performance, optional
             The result of :meth:`performance`, shown in its own section.
         coefficients : CoefficientStability, optional
-            The result of :meth:`coefficient_stability`, shown in its own section.
+            The result of :meth:`coefficient_stability
+            <treeselect.results.views.ModelView.coefficient_stability>`, shown in its own section.
         linear : GlmFit, optional
             The result of ``refit("glm")``, shown in its own section with tests of its terms.
         sections : list of str, optional
@@ -1182,15 +985,15 @@ class SelectionResult(ReadableFit):
         own = None if template is None else file_path(template, name="template")
         with chosen_digits(check_digits(digits)):
             return write_report(
-                self, file_path(path), own, performance, coefficients, sections, linear
+                self._fit, file_path(path), own, performance, coefficients, sections, linear
             )
 
     def __repr__(self) -> str:
         from treeselect.results.short import fit_lines
 
-        return "\n".join(fit_lines(self))
+        return "\n".join(fit_lines(self._fit))
 
     def _repr_html_(self) -> str:
         from treeselect.reports.notebook import fit_html
 
-        return fit_html(self)
+        return fit_html(self._fit)

@@ -1,57 +1,69 @@
-"""A scikit-learn transformer that selects columns, for pipelines and searches."""
+"""A scikit-learn transformer that selects columns, or terms of a formula.
+
+The file is long because it documents the arguments and reads what scikit-learn may give it.
+"""
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from treeselect.algorithms.registry import find_method
 from treeselect.arguments.checks import (
+    JOINT,
     USUAL_METHOD,
+    USUAL_SIZE,
+    check_flag,
     described,
     length,
     named_groups,
     named_keep,
     named_keys,
+    nested_parameters,
+    read_seed,
+    with_nested,
 )
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind, read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.errors import DataError, OptionError, listing
+from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
+from treeselect.formulas.checks import unquote
 from treeselect.frames.files import labels_in
 from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Splitter
+from treeselect.result import SelectionResult
 from treeselect.results.tables import tidy_table
 from treeselect.selection import select
-from treeselect.selector_base import (
-    SelectorBase,
-    columns_at,
-    encoded,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from treeselect.algorithms.method import Method
-    from treeselect.result import SelectionResult
 
 Column = str | int
 """A column of X by its name or its number, from 0."""
 
+_METHOD = "method" + JOINT
 
-class TreeSelector(SelectorMixin, SelectorBase):
-    """Scikit-learn transformer that selects columns with :func:`treeselect.select`.
 
-    Each column of X is a term: text and categories are factors, and missing values are allowed.
-    Arguments that are not explained here are those of :func:`treeselect.select`.
+class TreeSelector(SelectorMixin, BaseEstimator):
+    """Scikit-learn transformer that selects columns or terms with :func:`treeselect.select`.
+
+    Without a formula each column of X is a term: text and categories are factors, and missing
+    values are allowed. With a formula X is a frame, and :meth:`transform` gives its columns behind
+    the selected terms, never the response. Arguments that are not explained here are those of
+    :func:`treeselect.select`.
 
     Parameters
     ----------
@@ -59,9 +71,10 @@ class TreeSelector(SelectorMixin, SelectorBase):
         Options of a method object are nested parameters: ``TreeSelector(GRRF())`` has
         ``method__gamma``.
     k : int, "auto", "1se", "best" or None
-        Number of columns to select; a group counts as one. As scikit-learn can't distinguish an
+        Number of terms to select; a group counts as one. As scikit-learn can't distinguish an
         explicit argument from a default, a method that finds a set of its own (such as
         ``"boruta"``) does so with ``"auto"`` too.
+    formula : str, optional
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
@@ -69,7 +82,7 @@ class TreeSelector(SelectorMixin, SelectorBase):
         with other numbers need ``"multinomial"`` (or ``"binomial"``). A structured `y` is a
         survival response (cox).
     groups : dict of str to list of str or int, optional
-        Columns, by name or number, that are selected together.
+        Columns, by name or number, that are selected together; with a formula, terms.
     costs : dict of str or int to float, optional
         Cost of a column, by name or number, or of a group.
     keep : list of str or int, str or int, optional
@@ -78,27 +91,33 @@ class TreeSelector(SelectorMixin, SelectorBase):
         Columns, by name or number, with which predictions of ``result_`` must not decrease (1) or
         must not increase (-1).
     folds, repeats, scoring, resamples, weights_kind, n_jobs
+    weights, offset, fold_groups : str, optional
+        Columns of the frame, with a formula only, so that cross-validation divides them with it.
+        The formula excludes them from ``.``.
+    labels : dict of str to str, optional
+        With a formula only.
     encode : bool
-        Whether :meth:`transform` gives numbers only, as most estimators need: one column per level
-        of a selected factor, such as ``sex[female]``, and text and logical values as numbers. By
-        default, selected columns are unchanged.
+        Whether :meth:`transform` gives numbers only, as most estimators need: one column per number
+        and spline basis and one per level of a selected factor, such as ``sex[female]``. By
+        default, columns are unchanged.
     new_levels : {"error", "missing", "other"}
-        How :meth:`transform` with ``encode=True`` treats levels that were not in the data of the
-        fit; the last two give 0 in all columns of the factor.
+        How levels that were not in the data of the fit are treated by ``result_.predict`` and by
+        :meth:`transform` with ``encode=True``, where the last two give 0 in all columns of the
+        factor.
     random_state : int, RandomState or None
         An int is the ``seed``; a RandomState draws it.
 
     Attributes
     ----------
     result_ : SelectionResult
-        The full result, with ``.summary()``, ``.path``, ``.report(...)`` and so on. Its terms are
-        the names of the columns, or ``x0``, ``x1``, ... if X has none.
+        The full result, with ``.summary()``, ``.path``, ``.report(...)`` and so on. Without a
+        formula its terms are the names of the columns, or ``x0``, ``x1``, ... if X has none.
     feature_importances_ : ndarray of float, shape (n_features,)
         Importance in the final model (of the whole group for a column of a group); 0 for
-        columns that are not selected.
+        columns that are not selected. Without a formula only.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, shape (n_features,)
-        Present only if X has names.
+        Present only if X has names; with a formula all columns of the frame in ``fit``.
 
     Notes
     -----
@@ -107,17 +126,27 @@ class TreeSelector(SelectorMixin, SelectorBase):
     ``set_fit_request(sample_weight=True)``. Errors are those of ``select``, and are ValueErrors.
     A missing response is an error, as in other scikit-learn estimators.
 
+    Inside a cross-validation the selection is repeated on the training rows of each fold, and what
+    transforms such as ``scale`` or ``bs`` learn comes from these rows.
+
     Examples
     --------
     >>> import treeselect
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
-    >>> data = treeselect.datasets.load("titanic_correlated")
-    >>> X, y = data[["sex", "parch", "sibsp"]], data["survived"]
+    >>> data = treeselect.datasets.load("titanic")
+    >>> X, y = data[["pclass", "parch", "sibsp"]], data["survived"]
     >>> selector = treeselect.TreeSelector(method="importance", k=1, random_state=1)
     >>> model = make_pipeline(selector, LogisticRegression()).fit(X, y)
     >>> model[0].get_feature_names_out()
-    array(['sex'], dtype=object)
+    array(['pclass'], dtype=object)
+    >>> selector = treeselect.TreeSelector(
+    ...     "importance", k=1, formula="survived ~ sex + parch", encode=True, random_state=1
+    ... )
+    >>> model = make_pipeline(selector, HistGradientBoostingClassifier(max_iter=5)).fit(data, y)
+    >>> model[0].get_feature_names_out()
+    array(['sex[female]', 'sex[male]'], dtype=object)
     """
 
     def __init__(
@@ -125,61 +154,103 @@ class TreeSelector(SelectorMixin, SelectorBase):
         method: str | Method = USUAL_METHOD,
         k: int | Literal["auto", "1se", "best"] | None = "auto",
         *,
+        formula: str | None = None,
         method_options: Mapping[str, Any] | None = None,
         family: str = "auto",
+        weights: str | None = None,
+        weights_kind: WeightsKind | None = None,
+        offset: str | None = None,
         groups: Mapping[str, Sequence[Column]] | None = None,
         costs: Mapping[Column, float] | None = None,
         keep: Iterable[Column] | Column | None = None,
         monotone: Mapping[Column, int] | None = None,
         folds: int | Splitter | Sequence[int] | None = None,
         repeats: int | None = None,
+        fold_groups: str | None = None,
         scoring: Scoring = None,
         resamples: int = 0,
+        labels: Mapping[str, str | None] | None = None,
         encode: bool = False,
         new_levels: NewLevels = "error",
-        weights_kind: WeightsKind | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.method = method
         self.k = k
+        self.formula = formula
         self.method_options = method_options
         self.family = family
+        self.weights = weights
+        self.weights_kind = weights_kind
+        self.offset = offset
         self.groups = groups
         self.costs = costs
         self.keep = keep
         self.monotone = monotone
         self.folds = folds
         self.repeats = repeats
+        self.fold_groups = fold_groups
         self.scoring = scoring
         self.resamples = resamples
+        self.labels = labels
         self.encode = encode
         self.new_levels = new_levels
-        self.weights_kind = weights_kind
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name.
+
+        Parameters
+        ----------
+        deep : bool
+            Include the options of a method object, as ``method__gamma``.
+        """
+        found: dict[str, Any] = super().get_params(deep=deep)
+        if deep:
+            nested = nested_parameters(self.method)
+            found |= {_METHOD + name: value for name, value in nested.items()}
+        return found
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters, and options of a method object, as ``method__gamma=0.2``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter or option.
+        """
+        nested = {name: value for name, value in params.items() if name.startswith(_METHOD)}
+        super().set_params(**{name: v for name, v in params.items() if name not in nested})
+        if nested:
+            options = {name.removeprefix(_METHOD): value for name, value in nested.items()}
+            self.method = with_nested(self.method, options, "method")
+        return self
 
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Sequence[float] | None = None,
         fold_groups: Sequence[Any] | None = None,
     ) -> TreeSelector:
-        """Select columns.
+        """Select columns or terms.
 
         Parameters
         ----------
         X : array or frame, shape (n_samples, n_features)
             Numbers, with NaN for missing values, or text; a pandas, polars or pyarrow frame may
-            also have categories.
+            also have categories. With a formula a frame.
         y : array, shape (n_samples,)
             For survival a structured array as in scikit-survival, with a logical field (the event)
-            and a numeric field (the time).
+            and a numeric field (the time). With a formula the variable on its left-hand side: it is
+            needed if X does not hold this column, and must equal it if X does. If there are several
+            variables, as in ``Surv(time, event)``, X must hold them, and `y` is not read.
         sample_weight : array of float, shape (n_samples,), optional
-            Case weights, at least 0.
+            Case weights, at least 0; with a formula use `weights`.
         fold_groups : array, shape (n_samples,), optional
-            Clusters of rows, which no fold, bootstrap sample or resample divides.
+            Clusters of rows, which no fold, bootstrap sample or resample divides; with a formula
+            use the parameter of the same name.
 
         Returns
         -------
@@ -189,9 +260,54 @@ class TreeSelector(SelectorMixin, SelectorBase):
         Raises
         ------
         ValueError
-            For data or arguments that are not allowed.
+            For a formula, data or arguments that are not allowed.
         """
-        arguments = self._selection_arguments()
+        read = self._read_columns if self.formula is None else self._read_formula
+        formula, frame, arguments = read(X, y, sample_weight, fold_groups)
+        frame.attrs["labels"] = labels_in(X)
+        result = select(
+            formula,
+            frame,
+            family=self.family,
+            weights_kind=self.weights_kind,
+            resamples=self.resamples,
+            folds=self.folds,
+            repeats=self.repeats,
+            scoring=self.scoring,
+            n_jobs=self.n_jobs,
+            new_levels=self.new_levels,
+            progress=False,
+            **arguments,
+        )
+        assert isinstance(result, SelectionResult)
+        self.result_: SelectionResult = result
+        names = list(frame.columns)
+        if self.formula is None:
+            tidy = tidy_table(result._fit).set_index("term")
+            names = [name for name in names if name in tidy.index]
+            found = tidy["importance"].loc[names].to_numpy(dtype=np.float64)
+            self.feature_importances_: FloatArray = found
+        else:
+            validate_data(self, X, skip_check_array=True)
+            names = list(_frame(X).columns)
+            # scikit-learn reads the names of polars and pyarrow from version 1.9 on.
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        self._support: BoolArray = np.isin(names, result.variables)
+        self._encoded = _encoded(result, frame.head(1))[0] if self.encode else None
+        return self
+
+    def _read_columns(
+        self, X: Any, y: Any, sample_weight: Any, fold_groups: Any
+    ) -> tuple[str, pd.DataFrame, dict[str, Any]]:
+        """Formula, frame and arguments of the call if each column is a term."""
+        arguments = self._arguments()
+        for name in ("weights", "offset", "fold_groups", "labels"):
+            if getattr(self, name) is not None:
+                raise OptionError(
+                    f"`{name}` needs a `formula`, whose frame has the column.\n"
+                    f"  Found: {described(getattr(self, name))}. Without one, `fit` takes"
+                    " `sample_weight` and `fold_groups`."
+                )
         for name, given in (("sample_weight", sample_weight), ("fold_groups", fold_groups)):
             if isinstance(given, str):  # `select` would take it for the name of a column
                 raise OptionError(
@@ -207,35 +323,59 @@ class TreeSelector(SelectorMixin, SelectorBase):
         names = list(frame.columns)
         known = _read_response(y, self)
         check_consistent_length(frame, known)
-        read_weights(
-            sample_weight, frame, "sample_weight", self.weights_kind
-        )  # said by their name here
-        response = _put(known, frame)
-        frame.attrs["labels"] = labels_in(X)
-        self.result_: SelectionResult = select(
-            f"{response} ~ .",
+        read_weights(sample_weight, frame, "sample_weight", self.weights_kind)  # named as here
+        return (
+            f"{_put(known, frame)} ~ .",
             frame,
-            family=self.family,
-            weights=sample_weight,
-            weights_kind=self.weights_kind,
-            groups=named_groups(self.groups, names),
-            costs=named_keys(self.costs, names, "costs"),
-            keep=named_keep(self.keep, names),
-            monotone=named_keys(self.monotone, names, "monotone"),
-            resamples=self.resamples,
-            folds=self.folds,
-            repeats=self.repeats,
-            fold_groups=fold_groups,
-            scoring=self.scoring,
-            n_jobs=self.n_jobs,
-            new_levels=self.new_levels,
-            **arguments,
+            {
+                **arguments,
+                "weights": sample_weight,
+                "fold_groups": fold_groups,
+                "groups": named_groups(self.groups, names),
+                "costs": named_keys(self.costs, names, "costs"),
+                "keep": named_keep(self.keep, names),
+                "monotone": named_keys(self.monotone, names, "monotone"),
+            },
         )
-        tidy = tidy_table(self.result_).set_index("term").loc[names]
-        self._support: BoolArray = tidy["selected"].to_numpy(dtype=bool)
-        self.feature_importances_: FloatArray = tidy["importance"].to_numpy(dtype=np.float64)
-        self._encoded = encoded(self.result_, frame.head(1))[0] if self.encode else None
-        return self
+
+    def _read_formula(
+        self, X: Any, y: Any, sample_weight: Any, fold_groups: Any
+    ) -> tuple[str, pd.DataFrame, dict[str, Any]]:
+        """Formula, frame and arguments of the call if there is a formula."""
+        arguments = self._arguments()
+        given_here = {"sample_weight": sample_weight, "fold_groups": fold_groups}
+        for name, given in given_here.items():
+            if given is not None:
+                own = "weights" if name == "sample_weight" else name
+                raise OptionError(
+                    f"`{name}` must be a column of the frame if there is a formula.\n"
+                    f"  Found: {described(given)}. Use `TreeSelector({own}=...)` with its name."
+                )
+        for name in ("weights", "offset", "fold_groups"):
+            _check_column(name, getattr(self, name))
+            arguments[name] = getattr(self, name)
+        for name in ("groups", "costs", "keep", "monotone", "labels"):
+            arguments[name] = getattr(self, name)
+        assert self.formula is not None
+        return self.formula, _with_response(_frame(X), y, self.formula), arguments
+
+    def _arguments(self) -> dict[str, Any]:
+        """Arguments of ``select`` that need a check."""
+        options = {} if self.method_options is None else self.method_options
+        if not isinstance(options, Mapping):
+            raise OptionError(
+                "`method_options` must be a dictionary from names to values.\n"
+                f"  Found: {described(options)}."
+            )
+        check_flag("encode", self.encode)
+        find_method(self.method, options)  # an argument of `select` is none of these
+        return {
+            "method": self.method,
+            # Clones are equal texts, and `select` knows the default by its identity.
+            "k": USUAL_SIZE if isinstance(self.k, str) and self.k == USUAL_SIZE else self.k,
+            "seed": _seed(self.random_state),
+            **options,
+        }
 
     def _read(self, X: Any, y: Any = "no_validation", *, reset: bool = True) -> pd.DataFrame:
         """X as a new frame whose names are text; `reset` as in ``validate_data``."""
@@ -259,18 +399,20 @@ class TreeSelector(SelectorMixin, SelectorBase):
         return pd.DataFrame(X, columns=_numbered(X.shape[1])).infer_objects()
 
     def transform(self, X: Any) -> Any:
-        """The selected columns.
+        """The selected columns, or with a formula those behind the selected terms.
 
         Parameters
         ----------
         X : array or frame, shape (n_samples, n_features)
+            With a formula only the columns behind the selected terms are needed.
 
         Returns
         -------
-        array, shape (n_samples, n_selected)
-            A frame after ``set_output(transform="pandas")`` or ``"polars"``, which keeps the types
-            of a frame's columns. With ``encode=True`` numbers (float64), more columns if there are
-            factors; missing numbers are NaN, and a missing label is 0 in all columns of its factor.
+        array or frame, shape (n_samples, n_selected)
+            An array, or a frame after ``set_output(transform="pandas")`` or ``"polars"``, which
+            keeps the types of a frame's columns; with a formula always a frame, in the library of
+            X. With ``encode=True`` numbers (float64), more columns if there are factors; missing
+            numbers are NaN, and a missing label is 0 in all columns of its factor.
 
         Raises
         ------
@@ -279,21 +421,34 @@ class TreeSelector(SelectorMixin, SelectorBase):
             ``new_levels="error"`` also for new levels.
         """
         check_is_fitted(self)
+        wanted = _get_output_config("transform", self)["dense"]
+        if self.formula is not None:
+            frame = _frame(X)
+            columns = [str(name) for name in self.feature_names_in_[self._support]]
+            absent = [name for name in columns if name not in frame]
+            if absent:
+                raise NewDataError(
+                    "`X` must have the columns of the selected terms.\n"
+                    f"  Missing: {listing(absent)}.\n  Found: {listing(frame.columns)}."
+                )
+            self._warn_if_empty("terms")
+            if self._encoded is not None:
+                return _encoded(self.result_, frame)[1]
+            return _columns_at(X, [list(frame).index(name) for name in columns], wanted)
         if self._encoded is not None:
             frame = self._read(X, reset=False)
             frame.columns = list(getattr(self, "feature_names_in_", _numbered(frame.shape[1])))
-            self._warn_if_empty()
-            return encoded(self.result_, frame)[1]
-        wanted = _get_output_config("transform", self)["dense"]
+            self._warn_if_empty("features")
+            return _encoded(self.result_, frame)[1]
         if wanted == "default" or not nw.dependencies.is_into_dataframe(X):
             return super().transform(X)
         validate_data(self, X, skip_check_array=True, reset=False)
-        self._warn_if_empty()
-        return columns_at(X, np.flatnonzero(self._support).tolist(), wanted)
+        self._warn_if_empty("features")
+        return _columns_at(X, np.flatnonzero(self._support).tolist(), wanted)
 
-    def _warn_if_empty(self) -> None:
+    def _warn_if_empty(self, what: str) -> None:
         if not self._support.any():
-            warnings.warn("No features were selected.", UserWarning, stacklevel=3)
+            warnings.warn(f"No {what} were selected.", UserWarning, stacklevel=3)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns of :meth:`transform`, an array of str.
@@ -303,7 +458,8 @@ class TreeSelector(SelectorMixin, SelectorBase):
         input_features : array of str, optional
             Names of columns without names; otherwise the names in the fit.
         """
-        names = super().get_feature_names_out(input_features)
+        check_is_fitted(self)
+        names = _check_feature_names_in(self, input_features)[self._support]
         return names if self._encoded is None else np.array(self._encoded, dtype=object)
 
     def inverse_transform(self, X: Any) -> Any:
@@ -321,7 +477,8 @@ class TreeSelector(SelectorMixin, SelectorBase):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
+        tags.target_tags.required = self.formula is None
+        tags.no_validation = self.formula is not None  # frames only
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
@@ -386,3 +543,105 @@ def _free_name(names: Sequence[str], name: str) -> str:
 def _numbered(n: int) -> list[str]:
     """Default names of columns, as in ``get_feature_names_out``."""
     return [f"x{j}" for j in range(n)]
+
+
+def _frame(X: Any) -> pd.DataFrame:
+    """X as a new frame of pandas."""
+    if not nw.dependencies.is_into_dataframe(X):
+        raise DataError(
+            "`X` must be a pandas, polars or pyarrow table in memory: a formula names its"
+            f" columns.\n  Found: {described(X)}.\n"
+            "  For arrays leave the formula out."
+        )
+    return read_data(X).copy(deep=False)
+
+
+def _check_column(name: str, given: Any) -> None:
+    if given is not None and not isinstance(given, str):
+        raise OptionError(
+            f"`{name}` must be the name of a column of X, so that cross-validation divides it with"
+            f" the rows.\n  Found: {described(given)}."
+        )
+
+
+def _with_response(frame: pd.DataFrame, y: Any, formula: Any) -> pd.DataFrame:
+    """The frame with the variable on the left-hand side of the formula."""
+    import pandas as pd
+
+    names = _response_names(formula)
+    if y is None or len(names) != 1:
+        return frame
+    check_consistent_length(frame, y)
+    values = y.reset_index(drop=True) if isinstance(y, pd.Series) else column_or_1d(y, warn=True)
+    (name,) = names
+    if name not in frame:
+        return frame.assign(**{name: values})
+    # A permuted `y` beside the true response would be ignored in silence.
+    held = frame[name].tolist()
+    if not all(_same(a, b) for a, b in zip(held, values, strict=True)):
+        raise OptionError(
+            f"`y` must equal the column {quoted(name)} of X, the response of the formula.\n"
+            "  Found: other values. Leave `y` out, or leave the column out of X."
+        )
+    return frame
+
+
+def _same(held: Any, given: Any) -> bool:
+    import pandas as pd
+
+    missing = [value is None or bool(pd.isna(value)) for value in (held, given)]
+    return missing[0] and missing[1] if any(missing) else bool(held == given)
+
+
+def _response_names(formula: Any) -> list[str]:
+    """Variables on the left-hand side; none if it can't be read, which ``select`` explains."""
+    if not isinstance(formula, str):
+        return []
+    unquoted = unquote(formula)
+    left = unquoted.code.partition("~")[0].strip()
+    try:
+        tree = ast.parse(left, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    functions = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
+    found = (n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in functions)
+    named = (unquoted.columns.get(name, name) for name in found if name not in unquoted.words)
+    return list(dict.fromkeys(named))
+
+
+def _columns_at(X: Any, numbers: Sequence[int], wanted: str) -> Any:
+    """Columns of a frame by number, with its rows and types.
+
+    `wanted` is the library of ``set_output``; with ``"default"`` that of the frame.
+    """
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        X = X.iloc[:, list(numbers)]  # of no columns, narwhals would keep no rows
+    chosen = nw.from_native(X, eager_only=True)
+    if not isinstance(X, pd.DataFrame):
+        chosen = chosen[:, list(numbers)]
+    if wanted == "polars":
+        return chosen.to_polars()
+    if wanted == "pandas" and not chosen.implementation.is_pandas():
+        return chosen.to_pandas()
+    return chosen.to_native()
+
+
+def _encoded(result: SelectionResult, frame: pd.DataFrame) -> tuple[list[str], FloatArray]:
+    """Names and values of the selected terms as numeric columns, shape (n_rows, n_columns).
+
+    One column per number and spline basis, one per level of a factor. Missing numbers and
+    infinite ones (log of 0) are NaN; a missing label is 0 in all columns of its factor.
+    """
+    spec, terms = result.data.design.spec, result.selected
+    if not terms:
+        return [], np.empty((len(frame), 0))
+    names, values = spec.one_hot_of(terms, spec.encode(frame, terms))
+    return names, np.where(np.isfinite(values), values, np.nan)
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, np.random.RandomState) or random_state is np.random:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    return read_seed(random_state, "random_state")

@@ -152,7 +152,7 @@ def _fingerprint(frame: Any) -> str:
 
 
 def _check_fit(fit: Any, frame: Any, n: int, offset: Any) -> None:
-    rows = fit.design.rows
+    rows = fit.data.design.rows
     if rows.used + rows.no_response + rows.no_weight + rows.not_drawn != n:
         raise Defect(f"rows are not accounted for: {rows} of {n}")
     if len(fit.groups) != fit.k or len(set(fit.groups)) != fit.k:

@@ -32,19 +32,21 @@ FITS = (
 )  # fmt: skip
 
 _USES = (
-    "predict(data)", "predict(data, 'link')", "predict(data, 'class')", "trees()", "nodes()",
-    "rules()", "rules(2)", "shape(TERM)", "summary()",
-    "report(page)", "tidy()", "glance()", "path", "importance_path()", "interactions()",
-    "neighbours()", "describe()", "save(copy)", "save(copy, True)",
-    "resample(2)", "resample(2, data=data)", "refit('glm', data=data)",
-    "inference(data=data, seed=1)", "performance(2, data=data)",
-    "conditional_importance(2, repeats=1, data=data)", "__repr__()",
-    "stability", "formula", "selected", "augment(data)", "alternatives()", "effects()",
-    "exchanges()", "history()", "notes", "scores", "plot()",
-    "citation(data=data)", "learning_curve((1.0,), 2, data=data)",
-    "coefficient_stability(data=data)", "predict(data, interval='prediction')",
-    "predict(data, 'quantile', quantiles=[0.5])", "variables", "importance", "steps",
-    "resample(2, data=data).alternatives()", "performance(2, data=data).calibration(3)",
+    "predict(data)", "predict(data, 'link')", "predict(data, 'class')", "model.trees()",
+    "model.nodes()", "model.rules()", "model.rules(2)", "model.shape(TERM)", "summary()",
+    "report(page)", "tidy()", "glance()", "path", "search.importance_path()",
+    "model.interactions()", "data.neighbours()", "data.describe()", "save(copy)",
+    "save(copy, True)", "resample(2)", "with_data(data).resample(2)",
+    "with_data(data).refit('glm')", "with_data(data).inference(seed=1)",
+    "with_data(data).performance(2)", "with_data(data).model.conditional_importance(2, repeats=1)",
+    "__repr__()", "stability", "formula", "selected", "augment(data)", "search.alternatives()",
+    "model.effects()", "search.exchanges()", "search.history()", "search.notes", "search.scores",
+    "plot()", "with_data(data).search.citation()",
+    "with_data(data).search.learning_curve((1.0,), 2)",
+    "with_data(data).model.coefficient_stability()", "predict(data, interval='prediction')",
+    "predict(data, 'quantile', quantiles=[0.5])", "variables", "model.importance", "search.steps",
+    "with_data(data).resample(2).search.alternatives()",
+    "with_data(data).performance(2).calibration(3)",
 )  # fmt: skip
 
 _LEAVES = (

@@ -177,7 +177,7 @@ def _use(plan: Plan, path: Path, folder: Path, out: Any, error: Any) -> str:
     if channel == "select":
         fit = treeselect.select(plan["formula"], path, **quick)
         check_text(fit.summary().as_text(), "a summary")
-        rows = fit.design.rows
+        rows = fit.data.design.rows
         if len(fit.predict(path)) != rows.used + rows.no_response + rows.no_weight:
             raise Defect("predict() lost rows")
         return ANSWERED

@@ -42,8 +42,8 @@ def warm_up() -> None:
             lambda: fit.report(Path(folder) / "r.html"), lambda: fit.resample(2),
             lambda: fit.refit("boosting"), lambda: fit.refit("glm"),
             lambda: fit.inference(), lambda: fit.performance(2),
-            lambda: fit.conditional_importance(2, repeats=1), lambda: fit.shape("x"),
-            lambda: fit.interactions(), lambda: fit.nodes(),
+            lambda: fit.model.conditional_importance(2, repeats=1), lambda: fit.model.shape("x"),
+            lambda: fit.model.interactions(), lambda: fit.model.nodes(),
         ):  # fmt: skip
             with contextlib.suppress(treeselect.errors.TreeselectError):
                 use()

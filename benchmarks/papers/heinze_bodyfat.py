@@ -60,7 +60,7 @@ def one_run(fit, n, seed):
     """The paper's figures on so many resamples."""
     fit = fit.resample(n, seed=seed)
     stability = fit.stability
-    table = fit.coefficient_stability().table.set_index("column")
+    table = fit.model.coefficient_stability().table.set_index("column")
     found = {
         f"inclusion, {name}": 100 * share
         for name, share in zip(stability.units, stability.frequency, strict=True)
@@ -98,7 +98,11 @@ def same_sets(fit, data):
     stability, same = fit.stability, 0
     for number, chosen in enumerate(stability.selected):
         drawn = resample_weights(
-            fit.design.problem, fit.design.row_weights, "bootstrap", number, stability.seed
+            fit.data.design.problem,
+            fit.data.design.row_weights,
+            "bootstrap",
+            number,
+            stability.seed,
         )
         rows = data.iloc[np.repeat(np.arange(len(data)), drawn.values)]
         x = {name: rows[name].to_numpy(dtype=np.float64) for name in stability.units}

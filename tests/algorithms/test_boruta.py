@@ -39,7 +39,7 @@ def problem_of(data, **arguments):
     fit = treeselect.select(
         "y ~ .", data, method="boruta", seed=1, k=k, n_trees=2, max_rounds=1, **arguments
     )
-    return fit.design.problem_for(fit.chosen_method), fit.design.weight
+    return fit.data.design.problem_for(fit.search.method), fit.data.design.weight
 
 
 @pytest.mark.parametrize("kind", ["permutation", "unbiased", "mdi"])
@@ -152,10 +152,10 @@ def test_by_default_it_decides_by_itself(decided):
     tidy = decided.tidy().set_index("term")
     assert (tidy.loc[sorted(RELEVANT), "decision"] == "confirmed").all()
     assert set(tidy.loc[[f"n{j}" for j in range(6)], "decision"]) <= {"rejected", "tentative"}
-    assert decided.choice.k is None
-    assert decided.chosen_method.level == decided.glance()["tuning"][0] == 0.01
+    assert decided._fit.choice.k is None
+    assert decided.search.method.level == decided.glance()["tuning"][0] == 0.01
     options = 'method="boruta", seed=1, n_trees=50, max_rounds=25'
-    assert decided.call.text == f'treeselect.select("y ~ .", data, {options})'
+    assert decided._fit.call.text == f'treeselect.select("y ~ .", data, {options})'
 
 
 def test_the_summary_says_what_was_decided_and_what_for(decided, families):
@@ -181,10 +181,10 @@ def test_k_cuts_on_request_alone(decided, families):
     assert select(k=None).selected == decided.selected
     quick = {"n_trees": 10, "max_rounds": 5, "folds": 2}
     asked = select(k="1se", **quick)
-    assert asked.scores is not None
-    assert 'k="1se"' in asked.call.text
-    assert asked.chosen_method.level is None
-    assert select(k="best", **quick).scores is not None
+    assert asked.search.scores is not None
+    assert 'k="1se"' in asked._fit.call.text
+    assert asked.search.method.level is None
+    assert select(k="best", **quick).search.scores is not None
     assert select(level=0.01).selected == decided.selected
     with pytest.raises(treeselect.errors.OptionError, match="can't both determine"):
         select(level=0.01, k=3)
@@ -220,7 +220,7 @@ def test_every_door_has_the_same_default(families, tmp_path, capsys):
 def test_decisions_are_those_of_the_published_rule(decided):
     """Kursa and Rudnicki (2010), section 2: hits against the greatest shadow, two binomial tests a
     round, Bonferroni over all units; what is decided stands."""
-    history = decided.history()
+    history = decided.search.history()
     names = list(dict.fromkeys(history["term"]))
     hits, decisions = dict.fromkeys(names, 0), dict.fromkeys(names, "tentative")
     for number, rows in history.groupby("round"):
@@ -270,7 +270,7 @@ def test_decisions_are_in_the_model_file(decided, tmp_path):
     again = treeselect.load(decided.save(tmp_path / "fit"))
     assert str(again.summary()) == str(decided.summary())
     pd.testing.assert_frame_equal(again.tidy(), decided.tidy())
-    pd.testing.assert_frame_equal(again.history(), decided.history())
+    pd.testing.assert_frame_equal(again.search.history(), decided.search.history())
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_decisions_are_in_the_model_file(decided, tmp_path):
     ],
 )
 def test_decisions_that_were_tampered_with_are_refused(decided, name, change):
-    content, arrays = pack(decided, include_data=False)
+    content, arrays = pack(decided._fit, include_data=False)
     arrays[name] = change(arrays[name])
     with pytest.raises(ValueError, match="the decisions"):
         unpack(content, arrays, trusted=False)
@@ -296,7 +296,7 @@ def test_other_methods_decide_nothing(linear):
     fit = treeselect.select("y ~ .", linear, method="mrmr", k=2, seed=1)
     assert fit.tidy()["decision"].isna().all()
     with pytest.raises(treeselect.errors.OptionError, match="mrmr does not decide in rounds"):
-        fit.history()
+        fit.search.history()
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def linear():
 def problem_of(data, **arguments):
     k = max(1, len(arguments.get("keep", ())))
     fit = treeselect.select("y ~ .", data, method="cfs", seed=1, k=k, **arguments)
-    return fit.design.problem_for(fit.chosen_method), fit.design.weight
+    return fit.data.design.problem_for(fit.search.method), fit.data.design.weight
 
 
 def tables(problem, weight):
@@ -82,7 +82,7 @@ def test_the_search_looks_past_the_best_unit():
         "y ~ .", pd.DataFrame({**dict.fromkeys("abcd", noise * 1.0), "y": noise * 1.0}),
         method="cfs", k=1, seed=1,
     )  # fmt: skip
-    search = MeritSearch(units, fit.design.problem.groups, 1, 0.0)
+    search = MeritSearch(units, fit.data.design.problem.groups, 1, 0.0)
     assert [one.units for one in search.of_each_size(2)][1:] == [(2,), (0, 1)]
     assert search.relevance.argmax() == 2
 
@@ -142,11 +142,11 @@ def test_whole_weights_are_copies_of_rows(linear):
     copied = rounded.loc[np.repeat(rounded.index, weight)].reset_index(drop=True)
     one = treeselect.select("y ~ .", rounded, method="cfs", k=3, seed=1, weights=weight)
     other = treeselect.select("y ~ .", copied, method="cfs", k=3, seed=1)
-    np.testing.assert_array_equal(one.step.selected, other.step.selected)
+    np.testing.assert_array_equal(one.search.step.selected, other.search.step.selected)
     np.testing.assert_allclose(
-        [s.tuning for s in one.steps], [s.tuning for s in other.steps], atol=1e-10
+        [s.tuning for s in one.search.steps], [s.tuning for s in other.search.steps], atol=1e-10
     )
-    np.testing.assert_allclose(one.step.importance, other.step.importance, atol=1e-10)
+    np.testing.assert_allclose(one.search.step.importance, other.search.step.importance, atol=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from treeselect.errors import MethodError, TreeselectWarning
 
 def path_of(fit, method, **arguments):
     arguments = {"max_size": 6, "seed": 3} | arguments
-    return method.path(Task(fit.design.problem, fit.design.row_weights, **arguments))
+    return method.path(Task(fit.data.design.problem, fit.data.design.row_weights, **arguments))
 
 
 def test_path_starts_empty_and_grows(fitted):
@@ -63,8 +63,8 @@ def test_kept_units_are_in_from_the_first_step(mixed):
         forests=1,
         n_trees=5,
     )
-    first = fit.steps[0]
-    names = np.array(fit.design.arrays.groups.names)
+    first = fit.search.steps[0]
+    names = np.array(fit.data.design.arrays.groups.names)
     assert set(names[first.selected]) == {"noise", "flag"}
     assert all(set(terms) >= {"noise", "flag"} for terms in fit.path["terms"].iloc[1:])
 
@@ -81,21 +81,21 @@ def test_units_that_cost_nothing_are_not_penalised(mixed):
         forests=1,
         n_trees=5,
     )
-    names = np.array(fit.design.arrays.groups.names)
-    assert set(names[fit.steps[0].selected]) <= {"signal", "copy"}
-    assert fit.steps[0].size == 1
-    assert fit.steps[0].train_score > 0.7
+    names = np.array(fit.data.design.arrays.groups.names)
+    assert set(names[fit.search.steps[0].selected]) <= {"signal", "copy"}
+    assert fit.search.steps[0].size == 1
+    assert fit.search.steps[0].train_score > 0.7
 
 
 def test_prices_do_not_depend_on_their_unit(fitted):
     """Doubling all prices halves the penalties and changes nothing else."""
-    problem = fitted.design.problem
+    problem = fitted.data.design.problem
     groups = problem.groups
     double = dataclasses.replace(
         problem, groups=dataclasses.replace(groups, item_costs=2 * groups.item_costs)
     )
     one, two = (
-        ControlBurn(forests=2).path(Task(p, fitted.design.row_weights, max_size=4, seed=1))
+        ControlBurn(forests=2).path(Task(p, fitted.data.design.row_weights, max_size=4, seed=1))
         for p in (problem, double)
     )
     assert [s.size for s in one] == [s.size for s in two]
@@ -122,12 +122,12 @@ def test_depth_one_trees_use_one_unit_each(mixed):
         "noise ~ . - died", mixed, method="controlburn", k=4, seed=1, max_depth=1, n_trees=5
     )
     assert fit.k >= 2
-    assert [s.size for s in fit.steps] == list(range(fit.k + 1))
+    assert [s.size for s in fit.search.steps] == list(range(fit.k + 1))
 
 
 def test_feature_sparse_trees_use_fewer_units(fitted):
     """Section 3.2.4: a cost within each tree, which forgets it at its end."""
-    problem, weight = fitted.design.problem, fitted.design.weight
+    problem, weight = fitted.data.design.problem, fitted.data.design.weight
     per_tree = []
     for cost in (0.0, 0.02, 0.1):
         method = ControlBurn(forests=1, tree_cost=cost, max_depth=4)
@@ -147,7 +147,7 @@ def test_feature_sparse_trees_use_fewer_units(fitted):
 @pytest.mark.parametrize("forest", ["bag-boosting", "bagging", "double bag-boosting"])
 def test_every_way_to_grow_finds_the_signal(fitted, forest):
     steps = path_of(fitted, ControlBurn(forest=forest, forests=2, max_depth=4))
-    names = np.array(fitted.design.problem.groups.names)
+    names = np.array(fitted.data.design.problem.groups.names)
     two = next(step for step in steps if step.size >= 2)
     assert "site" in names[two.selected]
     assert {"signal", "copy"} & set(names[two.selected])
@@ -181,7 +181,9 @@ def test_a_ridge_keeps_correlated_units_together():
             max_features=0.5,
             seed=1,
         )
-        importance = dict(zip(fit.design.problem.groups.names, fit.step.importance, strict=True))
+        importance = dict(
+            zip(fit.data.design.problem.groups.names, fit.search.step.importance, strict=True)
+        )
         shares.append(importance["near"])
     assert shares[1] > shares[0] + 0.02
 
@@ -192,7 +194,7 @@ def test_a_sketch_of_the_rows(fitted):
     assert [s.tuning for s in whole] == [s.tuning for s in same]
     half = path_of(fitted, ControlBurn(forests=2, sketch=200))
     assert [s.tuning for s in whole] != [s.tuning for s in half]
-    names = np.array(fitted.design.problem.groups.names)
+    names = np.array(fitted.data.design.problem.groups.names)
     assert {"signal", "site", "copy"} & set(names[half[1].selected])
 
 

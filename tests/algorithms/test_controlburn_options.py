@@ -170,14 +170,14 @@ def test_objects_are_shown_as_they_were_typed():
     fit = treeselect.select(
         "survived ~ sex + age", data, method="controlburn", k=1, seed=1, **options
     )
-    assert fit.call.text.endswith(
+    assert fit._fit.call.text.endswith(
         "forest=treeselect.Forest(forests=1, max_depth=2),"
         " solver=treeselect.Penalty(refit_trees=5))"
     )
     same = treeselect.select(
         "survived ~ sex + age", data, method=ControlBurn(**options), k=1, seed=1
     )
-    assert "ControlBurn(forests=1, max_depth=2, n_trees=5)" in same.call.text
+    assert "ControlBurn(forests=1, max_depth=2, n_trees=5)" in same._fit.call.text
     assert "forests = 1, max_depth = 2, n_trees = 5" in " ".join(fit.summary().as_text().split())
     np.testing.assert_array_equal(fit.predict(data), same.predict(data))
     assert repr(Constraints(lambda weights: [])) == "Constraints(function)"

@@ -41,7 +41,7 @@ def fit_of(data, response="y", **options):
 def test_the_best_subset_is_the_truth_and_proved(data):
     fit = fit_of(data, best_subset=True)
     assert set(fit.selected) == {"a", "b", "colour"}
-    assert fit.step.gap == 0.0
+    assert fit.search.step.gap == 0.0
     assert "proved optimal" in fit.summary().as_text()
     assert list(fit.path["k"]) == [0, 3]
     assert fit.path["gap"].iloc[-1] == 0.0
@@ -50,10 +50,12 @@ def test_the_best_subset_is_the_truth_and_proved(data):
 
 def test_best_subsets_of_all_sizes_and_files(data, tmp_path):
     fit = fit_of(data, "two", k="best", best_subset=True, folds=3, forests=1)
-    sizes = [step.size for step in fit.steps]
+    sizes = [step.size for step in fit.search.steps]
     assert sizes == sorted(set(sizes))
-    assert all(step.gap is not None for step in fit.steps[1:])
-    assert all(a.train_score <= b.train_score + 0.01 for a, b in itertools.pairwise(fit.steps))
+    assert all(step.gap is not None for step in fit.search.steps[1:])
+    assert all(
+        a.train_score <= b.train_score + 0.01 for a, b in itertools.pairwise(fit.search.steps)
+    )
     again = treeselect.load(fit.save(tmp_path / "fit"))
     pd.testing.assert_frame_equal(again.path, fit.path)
 
@@ -66,7 +68,7 @@ def test_kept_units_are_in_the_best_subset(data):
 
 def test_a_search_without_time_tells_its_gap(data):
     fit = fit_of(data, best_subset=True, time_limit=1e-9)
-    assert fit.step.gap > 0
+    assert fit.search.step.gap > 0
     text = fit.summary().as_text()
     assert "not proved optimal" in text
     assert "enter the path" not in text
@@ -77,16 +79,16 @@ def test_best_subsets_do_not_depend_on_the_units_of_the_response(data, unit):
     expected = fit_of(data, best_subset=True, forests=1)
     found = fit_of(data.assign(y=unit * data["y"]), best_subset=True, forests=1)
     assert found.selected == expected.selected
-    assert found.step.gap == expected.step.gap == 0.0
+    assert found.search.step.gap == expected.search.step.gap == 0.0
 
 
 def test_best_subsets_of_three_classes_and_of_counts(data):
     rng = np.random.default_rng(3)
     classes = data.assign(y=pd.cut(data["y"], 3, labels=["low", "mid", "high"]))
-    assert fit_of(classes, best_subset=True, forests=1).step.gap == 0.0
+    assert fit_of(classes, best_subset=True, forests=1).search.step.gap == 0.0
     counts = data.assign(y=rng.poisson(np.exp(data["y"] / 2)))
     fit = fit_of(counts, best_subset=True, forests=1, family="poisson", k=2)
-    assert fit.step.gap == 0.0
+    assert fit.search.step.gap == 0.0
     assert set(fit.selected) <= {"a", "b", "colour"}
 
 
@@ -96,7 +98,7 @@ def test_best_subsets_of_three_classes_and_of_counts(data):
 def test_the_hinge_loss_selects_the_truth(data):
     fit = fit_of(data, "two", loss="hinge")
     assert set(fit.selected) == {"a", "b", "colour"}
-    assert fit.step.train_score > 0.85
+    assert fit.search.step.train_score > 0.85
     assert fit.predict(data).between(0, 1).all()
 
 
@@ -106,14 +108,14 @@ def test_the_hinge_loss_selects_the_truth(data):
 def test_constraints_shape_the_selection(data):
     options = {"forests": 1, "adaptive": False, "lam": 0.02}
     free = fit_of(data, **options)
-    weight = free.trees().explode("terms").groupby("terms")["weight"].sum()
+    weight = free.model.trees().explode("terms").groupby("terms")["weight"].sum()
     assert weight["a"] > 0.2
     held = fit_of(
         data,
         constraints=lambda weights: [weights["a"] <= 0.1, weights["e"] >= 0.05],
         **options,
     )
-    found = held.trees().explode("terms").groupby("terms")["weight"].sum()
+    found = held.model.trees().explode("terms").groupby("terms")["weight"].sum()
     assert found["a"] == pytest.approx(0.1, abs=1e-4)
     assert found["e"] == pytest.approx(0.05, abs=1e-4)
     assert "a function of the weights" in " ".join(held.summary().as_text().split())
@@ -146,11 +148,11 @@ def test_a_constraint_that_binds_nothing_leaves_the_path_as_it_is(data):
     options = {"forests": 1, "max_depth": 2, "adaptive": False, "refit": None, "k": 2}
     free = fit_of(data, **options)
     held = fit_of(data, constraints=lambda weights: [weights["a"] <= 100], **options)
-    assert held.steps[0].size == 0
+    assert held.search.steps[0].size == 0
     assert held.selected == free.selected
     assert np.corrcoef(held.predict(data), free.predict(data))[0, 1] > 0.99
     without = fit_of(data, constraints=lambda weights: [weights["a"] == 0], **options)
-    assert "a" not in set(without.importance_path()["term"])
+    assert "a" not in set(without.search.importance_path()["term"])
 
 
 # --- single-feature trees ---
@@ -159,9 +161,9 @@ def test_a_constraint_that_binds_nothing_leaves_the_path_as_it_is(data):
 def test_trees_of_one_feature_make_an_additive_model(data):
     fit = fit_of(data, forest=SINGLE, refit=None, lam=0.01)
     assert {"a", "b", "colour"} <= set(fit.selected)
-    trees = fit.trees()
+    trees = fit.model.trees()
     assert (trees["terms"].map(len) == 1).all()
-    strengths = fit.interactions()["strength"]
+    strengths = fit.model.interactions()["strength"]
     assert strengths.max() < 1e-7
     total = sum(effect_of(fit, term, data) for term in fit.selected)
     fitted = fit.predict(data)
@@ -171,9 +173,9 @@ def test_trees_of_one_feature_make_an_additive_model(data):
 
 def effect_of(fit, term, data):
     """The sum of the trees of one term about its mean, by what the tables say."""
-    trees = fit.trees()
+    trees = fit.model.trees()
     own = trees[trees["terms"].map(lambda terms: terms == (term,))]
-    nodes = fit.nodes().set_index(["tree", "node"])
+    nodes = fit.model.nodes().set_index(["tree", "node"])
     total = np.zeros(len(data))
     for row in own.itertuples():
         total += row.weight * data[term].map(lambda v, t=row.tree: leaf_value(nodes, t, v))
@@ -194,10 +196,16 @@ def leaf_value(nodes, tree, value):
 
 def test_single_feature_paths_reach_every_size(data):
     fit = fit_of(data, "two", forest=SINGLE, k="best", folds=3, forests=1)
-    assert fit.skipped_sizes == ()
+    assert fit._fit.skipped_sizes == ()
     one, two = (
-        fit.chosen_method.path(
-            Task(fit.design.problem, fit.design.row_weights, max_size=3, seed=1, n_threads=n)
+        fit.search.method.path(
+            Task(
+                fit.data.design.problem,
+                fit.data.design.row_weights,
+                max_size=3,
+                seed=1,
+                n_threads=n,
+            )
         )
         for n in (1, 2)
     )
@@ -207,7 +215,7 @@ def test_single_feature_paths_reach_every_size(data):
 def test_sizes_that_the_path_skips_are_named(data):
     pair = data.assign(y=np.where(data["a"] * data["b"] > 0, 1.0, 0.0))
     fit = fit_of(pair, k="best", forests=1, adaptive=False, folds=3)
-    assert 1 in fit.skipped_sizes
+    assert 1 in fit._fit.skipped_sizes
     assert "No model with exactly 1 term lies" in fit.summary().as_text()
 
 

@@ -100,7 +100,7 @@ def test_no_copy_takes_the_place_of_a_weak_column(found):
 
 def test_paths_end_where_more_units_bring_no_progress():
     fit = select(binary_beside_noise(1), "1se", folds=3)
-    assert max(step.size for step in fit.steps) < 9
+    assert max(step.size for step in fit.search.steps) < 9
     assert fit.k <= 3
 
 
@@ -109,12 +109,12 @@ def test_threads_and_the_order_of_columns_change_nothing():
     one = select(data, 3, n_jobs=1)
     other = select(data[data.columns[::-1]], 3, n_jobs=2)
     assert set(one.selected) == set(other.selected)
-    assert one.step.trace == other.step.trace
+    assert one.search.step.trace == other.search.step.trace
 
 
 def test_the_trace_is_of_the_set(found):
     """From a set of noise, exchanges lead to what matters."""
-    design = found.design
+    design = found.data.design
     task = Task(design.problem, design.row_weights, max_size=3, seed=1)
     search, names = exchanging.Search(task), design.arrays.groups.names
     step = search.improved(np.isin(names, ["x4", "x5", "x6"]))
@@ -146,7 +146,7 @@ def test_what_is_left_out_is_said_truly():
     data = near_copies(60)[["x0", "x1", "y"]].assign(same=1.0)
     fit = select(data, 3)
     assert fit.k == 2
-    assert any("only 2 enter the path: the others are constant" in n for n in fit.notes)
+    assert any("only 2 enter the path: the others are constant" in n for n in fit.search.notes)
 
 
 @pytest.mark.parametrize("weights", [None, "whole", "relative"])
@@ -180,7 +180,7 @@ def test_the_share_of_the_error_that_is_left_decides_alone():
     data = near_copies()
     half, twentieth = (select(data, None, left=share) for share in (0.5, 0.05))
     assert half.k < twentieth.k
-    assert half.step.tuning == 0.5
+    assert half.search.step.tuning == 0.5
 
 
 def test_a_size_or_a_share_is_needed():
@@ -189,10 +189,12 @@ def test_a_size_or_a_share_is_needed():
 
 
 def test_what_was_seen_of_a_set_is_not_said_of_what_is_left_of_it(found):
-    step = found.step
+    step = found.search.step
     cut = step_of_size([step], 2, np.zeros(len(step.selected), dtype=bool))
     assert (cut.size, cut.trace) == (2, None)
-    chain = BackwardPass(Task(found.design.problem, found.design.row_weights, max_size=3, seed=1))
+    chain = BackwardPass(
+        Task(found.data.design.problem, found.data.design.row_weights, max_size=3, seed=1)
+    )
     first, *others = chain.chain(step)
     assert first.trace is step.trace
     assert all(other.trace is None for other in others)
@@ -226,5 +228,5 @@ def task_of_noise():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.standard_normal((150, 4)), columns=list("abcd"))
     frame["y"] = frame["a"] + rng.standard_normal(150)
-    design = treeselect.select("y ~ .", frame, method="mrmr", k=1, seed=1).design
+    design = treeselect.select("y ~ .", frame, method="mrmr", k=1, seed=1).data.design
     return Task(design.problem_for(ExchangeSearch()), design.row_weights, max_size=2, seed=1)

@@ -32,7 +32,7 @@ def linear():
 def problem_of(data, **arguments):
     k = max(1, len(arguments.get("keep", ())))
     fit = treeselect.select("y ~ .", data, method="fcbf", seed=1, k=k, **arguments)
-    return fit.design.problem_for(fit.chosen_method), fit.design.weight
+    return fit.data.design.problem_for(fit.search.method), fit.data.design.weight
 
 
 def listing(relevance, pairs, delta):
@@ -124,8 +124,8 @@ def test_whole_weights_are_copies_of_rows(linear):
     copied = rounded.loc[np.repeat(rounded.index, weight)].reset_index(drop=True)
     one = treeselect.select("y ~ .", rounded, method="fcbf", delta=0.0, seed=1, weights=weight)
     other = treeselect.select("y ~ .", copied, method="fcbf", delta=0.0, seed=1)
-    np.testing.assert_array_equal(one.step.selected, other.step.selected)
-    np.testing.assert_allclose(one.step.importance, other.step.importance, atol=1e-10)
+    np.testing.assert_array_equal(one.search.step.selected, other.search.step.selected)
+    np.testing.assert_allclose(one.search.step.importance, other.search.step.importance, atol=1e-10)
 
 
 def test_thousands_of_columns():

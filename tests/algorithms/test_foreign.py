@@ -86,8 +86,11 @@ def taken_by(selector, data):
 def test_every_step_is_what_scikit_learn_selects(linear, of_size):
     method = ForeignSelector(of_size(2))
     fit = select(linear, of_size(2), k=1)
-    problem, names = fit.design.problem_for(method), np.array(fit.design.arrays.groups.names)
-    steps = method.path(Task(problem, fit.design.row_weights, max_size=7, seed=5))
+    problem, names = (
+        fit.data.design.problem_for(method),
+        np.array(fit.data.design.arrays.groups.names),
+    )
+    steps = method.path(Task(problem, fit.data.design.row_weights, max_size=7, seed=5))
     assert [step.size for step in steps] == list(range(8))
     assert [step.tuning for step in steps] == [np.inf, *range(1, 8)]
     for step in steps[1:]:
@@ -104,7 +107,7 @@ def test_steps_forward(linear):
         selector = SequentialFeatureSelector(LEAST_SQUARES, cv=3, direction=direction)
         fit = select(data, selector, k=2)
         assert set(fit.selected) == taken_by(selector.set_params(n_features_to_select=2), data)
-    assert [s.size for s in fit.steps] == [0, 2]  # smaller ones are not looked for
+    assert [s.size for s in fit.search.steps] == [0, 2]  # smaller ones are not looked for
     assert select(data, selector, k=5).k == 5  # which scikit-learn refuses to select
 
 
@@ -119,14 +122,14 @@ def test_steps_forward(linear):
 def test_a_set_of_its_own_size(linear, selector):
     fit = select(linear, selector)
     assert set(fit.selected) == taken_by(selector, linear)
-    assert fit.scores is None
-    assert fit.call.rule == f"k chosen by {type(selector).__name__}"
+    assert fit.search.scores is None
+    assert fit._fit.call.rule == f"k chosen by {type(selector).__name__}"
     if fit.k:
-        (step,) = fit.steps
+        (step,) = fit.search.steps
         assert step.tuning == fit.k
         cut = select(linear, selector, k=1)
         assert cut.selected == ("a",)
-        assert cut.step.cut_from == fit.k
+        assert cut.search.step.cut_from == fit.k
         again = cut.resample(2).stability.selected
         assert again.sum(axis=1).tolist() == [1, 1]
     else:
@@ -137,7 +140,7 @@ def test_an_own_size_can_be_asked_for_and_a_number_of_columns(linear):
     assert select(linear, SelectKBest(f_regression, k=4), columns="own").k == 4
     three = select(linear, SelectKBest(f_regression), columns=3)
     assert set(three.selected) == {"a", "b", "c"}
-    assert three.call.rule == "columns = 3 (fixed)"
+    assert three._fit.call.rule == "columns = 3 (fixed)"
     assert select(linear, SelectKBest(f_regression), columns=99).k == 7
     lasso = SelectFromModel(Lasso(alpha=0.3))
     assert set(select(linear, lasso, k=7).selected) == taken_by(lasso, linear)
@@ -169,7 +172,7 @@ def test_importances_are_scores_then_importances_then_ranks(linear):
     }
     for selector, worth in wanted.items():
         fit = select(linear, selector, "y ~ a + b + c", k=3)
-        np.testing.assert_allclose(fit.step.importance, worth / worth.sum(), rtol=1e-9)
+        np.testing.assert_allclose(fit.search.step.importance, worth / worth.sum(), rtol=1e-9)
 
 
 # --- terms, not columns --------------------------------------------------------------------------
@@ -178,12 +181,12 @@ def test_importances_are_scores_then_importances_then_ranks(linear):
 def test_a_factor_is_in_with_any_of_its_levels(mixed):
     selector = SelectKBest(f_classif)
     fit = select(mixed, selector, "died ~ . - dose", k=3)
-    problem, weight = fit.design.problem_for(fit.chosen_method), fit.design.weight
+    problem, weight = fit.data.design.problem_for(fit.search.method), fit.data.design.weight
     columns = linear_columns(problem.columns, weight, np.arange(6))
     unit = np.repeat(np.arange(6), np.diff(columns.start))
     scores = f_classif(columns.x, mixed["died"])[0]
-    best = {unit[j] for j in np.argsort(-scores)[: int(fit.step.tuning)]}
-    assert set(np.flatnonzero(fit.step.selected)) == best
+    best = {unit[j] for j in np.argsort(-scores)[: int(fit.search.step.tuning)]}
+    assert set(np.flatnonzero(fit.search.step.selected)) == best
     assert {"site", "signal", "copy"} == set(fit.selected)
     missing = mixed.assign(noise=np.where(mixed["died"], np.nan, mixed["noise"]))
     assert select(missing, selector, "died ~ noise + flag", k=1).selected == ("noise",)
@@ -197,7 +200,9 @@ def test_groups_kept_units_and_prices(mixed):
         kept = select(mixed, selector, "died ~ . - dose", k=3, keep="noise")
         assert "noise" in kept.selected
         assert kept.k == 3
-        assert all(step.selected[kept.design.arrays.groups.keep].all() for step in kept.steps)
+        assert all(
+            step.selected[kept.data.design.arrays.groups.keep].all() for step in kept.search.steps
+        )
     with pytest.raises(MethodError, match="SelectKBest can't take `costs`"):
         select(mixed, SelectKBest(), "died ~ signal + copy", k=1, costs={"copy": 2.0})
 
@@ -252,7 +257,7 @@ def test_weights_are_copies_of_rows(linear, selector):
     once = select(linear, selector, weights=weight, k=3)
     twice = select(copies, selector, k=3)
     assert once.selected == twice.selected
-    np.testing.assert_allclose(once.step.importance, twice.step.importance, rtol=1e-9)
+    np.testing.assert_allclose(once.search.step.importance, twice.search.step.importance, rtol=1e-9)
     shares = select(linear, selector, weights=weight * 0.7, k=3)
     assert set(shares.selected) == set(once.selected)
 
@@ -306,13 +311,13 @@ def test_one_seed_one_answer_for_any_order_and_number_of_jobs(mixed, selector):
         fits.append(select(mixed, selector, formula, k=2, resamples=2, n_jobs=2))
     for fit in fits[1:]:
         assert fit.selected == fits[0].selected
-        np.testing.assert_array_equal(fit.step.importance, fits[0].step.importance)
+        np.testing.assert_array_equal(fit.search.step.importance, fits[0].search.step.importance)
         np.testing.assert_array_equal(fit.stability.selected, fits[0].stability.selected)
 
 
 def test_folds_splits_and_the_backward_pass(linear):
     fit = select(linear, RFE(LEAST_SQUARES), "y ~ a + b + n0", folds=2)
-    assert fit.scores is not None
+    assert fit.search.scores is not None
     assert {"a", "b"} <= set(fit.selected)
     assert fit.performance(2).k.min() >= 1
     splits = select(linear, SelectFdr(f_regression)).inference(repeats=2)
@@ -324,10 +329,10 @@ def test_folds_splits_and_the_backward_pass(linear):
 
 def test_it_can_be_sent_to_another_process(linear):
     fit = select(linear, SelectKBest(f_regression), k=2)
-    problem, method = fit.design.problem_for(fit.chosen_method), fit.chosen_method
+    problem, method = fit.data.design.problem_for(fit.search.method), fit.search.method
     for one in (method, pickle.loads(pickle.dumps(method))):
-        step = one.path(Task(problem, fit.design.row_weights, max_size=2, seed=1))[-1]
-        np.testing.assert_array_equal(step.selected, fit.step.selected)
+        step = one.path(Task(problem, fit.data.design.row_weights, max_size=2, seed=1))[-1]
+        np.testing.assert_array_equal(step.selected, fit.search.step.selected)
 
 
 def test_all_states_that_are_none_are_seeded():
@@ -410,14 +415,14 @@ def test_models_are_saved_and_say_what_they_miss(mixed, tmp_path):
         np.testing.assert_array_equal(loaded.predict(mixed), fit.predict(mixed))
         name = type(selector).__name__
         assert loaded.summary().as_text() == fit.summary().as_text()
-        assert loaded.method == name
+        assert loaded.search.method.name == name
         for call in (loaded.resample, loaded.performance, loaded.inference):
             with pytest.raises(
                 MethodError, match=rf"select again with {name}(.|\n)*was {name}\(\). Fit again"
             ):
                 call()
         again = treeselect.load(loaded.save(tmp_path / "again", include_data=True))
-        assert again.chosen_method == loaded.chosen_method
+        assert again.search.method == loaded.search.method
         assert again.refit("forest").selected == fit.selected
 
 
@@ -490,5 +495,7 @@ def test_what_it_warns_of_is_said_twice(mixed):
     with pytest.warns(UserWarning, match="failed to converge") as said:
         fit = select(mixed, slow, "died ~ signal + flag", k=1)
     assert len(said) == 1
-    notes = [note for note in fit.notes if "SelectFromModel issued a ConvergenceWarning" in note]
+    notes = [
+        note for note in fit.search.notes if "SelectFromModel issued a ConvergenceWarning" in note
+    ]
     assert len(notes) == 1

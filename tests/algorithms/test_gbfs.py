@@ -30,7 +30,7 @@ def simulated() -> pd.DataFrame:
 
 def problem_of(data, formula="inside ~ . - z", **arguments):
     fit = treeselect.select(formula, data, method=GBFS(n_trees=1), k=1, seed=1, **arguments)
-    return fit.design.problem, fit.design.weight
+    return fit.data.design.problem, fit.data.design.weight
 
 
 def step(problem, weight, seed=1, **options):
@@ -76,7 +76,7 @@ def test_the_two_that_matter_come_first(simulated):
     some = simulated.head(300)
     fit = treeselect.select("inside ~ . - z", some, method="gbfs", k=2, seed=1)
     assert set(fit.selected) == {"x", "y"}
-    assert fit.step.cut_from is None
+    assert fit.search.step.cut_from is None
     chosen = treeselect.select("inside ~ . - z", some, method="gbfs", seed=1, n_trees=60, folds=3)
     assert set(chosen.selected) == {"x", "y"}
 

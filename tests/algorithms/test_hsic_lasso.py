@@ -40,7 +40,7 @@ def curves():
 def problem_of(data, formula="y ~ .", **arguments):
     k = max(1, len(arguments.get("keep", ())))
     fit = treeselect.select(formula, data, method="hsic_lasso", seed=1, k=k, **arguments)
-    return fit.design.problem_for(fit.chosen_method), fit.design.weight
+    return fit.data.design.problem_for(fit.search.method), fit.data.design.weight
 
 
 def fits_of(problem, weight, seed=1):
@@ -202,10 +202,12 @@ def test_whole_weights_are_copies_of_rows(curves):
         "y ~ .", data, method="hsic_lasso", k=3, seed=1, weights=weight * 0.5
     )
     for fit in (other, relative):
-        np.testing.assert_array_equal(one.step.selected, fit.step.selected)
-        tunings = [[step.tuning for step in f.steps] for f in (one, fit)]
+        np.testing.assert_array_equal(one.search.step.selected, fit.search.step.selected)
+        tunings = [[step.tuning for step in f.search.steps] for f in (one, fit)]
         np.testing.assert_allclose(*tunings, atol=1e-9)
-        np.testing.assert_allclose(one.step.importance, fit.step.importance, atol=1e-8)
+        np.testing.assert_allclose(
+            one.search.step.importance, fit.search.step.importance, atol=1e-8
+        )
 
 
 def test_blocks_find_the_same_signals(curves):

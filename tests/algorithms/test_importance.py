@@ -36,7 +36,7 @@ def problem_of(data, method=None, **arguments):
         "y ~ .", data, method=method or ForestImportance(n_trees=2), seed=1,
         k=max(1, len(arguments.get("keep", ()))), **arguments,
     )  # fmt: skip
-    return fit.design.problem_for(fit.chosen_method), fit.design.weight
+    return fit.data.design.problem_for(fit.search.method), fit.data.design.weight
 
 
 def entered(problem, steps):

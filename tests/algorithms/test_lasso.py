@@ -32,7 +32,7 @@ def linear():
 def problem_of(data, formula="y ~ .", **arguments):
     k = max(1, len(arguments.get("keep", ())))
     fit = treeselect.select(formula, data, method="lasso", seed=1, k=k, **arguments)
-    return fit.design.problem_for(fit.chosen_method), fit.design.weight
+    return fit.data.design.problem_for(fit.search.method), fit.data.design.weight
 
 
 def test_signal_comes_before_noise_in_every_family(linear):
@@ -205,7 +205,7 @@ def test_more_columns_than_rows(linear):
     few = pd.concat([linear.iloc[:60], noise], axis=1)
     fit = treeselect.select("y ~ .", few, method="lasso", k=3, seed=1)
     assert set(fit.selected) == {"a", "b", "site"}
-    problem, weight = fit.design.problem_for(fit.chosen_method), fit.design.weight
+    problem, weight = fit.data.design.problem_for(fit.search.method), fit.data.design.weight
     sizes = [s.size for s in Lasso().path(Task(problem, row_weights(weight), max_size=12, seed=1))]
     assert sizes == list(range(13))
 

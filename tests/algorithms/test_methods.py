@@ -89,9 +89,9 @@ def test_the_signal_is_found_among_factors_and_missing_values(plain, mixed, meth
 @EVERY
 def test_paths_rise_and_importance_is_that_of_what_is_selected(plain, method):
     fit = plain(method, 3)
-    sizes = [step.size for step in fit.steps]
+    sizes = [step.size for step in fit.search.steps]
     assert sizes == sorted(set(sizes))
-    for step in fit.steps:
+    for step in fit.search.steps:
         assert not step.importance[~step.selected].any()
         assert step.importance.sum() == pytest.approx(1.0 if step.importance.any() else 0.0)
         assert np.isfinite(step.train_score)
@@ -100,10 +100,10 @@ def test_paths_rise_and_importance_is_that_of_what_is_selected(plain, method):
 @EVERY
 def test_scores_that_nobody_looks_at_change_nothing(plain, method):
     fit = plain(method, 2)
-    problem, weight = fit.design.problem_for(fit.chosen_method), fit.design.weight
+    problem, weight = fit.data.design.problem_for(fit.search.method), fit.data.design.weight
     blind = dataclasses.replace(problem, wants_scores=False)
     scored, quick = (
-        fit.chosen_method.path(Task(here, row_weights(weight), max_size=3, seed=4))
+        fit.search.method.path(Task(here, row_weights(weight), max_size=3, seed=4))
         for here in (problem, blind)
     )
     for one, other in zip(scored, quick, strict=True):
@@ -122,8 +122,8 @@ def test_k_is_exact(plain, method):
 @EVERY
 def test_kept_units_are_in_every_step(mixed, method):
     fit = select("died ~ . - dose", mixed, method, k=3, keep=["noise"])
-    at = fit.design.arrays.groups.names.index("noise")
-    assert all(step.selected[at] for step in fit.steps)
+    at = fit.data.design.arrays.groups.names.index("noise")
+    assert all(step.selected[at] for step in fit.search.steps)
     assert "noise" in fit.selected
 
 
@@ -161,14 +161,14 @@ def test_a_tuning_value_decides_alone(mixed, method):
     }
     value = tried.get(method, 0.6)
     fit = select("died ~ . - dose", mixed, method, **{name: value})
-    assert fit.step.tuning == value
+    assert fit.search.step.tuning == value
     assert 1 <= fit.k <= 6
 
 
 @EVERY
 def test_cross_validation_chooses_a_size(mixed, method):
     fit = select("died ~ signal + site + noise", mixed, method, k="1se", folds=2)
-    assert fit.scores is not None
+    assert fit.search.scores is not None
     assert 1 <= fit.k <= 3
     assert fit.path["cv_score"].notna().all()
 
@@ -203,8 +203,8 @@ def test_the_same_for_any_number_of_jobs_and_order_of_columns(mixed, method):
     shuffled = mixed[np.random.default_rng(0).permutation(mixed.columns)]
     other = select("died ~ . - dose", shuffled, method, k=3, resamples=2, n_jobs=2)
     assert other.selected == one.selected
-    assert [s.tuning for s in other.steps] == [s.tuning for s in one.steps]
-    np.testing.assert_array_equal(other.step.importance, one.step.importance)
+    assert [s.tuning for s in other.search.steps] == [s.tuning for s in one.search.steps]
+    np.testing.assert_array_equal(other.search.step.importance, one.search.step.importance)
     np.testing.assert_array_equal(other.stability.selected, one.stability.selected)
     np.testing.assert_array_equal(other.predict(mixed), one.predict(mixed))
 
@@ -219,7 +219,7 @@ def test_constant_and_missing_columns_are_never_selected(method):
 
 def assert_same_answer(one, other, data, rows=slice(None)):
     """Steps and predictions bit for bit; `other` may know more units."""
-    names = [np.array(fit.design.arrays.groups.names) for fit in (one, other)]
+    names = [np.array(fit.data.design.arrays.groups.names) for fit in (one, other)]
     assert len(one.steps) == len(other.steps)
     for a, b in zip(one.steps, other.steps, strict=True):
         assert a.tuning == b.tuning or (np.isnan(a.tuning) and np.isnan(b.tuning))
@@ -237,7 +237,7 @@ def test_a_row_of_weight_0_is_not_there(mixed, method, formula):
     more = select(formula, garbage, method, k=2, weights=weight, new_levels="missing")
     assert_same_answer(plain, more, garbage[there])
     n = weight.sum()
-    assert more.design.rows == RowCounts(n, 0, 300, more_copies=n - len(mixed))
+    assert more.data.design.rows == RowCounts(n, 0, 300, more_copies=n - len(mixed))
     assert len(more.augment(garbage)) == len(garbage)
 
 
@@ -291,12 +291,12 @@ def test_nor_do_they_with_other_options(mixed, method, options):
 def test_scores_do_not_hang_on_the_last_bits_of_predictions(mixed, method):
     """Rows of the same levels tie, though another processor parts them by rounding."""
     fit = select("died ~ site + colour + flag", mixed, method, k=2)
-    problem, weight = fit.design.problem_for(fit.chosen_method), fit.design.weight
+    problem, weight = fit.data.design.problem_for(fit.search.method), fit.data.design.weight
     off = 1 + 4e-16 * np.random.default_rng(0).integers(-1, 2, len(mixed))
     family = dataclasses.replace(problem.family, mean=lambda eta: expit(eta) * off[: len(eta)])
     shaken = dataclasses.replace(problem, family=family)
     plain, other = (
-        fit.chosen_method.path(Task(here, row_weights(weight), max_size=3, seed=1))
+        fit.search.method.path(Task(here, row_weights(weight), max_size=3, seed=1))
         for here in (problem, shaken)
     )
     scores = [step.train_score for step in plain]
@@ -309,7 +309,7 @@ def test_models_are_saved_and_loaded(plain, mixed, method, tmp_path):
     fit = plain(method, 2)
     fit.save(tmp_path / "model")
     loaded = treeselect.load(tmp_path / "model")
-    assert loaded.chosen_method == fit.chosen_method
+    assert loaded.search.method == fit.search.method
     np.testing.assert_array_equal(loaded.predict(mixed), fit.predict(mixed))
 
 
@@ -319,7 +319,7 @@ def test_reports_and_summaries_name_the_method_and_say_what_scores_are(plain, me
     summary, report = fit.summary().as_text(), fit.report(tmp_path / "r.html").read_text()
     assert METHODS[method].title in summary
     assert METHODS[method].title in report
-    out_of_bag = fit.chosen_method.tells_out_of_bag
+    out_of_bag = fit.search.method.tells_out_of_bag
     assert ("out of bag" in summary) == out_of_bag
     assert (", out of bag" in report) == out_of_bag
 
@@ -329,7 +329,7 @@ def test_three_classes_and_counts_have_paths(mixed, method):
     """``select()`` does not read them yet; the methods know them."""
     chosen = METHODS[method](n_trees=100)
     fit = select("died ~ . - dose", mixed, method, k=2)
-    problem, weight = fit.design.problem_for(chosen), fit.design.weight
+    problem, weight = fit.data.design.problem_for(chosen), fit.data.design.weight
     dose = mixed["dose"].to_numpy()
     classes = np.searchsorted(np.quantile(dose, [0.3, 0.6]), dose).astype(float)
     counts = np.random.default_rng(0).poisson(np.exp(dose / 4)).astype(float)
@@ -348,10 +348,10 @@ def test_an_exposure_is_an_offset_of_counts():
     data = pd.DataFrame({"a": rng.normal(size=600), "b": rng.normal(size=600)})
     data["y"] = rng.poisson(np.exp(0.8 * data["a"] + 0.6 * data["b"]))
     fit = select("y ~ a + b", data, "gbfs", k=1, offset=0.8 * data["a"])
-    for offset, first in ((None, "a"), (fit.design.offset, "b")):
-        problem = dataclasses.replace(fit.design.problem, family=POISSON, offset=offset)
+    for offset, first in ((None, "a"), (fit.data.design.offset, "b")):
+        problem = dataclasses.replace(fit.data.design.problem, family=POISSON, offset=offset)
         steps = METHODS["gbfs"](n_trees=30).path(
-            Task(problem, fit.design.row_weights, max_size=1, seed=1)
+            Task(problem, fit.data.design.row_weights, max_size=1, seed=1)
         )
         one = step_of_size(steps, 1, problem.groups.keep)
         assert np.array(problem.groups.names)[one.selected].tolist() == [first]
@@ -386,10 +386,10 @@ def test_a_weight_of_2_is_two_copies_wherever_no_rows_are_drawn(method):
     options = {"seed": 1, "k": 2, **WHOLE[method]}
     one = treeselect.select("died ~ .", data, method=method, weights=weight, **options)
     other = treeselect.select("died ~ .", copied, method=method, **options)
-    edges = zip(one.design.arrays.edges, other.design.arrays.edges, strict=True)
+    edges = zip(one.data.design.arrays.edges, other.data.design.arrays.edges, strict=True)
     assert all(a is b is None or np.array_equal(a, b) for a, b in edges)
-    assert len(one.steps) == len(other.steps)
-    for a, b in zip(one.steps, other.steps, strict=True):
+    assert len(one.search.steps) == len(other.search.steps)
+    for a, b in zip(one.search.steps, other.search.steps, strict=True):
         np.testing.assert_array_equal(a.selected, b.selected)
         # Sums are taken in another order, and what is solved in steps ends elsewhere.
         assert a.tuning == pytest.approx(b.tuning, rel=1e-5)

@@ -31,7 +31,7 @@ def linear():
 def problem_of(data, **arguments):
     k = max(1, len(arguments.get("keep", ())))
     fit = treeselect.select("y ~ .", data, method="mrmr", seed=1, k=k, **arguments)
-    return fit.design.problem_for(fit.chosen_method), fit.design.weight
+    return fit.data.design.problem_for(fit.search.method), fit.data.design.weight
 
 
 def test_mutual_information_is_scikit_learns_less_what_is_expected():
@@ -54,7 +54,7 @@ def test_bins_have_about_equal_weight_and_missing_values_their_own(mixed):
     assert np.bincount(coarsened(values, np.ones(100), 5)).tolist() == [20] * 5
     assert coarsened(np.array([3, 9, 3]), np.ones(3), 5).tolist() == [0, 1, 0]
     fit = treeselect.select("died ~ noise + site", mixed, method="mrmr", k=1, seed=1)
-    data, rows = fit.design.problem.data, np.arange(len(mixed))
+    data, rows = fit.data.design.problem.data, np.arange(len(mixed))
     noise = unit_cells(data, 0, rows, np.ones(len(rows)), 5)
     assert noise.max() == 5
     assert set(noise[mixed["noise"].isna()]) == {0}

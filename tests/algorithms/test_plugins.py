@@ -28,7 +28,7 @@ if __name__ == "__main__":
     assert "screen" in treeselect.methods()["method"].tolist()
     one, two = (fit.resample(4, n_jobs=n).stability.selected for n in (1, 2))
     assert np.array_equal(one, two)
-    given = treeselect.select("survived ~ .", data, method=type(fit.chosen_method)(), k=2, seed=1)
+    given = treeselect.select("survived ~ .", data, method=type(fit.search.method)(), k=2, seed=1)
     assert given.path.equals(fit.path)
     table = treeselect.compare("survived ~ .", data, ["screen", "mrmr"], k=2, folds=2)
     assert set(table.tidy()["method"]) == {"screen", "mrmr"}
@@ -36,7 +36,7 @@ if __name__ == "__main__":
     fit.report(folder + "/report.html")
     fit.save(folder + "/fit.tsm")
     again = treeselect.load(folder + "/fit.tsm")
-    assert again.chosen_method == fit.chosen_method
+    assert again.search.method == fit.search.method
     assert np.array_equal(again.predict(data), fit.predict(data))
     print(*fit.selected)
 """
@@ -86,9 +86,9 @@ def test_the_method_of_the_page_does_everything(tmp_path, data):
     assert len(lost.predict(data)) == len(data)
     assert "Screening by explained variance" in str(lost.summary())
     with pytest.raises(MethodError, match="package `screens`"):
-        lost.resample(
-            2, data=treeselect.datasets.load("titanic_correlated").sample(200, random_state=0)
-        )
+        lost.with_data(
+            treeselect.datasets.load("titanic_correlated").sample(200, random_state=0)
+        ).resample(2)
     lost.save(tmp_path / "again.tsm")
     with pytest.warns(TreeselectWarning, match="package `screens`"):
         assert treeselect.load(tmp_path / "again.tsm").k == 2
@@ -116,7 +116,7 @@ class Sorted(treeselect.Method):
 def test_an_object_is_a_method_as_it_is(data):
     fit = treeselect.select("survived ~ sex + age", data, method=Sorted(), most=1, k=1, seed=1)
     assert fit.selected == ("age",)
-    assert fit.call.text.endswith("method=Sorted(), k=1, seed=1, most=1)")
+    assert fit._fit.call.text.endswith("method=Sorted(), k=1, seed=1, most=1)")
     assert Sorted(most=3).label == "sorted(most=3)"
     with pytest.raises(MethodError, match="Sorted has no option `least`"):
         treeselect.select("survived ~ sex + age", data, method=Sorted(), least=1)
@@ -238,7 +238,7 @@ def test_scores_that_a_path_does_not_tell_are_found(data):
         return [treeselect.Step(1, HALF > 0, HALF, np.nan)]
 
     fit = treeselect.select("survived ~ sex + age", data, method=answering(made), k=2, seed=1)
-    assert 0.5 < fit.step.train_score < 1
+    assert 0.5 < fit.search.step.train_score < 1
 
 
 @pytest.mark.parametrize(
@@ -283,10 +283,10 @@ def test_a_method_of_a_script_is_found_by_its_name(tmp_path, data, monkeypatch):
     fit.save(tmp_path / "fit.tsm")
     with pytest.warns(TreeselectWarning, match="Can't find the method `sorted` of the module"):
         lost = treeselect.load(tmp_path / "fit.tsm")
-    assert lost.chosen_method.label == "sorted(most=2)"
+    assert lost.search.method.label == "sorted(most=2)"
     assert str(lost.summary()) == str(fit.summary())
     treeselect.register_method("sorted", Sorted)
-    assert treeselect.load(tmp_path / "fit.tsm").chosen_method == Sorted(most=2)
+    assert treeselect.load(tmp_path / "fit.tsm").search.method == Sorted(most=2)
 
 
 def test_a_file_that_tells_nothing_of_its_method_is_refused(tmp_path, data, monkeypatch):

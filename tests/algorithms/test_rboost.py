@@ -23,8 +23,8 @@ def friedman():
 def step(data, formula="y ~ .", seed=1, **options):
     method = RBoost(**options)
     fit = treeselect.select(formula, data, method=RBoost(n_trees=1), k=1, seed=1)
-    problem = fit.design.problem_for(method)
-    found = method.path(Task(problem, fit.design.row_weights, max_size=15, seed=seed))[-1]
+    problem = fit.data.design.problem_for(method)
+    found = method.path(Task(problem, fit.data.design.row_weights, max_size=15, seed=seed))[-1]
     return found, np.array(problem.groups.names)
 
 

@@ -32,7 +32,7 @@ def problem_of(data, **arguments):
         "y ~ .", data, method=ForestImportance(n_trees=2), seed=1,
         k=max(1, len(arguments.get("keep", ()))), **arguments,
     )  # fmt: skip
-    return fit.design.problem_for(fit.chosen_method), fit.design.weight
+    return fit.data.design.problem_for(fit.search.method), fit.data.design.weight
 
 
 def test_of_copies_one_remains_where_a_single_forest_takes_all(linear):

@@ -38,7 +38,7 @@ def problem_of(data, **arguments) -> tuple[Problem, RowWeights]:
         "y ~ .", data, method=RRF(n_trees=1), k=max(1, len(arguments.get("keep", ()))), seed=1,
         **arguments,
     )  # fmt: skip
-    return fit.design.problem_for(RRF()), fit.design.row_weights
+    return fit.data.design.problem_for(RRF()), fit.data.design.row_weights
 
 
 def test_lambda_1_with_random_ties_and_ordinary_sampling_is_the_plain_forest(friedman):
@@ -183,7 +183,7 @@ def test_an_offset_takes_the_place_of_what_it_explains():
     for k, expected in ((None, ("a",)), ("known", ("b",))):
         fit = treeselect.select("y ~ a + b", data, method="rrf", k=1, offset=k, seed=1, **FEW)
         assert fit.selected == expected
-        assert fit.steps[-1].train_score > 0.5
+        assert fit.search.steps[-1].train_score > 0.5
 
 
 @pytest.mark.parametrize("kind", [RRF, GRRF])

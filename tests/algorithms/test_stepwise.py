@@ -46,7 +46,7 @@ FORMULA = f"number ~ {' + '.join(TERMS)}"
 def problem_of(data, formula=FORMULA, **arguments):
     k = max(1, len(arguments.get("keep", ())))
     fit = treeselect.select(formula, data, method="lasso", seed=1, k=k, **arguments)
-    return fit.design.problem_for(Stepwise()), fit.design.weight
+    return fit.data.design.problem_for(Stepwise()), fit.data.design.weight
 
 
 def of_response(problem, data, response):

@@ -66,7 +66,7 @@ def problem_for(number, reordered=False):
     data = frame()
     given = data[data.columns[::-1]] if reordered else data
     fit = treeselect.select(FORMULA, given, method=RRF(n_trees=1), k=1, seed=1)
-    return fit.design.problem_for(ALL[number]), row_weights(data["times"].to_numpy(copy=True))
+    return fit.data.design.problem_for(ALL[number]), row_weights(data["times"].to_numpy(copy=True))
 
 
 def told(number, problem, weights, **changes):

@@ -34,7 +34,7 @@ def linear():
 def problem_of(data, formula="y ~ .", **arguments):
     k = max(1, len(arguments.get("keep", ())))
     fit = treeselect.select(formula, data, method="lasso", seed=1, k=k, **arguments)
-    return fit.design.problem_for(SVMRFE()), fit.design.weight
+    return fit.data.design.problem_for(SVMRFE()), fit.data.design.weight
 
 
 def machine_of(problem, weight, C=1.0, epsilon=0.1):

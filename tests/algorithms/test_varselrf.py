@@ -47,7 +47,7 @@ def problem_of(data, **arguments):
         "y ~ .", data, method=ForestImportance(n_trees=2), seed=1,
         k=max(1, len(arguments.get("keep", ()))), **arguments,
     )  # fmt: skip
-    return fit.design.problem_for(fit.chosen_method)
+    return fit.data.design.problem_for(fit.search.method)
 
 
 def weight_of(problem):

@@ -128,7 +128,7 @@ COUNTS = {
     "`repeats`": lambda data, fit, value: fit.performance(2, repeats=value),
     "`n_jobs`": lambda data, fit, value: fit.performance(2, n_jobs=value),
     "`repeats` ": lambda data, fit, value: fit.inference(repeats=value),
-    "`most`": lambda data, fit, value: fit.neighbours(most=value),
+    "`most`": lambda data, fit, value: fit.data.neighbours(most=value),
     "`n` ": lambda data, fit, value: datasets.simulate_friedman(value, seed=1),
     "`copies`": lambda data, fit, value: datasets.simulate_noisy_copies(data, ["a"], value, seed=1),
 }
@@ -209,15 +209,15 @@ def test_values_are_shown_on_one_short_line():
 ODD = [pd.NA, np.array([1, 2]), [1], {"a"}, 3.5, True, None, pd.DataFrame(), 10**5000, "x" * 1000]
 NAMED = {
     "kind": lambda fit, found, value: fit.plot(value),
-    "must be a selected term": lambda fit, found, value: fit.shape(value),
-    "must be a term of the formula": lambda fit, found, value: fit.neighbours(value or 0),
-    "tree": lambda fit, found, value: fit.rules(value),
+    "must be a selected term": lambda fit, found, value: fit.model.shape(value),
+    "must be a term of the formula": lambda fit, found, value: fit.data.neighbours(value or 0),
+    "tree": lambda fit, found, value: fit.model.rules(value),
     "scheme": lambda fit, found, value: fit.resample(3, scheme=value),
     "type": lambda fit, found, value: fit.predict(None, type=value),
     "reference": lambda fit, found, value: found.differences(value if value is not None else 0),
     "k": lambda fit, found, value: found.differences(k="x" if value is None else value),
     "new_levels": lambda fit, found, value: treeselect.select(
-        FORMULA, fit.design.sources, new_levels=value
+        FORMULA, fit.data.design.sources, new_levels=value
     ),
 }
 

@@ -10,19 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeselect
+from treeselect import comparing
 from treeselect.cli import compare, predict, select
 from treeselect.cli.arguments import read_codes
 from treeselect.cli.flags import flags_in
 from treeselect.cli.main import main, make_parser
 from treeselect.cli.words import lists, name, numbers, pairs, read_value, split
 from treeselect.errors import OptionError
+from treeselect.results.fitting import ARGUMENTS
 
 WITHOUT = {
     "formula", "data",  # given by their places
     "trusted",  # never: a formula must not run code from a shell
     "progress",  # shown in a terminal
     "on_piece",  # a function
-    "method_options",  # --set
+    "options",  # --set
 }  # fmt: skip
 
 CALLS = [
@@ -32,9 +34,16 @@ CALLS = [
 ]
 
 
+def arguments_of(call):
+    """Arguments of a call and their defaults, with those that are rarely needed."""
+    own = {name: one.default for name, one in inspect.signature(call).parameters.items()}
+    others = {treeselect.select: ARGUMENTS, treeselect.compare: comparing.OTHERS}
+    return own | others.get(call, {})
+
+
 @pytest.mark.parametrize(("call", "module"), CALLS, ids=["select", "compare", "predict"])
 def test_every_argument_has_a_flag(call, module):
-    arguments = set(inspect.signature(call).parameters) - WITHOUT - {"self", "new"}
+    arguments = set(arguments_of(call)) - WITHOUT - {"self", "new"}
     if module is predict:
         arguments -= {"offset"}  # a column of the new data
     assert arguments - {flag.argument for flag in flags_in(module.FLAGS)} == set()
@@ -42,13 +51,13 @@ def test_every_argument_has_a_flag(call, module):
 
 @pytest.mark.parametrize(("call", "module"), CALLS[:2], ids=["select", "compare"])
 def test_what_is_passed_on_is_an_argument(call, module):
-    assert set(inspect.signature(call).parameters) >= module.CALLED
+    assert set(arguments_of(call)) >= module.CALLED
     assert "trusted" not in {flag.argument for flag in flags_in(module.FLAGS)}
 
 
 @pytest.mark.parametrize(("call", "module"), CALLS[:2], ids=["select", "compare"])
 def test_help_states_the_defaults_of_the_call(call, module):
-    known = {n: p.default for n, p in inspect.signature(call).parameters.items()}
+    known = arguments_of(call)
     for flag in flags_in(module.FLAGS):
         said = re.search(r"\(default: ([\w.]+)\b", flag.help) or re.search(
             r"(\w+) \(default\)", flag.help

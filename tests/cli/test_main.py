@@ -73,7 +73,7 @@ def test_another_encoding_and_labels_that_spreadsheets_would_run(tmp_path, capsy
     data.to_csv("data.csv", index=False, encoding="latin-1")
     call = ("select", "y ~ x", "data.csv", "-k", "1", "--seed", "1", "--method", "mrmr")
     assert main(call) == 2
-    assert "`--encoding latin-1`" in capsys.readouterr().err
+    assert "`--encoding cp1252`" in capsys.readouterr().err
     assert main([*call, "--encoding", "latin-1", "--save", "fit"]) == 0
     assert 'pandas.read_csv("data.csv", encoding="latin-1")' in " ".join(
         capsys.readouterr().out.split()
@@ -167,7 +167,7 @@ def test_coefficients_are_printed_and_written(folder, capsys, monkeypatch):
         "died ~ signal + noise + flag", data, k=1, seed=3, method="stepwise", resamples=6
     )
     tables = json.loads((folder / "c.json").read_text(encoding="utf-8"))
-    assert tables["coefficients"] == records(fit.coefficient_stability().tidy())
+    assert tables["coefficients"] == records(fit.model.coefficient_stability().tidy())
     assert tables["pairs"] == records(fit.stability.pairs())
     assert tables["partial"] is False
     assert [row["terms"] for row in tables["models"]] == [

@@ -22,7 +22,7 @@ def test_similarity_is_the_association_of_each_two(mixed, weighted):
         groups={"blood panel": ["noise", "rough"]},
         weights="times" if weighted else None,
     )
-    measured, units = Associations(fit.design), fit.design.arrays.groups.names
+    measured, units = Associations(fit.data.design), fit.data.design.arrays.groups.names
     expected = [[1.0 if a == b else measured.units(a, b) for b in units] for a in units]
     np.testing.assert_allclose(measured.similarity(), expected, atol=1e-12)
     assert measured.similarity().max() == 1.0

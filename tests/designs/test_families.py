@@ -126,7 +126,7 @@ def test_weights_of_three_classes(flowers):
             "kind ~ .", flowers, method="grrf", k=3, seed=1, n_trees=50, weights=given
         )
         assert "a" in fit.selected
-        assert fit.step.train_score > 0
+        assert fit.search.step.train_score > 0
 
 
 @pytest.mark.parametrize("method", ["controlburn", "rrf", "rboost", "gbfs"])
@@ -135,10 +135,10 @@ def test_a_class_without_rows_in_a_resample_is_no_obstacle(flowers, method):
     few = {"n_trees": 8} | ({"forests": 1} if method == "controlburn" else {})
     fit = treeselect.select("kind ~ .", rare, method=method, k=2, seed=1, **few)
     weight = np.where(np.arange(450) < 2, 0, 1)
-    problem = fit.design.problem_for(fit.chosen_method)
-    steps = fit.chosen_method.path(Task(problem, row_weights(weight), max_size=2, seed=1))
+    problem = fit.data.design.problem_for(fit.search.method)
+    steps = fit.search.method.path(Task(problem, row_weights(weight), max_size=2, seed=1))
     assert all(np.isfinite(step.train_score) for step in steps)
-    model = fit.chosen_method.final_model(
+    model = fit.search.method.final_model(
         Task(problem, row_weights(weight), max_size=9, seed=1), steps[-1]
     )
     assert not model.predict(problem)[:, 3].any()
@@ -153,7 +153,7 @@ def test_an_offset_is_for_one_linear_predictor(flowers):
 def test_controlburn_of_three_classes_has_one_tree_for_all(flowers):
     fit = treeselect.select("kind ~ .", flowers, method="controlburn", k=3, seed=1, forests=2)
     assert set(fit.selected) == {"a", "b", "soil"}
-    assert fit.step.train_score > 0.2
+    assert fit.search.step.train_score > 0.2
     with pytest.raises(MethodError, match="must be whole numbers"):
         treeselect.select(
             "kind ~ .", flowers, method="controlburn", k=3, seed=1, weights=np.linspace(0.5, 1, 450)
@@ -187,7 +187,7 @@ def test_counts_in_the_hundreds_do_not_run_away():
     for method in ("gbfs", "rboost"):
         fit = treeselect.select("n ~ .", data, family="poisson", method=method, k=1, seed=1)
         assert fit.selected == ("a",)
-        assert 0.8 < fit.steps[-1].train_score <= 1
+        assert 0.8 < fit.search.steps[-1].train_score <= 1
 
 
 def test_scores_are_those_of_the_definition():

@@ -46,7 +46,7 @@ def test_a_fit_is_reported_and_drawn(unit, tmp_path):
     fit = treeselect.select(
         "y ~ x + missing + z", frame, method="rrf", k=3, seed=1, n_trees=5, keep=["x", "missing"]
     )
-    shape = fit.shape("x")
+    shape = fit.model.shape("x")
     assert np.isfinite(shape["x"]).all()
     assert shape["x"].between(frame["x"].min(), frame["x"].max()).all()
     page = fit.report(tmp_path / "report.html").read_text(encoding="utf-8")

@@ -64,11 +64,11 @@ def test_cross_validation_and_resamples_use_it(data):
     fit = treeselect.select(
         "died ~ x + noise", data, offset="z", folds=3, resamples=3, n_jobs=1, **QUICK
     )
-    null = fit.scores.mean[0]
+    null = fit.search.scores.mean[0]
     assert null > 0.75  # the offset alone tells much
-    assert fit.scores.mean[1] > null
+    assert fit.search.scores.mean[1] > null
     assert "Offset: `z`, added to the linear predictor" in " ".join(fit.summary().as_text().split())
-    assert 'offset="z"' in fit.call.text
+    assert 'offset="z"' in fit._fit.call.text
 
 
 def test_a_column_an_array_and_a_file_give_the_same(data, tmp_path):
@@ -86,7 +86,7 @@ def test_a_column_an_array_and_a_file_give_the_same(data, tmp_path):
         )
         bare = treeselect.load(fit.save(tmp_path / "n"))
         pd.testing.assert_frame_equal(
-            bare.resample(2, data=data, offset=offset).stability.tidy(),
+            bare.with_data(data, offset=offset).resample(2).stability.tidy(),
             fit.resample(2).stability.tidy(),
         )
     assert "fitted" in given.augment(data, offset=data["z"])

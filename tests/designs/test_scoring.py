@@ -165,7 +165,7 @@ def test_the_score_of_scikit_learn_is_the_familys_own(mixed):
         treeselect.select("died ~ signal + site", mixed, folds=3, scoring=scoring, **QUICK)
         for scoring in (None, "roc_auc")
     )
-    assert np.allclose(own.scores.scores, same.scores.scores, atol=1e-12)
+    assert np.allclose(own.search.scores.scores, same.search.scores.scores, atol=1e-12)
     assert np.allclose(
         own.path["train_score"], same.path["train_score"], atol=1e-12, equal_nan=True
     )
@@ -174,7 +174,7 @@ def test_the_score_of_scikit_learn_is_the_familys_own(mixed):
 def test_one_value_in_a_fold_will_do_for_some_scores(mixed):
     few = mixed.head(30)
     fit = treeselect.select("died ~ signal", few, folds=LeaveOneOut(), scoring="accuracy", **QUICK)
-    assert set(np.unique(fit.scores.scores)) <= {0.0, 1.0}
+    assert set(np.unique(fit.search.scores.scores)) <= {0.0, 1.0}
     with pytest.raises(OptionError, match=r"defined for the held-out rows.*\n.*`roc_auc` is nan"):
         treeselect.select("died ~ signal", few, folds=LeaveOneOut(), scoring="roc_auc", **QUICK)
 

@@ -188,15 +188,15 @@ def test_what_is_printed_says_what_the_score_is(by_brier):
     outer = by_brier.performance(folds=2, scoring="harrell_c")
     assert "C: Harrell's concordance" in " ".join(outer.summary().as_text().split())
     assert "Brier R2" in " ".join(outer.summary().as_text().split())  # which chose k
-    assert "Brier R2: 1 minus" in by_brier.learning_curve([1.0], 2).words
+    assert "Brier R2: 1 minus" in by_brier.search.learning_curve([1.0], 2).words
 
 
 def test_a_file_holds_the_score(by_brier, tmp_path):
     by_brier.save(tmp_path / "fit.treeselect")
     loaded = treeselect.load(tmp_path / "fit.treeselect")
-    family = loaded.design.response.family
-    assert family.score_words == by_brier.design.response.family.score_words
-    found = loaded.performance(folds=2, data=DATA)
+    family = loaded.data.design.response.family
+    assert family.score_words == by_brier.data.design.response.family.score_words
+    found = loaded.with_data(DATA).performance(folds=2)
     np.testing.assert_array_equal(found.scores, by_brier.performance(folds=2).scores)
 
 
@@ -208,7 +208,7 @@ def test_a_fold_without_pairs():
     fit = treeselect.select(
         FORMULA, DATA, k="best", scoring="integrated_brier", **OPTIONS | {"folds": held_out}
     )
-    assert np.isfinite(fit.scores.scores).all()
+    assert np.isfinite(fit.search.scores.scores).all()
 
 
 def test_a_column_of_numbers_is_no_name_of_a_score():

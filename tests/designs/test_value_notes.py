@@ -85,5 +85,5 @@ def test_classes_that_may_be_one():
 def test_that_an_intercept_stays_is_said(right, noted):
     data = pd.DataFrame({"y": np.arange(20.0) % 7, "x": np.arange(20.0) % 3, "z": np.arange(20.0)})
     fit = treeselect.select(f"y ~ {right}", data, method="mrmr", k=1, seed=1)
-    assert any("the intercept is not a term" in note for note in fit.design.notes) == noted
+    assert any("the intercept is not a term" in note for note in fit.data.design.notes) == noted
     assert "Intercept" in fit.refit("glm").coef.index

@@ -95,11 +95,11 @@ def test_and_so_is_all_that_is_asked_of_it_later(both, fits, tmp_path):
     np.testing.assert_array_equal(a, b)
     a, b = (str(fit.inference(seed=1).summary()) for fit in fits)
     assert a.split("\n")[1:] == b.split("\n")[1:]
-    matrix = other.design.model_matrix()
-    pd.testing.assert_frame_equal(plain.design.model_matrix(), matrix)
+    matrix = other.data.design.model_matrix()
+    pd.testing.assert_frame_equal(plain.data.design.model_matrix(), matrix)
     other.save(tmp_path / "model")
     loaded = treeselect.load(tmp_path / "model")
-    again = loaded.resample(2, seed=1, data=more)
+    again = loaded.with_data(more).resample(2, seed=1)
     np.testing.assert_array_equal(
         again.stability.selected, plain.resample(2, seed=1).stability.selected
     )

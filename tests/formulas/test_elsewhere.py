@@ -60,7 +60,7 @@ def data() -> pd.DataFrame:
     ],
 )
 def test_the_formula_gives_the_model_of_refit(data, formula):
-    k = len(treeselect.select(formula, data, k=1, **QUICK).design.spec.terms)
+    k = len(treeselect.select(formula, data, k=1, **QUICK).data.design.spec.terms)
     fit = treeselect.select(formula, data, k=k, **QUICK)
     other = smf.glm(fit.formula, data).fit()
     np.testing.assert_allclose(other.fittedvalues, fit.refit("glm").predict(data), rtol=1e-6)

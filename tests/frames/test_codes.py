@@ -84,7 +84,7 @@ def test_a_fit_reads_codes_as_missing_then_and_in_new_data(survey, tmp_path):
     codes = {"died": 9, "age": "?"}
     plain = treeselect.select("died ~ .", known, **usual)
     fit = treeselect.select("died ~ .", coded, na=codes, **usual)
-    assert 'na={"died": 9, "age": "?"}' in fit.call.text
+    assert 'na={"died": 9, "age": "?"}' in fit._fit.call.text
     path = tmp_path / "fit.treeselect"
     fit.save(path)
     expected = plain.predict(known)

@@ -68,10 +68,12 @@ def test_the_same_answer_from_every_source(source, data, expected, tmp_path):
     make, library = SOURCES[source]
     given = make(data, tmp_path)
     fit = treeselect.select(FORMULA, given, **QUICK)
-    for ours, theirs in zip(fit.design.arrays.columns, expected.design.arrays.columns, strict=True):
+    for ours, theirs in zip(
+        fit.data.design.arrays.columns, expected.data.design.arrays.columns, strict=True
+    ):
         np.testing.assert_array_equal(ours, theirs)
     assert fit.selected == expected.selected
-    assert fit.design.spec.terms == expected.design.spec.terms
+    assert fit.data.design.spec.terms == expected.data.design.spec.terms
     for name in ("tidy", "glance"):
         table = getattr(fit, name)()
         assert isinstance(table, FRAMES[library])

@@ -78,7 +78,7 @@ def test_statistical_files(folder, name):
 def test_a_fit_takes_such_paths_with_their_labels(folder):
     usual = {"method": "rrf", "n_trees": 5, "k": 1, "seed": 1}
     fit = treeselect.select("age ~ sex + score", folder / "study.dta", **usual)
-    assert fit.design.labels["sex"] == "Sex"
+    assert fit.data.design.labels["sex"] == "Sex"
     np.testing.assert_array_equal(
         fit.predict(folder / "study.dta"), fit.predict(treeselect.read(folder / "study.dta"))
     )

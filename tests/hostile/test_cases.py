@@ -498,7 +498,7 @@ def test_names_are_never_mixed_up(formula, names, values):
     """Each expression is worked out by hand from the columns that it names."""
     data = pd.DataFrame({"y": DATA["y"], names[0]: DATA["x"] + 3, names[1]: DATA["v"] * 1.0})
     fit = treeselect.select(formula, data, **QUICK)
-    found = fit.design.model_matrix().iloc[:, -1]
+    found = fit.data.design.model_matrix().iloc[:, -1]
     np.testing.assert_allclose(found, values(data[names[0]], data[names[1]]))
 
 
@@ -528,8 +528,8 @@ def test_rules_show_names_escaped():
     data = DATA.rename(columns={"x": "n\x1b[1m"})[["y", "n\x1b[1m"]]
     fit = treeselect.select("y ~ .", data, method="rrf", k=1, n_trees=3, seed=1, max_depth=2)
     for tree in (1, 2, 3):
-        assert not RAW.search(fit.rules(tree))
-    assert any("n\\x1b[1m" in fit.rules(tree) for tree in (1, 2, 3))
+        assert not RAW.search(fit.model.rules(tree))
+    assert any("n\\x1b[1m" in fit.model.rules(tree) for tree in (1, 2, 3))
 
 
 def test_codes_leave_columns_alone_that_they_do_not_concern():
@@ -585,7 +585,7 @@ def test_a_fitted_probability_of_zero_is_told_without_warnings():
 
 def test_a_forest_without_out_of_bag_rows_is_refused():
     weights = RowWeights(np.ones(3), are_copies=True)
-    problem = treeselect.select("x ~ v", DATA[:3], **{**QUICK, "k": 1}).design.problem
+    problem = treeselect.select("x ~ v", DATA[:3], **{**QUICK, "k": 1}).data.design.problem
     with pytest.raises(MethodError, match="`n_trees` is too small"):
         out_of_bag_error(problem, weights, np.full(3, np.nan))
 
@@ -600,7 +600,7 @@ def test_a_loaded_model_says_the_same_of_its_weights(kind, values, tmp_path):
     words = "equal in all rows used" if 0.0 in values else "all equal: they have no effect"
     no_effect = kind != "frequency" or 0.0 not in values
     assert (words in said) == no_effect
-    assert ("weights were used" in fit.citation().methods) != no_effect
+    assert ("weights were used" in fit.search.citation().methods) != no_effect
 
 
 def test_resamples_without_events_say_whose_fault_it_is():

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 import treeselect
-from treeselect import Comparison, SelectionResult
+from treeselect import SelectionResult, comparing
 from treeselect.algorithms.registry import METHODS
+from treeselect.comparing import Comparison
+from treeselect.results import fitting
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 SEED = 17
@@ -53,9 +55,10 @@ def test_cases_call_every_method_with_every_argument(hostility):
 
     assert set(METHODS) == set(FEW)
     assert {name for kind in METHODS.values() for name in kind.defaults()} == set(METHOD_OPTIONS)
-    given = {"formula", "data", "method", "methods", "method_options", "checkpoint", "on_piece"}
+    given = {"formula", "data", "method", "methods", "options", "checkpoint", "on_piece"}
     for call in (treeselect.select, treeselect.compare):
         assert set(inspect.signature(call).parameters) - given <= set(ARGUMENTS)
+    assert {*fitting.ARGUMENTS, *comparing.OTHERS} - {*given, "progress"} <= set(ARGUMENTS)
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")

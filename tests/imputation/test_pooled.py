@@ -24,7 +24,7 @@ def mice_frames():
 
 
 def select_all(formula, frames, k, **options):
-    return treeselect.select_imputed(formula, frames, k=k, **QUICK | options)
+    return treeselect.select(formula, frames, k=k, **QUICK | options)
 
 
 @pytest.mark.parametrize("response", ["number", "two", "count"])
@@ -61,7 +61,7 @@ def test_the_full_text(snapshot):
 def test_nothing_selected_leaves_the_intercept():
     rng = np.random.default_rng(3)
     frames = [pd.DataFrame({"y": rng.normal(size=30), "x": rng.normal(size=30)}) for _ in range(2)]
-    found = treeselect.select_imputed("y ~ x", frames, method="stepwise", seed=1)
+    found = treeselect.select("y ~ x", frames, method="stepwise", seed=1)
     assert found.selected == ()
     table = found.pooled().tidy()
     assert table["column"].tolist() == ["Intercept"]

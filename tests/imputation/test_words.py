@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from quick import changed
 from round_numbers import with_round_numbers
 
 import treeselect
@@ -16,7 +17,7 @@ def found(mixed):
     """Three frames of 120 rows, on which numbers are replaced; two resamples of each."""
     data = mixed.drop(columns=["dose", "flag"]).iloc[:120]
     frames = [data.assign(noise=data["noise"].fillna(value)) for value in (-1.0, 0.0, 1.0)]
-    return treeselect.select_imputed(
+    return treeselect.select(
         "died ~ .", frames, method="importance", k=2, n_trees=5, seed=1, resamples=2
     )
 
@@ -28,19 +29,20 @@ def selecting(found, *sets, resampled=True, **changes):
         for f, s in zip(found.fits, sets, strict=True)
     ]
     if not resampled:
-        fits = [dataclasses.replace(fit, resampled=None) for fit in fits]
-    return dataclasses.replace(found, fits=tuple(fits), **changes)
+        fits = [changed(fit, resampled=None) for fit in fits]
+    return dataclasses.replace(found, records=tuple(f._fit for f in fits), **changes)
 
 
 def nothing(fit):
-    return with_round_numbers(dataclasses.replace(fit, resampled=None))
+    return with_round_numbers(changed(fit, resampled=None))
 
 
 def test_a_term_in_two_of_three(found, snapshot):
     made = selecting(found, ("signal", "site"), ("signal", "copy"), ("site", "signal"))
 
-    noted = dataclasses.replace(made.fits[1], notes=("No more than 2 units enter the path.",))
-    made = dataclasses.replace(made, fits=(made.fits[0], noted, made.fits[2]), resamples=10)
+    one, two, three = made.records
+    noted = dataclasses.replace(two, notes=("No more than 2 units enter the path.",))
+    made = dataclasses.replace(made, records=(one, noted, three), resamples=10)
     assert made.summary().as_text() == snapshot
 
 
@@ -85,10 +87,16 @@ def test_all_must_agree(found):
 
 def test_groups_have_a_column_of_their_own(mixed):
     frames = [mixed.assign(noise=mixed["noise"].fillna(value)).iloc[:80] for value in (0.0, 1.0)]
-    found = treeselect.select_imputed(
-        "died ~ signal + noise + site", frames, method="importance", k=1, n_trees=5, seed=1,
-        groups={"pair": ["signal", "noise"]}, keep="pair",
-    )  # fmt: skip
+    found = treeselect.select(
+        "died ~ signal + noise + site",
+        frames,
+        method="importance",
+        k=1,
+        n_trees=5,
+        seed=1,
+        groups={"pair": ["signal", "noise"]},
+        keep="pair",
+    )
     assert found.selected == ("signal", "noise")
     assert "Group" in found.summary().as_text()
     assert '<th scope="col">Group</th>' in found.summary()._repr_html_()
@@ -97,9 +105,9 @@ def test_groups_have_a_column_of_their_own(mixed):
 
 def test_labels_are_shown(found):
     labels = {name: f"The {name} (mV)" for name in ("signal", "copy", "site")}
-    designs = [dataclasses.replace(fit.design, labels=labels) for fit in found.fits]
-    fits = [dataclasses.replace(f, design=d) for f, d in zip(found.fits, designs, strict=True)]
-    labelled = dataclasses.replace(found, fits=tuple(fits))
+    designs = [dataclasses.replace(fit.data.design, labels=labels) for fit in found.fits]
+    fits = [changed(f, design=d) for f, d in zip(found.fits, designs, strict=True)]
+    labelled = dataclasses.replace(found, records=tuple(f._fit for f in fits))
     name, text = found.selected[0], labelled.summary().as_text()
     assert f"Names in code: `{name}` is The {name} (mV);" in text
     assert name in set(labelled.tidy()["term"])

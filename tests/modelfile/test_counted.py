@@ -16,7 +16,7 @@ def grown(response, seed, weights=None):
     data = treeselect.datasets.load("titanic_correlated").head(300)
     data["w"] = 1.0 if weights is None else weights(np.random.default_rng(seed), len(data))
     fit = treeselect.select(f"{response} ~ . - w", data, method="mrmr", k=3, seed=seed, weights="w")
-    return fit.model.joined()
+    return fit.model.fitted.joined()
 
 
 def same(trees, others):

@@ -39,7 +39,7 @@ def file(fit, tmp_path_factory):
 @pytest.mark.parametrize("include_data", [False, True])
 def test_a_round_trip_keeps_times_and_strata(fit, data, include_data, tmp_path):
     loaded = treeselect.load(fit.save(tmp_path / "fit", include_data=include_data))
-    ours, theirs = fit.design.response, loaded.design.response
+    ours, theirs = fit.data.design.response, loaded.data.design.response
     assert theirs.follow_up == ours.follow_up
     assert theirs.follow_up.levels == (("Bath",), ("York",))
     assert (theirs.family_text, theirs.in_linear_models) == (
@@ -48,7 +48,7 @@ def test_a_round_trip_keeps_times_and_strata(fit, data, include_data, tmp_path):
     )
     assert theirs.y.shape == (60 if include_data else 0, 4)
     assert loaded.formula == fit.formula
-    assert np.array_equal(loaded.design.with_data(data).response.y, ours.y)
+    assert np.array_equal(loaded.data.design.with_data(data).response.y, ours.y)
 
 
 def test_a_call_that_was_put_into_the_formula_is_refused(file, tmp_path):

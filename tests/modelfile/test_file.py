@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quick import changed
 
 import treeselect
 from treeselect.algorithms.task import Exchange, Rival, Trace
@@ -50,12 +51,14 @@ def file(fit, tmp_path_factory):
 def traced(mixed):
     """A fit as a search leaves it."""
     fit = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
-    inside, outside = (np.flatnonzero(fit.step.selected == part).tolist() for part in (True, False))
+    inside, outside = (
+        np.flatnonzero(fit.search.step.selected == part).tolist() for part in (True, False)
+    )
     rivals = [
         Rival(tuple(sorted((kept, other))), 0.125, 0.25) for kept in inside for other in outside
     ]
     trace = Trace((Exchange(outside[0], inside[0], -0.5, 0.25),) * 2, tuple(rivals), 8, 14)
-    return dataclasses.replace(fit, step=dataclasses.replace(fit.step, trace=trace))
+    return changed(fit, step=dataclasses.replace(fit.search.step, trace=trace))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +79,7 @@ def test_a_round_trip_changes_nothing(fit, data, include_data, tmp_path):
     assert again.summary().as_text() == fit.summary().as_text()
     assert (again.selected, again.formula, again.family) == (fit.selected, fit.formula, fit.family)
     for ours, theirs in zip(
-        fit.design.spec.encode(data), again.design.spec.encode(data), strict=True
+        fit.data.design.spec.encode(data), again.data.design.spec.encode(data), strict=True
     ):
         np.testing.assert_array_equal(ours, theirs)
     assert again.report(tmp_path / "r.html").exists()
@@ -94,7 +97,7 @@ def test_a_round_trip_of_cross_validation_groups_costs_and_weights(mixed, tmp_pa
     assert again.summary().as_text() == fit.summary().as_text()
     new = mixed.assign(site="Hull")
     pd.testing.assert_series_equal(again.predict(new), fit.predict(new))
-    resampled = again.resample(2, data=data).stability.tidy()
+    resampled = again.with_data(data).resample(2).stability.tidy()
     pd.testing.assert_frame_equal(resampled, fit.resample(2).stability.tidy())
 
 
@@ -102,7 +105,7 @@ def test_real_weights_are_kept_with_the_data(mixed, tmp_path):
     weight = np.linspace(0, 1, len(mixed))
     fit = treeselect.select("died ~ signal + site + dose", mixed, k=1, weights=weight, **QUICK)
     again = treeselect.load(fit.save(tmp_path / "m", include_data=True))
-    np.testing.assert_array_equal(again.design.weight, fit.design.weight)
+    np.testing.assert_array_equal(again.data.design.weight, fit.data.design.weight)
     pd.testing.assert_frame_equal(
         again.resample(3).stability.tidy(), fit.resample(3).stability.tidy()
     )
@@ -132,28 +135,28 @@ def test_a_round_trip_of_another_score(mixed, method, scoring, tmp_path):
 
 def test_a_round_trip_of_the_trace_of_a_search(traced, searched):
     again = treeselect.load(searched)
-    assert again.step.trace == traced.step.trace
+    assert again.search.step.trace == traced.search.step.trace
     assert again.summary().as_text() == traced.summary().as_text()
-    pd.testing.assert_frame_equal(again.exchanges(), traced.exchanges())
-    pd.testing.assert_frame_equal(again.alternatives(), traced.alternatives())
+    pd.testing.assert_frame_equal(again.search.exchanges(), traced.search.exchanges())
+    pd.testing.assert_frame_equal(again.search.alternatives(), traced.search.alternatives())
 
 
 def test_a_round_trip_of_a_search_that_found_nothing(traced, tmp_path):
-    nothing = dataclasses.replace(traced.step, trace=Trace((), (), 0, 0))
-    again = treeselect.load(dataclasses.replace(traced, step=nothing).save(tmp_path / "m"))
-    assert again.step.trace == Trace((), (), 0, 0)
+    nothing = dataclasses.replace(traced.search.step, trace=Trace((), (), 0, 0))
+    again = treeselect.load(changed(traced, step=nothing).save(tmp_path / "m"))
+    assert again.search.step.trace == Trace((), (), 0, 0)
 
 
 def test_calls_that_need_the_data_take_them(fit, data, file):
     again = treeselect.load(file)
-    with pytest.raises(DataError, match="Pass them as `data=`"):
+    with pytest.raises(DataError, match="with_data"):
         again.resample(3)
     with pytest.raises(DataError, match="without the data"):
-        again.design.model_matrix()
-    found = again.resample(3, data=data).stability.tidy()
+        again.data.design.model_matrix()
+    found = again.with_data(data).resample(3).stability.tidy()
     pd.testing.assert_frame_equal(found, fit.resample(3).stability.tidy())
     with pytest.raises(NewDataError, match="must be the data that the model was fitted to"):
-        again.resample(3, data=data.head(50))
+        again.with_data(data.head(50)).resample(3)
 
 
 def test_the_data_are_kept_if_asked_for(fit, data, tmp_path):
@@ -161,7 +164,7 @@ def test_the_data_are_kept_if_asked_for(fit, data, tmp_path):
     pd.testing.assert_frame_equal(
         again.resample(3).stability.tidy(), fit.resample(3).stability.tidy()
     )
-    ours, theirs = again.design.model_matrix(), fit.design.model_matrix()
+    ours, theirs = again.data.design.model_matrix(), fit.data.design.model_matrix()
     pd.testing.assert_frame_equal(ours, theirs, check_dtype=False)
     without = treeselect.load(fit.save(tmp_path / "n"))
     with pytest.raises(ModelFileError, match="loaded from a file without them"):
@@ -181,8 +184,8 @@ def test_weights_that_were_an_array_are_asked_for(mixed, tmp_path):
     fit = treeselect.select("died ~ signal + site", mixed, k=1, weights=weights, **QUICK)
     again = treeselect.load(fit.save(tmp_path / "m"))
     with pytest.raises(OptionError, match="`weights` must be given with `data`"):
-        again.resample(2, data=mixed)
-    found = again.resample(2, data=mixed, weights=weights).stability.tidy()
+        again.with_data(mixed).resample(2)
+    found = again.with_data(mixed, weights=weights).resample(2).stability.tidy()
     pd.testing.assert_frame_equal(found, fit.resample(2).stability.tidy())
 
 
@@ -565,7 +568,7 @@ def test_traces_that_no_search_leaves(searched, name, edit, tmp_path):
 
 
 def test_a_rival_is_another_set(searched, traced, tmp_path):
-    own = np.flatnonzero(traced.step.selected)
+    own = np.flatnonzero(traced.search.step.selected)
     refused(with_array(searched, tmp_path, "rival_units", lambda a: np.tile(own, (len(a), 1))))
 
 
@@ -575,7 +578,7 @@ def affected(mixed, tmp_path_factory):
     rows = mixed.iloc[:100]
     fit = treeselect.select("dose ~ signal + site", rows, method="mrmr", k=2, seed=1)
     found = fit.resample(20, effects=True)
-    assert np.isfinite(found.effects()["low"]).all()
+    assert np.isfinite(found.model.effects()["low"]).all()
     return found.save(tmp_path_factory.mktemp("models") / "affected")
 
 
@@ -726,12 +729,12 @@ def test_what_transforms_learned_may_be_nonsense_but_not_harmful(file, data, tmp
 
 def test_labels_are_in_the_file(fit, tmp_path):
     labels = {"colour": "Colour", "signal": "Signal (mV)"}
-    labelled = dataclasses.replace(fit, design=dataclasses.replace(fit.design, labels=labels))
+    labelled = changed(fit, design=dataclasses.replace(fit.data.design, labels=labels))
     again = treeselect.load(path := labelled.save(tmp_path / "m"))
-    assert again.design.labels == labels
+    assert again.data.design.labels == labels
     assert again.summary().as_text() == labelled.summary().as_text()
     older = change(path, tmp_path, lambda d: d["content"].pop("labels"))
-    assert treeselect.load(older).design.labels == {}
+    assert treeselect.load(older).data.design.labels == {}
 
 
 @pytest.mark.parametrize(
@@ -863,6 +866,7 @@ def test_any_changed_number_is_an_error_or_harmless(with_data, data, tmp_path):
         with contextlib.suppress(ModelFileError):
             again = treeselect.load(path)
             again.predict(data.head(3))
-            for call in (again.trees, again.nodes, again.rules, again.tidy, again.summary):
+            model = again.model
+            for call in (model.trees, model.nodes, model.rules, again.tidy, again.summary):
                 str(call())
-            again.shape(again.selected[0])
+            again.model.shape(again.selected[0])

@@ -53,10 +53,15 @@ def test_noise_does_not_improve_the_forest(sets):
 
 
 def grower_of(fit):
-    problem, weight = fit.design.problem, fit.design.weight
+    problem, weight = fit.data.design.problem, fit.data.design.weight
     ranks = problem.groups.ranks(1)
     return Grower(
-        problem.data, truth_of(problem, weight), fit.design.row_weights, problem.family, 1, ranks
+        problem.data,
+        truth_of(problem, weight),
+        fit.data.design.row_weights,
+        problem.family,
+        1,
+        ranks,
     )
 
 

@@ -32,7 +32,7 @@ def rows():
 
 def statistics(rows, response, **more):
     fit = treeselect.select(f"{response} ~ x", rows, method="mrmr", k=1, seed=1, **more)
-    data = fit.design
+    data = fit.data.design
     own = fit_terms(data, ("x",))[2]
     asked = {"family": data.response.family.name, "are_copies": data.row_weights.are_copies}
     return fit_statistics(own, **asked), dict(fit_facts(own, **asked))

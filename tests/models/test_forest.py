@@ -14,9 +14,9 @@ from treeselect.models.forest import refit_forest
 
 
 def forest(fit, groups, family=BINOMIAL, n_trees=30, weight=None, y=None):
-    problem = fit.design.problem
+    problem = fit.data.design.problem
     problem = dataclasses.replace(problem, family=family, y=problem.y if y is None else y)
-    weight = fit.design.weight if weight is None else weight
+    weight = fit.data.design.weight if weight is None else weight
     return refit_forest(
         problem, row_weights(weight), np.array(groups, dtype=bool), seed=1, n_trees=n_trees
     )
@@ -24,14 +24,14 @@ def forest(fit, groups, family=BINOMIAL, n_trees=30, weight=None, y=None):
 
 def test_no_group_gives_the_mean(fitted):
     model = forest(fitted, [0] * 6)
-    problem = fitted.design.problem
+    problem = fitted.data.design.problem
     assert model.trees is None
     assert model.predict(problem) == pytest.approx(problem.y.mean())
     assert not model.importance.any()
 
 
 def test_importance_is_that_of_the_given_groups(fitted):
-    names = fitted.design.arrays.groups.names
+    names = fitted.data.design.arrays.groups.names
     wanted = [name in ("signal", "site", "noise") for name in names]
     importance = dict(zip(names, forest(fitted, wanted).importance, strict=True))
     assert importance["signal"] > importance["site"] > 0
@@ -46,8 +46,8 @@ def test_leaves_keep_their_least_weight(fitted):
 
 
 def test_rows_without_weight_do_not_matter(fitted):
-    problem = fitted.design.problem
-    weight = fitted.design.weight.copy()
+    problem = fitted.data.design.problem
+    weight = fitted.data.design.weight.copy()
     weight[::2] = 0
     model = forest(fitted, [1] * 6, weight=weight)
     other = forest(fitted, [1] * 6, weight=weight, y=np.where(weight > 0, problem.y, 1 - problem.y))
@@ -59,7 +59,7 @@ def test_probabilities_are_as_good_as_scikit_learns(fitted):
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.metrics import roc_auc_score
 
-    problem = fitted.design.problem
+    problem = fitted.data.design.problem
     codes = problem.data.codes.T.astype(float)
     train = np.arange(problem.data.n_rows) % 2 == 0
     model = forest(fitted, [1] * 6, n_trees=300, weight=train.astype(np.int64))

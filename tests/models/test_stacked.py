@@ -63,10 +63,10 @@ def test_all_families_predict_new_rows(frame, response, least):
     family = "poisson" if response == "count" else "auto"
     train, new = frame.iloc[:300], frame.iloc[300:]
     fit = stacked(train, response, family=family)
-    assert isinstance(fit.model, StackedModel)
+    assert isinstance(fit.model.fitted, StackedModel)
     predicted = fit.predict(new)
     assert np.isfinite(np.asarray(predicted, dtype=float)).all()
-    y = fit.design.response.family
+    y = fit.data.design.response.family
     if response in ("y", "yes", "count"):
         values = new[response].to_numpy(dtype=float)
         score = y.score(values, predicted.to_numpy(), np.ones(len(new)))
@@ -84,11 +84,14 @@ def test_a_smooth_effect_needs_no_forest_and_an_interaction_does():
         fit = treeselect.select(
             "y ~ a + b", data, method="mrmr", k=2, seed=1, progress=False
         ).refit("stack")
-        trees, n_nodes = fit.model.trees, fit.model.trees.start[fit.model.n_additive]
+        trees, n_nodes = (
+            fit.model.fitted.trees,
+            fit.model.fitted.trees.start[fit.model.fitted.n_additive],
+        )
         of_effects = trees.nodes.value.copy()
         of_effects[n_nodes:] = 0
         effects = trees._replace(nodes=trees.nodes._replace(value=of_effects))
-        binned = fit.design.problem.data
+        binned = fit.data.design.problem.data
         left = predict_sum(trees, binned) - predict_sum(effects, binned)
         shares.append(left.std() / data["y"].std())
     assert shares[0] < 0.1 < 0.3 < shares[1]
@@ -114,7 +117,7 @@ def test_importance_is_a_share_of_what_is_explained(frame):
     fit = stacked(frame, "y")
     importance = fit.tidy().set_index("term")["importance"]
     assert importance["c"] > importance["letter"] > importance["b"]
-    assert (fit.model.importance >= 0).all()
+    assert (fit.model.fitted.importance >= 0).all()
 
 
 @pytest.mark.parametrize("response", ["y", "yes", "three", "Surv(time, event)"])
@@ -123,8 +126,8 @@ def test_model_files_predict_the_same(frame, response, tmp_path):
     fit.save(tmp_path / "fit.model")
     again = treeselect.load(tmp_path / "fit.model")
     assert np.array_equal(np.asarray(again.predict(frame)), np.asarray(fit.predict(frame)))
-    assert again.model.n_additive == fit.model.n_additive
-    assert again.model.description == fit.model.description
+    assert again.model.fitted.n_additive == fit.model.fitted.n_additive
+    assert again.model.fitted.description == fit.model.fitted.description
 
 
 def test_the_same_for_any_number_of_processes_and_order_of_columns(frame):

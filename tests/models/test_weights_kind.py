@@ -132,7 +132,7 @@ def test_large_whole_numbers_are_not_counts(survey):
 
 def test_imputed_frames_and_comparisons_say_the_kind(survey):
     asked = {"weights": "w", "weights_kind": "sampling", "seed": 1}
-    found = treeselect.select_imputed("y ~ x + g", [survey, survey], method="mrmr", k=2, **asked)
+    found = treeselect.select("y ~ x + g", [survey, survey], method="mrmr", k=2, **asked)
     pooled, alone = found.pooled(), select("gaussian", survey, weights="w", weights_kind="sampling")
     np.testing.assert_allclose(pooled.tidy()["std_error"], alone.refit("glm").tidy()["std_error"])
     compared = treeselect.compare("y ~ x + g", survey, ["mrmr"], k=1, folds=2, **asked)
@@ -143,19 +143,19 @@ def test_imputed_frames_and_comparisons_say_the_kind(survey):
 
 def test_files_and_calls_carry_the_kind(survey, tmp_path):
     fit = select("gaussian", survey, weights="w", weights_kind="sampling")
-    assert 'weights="w", weights_kind="sampling"' in fit.call.text
+    assert 'weights="w", seed=1, weights_kind="sampling"' in fit._fit.call.text
     for include in (True, False):
         fit.save(tmp_path / "model.tsm", include_data=include)
         again = treeselect.load(tmp_path / "model.tsm")
-        assert again.design.weights_kind == "sampling"
-        model = again.refit("glm", data=None if include else survey)
+        assert again.data.design.weights_kind == "sampling"
+        model = (again if include else again.with_data(survey)).refit("glm")
         np.testing.assert_allclose(model.tidy()[NUMBERS], numbers(fit))
 
 
 def test_selector_takes_the_kind(survey):
     selector = treeselect.TreeSelector("mrmr", k=1, weights_kind="sampling", random_state=1)
     selector.fit(survey[["x", "n"]], survey["y"], sample_weight=survey["w"].to_numpy())
-    assert selector.result_.design.weights_kind == "sampling"
+    assert selector.result_.data.design.weights_kind == "sampling"
 
 
 @pytest.mark.parametrize(

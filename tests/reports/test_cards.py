@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from quick import changed
 
 import treeselect
 from treeselect.reports.material import FitMaterial
@@ -14,13 +15,11 @@ from treeselect.resampling.held_out import HeldOutScore
 
 
 def gathered(fit, performance=None):
-    return cards(FitMaterial(fit, performance, None, {}, "now"))
+    return cards(FitMaterial(fit._fit, performance, None, {}, "now"))
 
 
 def stability_of(fit, **changes):
-    return gathered(
-        dataclasses.replace(fit, resampled=dataclasses.replace(fit.resampled, **changes))
-    )[1]
+    return gathered(changed(fit, resampled=dataclasses.replace(fit._fit.resampled, **changes)))[1]
 
 
 def test_the_nested_score_stands_in_place_of_the_tuning_score(cross_validated):
@@ -48,10 +47,10 @@ def test_a_score_of_the_rows_of_the_selection_is_none(fitted):
 
 def test_rows_that_were_not_drawn_score_the_final_model(fitted):
     held = HeldOutScore("AUC", 0.8449, 709)
-    score = gathered(dataclasses.replace(fitted, held_out=held))[0]
+    score = gathered(changed(fitted, held_out=held))[0]
     assert (score.head, score.value) == ("AUC, held-out rows", "0.845")
     assert "on 709 rows not drawn into the sample" in score.details[0]
-    undefined = dataclasses.replace(fitted, held_out=dataclasses.replace(held, score=np.nan))
+    undefined = changed(fitted, held_out=dataclasses.replace(held, score=np.nan))
     assert gathered(undefined)[0] == gathered(fitted)[0]
 
 
@@ -70,7 +69,7 @@ def test_the_stability_is_that_of_a_size(fitted):
 
 
 def test_few_resamples_have_an_index_and_no_verdict(fitted):
-    selected = fitted.resampled.selected
+    selected = fitted._fit.resampled.selected
     few = np.vstack([selected[:3], ~selected[:1]])
     card = stability_of(fitted, selected=few)
     assert card.head == "Stability, k fixed at 2: index"
@@ -80,7 +79,7 @@ def test_few_resamples_have_an_index_and_no_verdict(fitted):
 
 @pytest.mark.parametrize(("all_of_them", "which"), [(True, "every term"), (False, "no term")])
 def test_undefined_stability_says_why(fitted, all_of_them, which):
-    card = stability_of(fitted, selected=np.full_like(fitted.resampled.selected, all_of_them))
+    card = stability_of(fitted, selected=np.full_like(fitted._fit.resampled.selected, all_of_them))
     assert card.value == "Not defined"
     assert card.details == (f"Each of 10 bootstrap resamples selected {which}.",)
 
@@ -92,7 +91,7 @@ def test_nothing_selected(mixed):
     card = gathered(fit)[1]
     assert card.value == "Not assessed"
     assert card.details[0].startswith("`fit.resample(100, k=1)`")
-    assert fit.resample(2, k=1).resampled.n_resamples == 2
+    assert fit.resample(2, k=1)._fit.resampled.n_resamples == 2
 
 
 def test_rows_classes_and_missing_values(mixed, fitted, tmp_path):
@@ -104,8 +103,8 @@ def test_rows_classes_and_missing_values(mixed, fitted, tmp_path):
         f"{n} with died = True, {400 - n} with False.",
         f"{incomplete} rows have missing values: noise (37) and site (31).",
     )
-    counts = dataclasses.replace(fitted.design.rows, no_response=3, no_weight=1)
-    fewer = dataclasses.replace(fitted, design=dataclasses.replace(fitted.design, rows=counts))
+    counts = dataclasses.replace(fitted.data.design.rows, no_response=3, no_weight=1)
+    fewer = changed(fitted, design=dataclasses.replace(fitted.data.design, rows=counts))
     assert gathered(fewer)[2].details[1] == (
         "3 more dropped because the response is missing; 1 more excluded with weight 0."
     )

@@ -102,7 +102,7 @@ def test_counts_that_are_predicted_to_be_none():
 
 
 def test_the_page_has_the_figures_and_no_names_that_act(cross_validated, measured):
-    data = gather(cross_validated, written="", versions={}, performance=measured)
+    data = gather(cross_validated._fit, written="", versions={}, performance=measured)
     page = render(data)
     assert page.count('<svg class="square"') == 2
     data.checks = checks._two_classes(TWO, "died")
@@ -115,9 +115,9 @@ def test_the_page_has_the_figures_and_no_names_that_act(cross_validated, measure
 
 
 def test_without_performance_and_for_times_there_is_no_section(cross_validated):
-    assert gather(cross_validated, written="", versions={}).checks is None
+    assert gather(cross_validated._fit, written="", versions={}).checks is None
     fit = small_fit()
-    assert checks.checks(_Material(fit, fit.performance(2))) is None
+    assert checks.checks(_Material(fit._fit, fit.performance(2))) is None
 
 
 @dataclasses.dataclass

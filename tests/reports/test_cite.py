@@ -13,8 +13,8 @@ VERSIONS = {"treeselect": "9.9"}
 
 
 def test_the_page_says_what_the_citation_says(fitted):
-    report = gather(fitted, written="today", versions=VERSIONS)
-    found, page = cite(fitted, VERSIONS), html.unescape(render(report))
+    report = gather(fitted._fit, written="today", versions=VERSIONS)
+    found, page = cite(fitted._fit, VERSIONS), html.unescape(render(report))
     assert found == report.cite.citation
     section = page[page.index('<section aria-labelledby="cite">') :]
     assert f"<p>{found.methods}</p>" in section
@@ -25,6 +25,6 @@ def test_the_page_says_what_the_citation_says(fitted):
         assert f"{line}\n" in section
     assert code_text("\n".join(report.cite.call)) == found.call
     assert found.fingerprint in section
-    for name, value in fitted.chosen_method.options().items():
+    for name, value in fitted.search.method.options().items():
         assert f"{name} = {value}" in section
     assert "treeselect 9.9" in section

@@ -20,7 +20,7 @@ def selected(formula, data, **options):
 
 
 def report_of(fit):
-    return gather(fit, written="2026-01-02 03:04", versions={})
+    return gather(fit._fit, written="2026-01-02 03:04", versions={})
 
 
 def cells(table, name):
@@ -32,7 +32,7 @@ def test_numbers_are_those_of_describe(fitted):
     section = report_of(fitted).data
     assert [v.name for v in section.table.variables] == list(fitted.variables)
     assert section.table.caption == "Variables in the selected terms, by died"
-    table = fitted.describe("site")
+    table = fitted.data.describe("site")
     head = table[table["kind"] == "missing"]
     assert section.table.columns == (
         "Variable", *(f"{g} (n\u00a0=\u00a0{n})" for g, n in zip(
@@ -46,7 +46,7 @@ def test_numbers_are_those_of_describe(fitted):
         )
     quartiles, rows = cells(section.table, "signal")
     assert not rows  # nothing is missing
-    own = fitted.describe("signal").iloc[0]
+    own = fitted.data.describe("signal").iloc[0]
     assert [float(v) for v in re.findall(r"-?[\d.]+", quartiles[0])] == pytest.approx(
         [own["median"], own["q25"], own["q75"]], rel=0.006
     )
@@ -151,5 +151,5 @@ def test_variables_bear_their_labels(mixed):
         "Signal (mV)", "Two (noise)", "Two (copy)",
     }  # fmt: skip
     assert report.data.table.caption.endswith("by Death")
-    assert set(fit.describe()["variable"]) == {"signal", "noise", "copy"}
+    assert set(fit.data.describe()["variable"]) == {"signal", "noise", "copy"}
     render(report)

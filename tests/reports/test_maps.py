@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from quick import changed
 
 import treeselect
 from treeselect.reports.gather import gather
@@ -17,18 +18,18 @@ ODD = "<b>odd</b>"
 
 
 def report_of(fit):
-    return gather(fit, written="2026-01-02 03:04", versions={})
+    return gather(fit._fit, written="2026-01-02 03:04", versions={})
 
 
 def drawn(fit, share, kept=()):
     """The fit with 40 resamples that selected units with these shares."""
-    units = fit.design.arrays.groups.names
+    units = fit.data.design.arrays.groups.names
     wanted = np.array([share.get(unit, 0.0) for unit in units])
     selected = np.random.default_rng(1).random((40, len(units))) < wanted
-    return dataclasses.replace(
+    return changed(
         fit,
         resampled=Stability(
-            units=units, fitted=fit.step.selected, assessed=~np.isin(units, kept),
+            units=units, fitted=fit.search.step.selected, assessed=~np.isin(units, kept),
             selected=selected, scheme="bootstrap", k=2, seed=1,
         ),
     )  # fmt: skip
@@ -44,12 +45,12 @@ def unstable(fitted):
 
 def test_the_map_of_associations_has_the_numbers_of_neighbours(unstable):
     section = report_of(unstable).associations
-    units = near_units(unstable)
+    units = near_units(unstable._fit)
     assert list(section.figure.x) == list(units)
     by_pair = {(row[0], row[1]): row[2] for row in section.table.rows}
     assert len(by_pair) == len(units) * (len(units) - 1) // 2
     for unit in units:
-        table = unstable.neighbours(unit)
+        table = unstable.data.neighbours(unit)
         known = dict(zip(table["other"], table["association"], strict=True))
         for other in units:
             if (unit, other) in by_pair:
@@ -93,10 +94,10 @@ def test_what_is_kept_is_named(fitted):
 
 def test_where_no_near_units_vary_there_is_a_table_only(fitted):
     fit = drawn(fitted, {})
-    selected = np.zeros_like(fit.resampled.selected)
-    selected[:, np.isin(fit.resampled.units, ["signal", "site"])] = True
-    selected[0, np.isin(fit.resampled.units, ["flag", "colour"])] = True
-    fit = dataclasses.replace(fit, resampled=dataclasses.replace(fit.resampled, selected=selected))
+    selected = np.zeros_like(fit._fit.resampled.selected)
+    selected[:, np.isin(fit._fit.resampled.units, ["signal", "site"])] = True
+    selected[0, np.isin(fit._fit.resampled.units, ["flag", "colour"])] = True
+    fit = changed(fit, resampled=dataclasses.replace(fit._fit.resampled, selected=selected))
     section = report_of(fit).pairs
     assert section.figure is None
     assert [row[:2] for row in section.table.rows] == [("colour", "flag")]
@@ -161,6 +162,6 @@ def test_of_many_rows_fewer_are_measured(unstable, monkeypatch):
     monkeypatch.setattr(f"{sections}.data._MOST_MEASURED", 400 * 3 * 3)
     monkeypatch.setattr(f"{sections}.data._MOST_CELLS", 400)
     report = report_of(unstable)
-    assert report.associations.figure.x == near_units(unstable)[:3]
+    assert report.associations.figure.x == near_units(unstable._fit)[:3]
     assert len(report.data.table.variables) == report.data.table.more == 1
     assert report.data.others is None

@@ -6,6 +6,7 @@ import dataclasses
 import re
 
 import pytest
+from quick import changed
 
 import treeselect
 from treeselect.errors import OptionError
@@ -37,7 +38,7 @@ def pages(fit):
         "performance": fit.performance(2),
         "inference": fit.inference(seed=1),
         "refit": fit.refit("glm"),
-        "coefficients": fit.coefficient_stability(),
+        "coefficients": fit.model.coefficient_stability(),
     }
     return {name: result._repr_html_() for name, result in found.items()}
 
@@ -98,17 +99,17 @@ def test_a_fit_prints_five_lines(fit, capsys):
 
 @pytest.mark.parametrize(("n", "said"), [(0, "not assessed"), (3, "too few for a verdict")])
 def test_without_a_verdict_the_line_says_why(fit, n, said):
-    bare = dataclasses.replace(fit, resampled=None)
+    bare = changed(fit, resampled=None)
     fewer = fit.stability if n == 0 else dataclasses.replace(
         fit.stability, selected=fit.stability.selected[:n]
     )  # fmt: skip
-    made = bare if n == 0 else dataclasses.replace(fit, resampled=fewer)
+    made = bare if n == 0 else changed(fit, resampled=fewer)
     assert said in repr(made).splitlines()[3]
 
 
 def test_what_is_promised_can_be_called(fit, mixed, tmp_path):
     loaded = treeselect.load(fit.save(tmp_path / "fit"))
-    assert ".performance(data=data)" in repr(loaded)
+    assert ".with_data(data).performance()" in repr(loaded)
     assert ".pfer()" not in repr(loaded.stability)  # of a bootstrap
     none = treeselect.select(
         "dose ~ . - died", mixed.head(30), method="lasso", lam=1e6, resamples=5, seed=1
@@ -141,12 +142,24 @@ def test_kept_units_have_no_frequency(mixed):
 def test_nothing_that_prints_dumps_an_array(fit):
     boosted = fit.refit("boosting")
     found = [
-        fit, fit.stability, fit.design, fit.design.spec, fit.design.arrays, fit.step, fit.model,
-        boosted.model, fit.choice, fit.call, fit.performance(2), fit.inference(seed=1),
-        fit.refit("glm"), fit.coefficient_stability(), fit.design.problem,
+        fit,
+        fit.stability,
+        fit.data.design,
+        fit.data.design.spec,
+        fit.data.design.arrays,
+        fit.search.step,
+        fit.model.fitted,
+        boosted.model.fitted,
+        fit._fit.choice,
+        fit._fit.call,
+        fit.performance(2),
+        fit.inference(seed=1),
+        fit.refit("glm"),
+        fit.model.coefficient_stability(),
+        fit.data.design.problem,
         fit.resample(2, scheme="complementary", path=2).stability.along,
         fit.inference(seed=1).splits[0],
-    ]  # fmt: skip
+    ]
     for thing in found:
         assert len(repr(thing)) < LONGEST, type(thing)
         assert "array([" not in repr(thing), type(thing)

@@ -59,7 +59,7 @@ def test_a_template_chooses_sections_and_their_order(fitted, tmp_path):
     )
     assert re.findall('<h2 id="(.*?)"', page) == ["path", "terms"]
     assert page.index('id="path"') < page.index("Words of my own.") < page.index('id="terms"')
-    whole = render(gather(fitted, written="now", versions={}))
+    whole = render(gather(fitted._fit, written="now", versions={}))
     for name in ("path", "terms"):
         found = re.compile(f'<section aria-labelledby="{name}">.*?</section>', re.DOTALL)
         assert found.search(page)[0] == found.search(whole)[0]
@@ -128,7 +128,9 @@ def test_a_template_replaces_sections_and_leaves_them_out(fitted, tmp_path):
     )
     left = [
         name
-        for name in re.findall('<h2 id="(.*?)"', render(gather(fitted, written="now", versions={})))
+        for name in re.findall(
+            '<h2 id="(.*?)"', render(gather(fitted._fit, written="now", versions={}))
+        )
         if name not in ("notes", "interactions")
     ]
     assert re.findall('<h2 id="(.*?)"', page) == [name for name in left if name != "stability"]
@@ -193,7 +195,9 @@ def test_coefficients_must_be_those_of_the_fit(cross_validated, fitted, tmp_path
     with pytest.raises(OptionError, match=r"must be what `fit.coefficient_stability\(\)` gives"):
         cross_validated.report(tmp_path / "r.html", coefficients=fitted.stability)
     with pytest.raises(OptionError, match="`coefficients` must belong to the same fit"):
-        cross_validated.report(tmp_path / "r.html", coefficients=fitted.coefficient_stability())
+        cross_validated.report(
+            tmp_path / "r.html", coefficients=fitted.model.coefficient_stability()
+        )
     assert not list(tmp_path.iterdir())
 
 
@@ -211,12 +215,12 @@ def test_what_was_found_must_be_from_the_same_data(tmp_path):
         treeselect.select("survived ~ age + sex", part, method="mrmr", k=1, seed=1)
         for part in (data, data.iloc[::-1].reset_index(drop=True), data.head(600))
     ]
-    assert len({fit.call.text for fit in fits}) == 1
+    assert len({fit._fit.call.text for fit in fits}) == 1
     for own in fits[1:]:
         found = {
             "performance": own.performance(2),
             "linear": own.refit("glm"),
-            "coefficients": own.resample(3).coefficient_stability(),
+            "coefficients": own.resample(3).model.coefficient_stability(),
         }
         for name, value in found.items():
             with pytest.raises(OptionError, match=f"(?s)`{name}` must belong.*on other data"):

@@ -75,7 +75,7 @@ def texts(axis_labels):
 @pytest.mark.parametrize("name", ["fitted", "cross_validated", "classes", "hostile"])
 def test_every_kind_of_every_result(kind, name, request):
     fit = request.getfixturevalue(name)
-    if kind == "stability" and fit.resampled is None:
+    if kind == "stability" and fit._fit.resampled is None:
         with pytest.raises(StabilityError, match="without resamples"):
             fit.plot(kind)
         assert plt.get_fignums() == []
@@ -102,7 +102,7 @@ def test_the_history_has_a_line_for_each_unit_and_three_for_the_shadows(request)
     data["y"] = 2 * data["a"] + rng.normal(size=80)
     fit = treeselect.select("y ~ .", data, method="boruta", seed=1, n_trees=20, max_rounds=12)
     ax = fit.plot("history")
-    table = fit.history()
+    table = fit.search.history()
     assert len(ax.lines) == table["term"].nunique() + 3
     assert {"confirmed (1)", "shadows: minimum, mean, maximum"} <= {
         text.get_text() for text in ax.get_legend().get_texts()
@@ -173,7 +173,7 @@ def test_substitutes_of_a_model_file_have_their_associations(copies, tmp_path):
 def test_risk_groups_have_curves_numbers_at_risk_and_predictions():
     fit = small_fit()
     ax = fit.plot("risk_groups")
-    found = fit.risk_groups()
+    found = fit.model.risk_groups()
     hollow = [line for line in ax.lines if line.get_markerfacecolor() == "white"]
     assert [line.get_ydata()[0] for line in hollow] == found.predicted.tolist()
     steps = [line for line in ax.lines if line.get_drawstyle() == "steps-post"]
@@ -192,7 +192,7 @@ def test_the_map_of_pairs_is_symmetric(classes):
     values = ax.images[0].get_array().filled(np.nan)
     np.testing.assert_array_equal(values, values.T)
     assert np.isnan(values.diagonal()).all()
-    table, column = association_table(classes), "association"
+    table, column = association_table(classes._fit), "association"
     names = texts(ax.get_xticklabels())
     for row in table.to_dict("records"):
         assert values[names.index(row["term"]), names.index(row["other"])] == row[column]
@@ -202,7 +202,7 @@ def test_the_map_of_pairs_is_symmetric(classes):
 
 def test_interactions_are_bars_in_the_order_of_their_table(classes):
     ax = classes.plot("interactions")
-    table = classes.interactions()
+    table = classes.model.interactions()
     pairs = [f"{a} × {b}" for a, b in zip(table["term"], table["other"], strict=True)]
     assert texts(ax.get_yticklabels()) == pairs
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["size"])
@@ -229,7 +229,7 @@ def test_the_plain_figure_has_importances_and_frequencies(fitted, cross_validate
 
 def test_importance_path_has_a_label_for_each_line(cross_validated):
     ax = cross_validated.plot("importance_path")
-    table = cross_validated.importance_path()
+    table = cross_validated.search.importance_path()
     n = min(table["term"].nunique(), 8)
     assert len(ax.texts) == n
     heights = sorted(text.xyann[1] for text in ax.texts)
@@ -241,7 +241,7 @@ def test_importance_path_has_a_label_for_each_line(cross_validated):
 
 def test_the_shape_of_a_number(fitted):
     ax = fitted.plot("shape", term="signal")
-    shape = fitted.shape("signal").dropna()
+    shape = fitted.model.shape("signal").dropna()
     line = ax.lines[1]
     np.testing.assert_allclose(line.get_xdata(), shape["signal"])
     np.testing.assert_allclose(line.get_ydata(), shape["effect"])
@@ -263,7 +263,7 @@ def test_missing_values_stand_apart(mixed):
 
 def test_the_shape_of_a_factor_and_of_classes(fitted, classes):
     ax = fitted.plot("shape", term="site")
-    shape = fitted.shape("site").dropna().sort_values("effect", ascending=False)
+    shape = fitted.model.shape("site").dropna().sort_values("effect", ascending=False)
     assert texts(ax.get_yticklabels()) == [*shape["site"], "missing"]
     assert ax.yaxis_inverted()
     assert texts(ax.texts)[:3] == [f"{share:.0%}" for share in shape["share"]]
@@ -275,7 +275,7 @@ def test_the_shape_of_a_factor_and_of_classes(fitted, classes):
 
 def test_a_map_of_two_terms(fitted, classes):
     ax = fitted.plot("shape", term="signal", other="site")
-    table = fitted.shape("signal", "site")
+    table = fitted.model.shape("signal", "site")
     values = ax.images[0].get_array().filled(np.nan)
     assert values.shape == (4, table["signal"].nunique())
     assert np.isfinite(values).sum() == len(table)
@@ -399,13 +399,13 @@ def test_bands_of_shapes(fitted, monkeypatch):
     monkeypatch.setattr("treeselect.results.curves.shape_table", banded)
     ax = fitted.plot("shape", term="signal")
     (band,) = [c for c in ax.collections if isinstance(c, PolyCollection)]
-    effect = fitted.shape("signal").dropna()["effect"]
+    effect = fitted.model.shape("signal").dropna()["effect"]
     heights = band.get_paths()[0].vertices[:, 1]
     assert heights.min() == pytest.approx(effect.min() - 0.5)
     assert heights.max() == pytest.approx(effect.max() + 0.25)
     ax = fitted.plot("shape", term="site")
     (bars,) = ax.collections
-    assert len(bars.get_segments()) == len(fitted.shape("site"))
+    assert len(bars.get_segments()) == len(fitted.model.shape("site"))
 
 
 def test_crowded_values_have_the_axis_of_the_report():
@@ -420,7 +420,7 @@ def test_crowded_values_have_the_axis_of_the_report():
     assert "1" in texts(ax.get_xticklabels())
     ax = fit.plot("shape", term="debt")
     assert ax.get_xlabel() == "debt (rank scale)"
-    np.testing.assert_allclose(ax.lines[1].get_xdata(), fit.shape("debt")["debt"])
+    np.testing.assert_allclose(ax.lines[1].get_xdata(), fit.model.shape("debt")["debt"])
 
 
 # --- comparisons -----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from markup import plain, without_style
-from quick import quick_fit
+from quick import changed, quick_fit
 from round_numbers import EXCHANGES, RIVALS, with_trace
 
 import treeselect
@@ -27,7 +27,7 @@ HOSTILE = "<script>alert('1')</script>"
 
 
 def gathered(result):
-    return gather(result, written="2026-01-02 03:04", versions={"treeselect": "test"})
+    return gather(result._fit, written="2026-01-02 03:04", versions={"treeselect": "test"})
 
 
 def scale_of(panel):
@@ -93,7 +93,7 @@ def fixed(fitted, monkeypatch):
     monkeypatch.setattr("treeselect.reports.material.effect_table", lambda fit, most: ROUND_EFFECTS)
     monkeypatch.setattr(f"{sections}.model.interaction_table", lambda fit: ROUND_PAIRS)
     monkeypatch.setattr(f"{sections}.model.tree_table", lambda fit: ROUND_TREES)
-    names = fitted.design.arrays.groups.names
+    names = fitted.data.design.arrays.groups.names
     worth = {"signal": 0.6, "site": 0.3, "noise": 0.1}
     entry = [[], ["signal"], ["signal", "site"], ["signal", "site", "noise", "copy"]]
 
@@ -102,7 +102,7 @@ def fixed(fitted, monkeypatch):
 
     steps = tuple(
         dataclasses.replace(
-            fitted.step,
+            fitted.search.step,
             tuning=np.inf if not members else 0.25 / i,
             selected=np.isin(names, members),
             importance=shares(members),
@@ -115,7 +115,7 @@ def fixed(fitted, monkeypatch):
     drawn[:, names.index("site")] = True
     drawn[:15, names.index("signal")] = True
     drawn[15:, names.index("copy")] = True
-    return dataclasses.replace(
+    return changed(
         fitted,
         steps=steps,
         step=steps[2],
@@ -123,7 +123,7 @@ def fixed(fitted, monkeypatch):
         scores=ScoreBySize(
             np.array([[0.5, 0.625, 0.75, 0.75, 0.75], [0.5, 0.6875, 0.875, 0.8125, 0.8125]])
         ),
-        model=dataclasses.replace(fitted.model, importance=shares(["signal", "site"])),
+        model=dataclasses.replace(fitted.model.fitted, importance=shares(["signal", "site"])),
         resampled=Stability(
             units=names,
             fitted=steps[2].selected,
@@ -141,7 +141,7 @@ def test_whole_page(fixed, snapshot):
 
 
 def test_the_answer_comes_first(fixed):
-    assert gather(fixed, written="now", versions={}).answer == (
+    assert gather(fixed._fit, written="now", versions={}).answer == (
         "ControlBurn selected 2 of 6 candidate terms to predict died: signal and site. Stable up to"
         " interchangeable terms (k fixed at 2): the other term was selected in at least 80% of 20"
         " bootstrap resamples.",
@@ -153,11 +153,11 @@ def test_the_answer_comes_first(fixed):
 def test_what_was_asked_is_said_once_or_whole(fixed):
     once = [name for name, _ in gathered(fixed).asked]
     assert once == ["Data", "Family", "Selected (k)"]
-    whole = gather(fixed, written="now", versions={}, whole=True).asked
+    whole = gather(fixed._fit, written="now", versions={}, whole=True).asked
     assert [name for name, _ in whole] == [
         "Call", "Data", "Rows", "Family", "Method", "Selected (k)", "AUC", "Stability", "Seed",
     ]  # fmt: skip
-    alone = gather(fixed, written="now", versions={}, sections=("asked",)).asked
+    alone = gather(fixed._fit, written="now", versions={}, sections=("asked",)).asked
     assert alone == whole
 
 
@@ -168,7 +168,7 @@ def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypat
     assert report.effects is None
     meaning = "Effects are changes in P(died = True) under the final model"
     assert meaning in " ".join(report.terms.notes)
-    chosen = gather(fixed, written="now", versions={}, sections=("terms", "effects"))
+    chosen = gather(fixed._fit, written="now", versions={}, sections=("terms", "effects"))
     assert chosen.effects.lead.startswith(meaning)
     assert meaning not in " ".join(chosen.terms.notes)
     with_intervals = first.assign(low=-0.5, high=0.5)
@@ -180,16 +180,16 @@ def test_a_section_that_is_chosen_is_printed(fixed):
     page = page_of(fixed)
     assert 'class="sub unprinted" aria-labelledby="sparse-forest"' in page
     assert "in the file: Importance along the path; The sparse forest; folded tables" in page
-    chosen = gather(fixed, written="now", versions={}, sections=("sparse_forest",))
+    chosen = gather(fixed._fit, written="now", versions={}, sections=("sparse_forest",))
     page = render(chosen, sections=("sparse_forest",))
     assert 'class="sub" aria-labelledby="sparse-forest"' in page
     assert "Not printed" not in page
 
 
 def test_what_is_kept_by_request_is_not_called_stable(fixed):
-    kept = np.isin(fixed.resampled.units, ["site"])
-    resampled = dataclasses.replace(fixed.resampled, assessed=~kept)
-    report = gather(dataclasses.replace(fixed, resampled=resampled), written="now", versions={})
+    kept = np.isin(fixed._fit.resampled.units, ["site"])
+    resampled = dataclasses.replace(fixed._fit.resampled, assessed=~kept)
+    report = gather(changed(fixed, resampled=resampled)._fit, written="now", versions={})
     assert "site was selected" not in report.answer[-1]
     table = report.stability.table
     outside = {row[0]: out for row, out in zip(table.rows, table.outside, strict=True)}
@@ -209,11 +209,12 @@ def test_terms_that_are_always_included_are_marked(mixed):
 
 def test_a_size_between_two_steps_is_marked(fixed):
     cut = dataclasses.replace(
-        fixed.steps[3], selected=np.isin(fixed.resampled.units, ["signal", "site", "noise"]),
+        fixed.search.steps[3],
+        selected=np.isin(fixed._fit.resampled.units, ["signal", "site", "noise"]),
         cut_from=4,
-    )  # fmt: skip
+    )
     report = gather(
-        dataclasses.replace(fixed, step=cut, scores=None, resampled=None), written="", versions={}
+        changed(fixed, step=cut, scores=None, resampled=None)._fit, written="", versions={}
     )
     (steps,) = report.path.figure.series
     assert not any(steps.ringed)
@@ -234,11 +235,11 @@ def test_a_path_of_one_step_is_a_sentence(mixed):
 
 
 def test_a_long_path_is_shown_around_the_chosen_step(fixed):
-    names = fixed.resampled.units
-    many_steps = fixed.steps[:3] + (fixed.steps[3],) * 100
+    names = fixed._fit.resampled.units
+    many_steps = fixed.search.steps[:3] + (fixed.search.steps[3],) * 100
     assert len(names) > 4
     report = gather(
-        dataclasses.replace(fixed, steps=many_steps, step=fixed.steps[3]), written="", versions={}
+        changed(fixed, steps=many_steps, step=fixed.search.steps[3])._fit, written="", versions={}
     )
     assert len(report.path.table.rows) == 50
     assert report.path.table.more == 53
@@ -366,13 +367,13 @@ def test_nothing_selected(mixed):
 def test_learned_numbers_are_those_of_the_tables(fitted):
     page = plain(page_of(fitted))
     for term in fitted.selected:
-        rows = fitted.shape(term)
+        rows = fitted.model.shape(term)
         assert page.count(f'<tr><th scope="row">{term}</th><td') >= len(rows)
         for row in rows.to_dict("records"):
             assert f"<td>{row['share']:.3f}</td>" in page
-    pair = fitted.interactions().iloc[0]
+    pair = fitted.model.interactions().iloc[0]
     assert f"<title>{pair['term']} × {pair['other']}: {pair['size']:.3g}, strength" in page
-    for row in fitted.trees().head(15).itertuples():
+    for row in fitted.model.trees().head(15).itertuples():
         assert f'<th scope="row">{row.tree}</th><td>{row.weight:.3f}</td>' in page
     assert "The final model is a random forest of 20 trees on the selected terms." in page
     assert "but does not predict: predictions come from the random forest" in page
@@ -384,7 +385,7 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
         "dose ~ . - died", mixed, method="controlburn", k=2, seed=1, forests=1, refit=None
     )
     page = page_of(fit)
-    assert f"The final model is the sparse forest of {len(fit.trees())} weighted" in page
+    assert f"The final model is the sparse forest of {len(fit.model.trees())} weighted" in page
     assert "does not predict" not in page
     assert "random forest of" not in page
     assert "Importance: share of the trees&#39; summed weighted standard deviations" in page
@@ -421,7 +422,7 @@ def test_each_class_has_a_row_of_shapes(mixed):
     for label, row in zip(classes, learned.shapes.rows, strict=True):
         assert [panel.head for panel in row.panels] == list(fit.selected)
         assert set(map(scale_of, row.panels)) == {f"P(dose = {label})"}
-    shape = fit.shape(fit.selected[0])
+    shape = fit.model.shape(fit.selected[0])
     effects = [f"{effect:.3g}" for effect in shape[["effect_<low>", "effect_high"]].iloc[0]]
     assert learned.shapes.table.columns[3:] == tuple(f"Effect on {label}" for label in classes)
     first, last = (float(learned.shapes.table.rows[0][i]) for i in (3, 5))
@@ -440,7 +441,7 @@ def test_of_more_classes_the_one_that_varies_most_is_shown(mixed):
     fit = treeselect.select("dose ~ signal + noise", data, k=2, seed=1, method="rrf", n_trees=20)
     learned = gathered(fit)
     (row,) = learned.shapes.rows
-    shapes = [fit.shape(term) for term in fit.selected]
+    shapes = [fit.model.shape(term) for term in fit.selected]
     spreads = {
         label: sum(own["share"] @ own[f"effect_{label}"] ** 2 for own in shapes)
         for label in "abcde"
@@ -504,7 +505,7 @@ def test_every_resample_the_same_is_said(mixed):
 
 def many(result, n):
     """The report of `result` with `n` units in its tables and figures."""
-    report = gather(result, written="now", versions={})
+    report = gather(result._fit, written="now", versions={})
     table = dataclasses.replace(
         report.stability.table,
         rows=tuple((f"gene_{i}", "0.50", "0.40 to 0.60") for i in range(n)),
@@ -520,7 +521,7 @@ def cut_to_the_page(result, n):
     names = tuple(f"probe_{i:05d}_" + "x" * 40 for i in range(n))
     zeros = np.zeros((3, n), dtype=bool)
     resampled = dataclasses.replace(
-        result.resampled, units=names, fitted=zeros[0], assessed=~zeros[0], selected=zeros
+        result._fit.resampled, units=names, fitted=zeros[0], assessed=~zeros[0], selected=zeros
     )
     section = stability_section(resampled, [], "term")
     assert section.table.more == n - 30
@@ -540,7 +541,7 @@ def test_wide_data_are_cut_to_the_first_units():
     fit = treeselect.select(
         "y ~ .", data, method="controlburn", k=2, seed=1, forests=1, n_trees=5, resamples=2
     )
-    report = gather(fit, written="now", versions={})
+    report = gather(fit._fit, written="now", versions={})
     table = report.stability.table
     assert len(table.rows) == 30
     inside = {row[0] for row, out in zip(table.rows, table.outside, strict=True) if not out}
@@ -578,8 +579,8 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
         f"died ~ signal + site + flag + colour + `{HOSTILE}`", data, method="stepwise",
         penalty=1.0, seed=1, resamples=10,
     )  # fmt: skip
-    found = fit.coefficient_stability()
-    report = gather(fit, written="now", versions={}, coefficients=found)
+    found = fit.model.coefficient_stability()
+    report = gather(fit._fit, written="now", versions={}, coefficients=found)
     rows = {row[0]: row for row in report.coefficients.table.rows}
     of_signal = found.table.set_index("column").loc["signal"]
     assert rows["signal"][4] == f"{of_signal['rmsd_ratio']:.2f}"
@@ -602,18 +603,20 @@ def test_the_sets_of_many_units_are_the_most_frequent(fitted):
         units=names, fitted=drawn[0], assessed=np.ones(40, dtype=bool), selected=drawn,
         scheme="subsample", k=20, seed=1,
     )  # fmt: skip
-    material = SimpleNamespace(fit=dataclasses.replace(fitted, resampled=stability))
+    material = SimpleNamespace(fit=changed(fitted, resampled=stability)._fit)
     listed = models(material).table
     assert listed.more == stability.n_models - len(listed.rows)
 
 
 def test_no_pairs_where_nothing_comes_and_goes(fixed):
     assert gathered(fixed).pairs is None  # one of two that stand for each other
-    always = dataclasses.replace(fixed.resampled, selected=np.tile(fixed.resampled.fitted, (20, 1)))
-    report = gathered(dataclasses.replace(fixed, resampled=always))
+    always = dataclasses.replace(
+        fixed._fit.resampled, selected=np.tile(fixed._fit.resampled.fitted, (20, 1))
+    )
+    report = gathered(changed(fixed, resampled=always))
     assert report.pairs is None
     assert len(report.models.table.rows) == 1
-    assert gathered(dataclasses.replace(fixed, resampled=None)).models is None
+    assert gathered(changed(fixed, resampled=None)).models is None
 
 
 def test_decisions_have_a_section_of_their_own(mixed, fitted, tmp_path):
@@ -622,8 +625,8 @@ def test_decisions_have_a_section_of_their_own(mixed, fitted, tmp_path):
     )
     page = fit.report(tmp_path / "r.html").read_text()
     section = page[page.index('id="decisions">') : page.index('id="path">')]
-    table, bar = decision_table(fit)
-    history = fit.history()
+    table, bar = decision_table(fit._fit)
+    history = fit.search.history()
     assert f"the best shadow, {bar:.2f}" in section
     for row in table.itertuples():
         own = history[history["term"] == row.term]

@@ -22,7 +22,7 @@ HOSTILE = "<b>days</b>"
 
 
 def page_of(fit):
-    return render(gather(fit, written="2026-01-02 03:04", versions={"treeselect": "test"}))
+    return render(gather(fit._fit, written="2026-01-02 03:04", versions={"treeselect": "test"}))
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_late_entry_is_said():
 
 def test_numbers_on_the_page_are_those_of_risk_groups(fit, page):
     section = plain(page[page.index('id="risk-groups">') : page.index('id="stability">')])
-    for row in fit.risk_groups().calibration().to_dict("records"):
+    for row in fit.model.risk_groups().calibration().to_dict("records"):
         cells = (
             f'<th scope="row">{row["group"]}</th><td>{row["n"]}</td><td>{row["events"]:.0f}</td>'
         )

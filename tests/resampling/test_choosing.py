@@ -106,7 +106,7 @@ def test_sizes_that_the_path_skips_are_chosen_as_in_a_comparison(leaping, rule):
     compared = treeselect.compare("y ~ .", leaping, methods=[Leaps()], **options)
     assert fit.k == compared.glance()["k"][0] == 3
     assert set(fit.selected) == {"a", "b", "c"}
-    assert fit.scores.mean[:6] == pytest.approx(compared.curves()["score"].to_numpy())
+    assert fit.search.scores.mean[:6] == pytest.approx(compared.curves()["score"].to_numpy())
     text = " ".join(fit.summary().as_text().split())
     assert "The path jumps from 1 to 5 terms: the larger set was cut to the 3 most" in text
     assert "No model with exactly 2, 3 or 4 terms lies on the path; the next larger one was" in text
@@ -133,7 +133,7 @@ def test_a_path_without_a_step_of_none_may_select_nothing():
 
 
 def test_folds_spread_the_classes_and_leave_out_rows_without_weight(fitted):
-    problem, weight = fitted.design.problem, fitted.design.weight.copy()
+    problem, weight = fitted.data.design.problem, fitted.data.design.weight.copy()
     weight[:40] = 0
     fold = assign_folds(problem, row_weights(weight), 4, seed=1)
     assert (fold[:40] == -1).all()
@@ -154,7 +154,7 @@ def test_held_out_rows_have_no_part_in_their_folds_fit(mixed):
     fit = treeselect.select(
         "died ~ .", data, method="controlburn", k="best", seed=1, forests=1, n_trees=20
     )
-    assert np.nanmax(fit.scores.mean) < 0.6
+    assert np.nanmax(fit.search.scores.mean) < 0.6
 
 
 def test_a_path_may_jump_over_the_largest_size_that_is_scored():
@@ -212,30 +212,32 @@ def test_the_full_model_is_chosen_where_a_path_ends_too_early(k):
     assert fit.k == 6
     assert fit.path["k"].tolist() == [0, 1, 6]
     assert fit.path["cv_score"].notna().all()
-    assert fit.scores.sizes == [0, 1, 6]
+    assert fit.search.scores.sizes == [0, 1, 6]
     whole = treeselect.select("y ~ .", data, method="mrmr", k=k, folds=4, seed=1)
-    np.testing.assert_allclose(fit.scores.full, whole.scores.scores[:, 6])
-    np.testing.assert_allclose(fit.scores.full, whole.scores.full)
-    assert any("Most paths end with at most 1 term: of larger sets" in n for n in fit.notes)
-    said = f"All or none: {fit.scores.full_mean:.3f} with all 6 terms, -0.0"
+    np.testing.assert_allclose(fit.search.scores.full, whole.search.scores.scores[:, 6])
+    np.testing.assert_allclose(fit.search.scores.full, whole.search.scores.full)
+    assert any("Most paths end with at most 1 term: of larger sets" in n for n in fit.search.notes)
+    said = f"All or none: {fit.search.scores.full_mean:.3f} with all 6 terms, -0.0"
     assert said in " ".join(str(fit.summary()).split())
     row = fit.glance().iloc[0]
-    assert (row["cv_full"], row["cv_null"]) == (row["cv_score"], fit.scores.mean[0])
+    assert (row["cv_full"], row["cv_null"]) == (row["cv_score"], fit.search.scores.mean[0])
 
 
 @pytest.mark.filterwarnings("ignore:Can't find the method")  # the class of a test
 def test_a_full_model_with_more_terms_than_are_considered_is_told(tmp_path):
     fit, _ = ending_early(34, "1se")
     assert fit.k == 1
-    assert fit.scores.full_mean > fit.scores.mean[1]
-    assert any("A model with all 34 terms predicts better" in note for note in fit.notes)
-    assert f"all 34 terms: {fit.scores.full_mean:.3f}" in fit.report(tmp_path / "a").read_text()
+    assert fit.search.scores.full_mean > fit.search.scores.mean[1]
+    assert any("A model with all 34 terms predicts better" in note for note in fit.search.notes)
+    assert (
+        f"all 34 terms: {fit.search.scores.full_mean:.3f}" in fit.report(tmp_path / "a").read_text()
+    )
     words = [text.get_text() for text in fit.plot("path").texts]
-    assert words == [f"all 34 terms: {fit.scores.full_mean:.3f}"]
+    assert words == [f"all 34 terms: {fit.search.scores.full_mean:.3f}"]
     loaded = treeselect.load(fit.save(tmp_path / "model"))
-    assert np.isnan(fit.scores.scores[:, 2:]).all()
-    np.testing.assert_array_equal(loaded.scores.full, fit.scores.full)
-    np.testing.assert_array_equal(loaded.scores.scores, fit.scores.scores)
+    assert np.isnan(fit.search.scores.scores[:, 2:]).all()
+    np.testing.assert_array_equal(loaded.search.scores.full, fit.search.scores.full)
+    np.testing.assert_array_equal(loaded.search.scores.scores, fit.search.scores.scores)
 
 
 def test_all_units_raise_the_bar_where_paths_end_early():
@@ -276,7 +278,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def problem(data):
-    return treeselect.select("y ~ .", data, k=1, seed=1, n_jobs=1).design.problem_for(
+    return treeselect.select("y ~ .", data, k=1, seed=1, n_jobs=1).data.design.problem_for(
         ExchangeSearch()
     )
 
@@ -328,8 +330,8 @@ def test_otherwise_sets_are_cross_validated(problem, monkeypatch, case):
 @pytest.mark.usefixtures("short")
 def test_a_fit_says_so_and_its_file_keeps_it(data, tmp_path):
     fit = treeselect.select("y ~ .", data, k="1se", seed=1, n_jobs=1)
-    assert fit.scores.spared == (300, 900)
-    assert fit.scores.scores.shape == (5, 5)
+    assert fit.search.scores.spared == (300, 900)
+    assert fit.search.scores.scores.shape == (5, 5)
     assert set(fit.selected) >= {"a", "b"}
     said = " ".join(str(fit.summary()).split())
     assert "900 held-out rows in 5 parts" in said
@@ -339,8 +341,8 @@ def test_a_fit_says_so_and_its_file_keeps_it(data, tmp_path):
     assert "900 held-out rows in 5 parts; the search used 300 other rows" in page
     fit.save(tmp_path / "fit.tsel")
     loaded = treeselect.load(tmp_path / "fit.tsel")
-    assert loaded.scores.spared == fit.scores.spared
+    assert loaded.search.scores.spared == fit.search.scores.spared
     assert "900 others" in " ".join(str(loaded.summary()).split())
     again = treeselect.select("y ~ .", data[["d", "b", "y", "c", "a"]], k="1se", seed=1, n_jobs=2)
     assert set(again.selected) == set(fit.selected)
-    assert np.array_equal(again.scores.scores, fit.scores.scores)
+    assert np.array_equal(again.search.scores.scores, fit.search.scores.scores)

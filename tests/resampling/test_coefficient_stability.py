@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from quick import changed
 
 import treeselect
 from treeselect.errors import DataError, OptionError, StabilityError
@@ -59,14 +60,18 @@ def test_the_table_is_that_of_a_plain_loop(fit, small):
     estimate = []
     for number, chosen in enumerate(stability.selected):
         weights = resample_weights(
-            fit.design.problem, fit.design.row_weights, "bootstrap", number, stability.seed
+            fit.data.design.problem,
+            fit.data.design.row_weights,
+            "bootstrap",
+            number,
+            stability.seed,
         ).values
         rows = np.repeat(np.arange(len(small)), weights)
         terms = [unit for unit, is_in in zip(stability.units, chosen, strict=True) if is_in]
         own = smf.ols(f"y ~ {' + '.join(terms) or '1'}", small.iloc[rows]).fit()
         estimate.append([own.params.get(name, 0.0) for name in names])
     estimate = np.array(estimate)
-    table = fit.coefficient_stability().tidy().set_index("column").loc[names]
+    table = fit.model.coefficient_stability().tidy().set_index("column").loc[names]
     np.testing.assert_allclose(table["full_estimate"], full.params)
     np.testing.assert_allclose(table["full_std_error"], full.bse)
     rmsd = np.sqrt(((estimate - full.params.to_numpy()) ** 2).mean(axis=0))
@@ -86,11 +91,11 @@ def test_the_table_is_that_of_a_plain_loop(fit, small):
 
 
 def test_the_answer_is_the_same_for_any_number_of_processes_and_order_of_columns(fit, small):
-    table = fit.coefficient_stability().table
-    pd.testing.assert_frame_equal(fit.coefficient_stability(n_jobs=2).table, table)
+    table = fit.model.coefficient_stability().table
+    pd.testing.assert_frame_equal(changed(fit, n_jobs=2).model.coefficient_stability().table, table)
     other = selected_by_aic(small[small.columns[::-1]], "y ~ ward + c + b + a")
     pd.testing.assert_frame_equal(
-        other.coefficient_stability().table.sort_values("column", ignore_index=True),
+        other.model.coefficient_stability().table.sort_values("column", ignore_index=True),
         table.sort_values("column", ignore_index=True),
     )
 
@@ -99,7 +104,7 @@ def test_the_answer_is_the_same_for_any_number_of_processes_and_order_of_columns
 def test_classes_and_counts(small, response):
     family = {"visits": "poisson"}.get(response, "auto")
     fit = selected_by_aic(small, f"{response} ~ a + c", family=family, resamples=4)
-    found = fit.coefficient_stability()
+    found = fit.model.coefficient_stability()
     assert found.n_refitted + sum(n for _, n in found.failures) == 4
     table = found.tidy()
     assert np.isfinite(table["full_std_error"]).all()
@@ -115,7 +120,7 @@ def test_weights_offset_and_groups_go_along(small):
         data, "visits ~ a + c", family="poisson", weights="times", offset="log_time",
         fold_groups="site", resamples=4,
     )  # fmt: skip
-    found = fit.coefficient_stability()
+    found = fit.model.coefficient_stability()
     assert "whole site clusters" in found.resamples
     once = found.table.set_index("column")["full_estimate"]
     twice = data.loc[data.index.repeat(data["times"])]
@@ -124,7 +129,7 @@ def test_weights_offset_and_groups_go_along(small):
     plain = selected_by_aic(
         data, "visits ~ a + c", family="poisson", weights="times", offset="log_time"
     )
-    of_rows = plain.coefficient_stability().table["full_std_error"]
+    of_rows = plain.model.coefficient_stability().table["full_std_error"]
     assert not np.allclose(found.table["full_std_error"], of_rows)  # cluster-robust
 
 
@@ -133,22 +138,20 @@ def test_groups_given_to_resample_alone_must_be_given_again(small):
     data = small.assign(site=sites)
     fit = selected_by_aic(small, resamples=0).resample(4, fold_groups=sites)
     with pytest.raises(OptionError, match=r"`resample\(\)` was given an array of clusters"):
-        fit.coefficient_stability()
-    found = fit.coefficient_stability(fold_groups=sites)
-    named = selected_by_aic(data, resamples=0).resample(4, fold_groups="site", data=data)
-    with pytest.raises(OptionError, match="`fold_groups` must be a column of `data`"):
-        named.coefficient_stability()
-    twin = named.coefficient_stability(data=data)
+        fit.model.coefficient_stability()
+    found = fit.model.coefficient_stability(fold_groups=sites)
+    named = selected_by_aic(data, resamples=0).with_data(data).resample(4, fold_groups="site")
+    twin = named.model.coefficient_stability()
     pd.testing.assert_frame_equal(found.table, twin.table)
 
 
 def test_a_saved_model_refits_the_same_resamples(fit, small, tmp_path):
-    table = fit.coefficient_stability().table
+    table = fit.model.coefficient_stability().table
     bare = treeselect.load(fit.save(tmp_path / "bare"))
     with pytest.raises(DataError, match="without the data"):
-        bare.coefficient_stability()
+        bare.model.coefficient_stability()
     assert bare.stability.correlated_index == fit.stability.correlated_index
-    pd.testing.assert_frame_equal(bare.coefficient_stability(data=small).table, table)
+    pd.testing.assert_frame_equal(bare.with_data(small).model.coefficient_stability().table, table)
 
 
 def test_more_terms_than_rows_have_no_full_model():
@@ -157,7 +160,7 @@ def test_more_terms_than_rows_have_no_full_model():
     data["y"] = 3 * data["x7"] + rng.normal(size=20)
     found = treeselect.select(
         "y ~ .", data, method="mrmr", k=1, seed=1, resamples=4
-    ).coefficient_stability()
+    ).model.coefficient_stability()
     assert found.full_failure == "There are 30 terms for 20 rows."
     assert found.table["rmsd_ratio"].isna().all()
     assert found.table["median"].notna().all()
@@ -173,7 +176,7 @@ def test_separated_classes_are_counted_and_not_taken_for_0():
     data["ill"] = x.astype(bool)
     data.loc[3, "ill"] = True
     fit = treeselect.select("ill ~ x + z", data, method="lasso", k=1, seed=1, resamples=12)
-    found = fit.coefficient_stability()
+    found = fit.model.coefficient_stability()
     assert 0 < found.n_refitted < 12
     ((why, n),) = found.failures
     assert "separate the classes" in why
@@ -189,7 +192,7 @@ def test_a_level_that_a_resample_does_not_hold_is_missing_there():
     data["y"] = data["x"] + (data["ward"] == "third") * 3 + rng.normal(size=40)
     fit = treeselect.select(
         "y ~ ward", data, method="lasso", k=1, seed=1, resamples=20
-    ).coefficient_stability()
+    ).model.coefficient_stability()
     table = fit.table.set_index("column")
     # Without its only row the level that all are compared with is gone: no coefficient means
     # the same there.
@@ -198,7 +201,7 @@ def test_a_level_that_a_resample_does_not_hold_is_missing_there():
     late = data.assign(ward=data["ward"].replace({"first": "zero"}))
     fit = treeselect.select(
         "y ~ ward", late, method="lasso", k=1, seed=1, resamples=20
-    ).coefficient_stability()
+    ).model.coefficient_stability()
     table = fit.table.set_index("column")
     assert fit.n_refitted == 20
     assert 0 < table.loc["ward[T.zero]", "n"] < 20 == table.loc["ward[T.third]", "n"]
@@ -220,13 +223,13 @@ def test_estimates_by_hand():
 def test_columns_that_are_sums_of_others_are_left_out_of_the_full_model(small):
     data = small.assign(double=2 * small["a"])
     fit = selected_by_aic(data, "y ~ a + double + c", resamples=4)
-    refit = fit_terms(fit.design, ["a", "double", "c"])
+    refit = fit_terms(fit.data.design, ["a", "double", "c"])
     assert {name for name, _ in refit.estimate} == {"Intercept", "a", "c"}
-    assert fit.coefficient_stability().n_refitted == 4
+    assert fit.model.coefficient_stability().n_refitted == 4
 
 
 def test_the_summary_is_that_of_the_table(fit, snapshot):
-    found = fit.coefficient_stability()
+    found = fit.model.coefficient_stability()
     rounded = found.table.copy()
     for place, name in enumerate(rounded.columns[2:-1]):
         rounded[name] = [(place + row) / 4 - 1 for row in range(len(rounded))]
@@ -238,14 +241,14 @@ def test_the_summary_is_that_of_the_table(fit, snapshot):
 def test_resamples_of_a_call_that_was_stopped_are_refused(fit):
     partial = dataclasses.replace(fit.stability, asked=100)
     with pytest.raises(StabilityError, match="Found: 12 of 100, as the call was stopped"):
-        dataclasses.replace(fit, resampled=partial).coefficient_stability()
+        changed(fit, resampled=partial).model.coefficient_stability()
 
 
 def test_no_model_at_all_is_a_table_without_rows(small):
     """Classes that a term separates everywhere."""
     data = small.assign(late=small["a"] > 0)
     fit = treeselect.select("late ~ a + c", data, method="mrmr", k=1, seed=1).resample(3)
-    found = fit.coefficient_stability()
+    found = fit.model.coefficient_stability()
     assert len(found.tidy()) == found.n_refitted == 0
     assert "none could be fitted" in found.summary().as_text()
     assert sum(n for _, n in found.failures) == 3
@@ -254,7 +257,7 @@ def test_no_model_at_all_is_a_table_without_rows(small):
 def test_rows_that_models_leave_out_are_told(small):
     data = small.assign(a=small["a"].mask(np.arange(90) < 7))
     fit = treeselect.select("y ~ a + c", data, method="mrmr", k=1, seed=1).resample(3)
-    found = fit.coefficient_stability()
+    found = fit.model.coefficient_stability()
     assert found.n_dropped == 7
     said = " ".join(found.summary().as_text().split())
     assert "in which one of its terms is missing, the full model 7." in said

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from quick import changed
 
 import treeselect
 from treeselect.engine.random import stream_seed
@@ -37,7 +38,7 @@ def fit(data):
 
 @pytest.fixture(scope="module")
 def found(fit):
-    return fit.conditional_importance(repeats=2)
+    return fit.model.conditional_importance(repeats=2)
 
 
 def test_copies_lose_nothing_and_what_matters_does(found):
@@ -50,18 +51,18 @@ def test_copies_lose_nothing_and_what_matters_does(found):
 
 
 def test_scores_are_those_of_forests_with_and_without_each_unit(fit, found):
-    problem = dataclasses.replace(fit.design.problem, wants_scores=False)
-    weights, seed = fit.design.row_weights, stream_seed(1, "conditional")
+    problem = dataclasses.replace(fit.data.design.problem, wants_scores=False)
+    weights, seed = fit.data.design.row_weights, stream_seed(1, "conditional")
     from treeselect.resampling.folds import Folds, split_rows
 
     split = split_rows(problem, weights, Folds(5, 2, choose=False), seed)[3]
     train, test = split.weights(weights)
     own = stream_seed(1, "conditional", 3)
     names = list(problem.groups.names)
-    without = fit.step.selected.copy()
+    without = fit.search.step.selected.copy()
     without[names.index("site")] = False
     for one, score in (
-        (fit.step.selected, found.score[3]),
+        (fit.search.step.selected, found.score[3]),
         (without, found.others[3, found.units.index("site")]),
     ):
         forest = refit_forest(problem, train, one, seed=own)
@@ -69,7 +70,7 @@ def test_scores_are_those_of_forests_with_and_without_each_unit(fit, found):
 
 
 def test_a_term_that_is_not_selected_is_added(fit):
-    found = fit.conditional_importance(3, terms=["noise", "site", "b"], repeats=1)
+    found = fit.model.conditional_importance(3, terms=["noise", "site", "b"], repeats=1)
     table = found.tidy().set_index("term")
     assert table["selected"].to_dict() == {"pair": True, "site": True, "noise": False}
     expected = table["score_with"] - table["score_without"]
@@ -81,13 +82,13 @@ def test_a_term_that_is_not_selected_is_added(fit):
 
 
 def test_threads_change_nothing(fit):
-    one, two = (fit.conditional_importance(3, repeats=1, n_jobs=n) for n in (1, 2))
+    one, two = (changed(fit, n_jobs=n).model.conditional_importance(3, repeats=1) for n in (1, 2))
     pd.testing.assert_frame_equal(one.tidy(), two.tidy())
 
 
 def test_whole_groups_are_held_out(fit, data):
-    found = fit.conditional_importance(
-        3, terms="site", fold_groups="patient", data=data, scoring="neg_mean_absolute_error"
+    found = fit.with_data(data).model.conditional_importance(
+        3, terms="site", fold_groups="patient", scoring="neg_mean_absolute_error"
     )
     assert found.scheme == "3-fold cross-validation of whole patient clusters repeated 5 times"
     assert found.score.max() < 0
@@ -95,19 +96,19 @@ def test_whole_groups_are_held_out(fit, data):
 
 
 def test_folds_of_ones_own_are_taken_once(fit, data):
-    found = fit.conditional_importance(np.arange(len(data)) % 2, terms="site")
+    found = fit.model.conditional_importance(np.arange(len(data)) % 2, terms="site")
     assert len(found.score) == 2
     assert "given folds" in found.scheme
 
 
 def test_what_is_not_allowed(fit, data):
     with pytest.raises(OptionError, match=r"`terms` must be terms of the formula.*\n.*'sight'"):
-        fit.conditional_importance(terms="sight")
+        fit.model.conditional_importance(terms="sight")
     with pytest.raises(OptionError, match="`terms` must name at least one"):
-        fit.conditional_importance(terms=[])
+        fit.model.conditional_importance(terms=[])
     empty = treeselect.select("y ~ noise", data, method="lasso", lam=1e9)
     with pytest.raises(OptionError, match="`terms` must be given because nothing is selected"):
-        empty.conditional_importance()
+        empty.model.conditional_importance()
 
 
 def test_no_test_without_variation(found):

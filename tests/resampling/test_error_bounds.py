@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from quick import stability_of
+from quick import changed, stability_of
 
 import treeselect
 from treeselect.algorithms.task import ranked_step
@@ -275,9 +275,7 @@ def test_summary_says_what_passed_where_a_bound_holds(fitted):
     assert not many.stability.pfer().informative
     assert "the bound is uninformative" in " ".join(str(many.summary()).split())
     drawn = np.tile([unit == fitted.groups[0] for unit in many.stability.units], (10, 1))
-    pairs = dataclasses.replace(
-        many, resampled=dataclasses.replace(many.resampled, selected=drawn, k=1)
-    )
+    pairs = changed(many, resampled=dataclasses.replace(many._fit.resampled, selected=drawn, k=1))
     found = pairs.stability.pfer()
     text = " ".join(str(pairs.summary()).split())
     assert found.units

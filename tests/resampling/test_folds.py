@@ -43,12 +43,12 @@ CLUSTERS = np.repeat(np.arange(40), 10)
 
 @pytest.fixture(scope="module")
 def problem(fitted):
-    return fitted.design.problem
+    return fitted.data.design.problem
 
 
 @pytest.fixture(scope="module")
 def numeric(cross_validated):
-    return cross_validated.design.problem
+    return cross_validated.data.design.problem
 
 
 def splits(problem, folds=5, repeats=1, groups=None, weight=None, seed=1):
@@ -167,8 +167,8 @@ def test_every_fit_of_a_time_series_sees_the_past_only(mixed, monkeypatch):
     data = mixed.assign(dose=mixed["dose"].mask(np.arange(N) < 40))  # rows 40, 41, ... are used
     fit = treeselect.select("dose ~ signal + noise", data, folds=TimeSeriesSplit(3), **QUICK)
     assert [rows.tolist() for rows in seen] == [list(range(n)) for n in (90, 180, 270, 360)]
-    assert "cross-validation by TimeSeriesSplit (3 folds)" in fit.call.rule
-    assert "folds=TimeSeriesSplit(" in fit.call.text
+    assert "cross-validation by TimeSeriesSplit (3 folds)" in fit._fit.call.rule
+    assert "folds=TimeSeriesSplit(" in fit._fit.call.text
 
 
 def test_a_negative_fold_number_is_always_trained_on(problem):
@@ -187,12 +187,12 @@ def test_the_column_of_the_groups_is_hidden_from_the_dot(mixed):
     data = mixed[["died", "signal", "noise"]].assign(ward=[f"w{c}" for c in CLUSTERS])
     fit = treeselect.select("died ~ .", data, fold_groups="ward", repeats=2, **QUICK)
     assert "ward" not in fit.tidy()["term"].tolist()
-    assert "of whole ward clusters repeated 2 times" in fit.call.rule
-    assert fit.scores.repeats == 2
-    assert len(fit.scores.scores) == 10
+    assert "of whole ward clusters repeated 2 times" in fit._fit.call.rule
+    assert fit.search.scores.repeats == 2
+    assert len(fit.search.scores.scores) == 10
     assert "Rows with the same `ward` stay together" in fit.summary().as_text().replace("\n  ", " ")
     array = treeselect.select("died ~ . - ward", data, fold_groups=CLUSTERS, repeats=2, **QUICK)
-    assert np.array_equal(array.scores.scores, fit.scores.scores)
+    assert np.array_equal(array.search.scores.scores, fit.search.scores.scores)
 
 
 def test_fold_numbers_give_the_same_scores_as_the_splitter_that_made_them(mixed):
@@ -203,9 +203,9 @@ def test_fold_numbers_give_the_same_scores_as_the_splitter_that_made_them(mixed)
         treeselect.select("dose ~ signal + noise", mixed, folds=folds, **QUICK)
         for folds in (fold, KFold(3))
     )
-    assert np.array_equal(by_number.scores.scores, by_splitter.scores.scores)
-    assert "3 given folds" in by_number.call.rule
-    assert "folds=folds" in by_number.call.text
+    assert np.array_equal(by_number.search.scores.scores, by_splitter.search.scores.scores)
+    assert "3 given folds" in by_number._fit.call.rule
+    assert "folds=folds" in by_number._fit.call.text
 
 
 # --- errors ------------------------------------------------------------------------------------

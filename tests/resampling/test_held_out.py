@@ -91,7 +91,9 @@ def test_of_times_what_was_observed_is_a_time_and_whether_the_event_came():
     assert list(table) == ["row", "fold", "start", "time", "event", "predicted", "weight"]
     assert table["event"].dtype == bool
     assert (table["start"] < table["time"]).all()
-    with pytest.raises(OptionError, match=r"`calibration\(\)` needs .*\n.*`fit.risk_groups\(\)`"):
+    with pytest.raises(
+        OptionError, match=r"`calibration\(\)` needs .*\n.*`fit.model.risk_groups\(\)`"
+    ):
         found.calibration()
     with pytest.raises(OptionError, match=r"`roc\(\)` needs a response with classes"):
         found.roc()

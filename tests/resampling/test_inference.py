@@ -70,7 +70,7 @@ def test_one_split_is_least_squares_on_the_rows_that_were_not_selected_on(strong
     data, fit = strong
     found = fit.inference(split=0.4, level=0.9)
     first, second = part_rows(
-        fit.design.problem, fit.design.row_weights, 0.4, stream_seed(3, "inference", 0)
+        fit.data.design.problem, fit.data.design.row_weights, 0.4, stream_seed(3, "inference", 0)
     )
     assert (len(first), len(second)) == (60, 90)
     assert sorted([*first, *second]) == list(range(150))
@@ -157,12 +157,12 @@ def test_the_rule_is_that_of_the_fit(strong, k):
     found = fit.inference(repeats=2)
     rule = {3: "3 terms", "1se": "1 s.e. rule", "best": "best score"}[k]
     assert rule in str(found.summary())
-    problem, own = fit.design.problem, stream_seed(1, "inference", 1)
-    first, _ = part_rows(problem, fit.design.row_weights, 0.5, own)
+    problem, own = fit.data.design.problem, stream_seed(1, "inference", 1)
+    first, _ = part_rows(problem, fit.data.design.row_weights, 0.5, own)
     weight = np.isin(np.arange(150), first).astype(np.int64)
-    asked = Procedure(problem, fit.chosen_method, row_weights(weight), Choice(k, Folds(3)))
+    asked = Procedure(problem, fit.search.method, row_weights(weight), Choice(k, Folds(3)))
     chosen = choose(asked, own)
-    names = np.array(fit.design.arrays.groups.names)[chosen.step.selected]
+    names = np.array(fit.data.design.arrays.groups.names)[chosen.step.selected]
     assert set(found.splits[1].selected) == set(names)
 
 
@@ -175,10 +175,10 @@ def test_a_tuning_value_stays(strong):
 def test_saved_models_know_their_rule(strong, tmp_path):
     data, fit = strong
     loaded = treeselect.load(fit.save(tmp_path / "fit"))
-    assert loaded.choice.k == 3
-    with pytest.raises(DataError, match="`data=`"):
+    assert loaded._fit.choice.k == 3
+    with pytest.raises(DataError, match="with_data"):
         loaded.inference()
-    found = loaded.inference(repeats=2, data=data)
+    found = loaded.with_data(data).inference(repeats=2)
     assert (found.p_values == fit.inference(repeats=2).p_values).all()
 
 
@@ -189,9 +189,9 @@ def test_classes_are_spread_evenly_and_tested(mixed):
     data = mixed.assign(kind=np.array(["a", "b", "c"])[np.digitize(mixed["dose"], [-3, 2])])
     fit = treeselect.select("kind ~ signal + noise", data, k=2, seed=1, **QUICK)
     first, second = part_rows(
-        fit.design.problem, fit.design.row_weights, 0.5, stream_seed(1, "inference", 0)
+        fit.data.design.problem, fit.data.design.row_weights, 0.5, stream_seed(1, "inference", 0)
     )
-    y = fit.design.response.y
+    y = fit.data.design.response.y
     counts = np.bincount(y[first].astype(int)) - np.bincount(y[second].astype(int))
     assert np.abs(counts).max() <= 1
     found = fit.inference(repeats=3)
@@ -239,7 +239,7 @@ def test_noise_of_wards_looks_like_signal_unless_wards_stay_together():
             f"y ~ {' + '.join(terms)}", data, k=4, keep=terms, seed=seed, **LASSO
         )
         apart += fit.inference().splits[0].p_values.values()
-        found = fit.inference(fold_groups="ward", data=data)
+        found = fit.with_data(data).inference(fold_groups="ward")
         together += found.splits[0].p_values.values()
     assert len(apart) == len(together) == 120
     assert np.mean(np.array(apart) < 0.05) > 0.4
@@ -258,16 +258,18 @@ def test_no_ward_is_in_both_parts(classes):
     # The response of the first rows is not known: groups are those of the others.
     data.loc[[100, 101], ["kind", "y"]] = [None, np.nan]
     fit = treeselect.select(formula, data, k=1, seed=1, fold_groups="ward", **LASSO)
-    own, problem = fit.design.row_weights.groups, fit.design.problem
+    own, problem = fit.data.design.row_weights.groups, fit.data.design.problem
     for seed in range(5):
-        first, second = part_rows(problem, fit.design.row_weights.in_groups(own), 0.5, seed)
+        first, second = part_rows(problem, fit.data.design.row_weights.in_groups(own), 0.5, seed)
         assert sorted([*first, *second]) == list(range(len(data) - 2))
-        wards_of = [set(data.loc[fit.design.response.rows[r], "ward"]) for r in (first, second)]
+        wards_of = [
+            set(data.loc[fit.data.design.response.rows[r], "ward"]) for r in (first, second)
+        ]
         assert not wards_of[0] & wards_of[1]
         assert abs(len(wards_of[0]) - 20.5) <= 1.5
         if classes:
-            y = fit.design.response.y
-            code = fit.design.response.classes.index("rare")
+            y = fit.data.design.response.y
+            code = fit.data.design.response.classes.index("rare")
             assert sorted([(y[first] == code).sum(), (y[second] == code).sum()]) == [2, 3]
 
 
@@ -276,7 +278,7 @@ def test_a_ward_of_each_row_gives_the_rows_that_are_drawn_without_wards(response
     data = wards(4).assign(kind=lambda d: np.digitize(d["y"], [-1, 1]).astype(str))
     weights = np.arange(600) % 4
     fit = treeselect.select(f"{response} ~ x", data, k=1, seed=1, weights=weights, **LASSO)
-    problem, weight = fit.design.problem, fit.design.weight
+    problem, weight = fit.data.design.problem, fit.data.design.weight
     assert len(weight) == weights.sum()
     groups = np.random.default_rng(0).permutation(len(weight))
     for split in (0.3, 0.5):
@@ -299,7 +301,7 @@ def test_weights_are_copies_for_the_draw_of_wards():
     for own, options in ((data, {"weights": weights}), (copied, {})):
         fit = treeselect.select("kind ~ x - ward", own, k=1, seed=1, fold_groups="ward",
                                 **options, **LASSO)  # fmt: skip
-        design, groups = fit.design, fit.design.row_weights.groups
+        design, groups = fit.data.design, fit.data.design.row_weights.groups
         first, second = part_rows(design.problem, design.row_weights.in_groups(groups), 0.4, 3)
         ward = own["ward"].iloc[design.response.rows]  # not of rows of weight 0
         found.append([set(ward.iloc[rows]) for rows in (first, second)])
@@ -309,11 +311,11 @@ def test_weights_are_copies_for_the_draw_of_wards():
 def test_wards_are_drawn_again_if_a_part_has_too_few_rows():
     data = wards(13, n_groups=46, size=1).assign(ward=np.repeat(np.arange(6), [30, 12, 1, 1, 1, 1]))
     fit = treeselect.select("y ~ x", data, k=1, seed=1, fold_groups="ward", **LASSO)
-    problem = fit.design.problem
-    first = [part_rows(problem, fit.design.row_weights, 0.5, seed) for seed in range(30)]
+    problem = fit.data.design.problem
+    first = [part_rows(problem, fit.data.design.row_weights, 0.5, seed) for seed in range(30)]
     enough = [min(len(a), len(b)) >= 10 for a, b in first]
     assert 0 < sum(enough) < 30  # with the two large wards on one side
-    asked = Procedure(problem, fit.chosen_method, fit.design.row_weights, fit.choice)
+    asked = Procedure(problem, fit.search.method, fit.data.design.row_weights, fit._fit.choice)
     drawn = draw_parts(asked, 0.5, range(30))
     for part, once, good in zip(drawn, first, enough, strict=True):
         assert min(len(part.train), len(part.test)) >= 10
@@ -372,13 +374,13 @@ def test_standard_errors_are_those_of_statsmodels_by_groups(family, weighted):
         f"{response} ~ n0 + x", data, family=family, k=2, keep=["n0", "x"], seed=1,
         weights=weights, offset=log_time, **LASSO,
     )  # fmt: skip
-    found = fit.inference(
-        fold_groups="ward", data=data, weights=weights, offset=log_time, level=0.9
+    found = fit.with_data(data, weights=weights, offset=log_time).inference(
+        fold_groups="ward", level=0.9
     )
-    there = fit.design.response.rows  # each of its copies, not those of weight 0
+    there = fit.data.design.response.rows  # each of its copies, not those of weight 0
     rows = there[part_rows(
-        fit.design.problem,
-        fit.design.row_weights.in_groups(pd.factorize(data["ward"])[0][there]),
+        fit.data.design.problem,
+        fit.data.design.row_weights.in_groups(pd.factorize(data["ward"])[0][there]),
         0.5, stream_seed(1, "inference", 0),
     )[1]]  # fmt: skip
     expected = by_hand(data, rows, family, weights, log_time)
@@ -439,12 +441,15 @@ def test_a_column_of_one_ward_has_no_standard_error():
     data = wards(10).assign(site=lambda d: np.where(d["ward"] == "w3", "rare", "other"))
     fit = treeselect.select("y ~ x + site", data, k=2, keep=["x", "site"], seed=1,
                             fold_groups="ward", **LASSO)  # fmt: skip
-    rows, groups = fit.design.problem, fit.design.row_weights.groups
+    rows, groups = fit.data.design.problem, fit.data.design.row_weights.groups
     found = fit.inference(repeats=6)
     with_rare = 0
     for number, split in enumerate(found.splits):
         second = part_rows(
-            rows, fit.design.row_weights.in_groups(groups), 0.5, stream_seed(1, "inference", number)
+            rows,
+            fit.data.design.row_weights.in_groups(groups),
+            0.5,
+            stream_seed(1, "inference", number),
         )[1]
         if "w3" in set(data["ward"].iloc[second]):
             assert "can't be computed for `site[T.rare]`, which varies" in split.failure

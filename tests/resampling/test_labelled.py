@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import pandas as pd
 import pytest
 from comparison_data import made
+from quick import changed
 
 from treeselect.errors import OptionError
 from treeselect.reports.gather import gather, gather_comparison
@@ -33,7 +34,7 @@ WHEN = {"written": "now", "versions": {"treeselect": "0"}}
 
 
 def with_labels(fit, labels=LABELS):
-    return dataclasses.replace(fit, design=dataclasses.replace(fit.design, labels=labels))
+    return changed(fit, design=dataclasses.replace(fit.data.design, labels=labels))
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +55,9 @@ def numbers(page):
 def test_names_stay_names_in_code_and_tables(fitted, labelled):
     assert (labelled.selected, labelled.formula) == (fitted.selected, fitted.formula)
     pd.testing.assert_frame_equal(labelled.tidy(), fitted.tidy())
-    pd.testing.assert_frame_equal(labelled.effects(), fitted.effects())
+    pd.testing.assert_frame_equal(labelled.model.effects(), fitted.model.effects())
     pd.testing.assert_frame_equal(labelled.stability.tidy(), fitted.stability.tidy())
-    pd.testing.assert_frame_equal(labelled.shape("site"), fitted.shape("site"))
+    pd.testing.assert_frame_equal(labelled.model.shape("site"), fitted.model.shape("site"))
 
 
 def test_the_summary_speaks_in_labels_and_gives_the_names(labelled):
@@ -68,13 +69,13 @@ def test_the_summary_speaks_in_labels_and_gives_the_names(labelled):
 
 
 def test_without_labels_nothing_is_said(fitted):
-    assert as_shown(fitted) is fitted
+    assert as_shown(fitted._fit) is fitted._fit
     assert "Names in code" not in fitted.summary().as_text()
-    assert gather(fitted, **WHEN).names is None
+    assert gather(fitted._fit, **WHEN).names is None
 
 
 def test_a_fit_is_shown_once(labelled):
-    shown = as_shown(labelled)
+    shown = as_shown(labelled._fit)
     assert as_shown(shown) is shown
     assert shown.formula == labelled.formula
     assert set(shown.stability.units) == {
@@ -84,17 +85,17 @@ def test_a_fit_is_shown_once(labelled):
 
 
 def test_labels_change_no_number_of_a_report(fitted, labelled):
-    own, plain = (gather(fit, **WHEN) for fit in (labelled, fitted))
+    own, plain = (gather(fit._fit, **WHEN) for fit in (labelled, fitted))
     assert numbers(render(own)) == numbers(render(plain))
     assert own.title == "Which terms predict Death within 30 days?"
 
 
 def test_a_report_in_labels_has_a_table_of_names(labelled):
-    page = render(gather(labelled, **WHEN))
+    page = render(gather(labelled._fit, **WHEN))
     assert "Signal &lt;b&gt;(mV)&lt;/b&gt;\\u202e `" in page
     assert "<b>(mV)" not in page
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in page
-    table = gather(labelled, **WHEN).names
+    table = gather(labelled._fit, **WHEN).names
     assert table.columns == ("Name", "Label")
     assert dict(table.rows) == LABELS
 
@@ -116,9 +117,9 @@ def texts(value):
 def test_no_section_has_a_name_that_has_a_label(labelled):
     found = vars(
         gather(
-            labelled,
+            labelled._fit,
             performance=labelled.performance(2),
-            coefficients=labelled.coefficient_stability(),
+            coefficients=labelled.model.coefficient_stability(),
             **WHEN,
         )
     )
@@ -128,8 +129,8 @@ def test_no_section_has_a_name_that_has_a_label(labelled):
 
 
 def test_axes_bear_labels_of_columns(labelled):
-    assert curves(labelled, "site")[0].variable == "site"
-    assert curves(as_shown(labelled), LABELS["site"])[0].variable == LABELS["site"]
+    assert curves(labelled._fit, "site")[0].variable == "site"
+    assert curves(as_shown(labelled._fit), LABELS["site"])[0].variable == LABELS["site"]
 
 
 def test_figures_are_asked_for_by_name(labelled):
@@ -155,7 +156,7 @@ def test_linear_models_are_printed_in_labels(labelled):
 
 def test_performance_and_importance_are_printed_in_labels(labelled):
     labelled = with_labels(labelled, {"signal": "Sgl", "site": "Clinic", "copy": "Cpy"})
-    for found in (labelled.performance(2), labelled.conditional_importance(2, repeats=1)):
+    for found in (labelled.performance(2), labelled.model.conditional_importance(2, repeats=1)):
         assert "Clinic" in found.summary().as_text()
         assert "Clinic" not in found.tidy().to_string()
 
@@ -169,7 +170,7 @@ def test_stability_is_printed_in_labels(labelled):
 
 
 def test_coefficients_on_resamples_are_printed_in_labels(labelled):
-    found = labelled.coefficient_stability()
+    found = labelled.model.coefficient_stability()
     assert f"{LABELS['site']}: Leeds" in heads(found)
     assert "site[T.Leeds]" in set(found.tidy()["column"])
 

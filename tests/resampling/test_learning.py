@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from quick import changed
 
 import treeselect
 from treeselect.errors import OptionError
@@ -84,19 +85,19 @@ def fit(data):
 
 def test_all_rows_give_the_scores_of_the_same_folds(data, fit):
     own = np.arange(90) % 3
-    found = fit.learning_curve([0.5, 1], own)
+    found = fit.search.learning_curve([0.5, 1], own)
     assert found.n_train.tolist() == [[30] * 3, [60] * 3]
-    alone = fit.learning_curve([1], own)
+    alone = fit.search.learning_curve([1], own)
     np.testing.assert_array_equal(found.scores[1], alone.scores[0])
-    again = fit.learning_curve([0.5, 1], own, n_jobs=2)
+    again = changed(fit, n_jobs=2).search.learning_curve([0.5, 1], own)
     np.testing.assert_array_equal(again.scores, found.scores)
     turned = treeselect.select("y ~ d + c + b + a", data[data.columns[::-1]], method="mrmr", k=1,
                                seed=1)  # fmt: skip
-    np.testing.assert_array_equal(turned.learning_curve([0.5, 1], own).scores, found.scores)
+    np.testing.assert_array_equal(turned.search.learning_curve([0.5, 1], own).scores, found.scores)
 
 
 def test_groups_stay_together_in_parts(data, fit):
-    found = fit.learning_curve([0.5, 1], 3, fold_groups="site", data=data)
+    found = fit.with_data(data).search.learning_curve([0.5, 1], 3, fold_groups="site")
     assert (found.n_train % 3 == 0).all()
 
 
@@ -105,7 +106,7 @@ def test_parts_are_within_larger_ones(fit):
     from treeselect.resampling.outer_folds import _part
 
     split = Split(np.arange(60), np.arange(60, 90))
-    here = fit.design
+    here = fit.data.design
     parts = [_part(here.problem, here.row_weights, split, share, 5) for share in (0.3, 0.6, 1.0)]
     for small, large in pairwise(parts):
         assert set(small.train) < set(large.train)
@@ -116,16 +117,16 @@ def test_parts_are_within_larger_ones(fit):
 )
 def test_shares_must_rise(fit, shares):
     with pytest.raises(OptionError, match="`shares` must be increasing numbers"):
-        fit.learning_curve(shares)
+        fit.search.learning_curve(shares)
 
 
 def test_a_part_needs_rows(fit):
     with pytest.raises(OptionError, match="`shares` must leave at least two training rows"):
-        fit.learning_curve([0.001, 1])
+        fit.search.learning_curve([0.001, 1])
 
 
 def test_what_chooses_k_inside_a_part_may_have_too_few_rows(data):
     fit = treeselect.select("y ~ a + b", data, method="mrmr", k="best", folds=10, seed=1)
     with pytest.raises(OptionError, match="`inner_folds` sets how"):
-        fit.learning_curve([0.1, 1], 3)
-    assert fit.learning_curve([0.4], 3, inner_folds=2).scores.shape == (1, 3)
+        fit.search.learning_curve([0.1, 1], 3)
+    assert fit.search.learning_curve([0.4], 3, inner_folds=2).scores.shape == (1, 3)

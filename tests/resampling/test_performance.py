@@ -158,7 +158,7 @@ def test_a_fold_is_a_selection_on_its_training_rows(mixed):
         weights[train] = 1
         alone = treeselect.select(
             "dose ~ . - died", mixed, weights=weights, folds=3, **QUICK,
-            seed=stream_seed(fit.seed, "performance", number),
+            seed=stream_seed(fit.search.seed, "performance", number),
         )  # fmt: skip
         assert alone.selected == found.selected[number]
         known = mixed["dose"][test]
@@ -202,7 +202,7 @@ def test_rows_without_a_response_have_fold_numbers_too(mixed):
     fit = treeselect.select("dose ~ signal + noise", data, k=1, seed=1, **QUICK)
     found = fit.performance(np.arange(N) // 100)
     assert found.n_test.tolist() == [60, 100, 100, 100]
-    assert same(found, fit.performance(np.arange(N) // 100, data=data))
+    assert same(found, fit.with_data(data).performance(np.arange(N) // 100))
     past = fit.performance(TimeSeriesSplit(3))
     assert past.n_train.tolist() == [90, 180, 270]
 
@@ -234,13 +234,16 @@ def test_a_tuning_value_and_a_number_of_units_are_kept(mixed):
         ({"n_jobs": 0}, "`n_jobs` must be"),
         ({"scoring": "roc_auc"}, "`scoring` must be a score"),
         ({"inner_folds": 300}, "must be at most .* 200.*training rows of fold 1 of 2"),
-        ({"data": pd.DataFrame({"dose": [1.0, 2.0]})}, "must have the columns of the model"),
     ],
 )
 def test_what_is_not_allowed(cross_validated, arguments, said):
-    kind = DataError if "data" in arguments else OptionError
-    with pytest.raises(kind, match=f"(?s){said}"):
+    with pytest.raises(OptionError, match=f"(?s){said}"):
         cross_validated.performance(**{"folds": 2, **arguments})
+
+
+def test_other_data_are_refused(cross_validated):
+    with pytest.raises(DataError, match="must have the columns of the model"):
+        cross_validated.with_data(pd.DataFrame({"dose": [1.0, 2.0]}))
 
 
 # --- model files -------------------------------------------------------------------------------
@@ -252,9 +255,9 @@ def saved(fit, folder, **arguments):
 
 def test_a_model_file_keeps_the_choice_of_size(mixed, cross_validated, measured, tmp_path):
     again = saved(cross_validated, tmp_path)
-    with pytest.raises(DataError, match="Pass them as `data=`"):
+    with pytest.raises(DataError, match="with_data"):
         again.performance(3)
-    assert same(again.performance(3, data=mixed), measured)
+    assert same(again.with_data(mixed).performance(3), measured)
     assert same(saved(cross_validated, tmp_path, include_data=True).performance(3), measured)
 
 
@@ -271,10 +274,10 @@ def test_a_model_file_keeps_groups_and_fold_numbers_with_the_data(mixed, tmp_pat
     assert same(with_data.performance(2), expected)
     without = saved(fit, tmp_path)
     with pytest.raises(OptionError, match="`inner_folds` must be given"):
-        without.performance(2, data=data)
-    assert same(without.performance(2, data=data, inner_folds=fold), expected)
+        without.with_data(data).performance(2)
+    assert same(without.with_data(data).performance(2, inner_folds=fold), expected)
     with pytest.raises(OptionError, match="`fold_groups` must be given"):
-        without.performance(2, data=mixed, inner_folds=fold)
+        without.with_data(mixed).performance(2, inner_folds=fold)
 
 
 def test_inner_folds_keep_the_groups_of_the_fit_whatever_the_outer_ones(mixed, tmp_path):
@@ -282,11 +285,11 @@ def test_inner_folds_keep_the_groups_of_the_fit_whatever_the_outer_ones(mixed, t
     fit = treeselect.select(
         "died ~ signal + noise", data, folds=3, fold_groups="ward", seed=1, **QUICK
     )
-    expected = fit.performance(2, fold_groups="hospital", data=data)
+    expected = fit.with_data(data).performance(2, fold_groups="hospital")
     assert "of whole hospital clusters" in expected.scheme
     assert "of whole ward clusters within each training set" in expected.rule
     again = saved(fit, tmp_path)
-    assert same(again.performance(2, fold_groups="hospital", data=data), expected)
+    assert same(again.with_data(data).performance(2, fold_groups="hospital"), expected)
 
 
 def brier(y_true, prediction):

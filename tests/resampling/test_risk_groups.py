@@ -17,12 +17,14 @@ from treeselect.resampling.folds import Split
 
 @pytest.fixture(scope="module")
 def found():
-    return small_fit().risk_groups(folds=3)
+    return small_fit().model.risk_groups(folds=3)
 
 
 @pytest.fixture(scope="module")
 def late():
-    return small_fit("Surv(late, time, dead) ~ risky + x + strata(site)", 1).risk_groups(2, folds=3)
+    return small_fit("Surv(late, time, dead) ~ risky + x + strata(site)", 1).model.risk_groups(
+        2, folds=3
+    )
 
 
 def test_numbers_at_risk_are_those_of_the_curves(found):
@@ -74,18 +76,18 @@ def fit():
 
 @pytest.fixture(scope="module")
 def four(fit):
-    return fit.risk_groups(4, 300, folds=np.arange(90) // 30)
+    return fit.model.risk_groups(4, 300, folds=np.arange(90) // 30)
 
 
 def test_a_row_has_no_say_in_its_own_prediction(fit):
     """Nor is anything told of a stratum of which the training rows have none."""
-    design, rows = fit.design, np.arange(90)
+    design, rows = fit.data.design, np.arange(90)
     y = design.problem.y
     split = Split(rows[y[:, STRATUM] == 1], rows[y[:, STRATUM] == 0])
     other = y.copy()
     other[split.test, STOP] = 1.0 + rows[split.test]
     other[split.test, EVENT] = 1.0 - y[split.test, EVENT]
-    selected = fit.step.selected
+    selected = fit.search.step.selected
     one, two = (
         _held_out(
             dataclasses.replace(design.problem, y=own), design.row_weights, split, selected,
@@ -118,22 +120,22 @@ def test_what_is_said_of_the_groups(four):
 def test_rows_whose_stratum_is_held_out_whole_are_left_out(fit):
     """Bath has every third row."""
     site = np.arange(90) % 3
-    found = fit.risk_groups(2, 300, folds=site)
+    found = fit.model.risk_groups(2, 300, folds=site)
     assert (found.n_rows.sum(), found.n_left_out) == (60, 30)
     assert "30 rows were left out" in " ".join(found.summary().as_text().split())
     with pytest.raises(OptionError, match="must leave training rows of the strata"):
-        fit.risk_groups(2, 300, folds=np.minimum(site, 1))
+        fit.model.risk_groups(2, 300, folds=np.minimum(site, 1))
 
 
 def test_the_median_time_of_the_events_is_the_horizon(fit):
     """Events count by their weights, as copies of them would."""
     data = small_times()
     times = np.sort(data.loc[data["dead"] == 1, "time"])
-    assert fit.risk_groups(2, folds=2).horizon == times[(len(times) - 1) // 2]
+    assert fit.model.risk_groups(2, folds=2).horizon == times[(len(times) - 1) // 2]
     copies = 1 + 5 * (data["time"] > times[len(times) // 2])
     written_out = np.repeat(data["time"], copies * data["dead"])
     expected = np.sort(written_out)[(len(written_out) - 1) // 2]
-    assert _horizon(None, fit.design, copies.to_numpy()) == expected > times[len(times) // 2]
+    assert _horizon(None, fit.data.design, copies.to_numpy()) == expected > times[len(times) // 2]
 
 
 @pytest.mark.parametrize(
@@ -148,9 +150,9 @@ def test_the_median_time_of_the_events_is_the_horizon(fit):
 )
 def test_arguments_are_checked(fit, given, said):
     with pytest.raises(OptionError, match=said):
-        fit.risk_groups(**given)
+        fit.model.risk_groups(**given)
 
 
 def test_other_responses_have_no_risk_groups(fitted):
     with pytest.raises(OptionError, match="need a survival response"):
-        fitted.risk_groups()
+        fitted.model.risk_groups()

@@ -227,7 +227,7 @@ def test_rows_drawn_apart_make_the_selection_look_stable(wards):
     """Ten rows of a ward are nearly one: what the wards of the sample tell by chance comes back in
     every resample of the rows, but not of the wards."""
     fit = treeselect.select("y ~ . - ward", wards, method="lasso", k=2, seed=1)
-    rows, groups = fit.resample(30), fit.resample(30, fold_groups="ward", data=wards)
+    rows, groups = fit.resample(30), fit.with_data(wards).resample(30, fold_groups="ward")
     assert rows.stability.index > groups.stability.index + 0.2
     assert groups.stability.groups_name == "ward"
     by_rows, by_wards = rows.stability.selected[:5], groups.stability.selected[:5]

@@ -40,11 +40,11 @@ def fit(linear):
 
 def test_linear_effects_are_found_and_noise_is_not(fit):
     assert set(fit.selected) == {"x0", "x1"}
-    assert "no larger set predicts better (p = " in fit.call.rule
+    assert "no larger set predicts better (p = " in fit._fit.call.rule
 
 
 def test_p_values_are_small_until_the_set_is_sufficient(fit):
-    p_values = fit.p_values
+    p_values = fit.search.p_values
     assert len(p_values) == fit.k + 1
     assert (p_values[:2] < LEVEL).all()
     assert p_values[2] > LEVEL
@@ -128,7 +128,7 @@ def test_what_is_said_of_k_names_the_tests_and_no_folds(fit):
     assert "tests on all rows chose k" in text
     assert "same folds chose" not in text
     assert "Most paths end" not in text
-    told = " ".join(str(fit.citation()).split())
+    told = " ".join(str(fit.search.citation()).split())
     assert "the number of terms was chosen on all rows" in told
     assert "In 6 half-samples, each scored on other rows, R2 with this number" in told
 
@@ -140,15 +140,19 @@ def test_half_samples_repeat_the_choice_and_score_sets_on_the_other_half(fit, li
     )  # fmt: skip
     assert len(set(stability.selected.sum(axis=1).tolist())) > 1  # k varies
     assert stability.frequency[0] == 1
-    assert fit.scores.sizes == [0, 1, 2, 3, 4]
+    assert fit.search.scores.sizes == [0, 1, 2, 3, 4]
     y = linear["y"].to_numpy()
-    for number, score in enumerate(fit.scores.scores[:, 0]):  # the mean of the half
+    for number, score in enumerate(fit.search.scores.scores[:, 0]):  # the mean of the half
         half = resample_weights(
-            fit.design.problem, fit.design.row_weights, "complementary", number, stability.seed
-        ).used  # fmt: skip
+            fit.data.design.problem,
+            fit.data.design.row_weights,
+            "complementary",
+            number,
+            stability.seed,
+        ).used
         left = ((y[~half] - y[half].mean()) ** 2).sum()
         assert score == pytest.approx(1 - left / ((y[~half] - y[~half].mean()) ** 2).sum())
-    gain = np.diff(fit.scores.mean)
+    gain = np.diff(fit.search.scores.mean)
     assert (gain[:2] > 0.05).all()
     assert (gain[2:] < 0.02).all()
 
@@ -157,28 +161,28 @@ def test_half_samples_are_the_same_for_any_order_of_columns_and_processes(fit, l
     again = fitted(linear[["x3", "y", "x1", "x5", "x0", "x2", "x4"]], resamples=6, n_jobs=2)
     assert set(again.selected) == set(fit.selected)
     assert again.stability.tidy().equals(fit.stability.tidy())
-    np.testing.assert_allclose(again.scores.scores, fit.scores.scores)
+    np.testing.assert_allclose(again.search.scores.scores, fit.search.scores.scores)
     more = fit.resample(8)
-    assert np.array_equal(more.scores.scores[:6], fit.scores.scores)
+    assert np.array_equal(more.search.scores.scores[:6], fit.search.scores.scores)
     assert np.array_equal(more.stability.selected[:6], fit.stability.selected)
 
 
 def test_halves_have_the_same_share_of_events():
     data = treeselect.datasets.load("gbsg2").head(101)
     fit = treeselect.select("Surv(time, cens) ~ age + pnodes", data, method="mrmr", k=1, seed=1)
-    events = fit.design.problem.y[:, 1] == 1
+    events = fit.data.design.problem.y[:, 1] == 1
     for number in range(6):
         used = resample_weights(
-            fit.design.problem, fit.design.row_weights, "complementary", number, 1
+            fit.data.design.problem, fit.data.design.row_weights, "complementary", number, 1
         ).used  # fmt: skip
         assert abs(int(events[used].sum()) - events.sum() / 2) <= 0.5
 
 
 def test_without_half_samples_there_is_no_score(linear):
     fit = fitted(linear[["x0", "x1", "y"]])
-    assert fit.scores is None
-    assert fit.resampled is None
-    assert fit.p_values is not None
+    assert fit.search.scores is None
+    assert fit._fit.resampled is None
+    assert fit.search.p_values is not None
 
 
 def test_too_few_events_for_halves_are_told_and_no_error():
@@ -186,7 +190,7 @@ def test_too_few_events_for_halves_are_told_and_no_error():
     x = np.arange(12.0)
     data = pd.DataFrame({"x": x, "z": rng.standard_normal(12), "y": x == 11})
     fit = treeselect.select("y ~ x + z", data, keep="x", seed=1, progress=False)
-    assert fit.resampled is None
+    assert fit._fit.resampled is None
     assert "No half-samples were searched." in " ".join(str(fit.summary()).split())
     with pytest.raises(StabilityError, match="constant response"):
         treeselect.select("y ~ x + z", data, keep="x", resamples=4, seed=1, progress=False)
@@ -194,7 +198,7 @@ def test_too_few_events_for_halves_are_told_and_no_error():
 
 def test_folds_ask_for_scores(linear):
     few = linear[["x0", "x1", "y"]]
-    assert fitted(few, k=USUAL_SIZE, method="mrmr", folds=2, resamples=None).choice.k == "1se"
+    assert fitted(few, k=USUAL_SIZE, method="mrmr", folds=2, resamples=None)._fit.choice.k == "1se"
     with pytest.raises(OptionError, match='`folds` needs `k="1se"`'):
         fitted(few, method="mrmr", folds=2)
 
@@ -207,10 +211,10 @@ def test_compare_refuses_a_rule_without_scores(linear):
 def test_model_files_keep_the_p_values(fit, tmp_path):
     fit.save(tmp_path / "fit.model")
     again = treeselect.load(tmp_path / "fit.model")
-    assert np.array_equal(again.p_values, fit.p_values, equal_nan=True)
-    assert again.choice.k == "auto"
-    assert again.scores.of_halves
-    assert np.array_equal(again.scores.scores, fit.scores.scores)
+    assert np.array_equal(again.search.p_values, fit.search.p_values, equal_nan=True)
+    assert again._fit.choice.k == "auto"
+    assert again.search.scores.of_halves
+    assert np.array_equal(again.search.scores.scores, fit.search.scores.scores)
     assert str(again.stability) == str(fit.stability)
     assert str(again.summary()).splitlines()[:6] == str(fit.summary()).splitlines()[:6]
 
@@ -222,7 +226,9 @@ def test_words_tell_when_the_rest_is_negligible():
 
 
 def test_sets_that_could_have_been_found_are_counted(linear):
-    design = treeselect.select("y ~ .", linear, method="mrmr", k=1, seed=1, progress=False).design
+    design = treeselect.select(
+        "y ~ .", linear, method="mrmr", k=1, seed=1, progress=False
+    ).data.design
     task = Task(design.problem_for(ExchangeSearch()), design.row_weights, max_size=3, seed=1)
     tests = Sufficiency(task)
     names = np.array(task.problem.groups.names)
@@ -263,7 +269,7 @@ def test_p_values_of_nothing_are_uniform_on_noise_and_small_where_there_is_an_ef
             frame, formula = responses(family, effect, seed)
             own = treeselect.select(
                 formula, frame, family=family, method="mrmr", k=1, seed=1, progress=False
-            ).design
+            ).data.design
             task = Task(own.problem_for(ExchangeSearch()), own.row_weights, max_size=1, seed=1)
             yield Sufficiency(task).of_units(np.zeros(4, dtype=bool))
 

@@ -12,15 +12,16 @@ from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.model_selection import TimeSeriesSplit
 
 import treeselect
-from treeselect import MRMR, RRF, ControlBurn, Hinge, select
+from treeselect import MRMR, RRF, ControlBurn, Hinge, select, selection
 from treeselect.arguments.checks import USUAL_SIZE
 from treeselect.printing.text import code_lines
-from treeselect.results.calls import call_text, code_text, data_text, given_arguments, step_text
+from treeselect.results.calls import call_text, code_text, data_text, step_text
+from treeselect.results.fitting import ARGUMENTS
 
 
 def text_of(**arguments):
     """The arguments in words."""
-    text = call_text(select, pd.DataFrame(), {"formula": "y ~ ."} | arguments).text
+    text = call_text("select", pd.DataFrame(), {"formula": "y ~ ."} | arguments, ARGUMENTS).text
     assert text.startswith('treeselect.select("y ~ .", data')
     return text.removeprefix('treeselect.select("y ~ .", data').removesuffix(")").lstrip(", ")
 
@@ -63,7 +64,10 @@ def test_values_in_words(name, value, text):
 
 def test_a_name_in_place_of_a_value_is_told():
     arguments = {"formula": "y ~ .", "weights": np.ones(3), "scoring": np.median, "k": 2}
-    assert call_text(select, pd.DataFrame(), arguments).unshown == ("weights", "scoring")
+    assert call_text("select", pd.DataFrame(), arguments, ARGUMENTS).unshown == (
+        "weights",
+        "scoring",
+    )
 
 
 def test_options_within_options_are_paste_ready():
@@ -72,14 +76,19 @@ def test_options_within_options_are_paste_ready():
     assert eval(text, {"treeselect": treeselect}) == method
 
 
-def test_every_argument_of_the_signature_is_printed():
+def test_every_argument_is_printed(monkeypatch):
     """A new argument of `select` must reach the printed call without being listed anywhere."""
-    given = dict.fromkeys(inspect.signature(select).parameters, "x")
-    given["method_options"] = {"n_trees": 3}
-    text = call_text(select, "d.csv", given_arguments(given)).text
-    unsaid = {"formula", "data", "n_jobs", "progress", "method_options"}
-    for name in {*given, "n_trees"} - unsaid:
+    caught = []
+    monkeypatch.setattr(selection, "fit_selection", lambda *given: caught.append(given))
+    usual = inspect.signature(select).parameters
+    names = {*usual, *ARGUMENTS} - {"options"}
+    select(**dict.fromkeys(names, "x"), n_trees=3)
+    ((_, formula, given),) = caught
+    assert set(given) == names - {"formula", "data"} | {"n_trees"}
+    text = call_text("select", "d.csv", {"formula": formula, **given}, ARGUMENTS).text
+    for name in set(given) - {"n_jobs", "progress"}:
         assert f"{name}=" in text
+    assert all(usual[name].default is ARGUMENTS[name] for name in set(ARGUMENTS) & set(usual))
 
 
 def test_data_in_words():
@@ -87,7 +96,7 @@ def test_data_in_words():
     frame = pd.DataFrame(np.zeros((1200, 2)))
     assert data_text(path, frame.shape) == "passengers.csv"
     assert data_text(frame, frame.shape) == "a data frame of 1,200 rows and 2 columns"
-    text = call_text(select, str(path), {"formula": "y ~ ."}).text
+    text = call_text("select", str(path), {"formula": "y ~ ."}, {}).text
     assert text == f'treeselect.select("y ~ .", {code_text(repr(str(path)))})'
 
 
@@ -155,22 +164,22 @@ def repeated(text, data):
 @pytest.mark.parametrize("name", CALLS)
 def test_the_printed_call_repeats_the_answer(name, data):
     fit = select("y ~ . - site", data, **CALLS[name])
-    assert not fit.call.unshown
-    again = repeated("\n".join(code_lines(fit.call.whole, 60)), data)
+    assert not fit._fit.call.unshown
+    again = repeated("\n".join(code_lines(fit._fit.call.whole, 60)), data)
     assert again.selected == fit.selected
-    assert again.call == fit.call
+    assert again._fit.call == fit._fit.call
     np.testing.assert_array_equal(again.predict(data), fit.predict(data))
-    if fit.scores is not None:
-        np.testing.assert_array_equal(again.scores.scores, fit.scores.scores)
-    if fit.resampled is not None:
+    if fit.search.scores is not None:
+        np.testing.assert_array_equal(again.search.scores.scores, fit.search.scores.scores)
+    if fit._fit.resampled is not None:
         np.testing.assert_array_equal(again.stability.selected, fit.stability.selected)
 
 
 def test_later_steps_are_part_of_the_call(data):
     fit = select("y ~ a + b + c", data, method="mrmr", k=1, seed=2)
     steps = fit.resample(3).resample(4, scheme="subsample", seed=5)
-    assert steps.call.whole.count(".resample(") == 1  # the later one replaces the other
-    again = repeated(steps.call.whole, data)
+    assert steps._fit.call.whole.count(".resample(") == 1  # the later one replaces the other
+    again = repeated(steps._fit.call.whole, data)
     np.testing.assert_array_equal(again.stability.selected, steps.stability.selected)
     measured = fit.performance(3, repeats=2, seed=9)
     np.testing.assert_array_equal(repeated(measured.call, data).scores, measured.scores)

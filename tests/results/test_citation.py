@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from quick import changed
 from survival_data import small_fit
 
 import treeselect
@@ -30,14 +31,14 @@ def quick(data, formula, method="mrmr", **options):
 
 def with_resamples(fit):
     """The fit with 20 round resamples, of which 15 selected what it did."""
-    units = fit.design.arrays.groups.names
-    drawn = np.tile(fit.step.selected, (20, 1))
+    units = fit.data.design.arrays.groups.names
+    drawn = np.tile(fit.search.step.selected, (20, 1))
     drawn[15:] = np.roll(drawn[15:], 1, axis=1)
-    return dataclasses.replace(
+    return changed(
         fit,
         resampled=Stability(
             units=units,
-            fitted=fit.step.selected,
+            fitted=fit.search.step.selected,
             assessed=np.ones(len(units), dtype=bool),
             selected=drawn,
             scheme="bootstrap",
@@ -63,7 +64,7 @@ def several(mixed, two, cross_validated, tmp_path_factory):
     )
     return {
         "two classes, resamples": (with_resamples(two), None),
-        "numbers, rule, nested": (dataclasses.replace(cross_validated, scores=scores), performance),
+        "numbers, rule, nested": (changed(cross_validated, scores=scores), performance),
         "counts, offset, weights": (
             quick(
                 counts, "visits ~ signal + noise + site", k=1, family="poisson", offset="log_days",
@@ -93,21 +94,21 @@ def test_paragraphs_and_limitations(several, snapshot):
     said = {
         kind: (found.methods, *found.limitations)
         for kind, (fit, performance) in several.items()
-        for found in [cite(fit, VERSIONS, performance)]
+        for found in [cite(fit._fit, VERSIONS, performance)]
     }
     assert said == snapshot
 
 
 def test_no_text_of_any_fit_slips(several):
     for kind, (fit, _) in several.items():
-        text = "\n".join((repr(fit), str(fit.summary()), fit.citation().as_text()))
+        text = "\n".join((repr(fit), str(fit.summary()), fit.search.citation().as_text()))
         assert not re.findall(SLIPS, text), kind
         assert ("unit" in text) == ("groups" in kind), kind
 
 
 def test_what_is_cited_is_in_the_references_and_in_bibtex(several):
     for fit, performance in several.values():
-        found = cite(fit, VERSIONS, performance)
+        found = cite(fit._fit, VERSIONS, performance)
         text = " ".join((found.methods, *found.limitations))
         years = set(re.findall(r"[\[ ](\d{4})[;\]]", text))
         keys = re.findall(r"^@\w+\{(\w+),", found.bibtex, re.MULTILINE)
@@ -118,7 +119,7 @@ def test_what_is_cited_is_in_the_references_and_in_bibtex(several):
 
 
 def test_printed(two):
-    found = two.citation()
+    found = two.search.citation()
     text = str(found)
     assert repr(found) == text == found.as_text()
     head = text.split("@manual")[0]
@@ -130,15 +131,15 @@ def test_printed(two):
 
 def test_names_can_not_act(mixed):
     data = mixed.rename(columns={"signal": "a\x1b[31mb"})
-    found = quick(data, "died ~ .", k=1, keep=["a\x1b[31mb"]).citation()
+    found = quick(data, "died ~ .", k=1, keep=["a\x1b[31mb"]).search.citation()
     assert "\x1b" not in found.as_text()
 
 
 def test_performance_is_that_of_the_fit(two, cross_validated):
     with pytest.raises(OptionError, match=r"`performance` must be what `fit.performance\(\)`"):
-        two.citation(3)
+        two.search.citation(3)
     with pytest.raises(OptionError, match="`performance` must belong to the same fit"):
-        two.citation(cross_validated.performance(2))
+        two.search.citation(cross_validated.performance(2))
 
 
 # --- fingerprint -------------------------------------------------------------------------------
@@ -160,7 +161,7 @@ def plain():
 
 
 def print_of(data, formula="y ~ number + whole + label + truth", **options):
-    return data_fingerprint(quick(data, formula, k=1, **options).design)
+    return data_fingerprint(quick(data, formula, k=1, **options).data.design)
 
 
 def test_the_same_values_have_the_same_fingerprint(plain):
@@ -203,13 +204,15 @@ def test_the_fingerprint_of_classes_and_times(mixed, tmp_path):
     fits = [quick(labels, "died ~ signal", k=1), small_fit()]
     for fit in fits:
         file = fit.save(tmp_path / "with.treeselect", include_data=True)
-        assert data_fingerprint(treeselect.load(file).design) == fit.citation().fingerprint
-    assert fits[0].citation().fingerprint != print_of(mixed, "died ~ signal")
+        assert (
+            data_fingerprint(treeselect.load(file).data.design) == fit.search.citation().fingerprint
+        )
+    assert fits[0].search.citation().fingerprint != print_of(mixed, "died ~ signal")
 
 
 def test_labels_are_in_the_words_and_not_in_the_fingerprint(plain):
     labels = {"y": "Yield (t)", "number": "Rain", "label": "Site"}
-    found = quick(plain, "y ~ number + whole + label", k=3, labels=labels).citation()
+    found = quick(plain, "y ~ number + whole + label", k=3, labels=labels).search.citation()
     assert "Terms predicting Yield (t) (numeric; 60 rows)" in found.methods
     assert {"Rain", "Site", "whole"} == set(re.findall(r"Rain|Site|whole|label", found.methods))
     assert found.fingerprint == print_of(plain, "y ~ number + whole + label")
@@ -217,8 +220,8 @@ def test_labels_are_in_the_words_and_not_in_the_fingerprint(plain):
 
 def test_without_the_data_there_is_none_until_they_are_given(mixed, two, several):
     loaded, _ = several["loaded, no data"]
-    found = loaded.citation()
+    found = loaded.search.citation()
     assert found.fingerprint is None
     assert "not saved with the model" in found.as_text()
-    again = loaded.citation(data=mixed)
-    assert again == two.citation()
+    again = loaded.with_data(mixed).search.citation()
+    assert again == two.search.citation()

@@ -38,7 +38,7 @@ def by_pandas(data, response, name):
 
 
 def test_numbers_are_those_of_pandas(frame):
-    table = selected("died ~ noise + site", frame).describe("noise")
+    table = selected("died ~ noise + site", frame).data.describe("noise")
     parts, missing = by_pandas(frame, "died", "noise")
     numbers = table[table["kind"] == "numbers"]
     assert numbers["group"].fillna("all").to_list() == ["all", "False", "True"]
@@ -53,7 +53,7 @@ def test_numbers_are_those_of_pandas(frame):
 
 @pytest.mark.parametrize("name", ["site", "few", "flag", "colour"])
 def test_levels_are_those_of_pandas(frame, name):
-    table = selected("died ~ signal + site + few + flag + colour", frame).describe([name])
+    table = selected("died ~ signal + site + few + flag + colour", frame).data.describe([name])
     parts, missing = by_pandas(frame, "died", name)
     levels = table[table["kind"] == "level"]
     expected = pd.concat([part[name].value_counts().sort_index() for part in parts], axis=1)
@@ -67,8 +67,8 @@ def test_levels_are_those_of_pandas(frame, name):
 
 def test_a_computed_term_and_an_interaction_are_described_by_their_variables(frame):
     fit = selected("died ~ exp(signal) + noise:copy + colour", frame)
-    assert set(fit.describe()["variable"]) == set(fit.variables) <= set(frame.columns)
-    every = fit.describe(["signal", "noise", "copy", "colour"])
+    assert set(fit.data.describe()["variable"]) == set(fit.variables) <= set(frame.columns)
+    every = fit.data.describe(["signal", "noise", "copy", "colour"])
     inside = every.groupby("variable")["selected"].first()
     assert inside.to_dict() == {
         n: n in fit.variables for n in ("signal", "noise", "copy", "colour")
@@ -77,10 +77,10 @@ def test_a_computed_term_and_an_interaction_are_described_by_their_variables(fra
 
 def test_a_number_that_is_a_factor_has_levels(frame):
     data = frame.assign(ward=np.arange(400) % 7)
-    assert set(selected("died ~ C(ward) + signal", data).describe("ward")["kind"]) == {
+    assert set(selected("died ~ C(ward) + signal", data).data.describe("ward")["kind"]) == {
         "level", "missing",
     }  # fmt: skip
-    assert "numbers" in set(selected("died ~ ward + signal", data).describe("ward")["kind"])
+    assert "numbers" in set(selected("died ~ ward + signal", data).data.describe("ward")["kind"])
 
 
 def test_rows_without_a_response_and_of_weight_0_are_left_out(frame):
@@ -89,7 +89,7 @@ def test_rows_without_a_response_and_of_weight_0_are_left_out(frame):
     fit = selected("died ~ noise + site", data, weights="weight")
     used = data[data["died"].notna() & (data["weight"] > 0)]
     copies = used.loc[used.index.repeat(used["weight"])]
-    table = fit.describe("noise").query("kind == 'numbers'")
+    table = fit.data.describe("noise").query("kind == 'numbers'")
     parts = [copies, *(part for _, part in copies.groupby("died"))]
     assert table["n_group"].to_list() == [len(part) for part in parts]
     np.testing.assert_allclose(table["median"], [part["noise"].median() for part in parts])
@@ -100,12 +100,12 @@ def test_weights_that_are_no_copies_do_not_count(frame):
     plain, weighted = (
         selected("died ~ noise + site", frame, **given) for given in ({}, {"weights": "share"})
     )
-    pd.testing.assert_frame_equal(plain.describe("noise"), weighted.describe("noise"))
+    pd.testing.assert_frame_equal(plain.data.describe("noise"), weighted.data.describe("noise"))
 
 
 def test_numbers_are_cut_into_thirds(frame):
     fit = selected("dose ~ signal + site", frame)
-    numbers = fit.describe("signal").query("kind == 'numbers'")
+    numbers = fit.data.describe("signal").query("kind == 'numbers'")
     third = pd.qcut(frame["dose"], 3, labels=False)
     assert numbers["n_group"].to_list() == [400, *third.value_counts().sort_index()]
     means = frame.groupby(third)["signal"].median()
@@ -116,13 +116,15 @@ def test_counts_that_are_the_same_stay_together(frame):
     data = frame.assign(count=frame["count"].where(frame["count"] > 1, 0))
     fit = selected("count ~ signal + site", data, family="poisson")
     most = data["count"].max()
-    groups = fit.describe("signal")["group"].dropna().unique().tolist()
+    groups = fit.data.describe("signal")["group"].dropna().unique().tolist()
     assert groups == ["0", f"2 to {most}"]
 
 
 def test_ends_of_thirds_are_told_apart(frame):
     data = frame.assign(dose=1e6 + np.arange(400) / 1000)
-    groups = selected("dose ~ signal + site", data).describe("signal")["group"].dropna().unique()
+    groups = (
+        selected("dose ~ signal + site", data).data.describe("signal")["group"].dropna().unique()
+    )
     assert groups.tolist() == [
         "1000000.0 to 1000000.133", "1000000.134 to 1000000.266", "1000000.267 to 1000000.399",
     ]  # fmt: skip
@@ -133,7 +135,9 @@ def test_many_classes_are_the_most_frequent_and_others(frame):
         list("abcdefg"), 400, p=[0.1, 0.3, 0.1, 0.2, 0.2, 0.05, 0.05]
     )
     data = frame.assign(kind=kind)
-    table = selected("kind ~ signal + site", data).describe("signal").query("kind == 'numbers'")
+    table = (
+        selected("kind ~ signal + site", data).data.describe("signal").query("kind == 'numbers'")
+    )
     count = data["kind"].value_counts()
     shown = sorted(count.index[:4])
     assert table["group"].to_list()[1:] == [*shown, "3 other classes"]
@@ -143,7 +147,7 @@ def test_many_classes_are_the_most_frequent_and_others(frame):
 def test_times_by_events():
     data = small_times()
     fit = selected("Surv(time, dead) ~ risky + x + z", data)
-    table = fit.describe("risky").query("kind == 'numbers'")
+    table = fit.data.describe("risky").query("kind == 'numbers'")
     assert table["group"].to_list()[1:] == ["event", "censored"]
     medians = data.groupby("dead")["risky"].median()
     np.testing.assert_allclose(table["median"].iloc[1:], [medians[1], medians[0]])
@@ -151,13 +155,13 @@ def test_times_by_events():
 
 def test_where_all_end_in_an_event_there_are_no_groups():
     fit = selected("Surv(time, dead) ~ risky + x", small_times().assign(dead=1), k=1)
-    assert fit.describe("risky")["group"].isna().all()
+    assert fit.data.describe("risky")["group"].isna().all()
 
 
 def test_hostile_levels_classes_and_names(frame):
     data = frame.assign(**{ODD: np.where(frame["flag"], ODD, "all")})
     data["died"] = np.where(data["died"], ODD, "all")
-    table = selected(f"died ~ `{ODD}` + signal", data).describe(ODD)
+    table = selected(f"died ~ `{ODD}` + signal", data).data.describe(ODD)
     assert set(table["level"].dropna()) == set(table["group"].dropna()) == {ODD, "all"}
     assert int(table["group"].isna().sum()) == len(table) // 3
 
@@ -166,8 +170,8 @@ def test_most_levels(frame):
     level = np.repeat([f"l{i:02d}" for i in range(1, 20)], np.arange(1, 20) * 2)
     data = frame.iloc[: len(level)].assign(level=level)
     fit = selected("died ~ level + signal", data)
-    whole = describe_table(fit, "level").query("kind == 'level' and group.isna()")
-    part = describe_table(fit, "level", 5).query("kind != 'missing' and group.isna()")
+    whole = describe_table(fit._fit, "level").query("kind == 'level' and group.isna()")
+    part = describe_table(fit._fit, "level", 5).query("kind != 'missing' and group.isna()")
     assert part["level"].to_list() == ["l16", "l17", "l18", "l19", "15 other levels"]
     assert part["kind"].to_list() == ["level"] * 4 + ["others"]
     assert part["n"].sum() == whole["n"].sum() == len(level)
@@ -177,24 +181,24 @@ def test_rare_levels(frame):
     site = frame["site"].cat.add_categories(["Hull", "never"])
     site.iloc[[1, 2]] = "Hull"
     fit = selected("died ~ site + signal", frame.assign(site=site))
-    assert rare_levels(fit) == [("site", "Hull", 2)]
-    assert "never" not in set(fit.describe("site")["level"])
+    assert rare_levels(fit._fit) == [("site", "Hull", 2)]
+    assert "never" not in set(fit.data.describe("site")["level"])
 
 
 def test_the_library_of_the_data(frame):
     polars = pytest.importorskip("polars")
     data = polars.from_pandas(frame[["died", "signal", "noise"]])
-    table = selected("died ~ signal + noise", data).describe()
+    table = selected("died ~ signal + noise", data).data.describe()
     assert isinstance(table, polars.DataFrame)
     assert table["group"][0] is None
 
 
 def test_nothing_selected_and_nothing_known(frame):
     fit = selected("died ~ signal + noise", frame.assign(noise=np.nan))
-    table = fit.describe("noise")
+    table = fit.data.describe("noise")
     assert table["kind"].unique().tolist() == ["numbers", "missing"]
     assert table["median"].isna().all()
-    empty = fit.describe([])
+    empty = fit.data.describe([])
     assert len(empty) == 0
     assert empty.dtypes.to_dict() == table.dtypes.to_dict()
 
@@ -202,12 +206,12 @@ def test_nothing_selected_and_nothing_known(frame):
 def test_what_can_t_be_described(frame, tmp_path):
     fit = selected("died ~ signal + noise", frame)
     with pytest.raises(OptionError, match="must be columns behind the terms"):
-        fit.describe("sinal")
+        fit.data.describe("sinal")
     with pytest.raises(OptionError, match="must be a name or a list of names"):
-        fit.describe(3)
+        fit.data.describe(3)
     loaded = treeselect.load(fit.save(tmp_path / "fit.treeselect"))
     with pytest.raises(DataError, match="without the data"):
-        loaded.describe()
+        loaded.data.describe()
 
 
 def test_quantiles_of_copies():
@@ -222,6 +226,6 @@ def test_quantiles_of_copies():
 
 def test_groups_cover_each_row_once(frame):
     for formula in ("died ~ signal", "dose ~ signal", "site ~ signal"):
-        design = selected(formula, frame, k=1).design
+        design = selected(formula, frame, k=1).data.design
         groups = response_groups(design, np.ones(len(design.row_weights), dtype=np.int64))
         assert (np.sum([group.rows for group in groups], axis=0) == 1).all()

@@ -61,12 +61,12 @@ def test_a_dask_frame_gives_the_answer_of_its_rows_in_memory(fit, rows):
         "survived ~ . - weight", rows, method="rrf", k=3, rows=500, seed=1, n_trees=20
     )
     assert fit.selected == here.selected
-    assert fit.held_out == here.held_out
+    assert fit.search.held_out == here.search.held_out
     pd.testing.assert_frame_equal(fit.tidy(), here.tidy())
 
 
 def test_two_workers_train_on_all_rows(fit, frame, rows, cluster):
-    spread = fit.refit(lightgbm.DaskLGBMClassifier(**TREES), data=frame)
+    spread = fit.with_data(frame).refit(lightgbm.DaskLGBMClassifier(**TREES))
     assert spread.classes == ("no", "yes")
     assert any("all 2,618 rows" in note for note in spread.notes)
     assert type(spread.estimator) is lightgbm.LGBMClassifier
@@ -74,7 +74,7 @@ def test_two_workers_train_on_all_rows(fit, frame, rows, cluster):
     tree = spread.estimator.booster_.dump_model()["tree_info"][0]["tree_structure"]
     assert tree["internal_count"] == len(rows)
     # Workers bin their own rows, so that the trees are not those of one machine.
-    alone = fit.refit(lightgbm.LGBMClassifier(**TREES), data=frame)
+    alone = fit.with_data(frame).refit(lightgbm.LGBMClassifier(**TREES))
     there, here = (found.predict_proba(rows)["yes"].to_numpy() for found in (spread, alone))
     assert np.corrcoef(there, here)[0, 1] > 0.9
     assert set(spread.predict(rows)) == {"no", "yes"}
@@ -84,7 +84,7 @@ def test_case_weights_and_numbers(frame, cluster):
     fit = treeselect.select(
         "age ~ sex + pclass + parch", frame, method="mrmr", k=2, rows=300, seed=1, weights="weight"
     )
-    spread = fit.refit(lightgbm.DaskLGBMRegressor(**TREES), data=frame)
+    spread = fit.with_data(frame).refit(lightgbm.DaskLGBMRegressor(**TREES))
     observed = frame.compute().dropna(subset=["age"])
     assert any(f"all {len(observed):,} rows" in note for note in spread.notes)
     expected = np.average(observed["age"], weights=observed["weight"])
@@ -97,21 +97,21 @@ def test_each_partition_must_have_all_classes(fit, rows):
         "survived ~ . - weight", ordered, method="mrmr", k=2, rows=500, seed=1
     )
     with pytest.raises(DataError, match=r"Partition 0 has none of class .yes."):
-        sorted_fit.refit(lightgbm.DaskLGBMClassifier(**TREES), data=ordered)
+        sorted_fit.with_data(ordered).refit(lightgbm.DaskLGBMClassifier(**TREES))
 
 
 def test_what_can_not_be_trained_there_is_refused(fit, frame, rows):
     with pytest.raises(OptionError, match="`data` must be a Dask frame"):
         fit.refit(lightgbm.DaskLGBMClassifier(**TREES))
     with pytest.raises(OptionError, match="DaskLGBMClassifier`, `DaskLGBMRegressor` of LightGBM"):
-        fit.refit(lightgbm.DaskLGBMRanker(**TREES), data=frame)
+        fit.with_data(frame).refit(lightgbm.DaskLGBMRanker(**TREES))
     with pytest.raises(OptionError, match="must be a classifier"):
-        fit.refit(lightgbm.DaskLGBMRegressor(**TREES), data=frame)
+        fit.with_data(frame).refit(lightgbm.DaskLGBMRegressor(**TREES))
     weighted = treeselect.select(
         "survived ~ sex + age", frame, method="mrmr", k=1, rows=300, seed=1,
         weights=rows["weight"].to_numpy(),
     )  # fmt: skip
     with pytest.raises(OptionError, match="must be a column of the Dask frame"):
-        weighted.refit(
-            lightgbm.DaskLGBMClassifier(**TREES), data=frame, weights=rows["weight"].to_numpy()
+        weighted.with_data(frame, weights=rows["weight"].to_numpy()).refit(
+            lightgbm.DaskLGBMClassifier(**TREES)
         )

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from quick import changed
 from survival_data import small_fit, small_times
 
 import treeselect
@@ -56,7 +57,7 @@ def told(data):
 
 
 def by_term(fit):
-    return effect_table(fit).drop_duplicates("term").set_index("term")
+    return effect_table(fit._fit).drop_duplicates("term").set_index("term")
 
 
 def test_truth_is_found():
@@ -81,11 +82,11 @@ def test_truth_is_found():
 
 
 def test_intervals_surround_effects_and_bands_curves(told):
-    found = effect_table(told)
+    found = effect_table(told._fit)
     x = found[found["term"] == "x"].iloc[0]
     assert x["n_resamples"] == 24
     assert 0 < x["low"] < x["effect"] < x["high"] < 4
-    shape = told.shape("x")
+    shape = told.model.shape("x")
     assert (shape["low"] <= shape["high"]).all()
     inside = (shape["low"] <= shape["effect"]) & (shape["effect"] <= shape["high"])
     assert inside.mean() > 0.8
@@ -97,8 +98,8 @@ def test_intervals_surround_effects_and_bands_curves(told):
 
 def test_processes_do_not_matter(told, data):
     again = select(data, "y ~ x + f + b", k=2).resample(24, effects=True, n_jobs=2)
-    pd.testing.assert_frame_equal(again.effects(), told.effects())
-    pd.testing.assert_frame_equal(again.shape("x"), told.shape("x"))
+    pd.testing.assert_frame_equal(again.model.effects(), told.model.effects())
+    pd.testing.assert_frame_equal(again.model.shape("x"), told.model.shape("x"))
     pd.testing.assert_frame_equal(again.tidy(), told.tidy())
 
 
@@ -114,60 +115,60 @@ def test_a_checkpoint_holds_what_models_say(told, data, tmp_path):
         )
     assert sum(taken) == 1
     assert first.exists()
-    pd.testing.assert_frame_equal(again.effects(), told.effects())
-    pd.testing.assert_frame_equal(again.shape("x"), told.shape("x"))
+    pd.testing.assert_frame_equal(again.model.effects(), told.model.effects())
+    pd.testing.assert_frame_equal(again.model.shape("x"), told.model.shape("x"))
 
 
 def test_the_order_of_the_columns_does_not_matter(told, data):
     turned = data[data.columns[::-1]]
     again = select(turned, "y ~ b + f + x", k=2).resample(24, effects=True)
-    pd.testing.assert_frame_equal(again.effects(), told.effects())
+    pd.testing.assert_frame_equal(again.model.effects(), told.model.effects())
 
 
 def test_selections_are_those_without_effects(told, data):
     plain = select(data, "y ~ x + f + b", k=2, resamples=24)
     np.testing.assert_array_equal(plain.stability.selected, told.stability.selected)
-    assert "low" not in plain.shape("x")
+    assert "low" not in plain.model.shape("x")
     assert "direction" not in plain.tidy()
     pd.testing.assert_frame_equal(  # the same model, without intervals
-        plain.effects()[["term", "effect", "direction"]],
-        told.effects()[["term", "effect", "direction"]],
+        plain.model.effects()[["term", "effect", "direction"]],
+        told.model.effects()[["term", "effect", "direction"]],
     )
-    assert plain.effects()["low"].isna().all()
+    assert plain.model.effects()["low"].isna().all()
 
 
 def test_a_file_keeps_them_without_the_data(told, tmp_path):
     loaded = treeselect.load(told.save(tmp_path / "model"))
-    pd.testing.assert_frame_equal(loaded.effects(), told.effects())
+    pd.testing.assert_frame_equal(loaded.model.effects(), told.model.effects())
     pd.testing.assert_frame_equal(loaded.tidy(), told.tidy())
-    assert effect_tables(loaded) == effect_tables(told)
-    assert effect_notes(loaded) == effect_notes(told)
+    assert effect_tables(loaded._fit) == effect_tables(told._fit)
+    assert effect_notes(loaded._fit) == effect_notes(told._fit)
     whole = treeselect.load(told.save(tmp_path / "whole", include_data=True))
-    pd.testing.assert_frame_equal(whole.shape("x"), told.shape("x"))
+    pd.testing.assert_frame_equal(whole.model.shape("x"), told.model.shape("x"))
 
 
 def test_a_file_without_them_needs_the_data(data, tmp_path):
     fit = select(data, "y ~ x + b", k=1)
     loaded = treeselect.load(fit.save(tmp_path / "model"))
     with pytest.raises(DataError, match="without the data"):
-        loaded.effects()
+        loaded.model.effects()
 
 
 def test_another_model_has_other_effects(told):
     boosted = told.refit("boosting")
-    assert boosted.effect_record is None
+    assert boosted._fit.effect_record is None
     assert "direction" not in boosted.tidy()
-    assert boosted.effects()["low"].isna().all()
-    assert told.resample(2).effect_record is None
+    assert boosted.model.effects()["low"].isna().all()
+    assert told.resample(2)._fit.effect_record is None
 
 
 def test_resamples_fit_the_model_that_predicts(data, monkeypatch):
     monkeypatch.setattr(fits, "LEAST_RESAMPLES", 2)
     few = data.iloc[:60]
     boosted = select(few, "b ~ x + y", keep=["x"], k=1).refit("boosting").resample(2, effects=True)
-    row = boosted.effects().iloc[0]
+    row = boosted.model.effects().iloc[0]
     assert -1 <= row["low"] <= row["high"] <= 1  # probabilities, though the trees add log-odds
-    shape = boosted.shape(boosted.selected[0])
+    shape = boosted.model.shape(boosted.selected[0])
     assert (shape["low"] <= shape["high"]).all()
 
 
@@ -191,7 +192,7 @@ def test_resamples_fit_the_model_that_predicts(data, monkeypatch):
 )
 def test_terms(data, formula, direction, step, ends):
     fit = select(data, formula, k=1)
-    (row,) = fit.effects().to_dict("records")
+    (row,) = fit.model.effects().to_dict("records")
     assert direction in (None, row["direction"])
     assert row["step"] == step
     if isinstance(ends, tuple):
@@ -205,7 +206,7 @@ def test_terms(data, formula, direction, step, ends):
 
 
 def test_factors_start_at_the_most_frequent_level_and_missing_is_one(data):
-    found = select(data, "y ~ f", k=1).effects()
+    found = select(data, "y ~ f", k=1).model.effects()
     assert found["from"].tolist() == ["a"] * 3
     assert found["to"].tolist() == ["b", "c", "missing"]
     assert found["effect"][1] > 1
@@ -215,7 +216,7 @@ def test_levels_of_two_factors_and_many_levels(data):
     rng = np.random.default_rng(0)
     wide = data.assign(g=rng.choice(["p", "q"], len(data)), many=rng.integers(0, 300, len(data)))
     fit = select(wide, "y ~ f:g + C(many)", k=2, new_levels="missing")
-    found = fit.effects()
+    found = fit.model.effects()
     both = found[found["term"] == "f:g"]
     assert set(both["to"]) | set(both["from"]) >= {"a:p", "a:q", "c:p", "missing"}
     assert (found["term"] == "C(many)").sum() == 99
@@ -230,7 +231,7 @@ def test_terms_of_a_group_each_have_an_effect(data):
 
 
 def test_classes_each_have_an_effect(data):
-    found = select(data, "three ~ x", k=1).effects()
+    found = select(data, "three ~ x", k=1).model.effects()
     assert found["class"].tolist() == ["hi", "lo", "mid"]
     assert found["direction"].tolist()[:2] == ["up", "down"]
     assert found["effect"].sum() == pytest.approx(0, abs=1e-9)  # probabilities sum to 1
@@ -239,13 +240,13 @@ def test_classes_each_have_an_effect(data):
 def test_with_an_offset_and_weights(data):
     fit = select(data, "count ~ x", k=1, offset="exposure", weights="w", weights_kind="precision")
     assert by_term(fit)["effect"]["x"] > 0.3
-    record = dataclasses.replace(fit, effect_record=fit.resample(2, effects=True).effect_record)
-    assert "changes in the linear predictor" in effect_notes(record)[0]
+    record = changed(fit, effect_record=fit.resample(2, effects=True)._fit.effect_record)
+    assert "changes in the linear predictor" in effect_notes(record._fit)[0]
 
 
 def test_of_times_effects_are_log_hazard_ratios():
     fit = small_fit("Surv(time, dead) ~ risky", 1)
-    (row,) = fit.effects().to_dict("records")
+    (row,) = fit.model.effects().to_dict("records")
     frame = small_times()
     ends = [
         np.mean(fit.predict(frame.assign(risky=float(row[end])), type="link"))
@@ -262,11 +263,11 @@ def test_of_times_effects_are_log_hazard_ratios():
 
 
 def test_nothing_selected(data):
-    fit = dataclasses.replace(select(data, "y ~ x", k=1))
+    fit = changed(select(data, "y ~ x", k=1))
     none = treeselect.select("w ~ rare", data, method="importance", seed=1, family="gaussian")
     if none.k == 0:
-        assert len(none.effects()) == 0
-    assert len(fit.effects()) == 1
+        assert len(none.model.effects()) == 0
+    assert len(fit.model.effects()) == 1
 
 
 def test_copies_count_in_quartiles():
@@ -281,19 +282,19 @@ def test_copies_count_in_quartiles():
 
 def test_readings_are_those_of_shapes(data):
     fit = select(data, "y ~ x + f + bs(u, 4)", k=3)
-    points = effect_points(fit)
-    found = read_model(fit.model, points.probes, fit.design.problem)
+    points = effect_points(fit._fit)
+    found = read_model(fit.model.fitted, points.probes, fit.data.design.problem)
     sizes = [len(probe.grid) for probe in points.probes.terms]
     parts = dict(zip(points.terms, np.split(found.curve[:, 0], np.cumsum(sizes)[:-1]), strict=True))
     for term in points.terms:
-        np.testing.assert_allclose(np.sort(parts[term]), np.sort(fit.shape(term)["mean"]))
+        np.testing.assert_allclose(np.sort(parts[term]), np.sort(fit.model.shape(term)["mean"]))
 
 
 def test_a_resample_does_not_know_levels_that_it_does_not_hold(data):
     fit = select(data, "y ~ f + b", k=2)
-    points, problem = effect_points(fit), fit.design.problem
+    points, problem = effect_points(fit._fit), fit.data.design.problem
     rows = np.flatnonzero((data["f"] != "c") & data["b"])
-    found = read_resample(fit.model, points.probes, problem, rows)
+    found = read_resample(fit.model.fitted, points.probes, problem, rows)
     known = {
         (points.terms[own.term], own.end): bool(np.isfinite(found.ends[ends]).all())
         for own, ends in zip(points.contrasts, points.ends, strict=True)
@@ -302,14 +303,14 @@ def test_a_resample_does_not_know_levels_that_it_does_not_hold(data):
         ("f", "b"): True, ("f", "c"): False, ("f", "missing"): True, ("b", "True"): False,
     }  # fmt: skip
     assert np.isnan(found.curve).sum() == 3  # one level of the factor, both values of the other
-    everything = read_resample(fit.model, points.probes, problem, no_weights(len(data)).rows)
+    everything = read_resample(fit.model.fitted, points.probes, problem, no_weights(len(data)).rows)
     assert np.isfinite(everything.curve).all()
 
 
 def test_a_term_that_a_resample_leaves_out_is_missing(data):
     fit = select(data, "y ~ x + f", k=2)
     other = select(data, "y ~ x + f", k=1)
-    found = read_model(other.model, effect_points(fit).probes, fit.design.problem)
+    found = read_model(other.model.fitted, effect_points(fit._fit).probes, fit.data.design.problem)
     assert np.isnan(found.ends).any(axis=1).sum() in (2, 6)
 
 

@@ -27,7 +27,7 @@ def data():
 
 @pytest.mark.parametrize("site", ["Bath", "York"])
 def test_the_hazard_is_that_of_the_rows_own_stratum_times_its_risk(fit, data, site):
-    y, weight = fit.design.response.y, fit.design.weight
+    y, weight = fit.data.design.response.y, fit.data.design.weight
     eta = fit.predict(data, type="link").to_numpy()
     new = data[data["site"] == site].head(3)
     found = fit.predict(new, type="cumulative_hazard", times=TIMES)
@@ -41,7 +41,7 @@ def test_the_hazard_is_that_of_the_rows_own_stratum_times_its_risk(fit, data, si
 
 
 def test_nothing_is_known_without_a_stratum_or_after_its_last_row(fit, data):
-    y = fit.design.response.y
+    y = fit.data.design.response.y
     last = [y[y[:, STRATUM] == s, STOP].max() for s in (0, 1)]
     new = pd.DataFrame({"risky": 0.0, "site": ["Bath", "York", None]})
     found = fit.predict(new, type="survival", times=last)

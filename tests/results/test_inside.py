@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -45,27 +47,29 @@ def sparse(data):
 
 
 def test_trees_are_those_with_a_weight(fit, sparse):
-    table = fit.trees()
-    pd.testing.assert_frame_equal(table.drop(columns="terms"), sparse.trees().drop(columns="terms"))
+    table = fit.model.trees()
+    pd.testing.assert_frame_equal(
+        table.drop(columns="terms"), sparse.model.trees().drop(columns="terms")
+    )
     assert (table["weight"] > 0).all()
     assert table["share"].sum() == pytest.approx(1)
     assert table["share"].is_monotonic_decreasing
     assert set().union(*table["terms"]) == set(fit.selected)
-    nodes = fit.nodes()
+    nodes = fit.model.nodes()
     for row in table.itertuples():
         own = nodes[nodes["tree"] == row.tree]
         assert own["depth"].max() == row.depth
         assert own["split"].isna().sum() == row.leaves
         assert set(own["term"].dropna()) == set(row.terms)
-    assert fit.rules(int(table["tree"][0])).startswith("if ")
+    assert fit.model.rules(int(table["tree"][0])).startswith("if ")
 
 
 def test_weights_times_leaves_is_what_the_sparse_forest_predicts(data, sparse):
-    model = sparse.model
-    assert sparse.subforest is model
+    model = sparse.model.fitted
+    assert sparse.model.sparse is model
     assert "refit=None" in sparse.summary().as_text()
-    nodes = sparse.nodes()
-    weights = sparse.trees().set_index("tree")["weight"]
+    nodes = sparse.model.nodes()
+    weights = sparse.model.trees().set_index("tree")["weight"]
     total = np.full(len(data), float(model.constant[0]))
     for tree, own in nodes.groupby("tree"):
         total += weights[tree] * walk(own.set_index("node"), data)
@@ -94,8 +98,8 @@ def walk(own, data):
 
 
 def test_the_intercept_is_free_and_the_score_that_of_the_predictions(sparse):
-    model, step = sparse.model, sparse.step
-    problem = sparse.design.problem
+    model, step = sparse.model.fitted, sparse.search.step
+    problem = sparse.data.design.problem
     fitted = model.predict(problem)
     assert np.mean(problem.y - fitted) == pytest.approx(0, abs=1e-8)
     assert 1 - np.var(problem.y - fitted) / np.var(problem.y) == pytest.approx(step.train_score)
@@ -106,11 +110,11 @@ def test_it_explains_new_data_and_is_kept_in_files(data, sparse, tmp_path):
     new = data.assign(a=rng.permutation(data["a"]))
     again = treeselect.load(sparse.save(tmp_path / "fit"))
     pd.testing.assert_series_equal(again.predict(new), sparse.predict(new))
-    pd.testing.assert_frame_equal(again.trees(), sparse.trees())
+    pd.testing.assert_frame_equal(again.model.trees(), sparse.model.trees())
     with pytest.raises(DataError, match="without the data"):
-        again.shape("a")
+        again.model.shape("a")
     whole = treeselect.load(sparse.save(tmp_path / "whole", include_data=True))
-    pd.testing.assert_frame_equal(whole.shape("a"), sparse.shape("a"))
+    pd.testing.assert_frame_equal(whole.model.shape("a"), sparse.model.shape("a"))
 
 
 @pytest.mark.parametrize("response", ["y", "two"])
@@ -124,7 +128,7 @@ def test_a_forest_of_others_can_be_pruned_and_predicts(data, response, tmp_path)
         f"{response} ~ a + b + c + d + e", frame, seed=1, k=4, method=ControlBurn(forest=model,
         refit=None),
     )  # fmt: skip
-    assert fit.trees()["terms"].explode().isin(fit.selected).all()
+    assert fit.model.trees()["terms"].explode().isin(fit.selected).all()
     score = treeselect.select(
         f"{response} ~ a + b + c + d + e", frame, seed=1, k=4, method=ControlBurn(forest=model)
     )
@@ -139,8 +143,8 @@ def test_a_forest_of_others_can_be_pruned_and_predicts(data, response, tmp_path)
     assert correlations[0] > 0.6
     again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
     pd.testing.assert_series_equal(again.predict(frame), fit.predict(frame))
-    pd.testing.assert_frame_equal(again.nodes(), fit.nodes())
-    pd.testing.assert_frame_equal(again.shape("b"), fit.shape("b"))
+    pd.testing.assert_frame_equal(again.model.nodes(), fit.model.nodes())
+    pd.testing.assert_frame_equal(again.model.shape("b"), fit.model.shape("b"))
 
 
 def test_a_cut_selection_has_a_sparse_forest_of_its_own(data):
@@ -149,10 +153,10 @@ def test_a_cut_selection_has_a_sparse_forest_of_its_own(data):
             "y ~ . - two", data, method="controlburn", k=k, seed=3, forests=1, refit=None,
             adaptive=False, tail=2, min_trees=2,
         )  # fmt: skip
-        if fit.step.cut_from is not None:
+        if fit.search.step.cut_from is not None:
             break
-    assert fit.step.cut_from is not None
-    assert fit.trees()["terms"].explode().isin(fit.selected).all()
+    assert fit.search.step.cut_from is not None
+    assert fit.model.trees()["terms"].explode().isin(fit.selected).all()
     assert np.mean(fit.predict(data)) == pytest.approx(data["y"].mean())
 
 
@@ -166,7 +170,7 @@ def test_cross_validation_of_the_sparse_forest(data):
         "y ~ . - two", three, method="controlburn", seed=1, k=3, forests=1, refit=None
     )
     np.testing.assert_allclose(classes.predict(data).sum(axis=1), 1)
-    shape = classes.shape(classes.selected[0])
+    shape = classes.model.shape(classes.selected[0])
     assert {"mean_low", "effect_high"} <= set(shape)
 
 
@@ -192,30 +196,30 @@ def test_an_offset_is_added_to_the_sparse_forest():
 
 
 def test_shapes_are_those_of_the_truth(fit):
-    shape = fit.shape("a")
+    shape = fit.model.shape("a")
     known = shape.dropna()
     assert list(shape) == ["a", "share", "mean", "effect"]
     assert shape["share"].sum() == pytest.approx(1)
     assert shape["effect"] @ shape["share"] == pytest.approx(0, abs=1e-12)
     assert np.corrcoef(known["a"] ** 2, known["effect"])[0, 1] > 0.95
     assert shape["a"].isna().sum() == 1  # missing is a value of its own
-    soil = fit.shape("soil").set_index("soil")["effect"]
+    soil = fit.model.shape("soil").set_index("soil")["effect"]
     assert soil["sand"] > 1 > soil[["clay", "silt"]].max() + 1
-    both = fit.shape("b", "c")
+    both = fit.model.shape("b", "c")
     assert np.corrcoef(both["b"] * both["c"], both["interaction"])[0, 1] > 0.8
 
 
 def test_every_point_of_a_shape_is_the_mean_prediction_there(data, fit):
     """Also of a thinned grid: what is told of a point is where the prediction was made."""
     for terms in (["a"], ["b", "c"]):
-        shape = fit.shape(*terms)
+        shape = fit.model.shape(*terms)
         for _, point in shape.iloc[:: max(1, len(shape) // 12)].iterrows():
             there = data.assign(**{term: point[term] for term in terms})
             assert fit.predict(there).mean() == pytest.approx(point["mean"])
 
 
 def test_the_map_of_two_terms_is_a_grid(fit):
-    both = fit.shape("a", "soil")
+    both = fit.model.shape("a", "soil")
     assert both["a"].nunique() <= 12
     assert both.groupby("soil")["a"].nunique().max() == both["a"].nunique()
     grid = both.pivot(index="a", columns="soil", values="mean")
@@ -233,7 +237,7 @@ def test_the_shape_of_a_transform_is_that_of_the_number_behind_it(term):
     fit = treeselect.select(
         f"y ~ {term}", frame, method="controlburn", k=1, seed=1, forests=1, n_trees=20
     )
-    shape = fit.shape(fit.selected[0]).dropna()
+    shape = fit.model.shape(fit.selected[0]).dropna()
     assert next(iter(shape)) == "x"
     assert shape["x"].is_monotonic_increasing
     assert len(shape) >= 39
@@ -259,7 +263,7 @@ def test_associations():
         "y ~ x + z + monotone + site + same + bs(z, 4)", frame, k=6, seed=1, method="rrf",
         n_trees=5, keep=["x", "z", "monotone", "site", "same", "bs(z, 4)"],
     )  # fmt: skip
-    table = association_table(fit)
+    table = association_table(fit._fit)
     assert list(table) == ["term", "other", "measure", "association"]
     assert len(table) == fit.k * (fit.k - 1) // 2
     assert table["association"].is_monotonic_decreasing
@@ -310,18 +314,18 @@ def test_variables_may_have_the_names_of_numbers(data):
     fit = treeselect.select(
         "y ~ . - two", frame, method="controlburn", k=4, seed=1, forests=1, n_trees=20
     )
-    shape = fit.shape("share")
+    shape = fit.model.shape("share")
     assert list(shape) == ["share_value", "share", "mean", "effect"]
     assert shape["share"].sum() == pytest.approx(1)
-    assert list(fit.shape("mean", "effect"))[:2] == ["mean_value", "effect_value"]
-    found = curves(fit, "share")[0]
+    assert list(fit.model.shape("mean", "effect"))[:2] == ["mean_value", "effect_value"]
+    found = curves(fit._fit, "share")[0]
     assert [p.value for p in found.points if not p.is_missing] == pytest.approx(
         shape["share_value"].dropna().to_list()
     )
 
 
 def test_interactions_are_those_of_the_truth(fit):
-    table = fit.interactions()
+    table = fit.model.interactions()
     assert len(table) == 6
     assert set(table.loc[0, ["term", "other"]]) == {"b", "c"}
     assert table["strength"].between(0, 1).all()
@@ -329,7 +333,7 @@ def test_interactions_are_those_of_the_truth(fit):
 
 
 def test_importances_on_the_path(fit):
-    table = fit.importance_path()
+    table = fit.search.importance_path()
     assert list(table) == ["k", "tuning", "term", "selected", "importance"]
     for k, own in table.groupby("k"):
         assert own["selected"].sum() == k
@@ -339,13 +343,13 @@ def test_importances_on_the_path(fit):
 
 def test_other_methods_show_their_forest(data):
     fit = treeselect.select("y ~ . - two", data, k=3, seed=1, method="rrf", n_trees=20)
-    table = fit.trees()
+    table = fit.model.trees()
     assert len(table) == 200
-    assert (fit.refit("stack").trees()["weight"] == 1).all()
-    assert fit.subforest is None
+    assert (fit.refit("stack").model.trees()["weight"] == 1).all()
+    assert fit.model.sparse is None
     np.testing.assert_allclose(table["weight"], 1 / 200)
     assert set(table["terms"][0]) <= set(fit.selected)
-    assert len(fit.importance_path()) >= 3
+    assert len(fit.search.importance_path()) >= 3
 
 
 def test_nothing_selected_has_nothing_inside(data):
@@ -353,12 +357,12 @@ def test_nothing_selected_has_nothing_inside(data):
         fit = treeselect.select(
             "y ~ . - two", data, method="controlburn", seed=1, forests=1, **options
         )
-        assert len(fit.trees()) == 0
-        assert len(fit.interactions()) == 0
+        assert len(fit.model.trees()) == 0
+        assert len(fit.model.interactions()) == 0
         with pytest.raises(OptionError, match="no trees to show"):
-            fit.nodes()
+            fit.model.nodes()
         with pytest.raises(OptionError, match="Selected: nothing"):
-            fit.shape("a")
+            fit.model.shape("a")
         assert fit.predict(data).nunique() == 1
 
 
@@ -373,7 +377,7 @@ def test_what_is_not_used_has_no_interactions(data):
         refit=None,
         keep=["d", "e"],
     )
-    strengths = fit.interactions().set_index(["term", "other"])["strength"]
+    strengths = fit.model.interactions().set_index(["term", "other"])["strength"]
     unused = [pair for pair in strengths.index if set(pair) == {"d", "e"}]
     assert len(unused) == 1
     assert strengths[unused[0]] == 0
@@ -408,7 +412,7 @@ def test_forests_that_predict_something_else_are_refused(data):
                             method=ControlBurn(forest=classifier))  # fmt: skip
     text = " ".join(fit.summary().as_text().split())
     assert "assess only the choice among them" in text
-    assert "min_trees" not in fit.chosen_method.options()
+    assert "min_trees" not in fit.search.method.options()
 
 
 def test_splits_of_what_is_missing_are_kept_in_files(data, tmp_path):
@@ -417,10 +421,10 @@ def test_splits_of_what_is_missing_are_kept_in_files(data, tmp_path):
     model = RandomForestRegressor(30, max_depth=3, random_state=0).fit(frame[names], frame["y"])
     fit = treeselect.select("y ~ a + b + c + d + e", frame, k=None, lam=1e-3, seed=1,
                             method=ControlBurn(forest=model, refit=None))  # fmt: skip
-    assert fit.nodes()["split"].eq("a is known").any()
+    assert fit.model.nodes()["split"].eq("a is known").any()
     again = treeselect.load(fit.save(tmp_path / "fit"))
     pd.testing.assert_series_equal(again.predict(frame), fit.predict(frame))
-    pd.testing.assert_frame_equal(again.nodes(), fit.nodes())
+    pd.testing.assert_frame_equal(again.model.nodes(), fit.model.nodes())
 
 
 def test_thresholds_are_told_with_the_digits_that_they_need():
@@ -429,7 +433,7 @@ def test_thresholds_are_told_with_the_digits_that_they_need():
     fit = treeselect.select(
         "y ~ day", frame, method="controlburn", k=1, refit=None, forests=1, seed=1
     )
-    splits = fit.nodes().dropna(subset="threshold")
+    splits = fit.model.nodes().dropna(subset="threshold")
     for split, threshold in zip(splits["split"], splits["threshold"], strict=True):
         told = float(split.removeprefix("day <= "))
         assert ((frame["day"] <= told) == (frame["day"] <= threshold)).all()
@@ -441,7 +445,7 @@ def test_two_terms_of_one_variable_have_no_map(data):
         keep=["a", "I(a > 0)"],
     )  # fmt: skip
     with pytest.raises(OptionError, match="`other` must have other variables than `term`"):
-        fit.shape("a", "I(a > 0)")
+        fit.model.shape("a", "I(a > 0)")
 
 
 def test_variables_named_like_the_tables_numbers(data):
@@ -454,7 +458,7 @@ def test_variables_named_like_the_tables_numbers(data):
         seed=1,
         forests=1,
     )
-    both = fit.shape("mean", "mean_value")
+    both = fit.model.shape("mean", "mean_value")
     assert list(both)[:2] == ["mean_value_value", "mean_value"]
     assert (
         np.corrcoef(both["mean_value_value"] * both["mean_value"], both["interaction"])[0, 1] > 0.7
@@ -478,9 +482,9 @@ def test_folds_grow_their_trees_once(data, monkeypatch):
 
 def test_what_has_no_shape(fit, data):
     with pytest.raises(OptionError, match=r"Found: 'aa'\. Did you mean"):
-        fit.shape("aa")
+        fit.model.shape("aa")
     with pytest.raises(OptionError, match="`other` must not be `term`"):
-        fit.shape("a", "a")
+        fit.model.shape("a", "a")
     with pytest.raises(MethodError, match="`refit` of ControlBurn must be 'forest' or None"):
         treeselect.select("y ~ a", data, method="controlburn", k=1, refit="glm")
 
@@ -502,16 +506,16 @@ def test_points_are_told_by_the_term_or_by_what_is_behind_it(odd):
     fit = treeselect.select(
         formula, odd, method="controlburn", k=4, seed=1, forests=1, keep="bs(a, 4)"
     )
-    absolute = fit.shape("abs(b)")
+    absolute = fit.model.shape("abs(b)")
     assert absolute["b"].is_monotonic_increasing
     assert np.corrcoef(absolute["b"].abs(), absolute["effect"])[0, 1] > 0.9
-    both = fit.shape("kind:wet")
+    both = fit.model.shape("kind:wet")
     assert list(both)[:2] == ["kind", "wet"]
     assert both[["kind", "wet"]].iloc[-1].isna().all()  # a missing part: the term is missing
     best = both.loc[both["effect"].idxmax()]
     assert (best["kind"], best["wet"]) == ("oak", True)
-    assert fit.shape("bs(a, 4)")["a"].dropna().is_monotonic_increasing
-    size = fit.shape("size")
+    assert fit.model.shape("bs(a, 4)")["a"].dropna().is_monotonic_increasing
+    size = fit.model.shape("size")
     assert size["size"].tolist()[:8] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert size["size"].isna().tolist() == [False] * 8 + [True]
 
@@ -533,17 +537,20 @@ def test_tables_are_in_the_library_of_the_data(odd, library):
         forests=1,
     )
     for term in fit.selected:
-        frame = fit.shape(term)
+        frame = fit.model.shape(term)
         names = frame.columns if library == "polars" else frame.column_names
-        assert list(names) == list(expected.shape(term))
+        assert list(names) == list(expected.model.shape(term))
         effect = frame["effect"].to_pylist() if library == "pyarrow" else frame["effect"].to_list()
-        np.testing.assert_allclose(effect, expected.shape(term)["effect"])
-    kinds = fit.shape("kind")["kind"]
+        np.testing.assert_allclose(effect, expected.model.shape(term)["effect"])
+    kinds = fit.model.shape("kind")["kind"]
     assert (kinds.to_pylist() if library == "pyarrow" else kinds.to_list()) == ["ash", "oak", None]
-    for name in ("trees", "nodes", "interactions", "importance_path", "tidy", "glance"):
-        table, pandas = getattr(fit, name)(), getattr(expected, name)()
+    for name in (
+        "model.trees", "model.nodes", "model.interactions", "search.importance_path", "tidy",
+        "glance",
+    ):  # fmt: skip
+        table, pandas = attrgetter(name)(fit)(), attrgetter(name)(expected)()
         assert list(table.columns if library == "polars" else table.column_names) == list(pandas)
         assert len(table) == len(pandas)
-    left = fit.nodes()["left"]
+    left = fit.model.nodes()["left"]
     first = left.to_pylist() if library == "pyarrow" else left.to_list()
-    assert [v is None for v in first] == expected.nodes()["left"].isna().tolist()
+    assert [v is None for v in first] == expected.model.nodes()["left"].isna().tolist()

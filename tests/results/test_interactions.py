@@ -37,7 +37,7 @@ def told(data):
 
 
 def by_pair(fit):
-    table = interaction_table(fit)
+    table = interaction_table(fit._fit)
     table.index = [frozenset(pair) for pair in zip(table["term"], table["other"], strict=True)]
     return table
 
@@ -69,7 +69,7 @@ def test_a_checkpoint_keeps_them(data, tmp_path):
     )
     assert seen == [True, True]
     with pytest.warns(TreeselectWarning, match=r"fewer than 20 .*`x1:x2 \(2\)`"):
-        found, expected = again.interactions(), first.interactions()
+        found, expected = again.model.interactions(), first.model.interactions()
     pd.testing.assert_frame_equal(found, expected)
     assert expected["n_resamples"].tolist() == [2]
     assert expected["low"].isna().all()
@@ -87,16 +87,17 @@ def test_a_piece_holds_strengths_from_0_to_1():
 
 def test_a_file_keeps_them_without_the_data(told, data, tmp_path):
     loaded = treeselect.load(told.save(tmp_path / "model"))
-    pd.testing.assert_frame_equal(loaded.interactions(), told.interactions())
+    pd.testing.assert_frame_equal(loaded.model.interactions(), told.model.interactions())
     plain = treeselect.load(fit_of(data, "y ~ x1 + x2", k=2).save(tmp_path / "plain"))
     with pytest.raises(DataError, match="without the data"):
-        plain.interactions()
+        plain.model.interactions()
 
 
 def test_without_effects_there_are_strengths_alone(told, data):
-    table = fit_of(data, FORMULA).interactions()
+    table = fit_of(data, FORMULA).model.interactions()
     pd.testing.assert_frame_equal(
-        table[["term", "other", "strength"]], told.interactions()[["term", "other", "strength"]]
+        table[["term", "other", "strength"]],
+        told.model.interactions()[["term", "other", "strength"]],
     )
     assert table[["low", "high"]].isna().all(axis=None)
     assert (table["n_resamples"] == 0).all()
@@ -107,7 +108,7 @@ def test_terms_that_share_a_variable_are_no_pair(data):
     found = by_pair(fit_of(data, "y ~ x1 + x1:x2 + add", k=3))
     assert set(found.index) == {frozenset({"x1", "add"}), frozenset({"x1:x2", "add"})}
     nothing = fit_of(data, "y ~ x1 + x1:x2", k=2)
-    assert len(nothing.interactions()) == 0
+    assert len(nothing.model.interactions()) == 0
     with pytest.raises(
         OptionError, match="any two of the ten most important terms share a variable"
     ):
@@ -116,11 +117,11 @@ def test_terms_that_share_a_variable_are_no_pair(data):
 
 def test_what_a_resample_can_not_know_is_missing(data):
     fit = fit_of(data, FORMULA)
-    probes, every = pair_points(fit), np.arange(len(data))
+    probes, every = pair_points(fit._fit), np.arange(len(data))
     terms = fit.selected
 
-    def unknown(rows, model=fit.model):
-        found = read_resampled_strengths(model, probes, fit.design.problem.data, rows)
+    def unknown(rows, model=fit.model.fitted):
+        found = read_resampled_strengths(model, probes, fit.data.design.problem.data, rows)
         missing = [pair for pair, value in zip(probes.pairs, found, strict=True) if value != value]
         return {frozenset(terms[i] for i in pair) for pair in missing}
 
@@ -129,18 +130,20 @@ def test_what_a_resample_can_not_know_is_missing(data):
     assert unknown(np.flatnonzero(data["f"] != "b")) == of_f
     assert unknown(every[:1]) == {frozenset(terms[i] for i in pair) for pair in probes.pairs}
     without = fit_of(data, "y ~ x1 + x2 + add + f", keep=["x1", "x2", "add"], k=3)
-    assert unknown(every, without.model) == of_f
+    assert unknown(every, without.model.fitted) == of_f
 
 
 def test_strengths_are_those_of_the_whole_joint_shape(data):
     """A grid on which nothing is thinned: that of the table of the joint shape."""
     fit = fit_of(data.assign(b=data["x1"] > 0), "y ~ f + b", k=2)
-    shape = fit.shape(*fit.selected)
+    shape = fit.model.shape(*fit.selected)
     share, mean = shape["share"], shape["mean"]
     total = (share * (mean - (share * mean).sum()) ** 2).sum()
     expected = np.sqrt((share * shape["interaction"] ** 2).sum() / total)
     size = np.sqrt((share * shape["interaction"] ** 2).sum())
-    np.testing.assert_allclose(read_strengths(fit.model, pair_points(fit)), [[expected, size]])
+    np.testing.assert_allclose(
+        read_strengths(fit.model.fitted, pair_points(fit._fit)), [[expected, size]]
+    )
 
 
 def test_pairs_are_ranked_by_size_not_by_strength(data):
@@ -149,7 +152,7 @@ def test_pairs_are_ranked_by_size_not_by_strength(data):
     frame = data.assign(small=rng.choice([-1.0, 1.0], 150), other=rng.choice([-1.0, 1.0], 150))
     frame["y"] = 10 * (frame.x1 > 0) + 4 * (frame.x1 > 0) * (frame.x2 > 0)
     frame["y"] += 0.8 * frame.small * frame.other
-    found = fit_of(frame, "y ~ x1 + x2 + small + other").interactions()
+    found = fit_of(frame, "y ~ x1 + x2 + small + other").model.interactions()
     assert {found["term"][0], found["other"][0]} == {"x1", "x2"}
     assert found["size"].is_monotonic_decreasing
     own = {*zip(found["term"], found["other"], found["strength"], strict=True)}

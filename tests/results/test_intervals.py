@@ -91,9 +91,9 @@ def test_clusters_stay_out_of_their_own_residuals():
 def test_bags_are_those_of_the_forest(fit):
     from treeselect.engine.random import stream_seed
 
-    design, stacked = fit.design, fit.refit("stack")
+    design, stacked = fit.data.design, fit.refit("stack")
     for name, is_own in (("fit", True), ("other", False)):
-        seed = stream_seed(fit.seed, name)
+        seed = stream_seed(fit.search.seed, name)
         for outside, own in ((outside_stack, stacked), (outside_bags, fit)):
             found = outside(design.problem, design.row_weights, own.model, seed)
             assert (found is not None) == is_own

@@ -12,8 +12,8 @@ from treeselect.results.shapes import shape_table
 
 
 def test_every_pair_of_values_stands_at_its_place(fitted):
-    found = shape_map(fitted, "site", "signal")
-    table = shape_table(fitted, "site", "signal")
+    found = shape_map(fitted._fit, "site", "signal")
+    table = shape_table(fitted._fit, "site", "signal")
     assert found.x == ("Bath", "Leeds", "York", "missing")
     assert (found.x_label, found.y_label) == ("site", "signal")
     assert [float(text) for text in found.y] == sorted(float(text) for text in found.y)
@@ -25,8 +25,8 @@ def test_every_pair_of_values_stands_at_its_place(fitted):
 
 
 def test_a_map_of_pairs_is_symmetric(cross_validated):
-    table = association_table(cross_validated)
-    found = pair_map(cross_validated, table, "association")
+    table = association_table(cross_validated._fit)
+    found = pair_map(cross_validated._fit, table, "association")
     assert found.terms == cross_validated.selected
     np.testing.assert_array_equal(found.values, found.values.T)
     for a, b in itertools.combinations(range(len(found.terms)), 2):

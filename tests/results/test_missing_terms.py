@@ -107,7 +107,7 @@ def test_inference_and_coefficient_stability_use_all_rows(fit):
     (split,) = found.splits
     assert (split.n_fitted, split.n_dropped, found.n_failed) == (45, 0, 0)
     assert 'missing="indicator"' in str(found.summary())
-    table = fit.resample(2).coefficient_stability(missing="indicator")
+    table = fit.resample(2).model.coefficient_stability(missing="indicator")
     assert table.n_dropped == 0
     assert "missing(x)" in table.tidy()["column"].to_list()
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 
 import numpy as np
 import pytest
-from quick import quick_fit
+from quick import changed, quick_fit
 
 import treeselect
 from treeselect.designs.modeldata import Associations
@@ -25,20 +24,20 @@ def drawn(units, selected, kept=()):
 
 
 def test_selected_units_come_first_then_frequent_ones(fitted):
-    units = fitted.design.arrays.groups.names
+    units = fitted.data.design.arrays.groups.names
     rng = np.random.default_rng(0)
     share = dict.fromkeys(units, 0.0) | {"copy": 0.6, "noise": 0.3, "colour": 0.05, "flag": 0.3}
     selected = np.column_stack([np.arange(20) < 20 * share[u] for u in units])
-    fit = dataclasses.replace(fitted, resampled=drawn(units, selected[rng.permutation(20)]))
-    assert near_units(fit) == (*fit.groups, "copy", "flag", "noise")
-    assert near_units(fit, 3) == (*fit.groups, "copy")
-    assert near_units(fit, 1) == fit.groups[:1]
+    fit = changed(fitted, resampled=drawn(units, selected[rng.permutation(20)]))
+    assert near_units(fit._fit) == (*fit.groups, "copy", "flag", "noise")
+    assert near_units(fit._fit, 3) == (*fit.groups, "copy")
+    assert near_units(fit._fit, 1) == fit.groups[:1]
 
 
 def test_without_resamples_those_that_the_path_takes_next(cross_validated):
     fit = cross_validated
-    names, near = np.array(fit.design.arrays.groups.names, dtype=object), near_units(fit)
-    larger = [set(names[step.selected]) for step in fit.steps if step.size > fit.k]
+    names, near = np.array(fit.data.design.arrays.groups.names, dtype=object), near_units(fit._fit)
+    larger = [set(names[step.selected]) for step in fit.search.steps if step.size > fit.k]
     assert near[: fit.k] == fit.groups
     assert fit.k < len(near) <= fit.k + 5
     entered = [next(i for i, units in enumerate(larger) if unit in units) for unit in near[fit.k :]]
@@ -52,13 +51,13 @@ def test_associations_are_those_of_pairs(mixed):
         groups={"both": ["copy", "colour"]},
     )  # fmt: skip
     units = ("site", "both", "signal", "bs(noise, df=4)")
-    values = association_map(fit, units)
-    measured = Associations(fit.design)
+    values = association_map(fit._fit, units)
+    measured = Associations(fit.data.design)
     np.testing.assert_array_equal(np.diag(values), 1.0)
     for (i, one), (j, other) in itertools.combinations(enumerate(units), 2):
         assert values[i, j] == values[j, i] == pytest.approx(measured.units(one, other))
     assert values[1, 2] == pytest.approx(1.0)  # a copy
-    np.testing.assert_allclose(association_map(fit, units[::-1]), values[::-1, ::-1])
+    np.testing.assert_allclose(association_map(fit._fit, units[::-1]), values[::-1, ::-1])
 
 
 def test_associations_are_over_the_rows_that_are_used(mixed):
@@ -66,13 +65,13 @@ def test_associations_are_over_the_rows_that_are_used(mixed):
     data.loc[200:, "copy"] = -data.loc[200:, "signal"]
     data.loc[200:, "died"] = None
     fit = treeselect.select("died ~ signal + copy", data, method="mrmr", k=1, seed=1)
-    assert association_map(fit, ("signal", "copy"))[0, 1] == pytest.approx(1.0)
+    assert association_map(fit._fit, ("signal", "copy"))[0, 1] == pytest.approx(1.0)
 
 
 def test_associations_need_the_data(fitted, tmp_path):
     loaded = treeselect.load(fitted.save(tmp_path / "fit.treeselect"))
     with pytest.raises(DataError):
-        association_map(loaded, loaded.groups)
+        association_map(loaded._fit, loaded.groups)
 
 
 def test_co_selection_by_hand():

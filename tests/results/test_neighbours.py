@@ -12,7 +12,7 @@ from treeselect.errors import DataError, OptionError
 
 
 def test_neighbours_of_one_term(fitted, mixed):
-    table = fitted.neighbours("copy", most=3)
+    table = fitted.data.neighbours("copy", most=3)
     assert list(table) == ["term", "other", "measure", "association", "selected"]
     assert (table["term"] == "copy").all()
     assert table["other"][0] == "signal"
@@ -22,7 +22,7 @@ def test_neighbours_of_one_term(fitted, mixed):
 
 
 def test_neighbours_against_scipy_and_pandas(fitted, mixed):
-    table = fitted.neighbours("noise").set_index("other")
+    table = fitted.data.neighbours("noise").set_index("other")
     assert set(table.index) == {"signal", "copy", "site", "colour", "flag"}
     both = mixed[["noise", "signal"]].dropna()
     expected = both["noise"].rank().corr(both["signal"].rank())
@@ -31,10 +31,10 @@ def test_neighbours_against_scipy_and_pandas(fitted, mixed):
 
 
 def test_neighbours_of_all_selected_terms(fitted):
-    table = fitted.neighbours(most=2)
+    table = fitted.data.neighbours(most=2)
     assert table["term"].to_list() == [name for name in fitted.selected for _ in range(2)]
     for name in fitted.selected:
-        one = fitted.neighbours(name, most=2)
+        one = fitted.data.neighbours(name, most=2)
         pd.testing.assert_frame_equal(
             one, table[table["term"] == name].reset_index(drop=True), check_dtype=False
         )
@@ -52,7 +52,7 @@ def test_the_strongest_column_of_a_term_and_of_a_group_counts(mixed):
         method="importance",
         n_trees=5,
     )
-    measured = Associations(fit.design)
+    measured = Associations(fit.data.design)
     assert measured.units("signal", "pair") == pytest.approx(1)
     assert measured.terms("signal", "a")[1] < 0.3
     assert measured.units("pair", "noise") == max(
@@ -66,12 +66,12 @@ def test_weights_are_copies(mixed):
     fit = treeselect.select("dose ~ signal + site + noise", mixed, weights=weight, **options)
     copied = mixed.loc[mixed.index.repeat(weight)].reset_index(drop=True)
     again = treeselect.select("dose ~ signal + site + noise", copied, **options)
-    first, second = fit.neighbours("noise"), again.neighbours("noise")
+    first, second = fit.data.neighbours("noise"), again.data.neighbours("noise")
     pd.testing.assert_frame_equal(first, second)
 
 
 def test_columns_are_coded_once(fitted, monkeypatch):
-    measured = Associations(fitted.design)
+    measured = Associations(fitted.data.design)
     found = measured.terms("signal", "noise")
     monkeypatch.setattr("treeselect.designs.modeldata.coded_number", None)
     assert measured.terms("signal", "noise") == found
@@ -89,18 +89,18 @@ def test_columns_are_coded_once(fitted, monkeypatch):
 )
 def test_what_can_t_be_asked(fitted, arguments, says):
     with pytest.raises(OptionError, match=says):
-        fitted.neighbours(*arguments)
+        fitted.data.neighbours(*arguments)
 
 
 def test_without_the_data_there_are_none(fitted, tmp_path):
     loaded = treeselect.load(fitted.save(tmp_path / "fit"))
     with pytest.raises(DataError, match="without the data"):
-        loaded.neighbours()
+        loaded.data.neighbours()
 
 
 def test_a_factor_of_which_nothing_is_known_goes_together_with_nothing():
     data = pd.DataFrame({"y": [2.0, 1.0, 2.0, 3.0], "x": [-12.6, 6.2, -2.0, -5.1], "v": [None] * 4})
     data["v"] = data["v"].astype("string")
     fit = treeselect.select("y ~ x + v + x:v", data, k=1, method="mrmr", seed=1)
-    assert (fit.neighbours("x:v")["association"] == 0).all()
-    assert fit.neighbours("x")["association"].max() == 0
+    assert (fit.data.neighbours("x:v")["association"] == 0).all()
+    assert fit.data.neighbours("x")["association"].max() == 0

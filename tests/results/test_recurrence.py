@@ -15,10 +15,10 @@ from treeselect.results.recurrence import (
 
 def drawn(fit, counts, *, kept=(), n=20):
     """Resamples of a fit of which so many, the first ones, selected each unit."""
-    units = fit.resampled.units
+    units = fit._fit.resampled.units
     selected = np.array([np.arange(n) < counts.get(unit, 0) for unit in units]).T
     return dataclasses.replace(
-        fit.resampled, selected=selected, assessed=~np.isin(units, list(kept))
+        fit._fit.resampled, selected=selected, assessed=~np.isin(units, list(kept))
     )
 
 
@@ -32,4 +32,4 @@ def test_sizes_of_resamples(fitted):
     first, second = fitted.groups
     assert sizes_of_resamples(drawn(fitted, {first: 20, second: 5})) == (1, 2)
     assert not each_selected_all(drawn(fitted, {first: 20}))
-    assert each_selected_all(drawn(fitted, dict.fromkeys(fitted.resampled.units, 20)))
+    assert each_selected_all(drawn(fitted, dict.fromkeys(fitted._fit.resampled.units, 20)))

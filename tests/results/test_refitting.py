@@ -250,7 +250,7 @@ def test_forest_is_that_of_other_methods(trial, tmp_path):
         "size ~ x + site", trial, method="controlburn", k=2, seed=1, forests=1, refit=None
     )
     forest = sparse.refit()
-    assert forest.model.description.startswith("a random forest of 200 trees")
+    assert forest.model.fitted.description.startswith("a random forest of 200 trees")
     assert forest.selected
     assert set(forest.selected) == set(sparse.selected)
     loaded = treeselect.load(forest.save(tmp_path / "fit"))
@@ -262,9 +262,9 @@ def test_a_model_without_its_data_takes_them(trial, tmp_path):
     result = select("size", trial)
     loaded = treeselect.load(result.save(tmp_path / "fit"))
     for model in ("forest", "boosting", "glm", LinearRegression()):
-        with pytest.raises(DataError, match="`data=`"):
+        with pytest.raises(DataError, match="with_data"):
             loaded.refit(model)
-    found, expected = loaded.refit("glm", data=trial), result.refit("glm")
+    found, expected = loaded.with_data(trial).refit("glm"), result.refit("glm")
     pd.testing.assert_series_equal(found.result.params, expected.result.params)
 
 
@@ -290,30 +290,30 @@ def boosted(response, trial, **options):
 )
 def test_boosted_trees_predict_and_survive_a_file(trial, tmp_path, response, options):
     fit = boosted(response, trial, **options)
-    assert "gradient boosting model" in fit.model.description
+    assert "gradient boosting model" in fit.model.fitted.description
     found = fit.predict(trial)
     loaded = treeselect.load(fit.save(tmp_path / "fit"))
     assert np.array_equal(loaded.predict(trial), found)
-    at_fit = fit.model.predict(fit.design.problem)
-    there = fit.design.response.rows  # not those of weight 0
+    at_fit = fit.model.fitted.predict(fit.data.design.problem)
+    there = fit.data.design.response.rows  # not those of weight 0
     np.testing.assert_array_equal(np.asarray(found)[there], at_fit)
     assert set(loaded.tidy().query("importance > 0")["term"]) <= {"x", "site"}
-    assert loaded.importance.sum() == pytest.approx(1)
-    score = fit.design.response.family.score
-    assert score(fit.design.response.y, at_fit, fit.design.weight) > 0.1
+    assert loaded.model.importance.sum() == pytest.approx(1)
+    score = fit.data.design.response.family.score
+    assert score(fit.data.design.response.y, at_fit, fit.data.design.weight) > 0.1
 
 
 def test_boosted_trees_add_up_from_the_constant_model(trial):
     fit = boosted("count", trial, family="poisson", offset="exposure")
-    model = fit.model
-    assert model.groups.tolist() == [n in fit.groups for n in fit.design.arrays.groups.names]
+    model = fit.model.fitted
+    assert model.groups.tolist() == [n in fit.groups for n in fit.data.design.arrays.groups.names]
     rate = trial["count"].sum() / np.exp(trial["exposure"]).sum()
     assert model.constant == pytest.approx([np.log(rate)])
     link = fit.predict(trial, type="link") - trial["exposure"]
-    columns = fit.design.arrays.columns
-    names = fit.design.arrays.column_names
+    columns = fit.data.design.arrays.columns
+    names = fit.data.design.arrays.column_names
     own = tuple(c for n, c in zip(names, columns, strict=True) if n in fit.selected)
-    data = model.bin(fit.design.arrays, own)
+    data = model.bin(fit.data.design.arrays, own)
     np.testing.assert_allclose(model.score(data)[:, 0], link)
     # the mean count is fitted, but for shrinkage
     assert fit.predict(trial).sum() == pytest.approx(trial["count"].sum(), rel=0.05)
@@ -321,7 +321,10 @@ def test_boosted_trees_add_up_from_the_constant_model(trial):
 
 def test_number_of_boosted_trees_is_validated(trial):
     noise = treeselect.select("size ~ noise + share", trial, k=2, **QUICK, keep=["noise", "share"])
-    few, many = noise.refit("boosting").model.trees, boosted("size", trial).model.trees
+    few, many = (
+        noise.refit("boosting").model.fitted.trees,
+        boosted("size", trial).model.fitted.trees,
+    )
     assert few.n_trees < many.n_trees
 
 
@@ -335,17 +338,17 @@ def test_the_summary_tells_whose_the_scores_are(trial):
 
 def test_trees_and_shapes_of_boosted_trees(trial, tmp_path):
     fit = boosted("size", trial)
-    trees = fit.trees()
-    assert len(trees) == fit.model.trees.n_trees
+    trees = fit.model.trees()
+    assert len(trees) == fit.model.fitted.trees.n_trees
     assert (trees["weight"] == 1).all()
     assert trees["share"].sum() == pytest.approx(1)
     assert trees["depth"].max() <= 6
-    shape = fit.shape("x").dropna()
+    shape = fit.model.shape("x").dropna()
     assert np.corrcoef(shape["x"], shape["effect"])[0, 1] > 0.8
     text = fit.report(tmp_path / "report.html").read_text()
     assert "gradient boosting model" in text
     sparse = select("size", trial).refit("boosting")
-    assert len(sparse.trees()) == len(sparse.subforest.trees)
+    assert len(sparse.model.trees()) == len(sparse.model.sparse.trees)
     assert "predictions come from the gradient boosting model" in " ".join(
         sparse.report(tmp_path / "report.html").read_text().split()
     )
@@ -353,7 +356,7 @@ def test_trees_and_shapes_of_boosted_trees(trial, tmp_path):
 
 def test_boosted_trees_of_an_empty_selection_are_a_constant(trial, tmp_path):
     result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK).refit("boosting")
-    assert result.model.description == "the null model"
+    assert result.model.fitted.description == "the null model"
     assert result.predict(trial).tolist() == pytest.approx([trial["size"].mean()] * 200)
     loaded = treeselect.load(result.save(tmp_path / "fit"))
     assert loaded.predict(trial).equals(result.predict(trial))
@@ -469,9 +472,9 @@ def test_what_is_said_of_the_sparse_forest_goes_with_it(mixed):
     fit = treeselect.select(
         "dose ~ signal + site", mixed, method="controlburn", k=2, seed=1, forests=1, refit=None
     )
-    assert any("shrunk towards the mean" in note for note in fit.notes)
+    assert any("shrunk towards the mean" in note for note in fit.search.notes)
     for model in ("forest", "boosting"):
-        notes = fit.refit(model).notes
+        notes = fit.refit(model).search.notes
         assert not any("shrunk towards the mean" in note for note in notes)
         assert any(note.startswith("The final model was refitted:") for note in notes)
 

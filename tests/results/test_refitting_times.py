@@ -166,13 +166,13 @@ def test_few_events_are_told_of(study):
 
 def test_resamples_have_models_as_r_weights_them(study):
     result = select(NOW, "x + noise", study, k=1, resamples=4)
-    table = result.coefficient_stability().tidy()
+    table = result.model.coefficient_stability().tidy()
     assert set(table["column"]) == {"x", "noise"}
     assert table["full_estimate"].notna().all()
 
 
 def test_pooled_over_frames_that_are_alike(study):
-    found = treeselect.select_imputed(f"{NOW} ~ x + dose", [study, study], k=2, **QUICK)
+    found = treeselect.select(f"{NOW} ~ x + dose", [study, study], k=2, **QUICK)
     pooled = found.pooled()
     single = found.fits[0].refit("glm").tidy()
     np.testing.assert_allclose(pooled.tidy()["estimate"], single["estimate"])

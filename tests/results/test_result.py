@@ -16,7 +16,7 @@ def test_answer_names_terms_variables_and_formula(fitted):
     assert fitted.k == 2 == len(fitted.groups)
     assert fitted.variables == fitted.selected
     assert fitted.formula == f"died ~ {' + '.join(fitted.selected)}"
-    assert (fitted.method, fitted.family) == ("controlburn", "binomial")
+    assert (fitted.search.method.name, fitted.family) == ("controlburn", "binomial")
 
 
 def test_selected_terms_are_in_order_of_importance(fitted):
@@ -92,7 +92,7 @@ def test_predict_class_has_the_users_labels(mixed):
         "died ~ signal + site", data, method="controlburn", k=2, seed=1, forests=1, n_trees=5
     )
     assert set(fit.predict(data, type="class")) == {"yes", "no"}
-    assert fit.design.response.classes == ("no", "yes")
+    assert fit.data.design.response.classes == ("no", "yes")
 
 
 def test_predict_class_of_a_number_is_an_error(cross_validated, mixed):
@@ -143,7 +143,7 @@ def test_stability_needs_resamples(cross_validated):
 
 
 def test_model_matrix_is_formulaics_own(fitted, mixed):
-    matrix = fitted.design.model_matrix()
+    matrix = fitted.data.design.model_matrix()
     assert len(matrix) == len(mixed.drop(columns=["died", "dose"]).dropna())
     assert "site[York]" in matrix
-    assert "site[Bath]" not in fitted.design.model_matrix(full_rank=True)
+    assert "site[Bath]" not in fitted.data.design.model_matrix(full_rank=True)

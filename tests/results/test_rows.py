@@ -7,7 +7,7 @@ from treeselect.results.rows import RowFacts, row_facts
 
 
 def test_counts_are_those_of_the_data(mixed, fitted):
-    assert row_facts(fitted) == RowFacts(
+    assert row_facts(fitted._fit) == RowFacts(
         used=400,
         no_response=0,
         no_weight=0,
@@ -24,9 +24,9 @@ def test_counts_are_those_of_the_data(mixed, fitted):
 
 
 def test_without_the_data_less_is_known(fitted, tmp_path):
-    found = row_facts(treeselect.load(fitted.save(tmp_path / "fit")))
+    found = row_facts(treeselect.load(fitted.save(tmp_path / "fit"))._fit)
     assert found == RowFacts(400, 0, 0, None, (), None, 0)
 
 
 def test_numbers_have_no_classes(cross_validated):
-    assert row_facts(cross_validated).classes == ()
+    assert row_facts(cross_validated._fit).classes == ()

@@ -7,6 +7,7 @@ import dataclasses
 import pandas as pd
 import polars as pl
 import pytest
+from quick import changed
 from round_numbers import EXCHANGES, RIVALS, with_trace
 
 from treeselect.errors import OptionError
@@ -28,11 +29,11 @@ def test_exchanges_are_in_their_order(made):
             "change_se": [0.0625, 0.004],
         }
     )
-    pd.testing.assert_frame_equal(made.exchanges(), expected)
+    pd.testing.assert_frame_equal(made.search.exchanges(), expected)
 
 
 def test_alternatives_name_the_units_that_stay_first(made):
-    found = made.alternatives()
+    found = made.search.alternatives()
     assert list(found.columns) == ["terms", "out", "into", "change", "change_se"]
     assert found["terms"].to_list() == [
         ("site", "copy"), ("signal", "flag"), ("flag", "noise"), ("copy", "noise"),
@@ -45,27 +46,27 @@ def test_alternatives_name_the_units_that_stay_first(made):
 def test_tables_of_nothing_have_their_columns_and_types(fitted, made):
     nothing = with_trace(fitted)
     for empty, full in (
-        (nothing.exchanges(), made.exchanges()),
-        (nothing.alternatives(), made.alternatives()),
+        (nothing.search.exchanges(), made.search.exchanges()),
+        (nothing.search.alternatives(), made.search.alternatives()),
     ):
         assert len(empty) == 0
         pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
 
 
 def test_tables_are_in_the_library_of_the_data(made):
-    there = dataclasses.replace(made, design=dataclasses.replace(made.design, library="polars"))
-    assert isinstance(there.exchanges(), pl.DataFrame)
-    assert there.alternatives()["terms"].to_list()[0] == ["site", "copy"]
+    there = changed(made, design=dataclasses.replace(made.data.design, library="polars"))
+    assert isinstance(there.search.exchanges(), pl.DataFrame)
+    assert there.search.alternatives()["terms"].to_list()[0] == ["site", "copy"]
 
 
 def test_without_a_search_there_is_nothing_to_show(fitted):
-    for table in (fitted.exchanges, fitted.alternatives):
+    for table in (fitted.search.exchanges, fitted.search.alternatives):
         with pytest.raises(
             OptionError, match=r'no exchange search ended with this set\.\n.*method="exchange"'
         ):
             table()
-    assert search_tables(fitted) == ()
-    assert search_notes(fitted) == []
+    assert search_tables(fitted._fit) == ()
+    assert search_notes(fitted._fit) == []
 
 
 def test_full_text(made, snapshot):
@@ -74,7 +75,7 @@ def test_full_text(made, snapshot):
 
 def test_latex_and_html_have_the_tables(made):
     latex, page = made.summary().as_latex(), made.summary()._repr_html_()
-    assert r"signal replaced copy & $-$2.1 & 0.4 \\" in latex
+    assert r"signal replaced copy & $-$2.1 & 0.4 \tabularnewline" in latex
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 3
     assert (
         'flag in place of site</th><td class="number">+0.3</td><td class="number">0.4</td>' in page
@@ -104,21 +105,23 @@ def test_latex_and_html_have_the_tables(made):
 )
 def test_what_is_said_is_true_of_any_number(fitted, exchanges, rivals, counts, n_notes, said):
     fit = with_trace(fitted, exchanges, rivals, **counts)
-    notes = search_notes(fit)
+    notes = search_notes(fit._fit)
     assert len(notes) == n_notes
     if n_notes:
         assert pd.Series([notes[0]]).str.contains(said).all()
-    assert len(search_tables(fit)) == bool(exchanges) + bool(rivals)
+    assert len(search_tables(fit._fit)) == bool(exchanges) + bool(rivals)
 
 
 def test_many_names_are_counted_and_lines_stay_narrow(fitted):
     rivals = [(("noise", "flag"), 0.25, 0.25)]
     fit = with_trace(fitted, (("site", "signal", -123.456, 0.5),), rivals)
-    groups = fit.design.arrays.groups
+    groups = fit.data.design.arrays.groups
     names = tuple(f"the long name of what was {name}" for name in groups.names)
-    arrays = dataclasses.replace(fit.design.arrays, groups=dataclasses.replace(groups, names=names))
-    long = dataclasses.replace(fit, design=dataclasses.replace(fit.design, arrays=arrays))
-    made, near = search_tables(long)
+    arrays = dataclasses.replace(
+        fit.data.design.arrays, groups=dataclasses.replace(groups, names=names)
+    )
+    long = changed(fit, design=dataclasses.replace(fit.data.design, arrays=arrays))
+    made, near = search_tables(long._fit)
     assert made.rows[0][1] == "-12,345.6"
     content = dataclasses.replace(fit.summary().content, more=(made, near))
     text = dataclasses.replace(fit.summary(), content=content).as_text()

@@ -22,8 +22,8 @@ def fit(mixed):
 
 @pytest.fixture(scope="module")
 def frame(fit):
-    design = fit.design
-    return tidy_trees(fit.model.trees, design.spec, design.arrays, fit.model.groups)
+    design = fit.data.design
+    return tidy_trees(fit.model.fitted.trees, design.spec, design.arrays, fit.model.fitted.groups)
 
 
 def follow(frame, tree, levels, row):
@@ -46,12 +46,12 @@ def follow(frame, tree, levels, row):
 
 
 def test_following_the_table_is_predicting(fit, frame, mixed):
-    names, matrix = fit.design.spec.one_hot(fit.design.arrays)
+    names, matrix = fit.data.design.spec.one_hot(fit.data.design.arrays)
     expanded = pd.DataFrame(matrix, columns=names)
-    labels = label_columns(fit.design.spec, fit.design.arrays)
+    labels = label_columns(fit.data.design.spec, fit.data.design.arrays)
     levels = {label.name: list(label.levels.values()) for label in labels if label.levels}
     n_trees = frame["tree"].max()
-    predicted = fit.predict(mixed)[fit.design.response.rows]
+    predicted = fit.predict(mixed)[fit.data.design.response.rows]
     for i in range(0, len(expanded), 17):
         row = expanded.iloc[i]
         found = np.mean([follow(frame, tree, levels, row) for tree in range(1, n_trees + 1)])
@@ -72,7 +72,7 @@ def test_columns_of_the_table(fit, frame):
     assert set(frame.loc[~is_leaf, "term"]) <= set(fit.selected)
     roots = frame[frame["node"] == 1]
     assert (roots["depth"] == 0).all()
-    assert len(roots) == fit.model.trees.n_trees
+    assert len(roots) == fit.model.fitted.trees.n_trees
     split = frame[~is_leaf].iloc[0]
     children = frame[
         (frame["tree"] == split["tree"]) & frame["node"].isin([split["left"], split["right"]])
@@ -82,9 +82,9 @@ def test_columns_of_the_table(fit, frame):
 
 
 def test_labels_are_formulaics_names(fit):
-    labels = label_columns(fit.design.spec, fit.design.arrays)
-    names, _ = fit.design.spec.one_hot(fit.design.arrays)
-    assert [label.term for label in labels] == list(fit.design.arrays.column_names)
+    labels = label_columns(fit.data.design.spec, fit.data.design.arrays)
+    names, _ = fit.data.design.spec.one_hot(fit.data.design.arrays)
+    assert [label.term for label in labels] == list(fit.data.design.arrays.column_names)
     told = {
         n for label in labels for n in (label.levels.values() if label.levels else [label.name])
     }
@@ -97,7 +97,12 @@ def test_rules_of_a_small_tree(mixed):
     fit = treeselect.select(
         "dose ~ signal", mixed, method="controlburn", k=1, forests=1, n_trees=2, seed=1
     )
-    frame = tidy_trees(fit.model.trees, fit.design.spec, fit.design.arrays, fit.model.groups)
+    frame = tidy_trees(
+        fit.model.fitted.trees,
+        fit.data.design.spec,
+        fit.data.design.arrays,
+        fit.model.fitted.groups,
+    )
     text = rules(frame, 2)
     assert text.count(" -> ") == frame[frame["tree"] == 2]["split"].isna().sum()
     assert text.splitlines()[0].startswith("if signal <= ")

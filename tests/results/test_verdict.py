@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from quick import changed
 
 import treeselect
 from treeselect.results.short import stability_text
@@ -34,20 +35,20 @@ def fit():
     found = treeselect.select("y ~ .", data, method="importance", keep=["a", "b"], k=2, seed=1,
                               n_trees=5).resample(2)  # fmt: skip
     assert found.stability.units == UNITS
-    resampled = dataclasses.replace(found.resampled, assessed=np.ones(5, dtype=bool))
-    return dataclasses.replace(found, resampled=resampled)
+    resampled = dataclasses.replace(found._fit.resampled, assessed=np.ones(5, dtype=bool))
+    return changed(found, resampled=resampled)
 
 
 def drawn(fit, *counted, **more):
     """The fit with these selections, each so many times."""
     selected = np.array([[c == "1" for c in text] for text, n in counted for _ in range(n)])
-    return dataclasses.replace(
-        fit, resampled=dataclasses.replace(fit.resampled, selected=selected, **more)
+    return changed(
+        fit, resampled=dataclasses.replace(fit._fit.resampled, selected=selected, **more)
     )
 
 
 def said(fit):
-    return verdict(fit, fit.stability)
+    return verdict(fit._fit, fit.stability)
 
 
 def test_stable(fit):
@@ -56,7 +57,7 @@ def test_stable(fit):
         "Stable (k fixed at 2): each of the 2 terms was selected in at least 80% of 100"
         " bootstrap resamples."
     )
-    assert outsiders_note(found, found.stability) == ""
+    assert outsiders_note(found._fit, found.stability) == ""
 
 
 def test_stable_up_to_interchangeable_terms(fit):
@@ -65,8 +66,8 @@ def test_stable_up_to_interchangeable_terms(fit):
         "Stable up to interchangeable terms (k fixed at 2): the other term was selected in at"
         " least 80% of 100 bootstrap resamples."
     )
-    assert verdict_words(found, found.stability) == "Stable up to interchangeable terms"
-    assert outsiders_note(found, found.stability) == ""  # another sentence names b and c
+    assert verdict_words(found._fit, found.stability) == "Stable up to interchangeable terms"
+    assert outsiders_note(found._fit, found.stability) == ""  # another sentence names b and c
 
 
 def test_no_term_beside_the_interchangeable_ones(fit):
@@ -78,8 +79,8 @@ def test_no_term_beside_the_interchangeable_ones(fit):
 
 
 def test_terms_that_were_forced_in_are_not_judged(fit):
-    wider = dataclasses.replace(fit, step=dataclasses.replace(
-        fit.step, selected=np.array([True, True, False, True, False])))  # fmt: skip
+    wider = changed(fit, step=dataclasses.replace(
+        fit.search.step, selected=np.array([True, True, False, True, False])))  # fmt: skip
     free = np.array([False, True, True, True, True])
     assert said(drawn(wider, ("11010", 90), ("10011", 10), assessed=free, k=3)) == (
         "Stable (k fixed at 3): each of the 2 terms not forced in was selected in at least 80% of"
@@ -107,7 +108,7 @@ def test_unstable(fit):
     assert said(never) == (
         "Unstable (k fixed at 2): 1 of 2 terms was selected in none of 100 bootstrap resamples."
     )
-    assert outsiders_note(never, never.stability) == (
+    assert outsiders_note(never._fit, never.stability) == (
         "Not in the fit, but selected in more of 100 bootstrap resamples than b (0): d (50) and"
         " e (50)."
     )
@@ -136,11 +137,11 @@ def test_of_one_term_it_says_how_often(fit):
 
 def test_an_index_of_one_beside_another_verdict_is_explained(fit):
     found, same = drawn(fit, ("10010", 20)), drawn(fit, ("11000", 20))
-    assert (verdict_words(found, found.stability), found.stability.index) == ("Unstable", 1)
+    assert (verdict_words(found._fit, found.stability), found.stability.index) == ("Unstable", 1)
     said = "The resamples agree with each other, not with the fit."
-    assert agreement_note(found, found.stability) == said
+    assert agreement_note(found._fit, found.stability) == said
     assert any(said in note for note in found.summary().content.notes)
-    assert agreement_note(same, same.stability) == ""
+    assert agreement_note(same._fit, same.stability) == ""
 
 
 def test_no_verdict(fit):
@@ -170,14 +171,14 @@ def test_no_verdict(fit):
 def test_why_there_is_no_verdict(fit, counted, more, text):
     found = drawn(fit, *counted, **more)
     assert said(found) == ""
-    assert stability_text(found) == text
+    assert stability_text(found._fit) == text
 
 
 def test_no_verdict_on_an_empty_selection(fit):
-    nothing = dataclasses.replace(
-        fit, step=dataclasses.replace(fit.step, selected=np.zeros(5, dtype=bool))
+    nothing = changed(
+        fit, step=dataclasses.replace(fit.search.step, selected=np.zeros(5, dtype=bool))
     )
-    assert stability_text(drawn(nothing, ("10000", 10), ("01000", 10), k=1)) == (
+    assert stability_text(drawn(nothing, ("10000", 10), ("01000", 10), k=1)._fit) == (
         "no verdict, because no term was selected"
     )
 
@@ -198,9 +199,9 @@ def test_that_k_was_chosen_once_is_said(mixed):
     options = {"method": "importance", "seed": 1, "n_trees": 5}
     chosen = treeselect.select("dose ~ signal + site + noise", mixed, folds=3, **options)
     chosen = chosen.resample(2)
-    assert "chosen on all rows and then fixed" in size_note(chosen, chosen.stability)
+    assert "chosen on all rows and then fixed" in size_note(chosen._fit, chosen.stability)
     asked = treeselect.select("dose ~ signal + site", mixed, k=1, **options).resample(2)
-    assert size_note(asked, asked.stability) == ""
+    assert size_note(asked._fit, asked.stability) == ""
 
 
 def test_the_same_selection_each_time_has_no_interval(fit):
@@ -212,11 +213,9 @@ def test_the_same_selection_each_time_has_no_interval(fit):
 @given(arrays(bool, st.tuples(st.integers(10, 20), st.just(5))))
 @settings(derandomize=True, max_examples=60)
 def test_the_verdict_is_true(fit, selected):
-    found = dataclasses.replace(
-        fit, resampled=dataclasses.replace(fit.resampled, selected=selected)
-    )
+    found = changed(fit, resampled=dataclasses.replace(fit._fit.resampled, selected=selected))
     text, frequency = said(found), selected[:, :2].mean(axis=0)
-    assert text.partition(" (")[0] == verdict_words(found, found.stability)
+    assert text.partition(" (")[0] == verdict_words(found._fit, found.stability)
     if selected.all():
         assert text == ""
     elif text.startswith("Unstable"):
@@ -230,4 +229,4 @@ def test_the_verdict_is_true(fit, selected):
     else:
         assert text.startswith("Partly stable")
     others = selected.sum(axis=0)[2:] > selected.sum(axis=0)[:2].min()
-    assert bool(outsiders_note(found, found.stability)) <= others.any()
+    assert bool(outsiders_note(found._fit, found.stability)) <= others.any()

@@ -28,7 +28,7 @@ FORMULA = "survived ~ sex + pclass + log(fare + 1)"
 def answer():
     data = treeselect.datasets.load("titanic")[::4]
     fit = treeselect.select(FORMULA, data, method="rrf", k=2, n_trees=5, seed=1)
-    return fit.selected, fit.importance.tolist(), fit.refit("glm").tidy()["estimate"].tolist()
+    return fit.selected, fit.model.importance.tolist(), fit.refit("glm").tidy()["estimate"].tolist()
 
 
 def same(found, truth):

@@ -89,8 +89,8 @@ def test_work_of_processes_that_die_is_done_here_at_last(data):
     ],
 )
 def test_what_no_process_can_be_given_is_told(fitted, scoring, error, says):
-    family = with_scoring(fitted.design.response.family, scoring)
-    problem = dataclasses.replace(fitted.design.problem, family=family)
+    family = with_scoring(fitted.data.design.response.family, scoring)
+    problem = dataclasses.replace(fitted.data.design.problem, family=family)
     with (
         pytest.raises(WorkerError, match=rf"imported there.\n  Found: {says}.* `n_jobs=1` uses"),
         sending_errors({0: (problem, 1, "text")}),
@@ -111,7 +111,7 @@ def test_memory_that_runs_out_on_the_data_of_a_loaded_fit_is_told(data, monkeypa
 
     monkeypatch.setattr(row_sample, "read_weights", fails_at_once)
     with pytest.raises(OutOfMemoryError):
-        fit.design.with_data(data)
+        fit.data.design.with_data(data)
 
 
 def test_memory_is_told_once():

@@ -62,7 +62,7 @@ def signatures():
 
 
 def test_arrays_that_cant_be_written_to_are_copied_and_nothing_else_is(fitted):
-    problem = fitted.design.problem
+    problem = fitted.data.design.problem
     given = (problem, [np.arange(3)], "text", None, {"a": 1})
     assert parallel.writeable(given) is given
     frozen = read_only(given[:2])
@@ -79,9 +79,9 @@ def test_arrays_that_cant_be_written_to_are_copied_and_nothing_else_is(fitted):
 @pytest.mark.parametrize("method", ["controlburn", "rrf"])
 def test_no_kernel_is_compiled_for_arrays_of_another_process(mixed, method):
     fit = treeselect.select("died ~ . - dose", mixed, method=method, k=1, n_trees=10, seed=1)
-    problem, rows = fit.design.problem_for(fit.chosen_method), np.arange(len(mixed))
+    problem, rows = fit.data.design.problem_for(fit.search.method), np.arange(len(mixed))
     split = Split(rows[rows % 3 > 0], rows[rows % 3 == 0])
-    call = (problem, fit.chosen_method, fit.design.row_weights, split, (0, 1), 1)
+    call = (problem, fit.search.method, fit.data.design.row_weights, split, (0, 1), 1)
     assert most_units(problem.groups) > 1
     ours = parallel._call(parallel.os.getpid(), follow_fold, 1, 0, *call)[1]
     before = signatures()
@@ -156,7 +156,7 @@ def test_a_loaded_model_predicts_with_the_same_kernels(fitted, mixed, tmp_path):
 
 
 def test_what_several_calls_hold_is_sent_once_and_says_its_size(fitted):
-    problem, split = fitted.design.problem, np.arange(5)
+    problem, split = fitted.data.design.problem, np.arange(5)
     calls = [(problem, split, 1, "text", None), (problem, np.arange(6), 1, "text", None)]
     first, second = parallel.with_shared(calls)
     assert first[0] is second[0]

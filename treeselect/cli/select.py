@@ -177,7 +177,7 @@ def finish(asked: Mapping[str, Any], result: SelectionResult, command: str) -> N
         put("", str(found.summary()))
     coefficients = _coefficients(result) if asked.get("coefficients") else None
     _write(asked, result, found, coefficients, command)
-    end_stopped(result.resampled, found)
+    end_stopped(result._fit.resampled, found)
 
 
 def check(asked: Mapping[str, Any]) -> None:
@@ -201,13 +201,13 @@ def check(asked: Mapping[str, Any]) -> None:
 
 
 def _coefficients(result: SelectionResult) -> CoefficientStability | None:
-    if result.resampled is None:
+    if result._fit.resampled is None:
         put("", "No coefficients on resamples: no term was selected.")
         return None
     if result.stability.partial:
         put("", "No coefficients on resamples: resampling was stopped.")
         return None
-    coefficients = result.coefficient_stability()
+    coefficients = result.model.coefficient_stability()
     put("", str(coefficients.summary()))
     return coefficients
 
@@ -239,7 +239,7 @@ def tables_of(
     """Tables of a result: ``glance`` is an object; ``tidy``, ``path`` and the tables of a search
     and of resamples are lists of objects; ``performance`` is an object with the first two."""
     tables: dict[str, Any] = {
-        "call": result.call.text,
+        "call": result._fit.call.text,
         "formula": result.formula,
         "selected": result.selected,
         "groups": result.groups,
@@ -248,12 +248,12 @@ def tables_of(
         "tidy": records(result.tidy()),
         "path": records(result.path),
     }
-    if result.step.trace is not None:
-        tables["exchanges"] = records(result.exchanges())
-        tables["alternatives"] = records(result.alternatives())
-    if result.effect_record is not None:
-        tables["effects"] = records(result.effects())
-    if result.resampled is not None:
+    if result.search.step.trace is not None:
+        tables["exchanges"] = records(result.search.exchanges())
+        tables["alternatives"] = records(result.search.alternatives())
+    if result._fit.effect_record is not None:
+        tables["effects"] = records(result.model.effects())
+    if result._fit.resampled is not None:
         tables["stability"] = records(result.stability.tidy())
         tables["models"] = records(result.stability.models(None))
         tables["pairs"] = records(result.stability.pairs())

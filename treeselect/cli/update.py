@@ -52,7 +52,6 @@ def add_update(commands: Any) -> None:
 
 def _update(options: argparse.Namespace) -> None:
     from treeselect.loading import load
-    from treeselect.updating import update
 
     asked = given(options, flags_in(FLAGS))
     if "data" in options:
@@ -60,5 +59,5 @@ def _update(options: argparse.Namespace) -> None:
     check_data(asked, options.usage)
     select.check(asked)
     fit = load(options.model)
-    result = update(fit, asked.get("formula"), data=data_of(asked), **select.passed_on(asked))
+    result = fit.update(asked.get("formula"), data=data_of(asked), **select.passed_on(asked))
     select.finish(asked, result, "update")

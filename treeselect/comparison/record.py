@@ -403,7 +403,7 @@ def _front(frame: pd.DataFrame) -> BoolArray:
 class FitComparison(Rounded):
     """Two fits compared on held-out rows of the same folds.
 
-    Returned by :func:`treeselect.compare_fits`.
+    Returned by :func:`treeselect.compare` for two fits.
 
     Attributes
     ----------
@@ -430,7 +430,7 @@ class FitComparison(Rounded):
     >>> import treeselect
     >>> data = treeselect.datasets.load("titanic_correlated")
     >>> one = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
-    >>> found = treeselect.compare_fits(one, treeselect.update(one, k=2), folds=3)
+    >>> found = treeselect.compare([one, one.update(k=2)], folds=3)
     >>> found.tidy().columns.to_list()
     ['fold', 'score_1', 'score_2', 'difference', 'k_1', 'k_2', 'n_train', 'n_test']
     """

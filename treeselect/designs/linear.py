@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -16,8 +15,9 @@ from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.evaluation import Recoded, TermColumns, term_matrix
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.errors import DataError, NewDataError, OptionError, TreeselectWarning, quoted
+from treeselect.errors import DataError, NewDataError, OptionError, quoted
 from treeselect.frames.values import Labels, read_column, to_series
+from treeselect.running.machine import warn
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ _SHARE = 0.05
 
 WAYS_OUT = (
     '`missing="indicator"` uses these rows, with an indicator of missing values;'
-    " `select_imputed()` selects and pools over imputed data."
+    " `select(formula, frames)` selects and pools over imputed data."
 )
 
 
@@ -396,13 +396,11 @@ def gaps_of(data: ModelData, terms: Sequence[str]) -> Gaps:
     return Gaps(tuple(found), int((every & used).sum()), int(used.sum()))
 
 
-def warn_of_gaps(
-    data: ModelData, terms: Sequence[str], call: str, stacklevel: int, *, splits: bool = False
-) -> None:
+def warn_of_gaps(data: ModelData, terms: Sequence[str], call: str, *, splits: bool = False) -> None:
     """Warn if a linear model of these terms drops more than a twentieth of the rows.
 
-    `call` is the user's, `stacklevel` that of the user's line as seen from the caller. A call that
-    `splits` selects again, and so drops the rows of other terms than these."""
+    `call` is the user's. A call that `splits` selects again, and so drops the rows of other terms
+    than these."""
     gaps = gaps_of(data, terms)
     if gaps.n_any <= _SHARE * gaps.n_rows:
         return
@@ -415,7 +413,4 @@ def warn_of_gaps(
             f"drops incomplete cases. For the terms of the fit these are {n_rows} rows, in which"
             f" {of} is missing; each split selects its own terms."
         )
-    warnings.warn(
-        TreeselectWarning(f"`{call}` {drops}\n  Missing values: {gaps.words}.\n  {WAYS_OUT}"),
-        stacklevel=stacklevel + 1,
-    )
+    warn(f"`{call}` {drops}\n  Missing values: {gaps.words}.\n  {WAYS_OUT}")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import described
 from treeselect.brief import brief
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.evaluation import model_matrix
@@ -201,21 +200,6 @@ class ModelData:
             )
         return read_offset(given, frame)
 
-    def again(
-        self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
-    ) -> ModelData:
-        """The same with its rows, which are taken from `data` if it is given."""
-        if data is not None:
-            return self.with_data(data, weights, offset)
-        for name, given in (("weights", weights), ("offset", offset)):
-            if given is not None:
-                raise OptionError(
-                    f"`{name}` must be given together with `data`, or left out: the model already"
-                    f" has the values of the fit.\n  Found: {described(given)}."
-                )
-        self.check_data()
-        return self
-
     @memory_errors()
     def with_data(
         self,
@@ -330,8 +314,7 @@ class ModelData:
         if not self.has_data:
             raise DataError(
                 "Can't do this without the data of the fit, which were not saved with the model.\n"
-                "  Pass them as `data=` where that is an argument, or save the model with"
-                " `include_data=True`."
+                "  Use `fit.with_data(data)`, or save the model with `include_data=True`."
             )
 
 

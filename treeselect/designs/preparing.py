@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -34,13 +33,13 @@ from treeselect.designs.weights import (
     read_groups,
     read_offset,
 )
-from treeselect.errors import DataError, OptionError, TreeselectWarning, listing, quoted
+from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.formula import parse_formula
 from treeselect.formulas.terms import Term
 from treeselect.frames.opening import read_codes
 from treeselect.frames.reading import check_rows
 from treeselect.frames.tables import Table, table_of
-from treeselect.running.machine import memory_errors, no_collection
+from treeselect.running.machine import memory_errors, no_collection, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -209,7 +208,7 @@ def prepare(
         name = quoted(offset) if isinstance(offset, str) else "an array"
         notes.append(f"Offset: {name}, added to the linear predictor of every model.")
     if doubt := doubt_of_counts(weights, whole, kind):
-        warnings.warn(TreeselectWarning(doubt), stacklevel=5)
+        warn(doubt)
     sources = used[list(spec.variables)]
     return ModelData(
         arrays=design,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from treeselect.arguments.checks import check_flag
 from treeselect.designs.labels import in_labels
-from treeselect.errors import DataError, TreeselectWarning, listing
+from treeselect.errors import DataError, listing
 from treeselect.frames.tables import in_library
 from treeselect.imputation.record import Imputed, in_frame
 from treeselect.models.linear.coefficients import (
@@ -33,6 +32,7 @@ from treeselect.models.linear.tests import fit_terms
 from treeselect.printing import Summarised, Summary, SummaryContent, interval_text, number_text
 from treeselect.results.linear_notes import group_notes, left_out_note, weight_notes
 from treeselect.results.term_tables import SELECTED_HERE
+from treeselect.running.machine import warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +122,7 @@ class PooledFit(Summarised, Tabled):
 def pool_glm(found: Imputed) -> PooledFit:
     """See ``ImputedSelection.pooled``."""
     fitted = []
-    for number, one in enumerate(found.fits):
+    for number, one in enumerate(found.records):
         with in_frame(number, found.n_imputations):
             fitted.append(fit_terms(one.design, found.selected))
     data, left_out, fits = zip(*fitted, strict=True)
@@ -130,7 +130,7 @@ def pool_glm(found: Imputed) -> PooledFit:
     _check_names(fits)
     problems = _problems(fits)
     if problems:
-        warnings.warn(TreeselectWarning(" ".join(problems)), stacklevel=3)
+        warn(" ".join(problems))
     estimates = np.array([fit.estimate for fit in fits])
     with np.errstate(invalid="ignore"):
         variances = np.array([np.diag(fit.covariance) for fit in fits])
@@ -139,16 +139,16 @@ def pool_glm(found: Imputed) -> PooledFit:
     known = [fit.df for fit in fits if fit.df is not None]
     pooled = pool(estimates, variances, min(known) if known else None)
     table = _table(fits[0], pooled)
-    printed = in_print(found.fits[0].design, table)
+    printed = in_print(found.records[0].design, table)
     notes = (
         SELECTED_HERE,
         *_rule_notes(found, known=bool(known)),
-        *group_notes(found.fits[0].choice.folds.groups_name, found.fits[0].design, fits),
+        *group_notes(found.records[0].choice.folds.groups_name, found.records[0].design, fits),
         *problems,
         *ratio_notes(fits[0], printed),
         *few_events_notes(fits, "frame"),
         *left_out_note(left_out[0], fits[0]),
-        *weight_notes(found.fits[0].design, fits[0]),
+        *weight_notes(found.records[0].design, fits[0]),
         *_learned_note(found),
     )
     return PooledFit(
@@ -160,7 +160,7 @@ def pool_glm(found: Imputed) -> PooledFit:
         table=table,
         library=found.library,
         ratio=fits[0].ratio,
-        response=found.fits[0].design.response.name,
+        response=found.records[0].design.response.name,
     )
 
 
@@ -250,7 +250,7 @@ def _rule_notes(found: Imputed, *, known: bool) -> tuple[str, ...]:
 
 def _learned_note(found: Imputed) -> tuple[str, ...]:
     """Terms whose data-dependent parameters differ between frames."""
-    specs = [fit.design.spec for fit in found.fits]
+    specs = [fit.design.spec for fit in found.records]
     odd = [
         name
         for name in found.selected
@@ -288,8 +288,8 @@ def _content(
             ("Call", f"{found.call}.pooled()"),
             ("Formula", found.formula),
             ("Model", fit.model),
-            ("Response", in_labels(found.fits[0].design).response.in_linear_models),
-            *found.fits[0].design.weights_facts,
+            ("Response", in_labels(found.records[0].design).response.in_linear_models),
+            *found.records[0].design.weights_facts,
             ("Rows used", f"{len(data.y):,} in each frame"),
             ("Rows dropped", f"{data.n_dropped:,} with a missing value in a selected term"),
             ("Seed", str(found.seed)),

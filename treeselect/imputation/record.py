@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import described, members
 from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.response import Response
 from treeselect.designs.survival import follow_up_facts
@@ -35,7 +34,7 @@ class Imputed:
 
     Attributes
     ----------
-    fits : tuple of Fit
+    records : tuple of Fit
         The selection on each frame, all with the same seed.
     least_share : float
         Share of the imputations that must select a unit, above 0 and at most 1.
@@ -49,7 +48,7 @@ class Imputed:
         Arguments in whose place the call has their name only.
     """
 
-    fits: Sequence[Fit]
+    records: Sequence[Fit]
     least_share: float
     resamples: int
     call: str
@@ -60,12 +59,12 @@ class Imputed:
     @property
     def n_imputations(self) -> int:
         """Number of frames."""
-        return len(self.fits)
+        return len(self.records)
 
     @property
     def seed(self) -> int:
         """Seed of all selections."""
-        return self.fits[0].seed
+        return self.records[0].seed
 
     @property
     def needed(self) -> int:
@@ -76,7 +75,7 @@ class Imputed:
     @property
     def chosen(self) -> BoolArray:
         """The selection of each imputation, shape (n_imputations, n_groups)."""
-        return np.array([fit.step.selected for fit in self.fits])
+        return np.array([fit.step.selected for fit in self.records])
 
     @property
     def counts(self) -> IntArray:
@@ -87,7 +86,7 @@ class Imputed:
     def importance(self) -> FloatArray:
         """Mean importance of each unit over the imputations, 0 in those that did not select it,
         shape (n_groups,)."""
-        return np.asarray(np.mean([fit.importance for fit in self.fits], axis=0))
+        return np.asarray(np.mean([fit.importance for fit in self.records], axis=0))
 
     @property
     def kept(self) -> BoolArray:
@@ -97,7 +96,7 @@ class Imputed:
     @property
     def groups(self) -> tuple[str, ...]:
         """Units that enough imputations selected, by number of imputations, then by importance."""
-        names = self.fits[0].design.arrays.groups.names
+        names = self.records[0].design.arrays.groups.names
         order = falling(self.importance)
         order = order[np.argsort(-self.counts[order], kind="stable")]
         return tuple(names[unit] for unit in order if self.kept[unit])
@@ -105,12 +104,12 @@ class Imputed:
     @property
     def selected(self) -> tuple[str, ...]:
         """Terms that enough imputations selected, in the order of :attr:`groups`."""
-        return self.fits[0].design.terms_of(self.groups)
+        return self.records[0].design.terms_of(self.groups)
 
     @property
     def formula(self) -> str:
         """The selection as a formula: ``'survived ~ sex + pclass'``."""
-        return self.fits[0].design.spec.formula.text_of(self.selected)
+        return self.records[0].design.spec.formula.text_of(self.selected)
 
     @property
     def index(self) -> float:
@@ -132,12 +131,12 @@ class Imputed:
 
     @property
     def _assessed(self) -> BoolArray:
-        return ~self.fits[0].design.arrays.groups.keep
+        return ~self.records[0].design.arrays.groups.keep
 
     @property
     def _drawn(self) -> list[BoolArray]:
         """The selections on the resamples of each resampled imputation."""
-        return [fit.resampled.selected for fit in self.fits if fit.resampled is not None]
+        return [fit.resampled.selected for fit in self.records if fit.resampled is not None]
 
     def frequencies(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Selection frequency of each unit over all resamples, and its interval, each (n_groups,).
@@ -157,7 +156,7 @@ class Imputed:
         """One row per term (see ``ImputedSelection.tidy``)."""
         import pandas as pd
 
-        design = self.fits[0].design
+        design = self.records[0].design
         groups = design.arrays.groups
         terms = [spec.term.name for spec in design.spec.terms]
         unit_of = groups.unit_of
@@ -184,7 +183,7 @@ class Imputed:
         """One row for all imputations (see ``ImputedSelection.glance``)."""
         import pandas as pd
 
-        first, sizes = self.fits[0], self.chosen.sum(axis=1)
+        first, sizes = self.records[0], self.chosen.sum(axis=1)
         row = {
             "n": first.design.rows.used,
             "n_dropped": first.design.rows.no_response,
@@ -210,20 +209,13 @@ class Imputed:
 _KINDS = {"number": "numbers", "logical": "truth values", "text": "text or categories"}
 
 
-def read_frames(frames: object) -> list[Any]:
-    """The frames as a list."""
-    found = None if isinstance(frames, Mapping) else members(frames)
-    if found is None:
+def check_frames(frames: Sequence[Any]) -> None:
+    """Raise an OptionError unless there are at least two frames."""
+    if len(frames) < 2:
         raise OptionError(
-            "`frames` must be a list of tables or paths, one for each imputation.\n"
-            f"  Found: {described(frames)}."
+            "`data` must be a table or a path, or a list of at least two of these: imputations of"
+            f" the same rows.\n  Found: a list of {len(frames)}."
         )
-    if len(found) < 2:
-        raise OptionError(
-            "`frames` must hold at least two imputations, whose differences show the uncertainty"
-            f" due to missing values.\n  Found: {len(found)}. For one table use `select()`."
-        )
-    return found
 
 
 @contextmanager
@@ -235,7 +227,7 @@ def in_frame(number: int, n_frames: int) -> Iterator[None]:
         if number == 0 and not isinstance(error, DataError):
             raise
         raise type(error)(
-            f"{error}\n  This was in frame {number + 1} of the {n_frames} in `frames`."
+            f"{error}\n  This was in frame {number + 1} of the {n_frames} in `data`."
         ) from error
 
 
@@ -268,7 +260,7 @@ Shape = tuple[int, tuple[str, ...]]
 def _check_shape(first: Shape, other: Shape, here: str) -> None:
     if other[0] != first[0]:
         raise DataError(
-            "`frames` must have the same rows.\n"
+            "The frames in `data` must have the same rows.\n"
             f"  Found: {first[0]:,} in frame 1, {other[0]:,} in {here}. Imputation fills in"
             " values and drops no rows."
         )
@@ -278,7 +270,7 @@ def _check_shape(first: Shape, other: Shape, here: str) -> None:
     ):
         if lost := [name for name in names if name not in others]:
             raise DataError(
-                "`frames` must have the same columns.\n"
+                "The frames in `data` must have the same columns.\n"
                 f"  Found: {listing(lost)} in {one} and not in {without}. Drop columns that are"
                 " not in all frames."
             )
@@ -288,7 +280,7 @@ def _check_kinds(first: Mapping[str, str], other: Mapping[str, str], here: str) 
     for name, kind in first.items():
         if other[name] != kind:
             raise DataError(
-                f"Column {quoted(name)} must be of the same kind in all `frames`.\n"
+                f"Column {quoted(name)} must be of the same kind in all frames of `data`.\n"
                 f"  Found: {_KINDS[kind]} in frame 1, {_KINDS[other[name]]} in {here}. Convert one"
                 " of them, for example with `.astype`."
             )
@@ -298,13 +290,13 @@ def _check_response(first: Response, other: Response, here: str) -> None:
     name, family, its_family = quoted(first.name), first.family.name, other.family.name
     if family != its_family:
         raise DataError(
-            f"The response {name} must be of the same family in all `frames`.\n"
+            f"The response {name} must be of the same family in all frames of `data`.\n"
             f"  Found: {family} in frame 1, {its_family} in {here}. Impute possible values"
             " of the response, or give `family`."
         )
     if first.classes != other.classes:
         raise DataError(
-            f"The response {name} must have the same classes in all `frames`.\n"
+            f"The response {name} must have the same classes in all frames of `data`.\n"
             f"  Found: {listing(first.classes)} in frame 1, {listing(other.classes)} in {here}."
         )
     for one, two, there, without in (
@@ -315,7 +307,7 @@ def _check_response(first: Response, other: Response, here: str) -> None:
         if len(rows):
             more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
             raise DataError(
-                "Rows with a response and a weight must be the same in all `frames`.\n"
+                "Rows with a response and a weight must be the same in all frames of `data`.\n"
                 f"  Found: row {rows[0]}{more}, counted from 0, in {there} and not in {without}.\n"
                 f"  Impute {name} in these rows in all frames or in none; a weight of 0 also"
                 " excludes a row."
@@ -330,13 +322,13 @@ _MOST_SIZES = 20
 
 def summarise_imputed(found: Imputed) -> SummaryContent:
     """Content of the summary, with labels."""
-    names = names_note(found.fits[0].design, found.selected)
-    found = dataclasses.replace(found, fits=tuple(map(as_shown, found.fits)))
+    names = names_note(found.records[0].design, found.selected)
+    found = dataclasses.replace(found, records=tuple(map(as_shown, found.records)))
     table = found.tidy_table()
     seen = table[table["imputations"] > 0]
     columns = _columns(found, seen.head(MOST_ROWS), seen)
     return SummaryContent(
-        title=f"Selected terms over imputations: {found.fits[0].chosen_method.title}",
+        title=f"Selected terms over imputations: {found.records[0].chosen_method.title}",
         facts=_facts(found),
         columns=tuple(columns),
         rows=tuple(zip(*columns.values(), strict=True)),
@@ -345,7 +337,7 @@ def summarise_imputed(found: Imputed) -> SummaryContent:
 
 
 def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
-    first, m = found.fits[0], found.n_imputations
+    first, m = found.records[0], found.n_imputations
     p, needed = len(found.kept), found.needed
     share = f"in all {m} imputations" if needed == m else f"in at least {needed} of {m} imputations"
     of_all = f"of {count_text(p)} {_noun(found, p)}"
@@ -373,7 +365,7 @@ def _sizes(found: Imputed) -> str:
 
 def _columns(found: Imputed, shown: pd.DataFrame, seen: pd.DataFrame) -> dict[str, list[str]]:
     """The printed columns, of the rows that are shown of those with a selection."""
-    spec, rows = found.fits[0].design.spec, shown.to_dict("records")
+    spec, rows = found.records[0].design.spec, shown.to_dict("records")
     columns = {"Term": shown["term"].to_list()}
     if (seen["term"] != seen["group"]).any():
         columns["Group"] = shown["group"].to_list()
@@ -389,7 +381,7 @@ def _columns(found: Imputed, shown: pd.DataFrame, seen: pd.DataFrame) -> dict[st
 
 
 def _noun(found: Imputed, n: float = 2) -> str:
-    return noun(found.fits[0], n)
+    return noun(found.records[0], n)
 
 
 def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
@@ -405,7 +397,7 @@ def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
             " any difference is due to the imputed values."
         )
     notes += _resample_notes(found)
-    notes.append(f"In each frame: {rows_note(found.fits[0])}")
+    notes.append(f"In each frame: {rows_note(found.records[0])}")
     notes += _shared_notes(found)
     return (*notes, *unshown_note(found.unshown))
 
@@ -433,7 +425,7 @@ def _resample_notes(found: Imputed) -> list[str]:
     empty = m - n
     notes = []
     if n:
-        drawn = next(fit.resampled for fit in found.fits if fit.resampled is not None)
+        drawn = next(fit.resampled for fit in found.records if fit.resampled is not None)
         notes.append(
             f"Frequency: share of {n * drawn.n_resamples:,} resamples, {drawn.words} from each"
             f" imputed frame{' with a non-empty selection' if empty else ''}."
@@ -462,7 +454,7 @@ def _resample_notes(found: Imputed) -> list[str]:
 def _shared_notes(found: Imputed) -> list[str]:
     """Notes on the selections and their data, each once, with the imputations that they concern."""
     where: dict[str, list[int]] = {}
-    for number, fit in enumerate(found.fits, start=1):
+    for number, fit in enumerate(found.records, start=1):
         for note in dict.fromkeys((*fit.notes, *fit.design.notes)):
             where.setdefault(note, []).append(number)
     notes = []

@@ -111,7 +111,7 @@ def _check_terms(fit: Fit, term: str | None, other: str | None) -> None:
             variables = fit.design.spec[name].term.variables
             raise OptionError(
                 f"Can't plot the shape of {quoted(name)}: a figure shows one variable.\n"
-                f"  Found: {listing(variables)}. `fit.shape({name!r})` has the numbers."
+                f"  Found: {listing(variables)}. `fit.model.shape({name!r})` has the numbers."
             )
     behind = {fit.design.spec[name].term.variables[0] for name in terms}
     if len(behind) < len(terms):

@@ -259,7 +259,7 @@ class CoefficientStability(Rounded):
     >>> import treeselect
     >>> data = treeselect.datasets.load("titanic_correlated")
     >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
-    >>> found = fit.resample(5).coefficient_stability()
+    >>> found = fit.resample(5).model.coefficient_stability()
     >>> list(found.tidy().columns[:2])
     ['term', 'column']
     """
@@ -415,7 +415,7 @@ def coefficient_stability(
     coding = read_coding(missing, ordered, data.sources, data.spec.terms)
     terms = tuple(spec.term.name for spec in data.spec.terms)
     if coding.missing == "drop":
-        warn_of_gaps(data, terms, "coefficient_stability()", stacklevel=3)
+        warn_of_gaps(data, terms, "coefficient_stability()")
     full, own = fit_terms(data, terms, coding), fit_terms(data, result.selected, coding)
     refits = refit_resamples(data, stability, workers, result.progress, coding)
     failures = Counter(refit.failure for refit in refits if refit.failure)

@@ -94,7 +94,7 @@ class ConditionalImportance(Rounded):
     >>> import treeselect
     >>> data = treeselect.datasets.load("titanic_correlated")
     >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
-    >>> found = fit.conditional_importance(repeats=2)
+    >>> found = fit.model.conditional_importance(repeats=2)
     >>> print(*found.tidy().columns)
     term selected score_with score_without importance ci_low ci_high p_value
     """
@@ -331,7 +331,7 @@ class RiskGroups(Rounded):
     >>> import treeselect
     >>> data = treeselect.datasets.load_gbsg2()
     >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
-    >>> found = fit.risk_groups()
+    >>> found = fit.model.risk_groups()
     >>> list(found.names)
     ['low', 'middle', 'high']
     """
@@ -398,7 +398,7 @@ class RiskGroups(Rounded):
         >>> import treeselect
         >>> data = treeselect.datasets.load_gbsg2()
         >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
-        >>> found = fit.risk_groups(n_groups=2, folds=3).at([0, 365])
+        >>> found = fit.model.risk_groups(n_groups=2, folds=3).at([0, 365])
         >>> found["survival"].round(2).to_list()[::2]
         [1.0, 1.0]
         """

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from treeselect.models.weighted import WeightedForest
 from treeselect.printing import count_text
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
+from treeselect.resampling.folds import Folds, in_own_groups, with_groups
 from treeselect.resampling.held_out import HeldOutScore
 from treeselect.resampling.stability import Stability
 
@@ -112,6 +113,8 @@ class Fit:
     held_out : HeldOutScore or None
         Score of the final model on the rows that were not drawn; None if all rows were used. See
         ``rows`` of ``select()``.
+    source : frame, path or None
+        The data as :meth:`with_data` was given them, for columns that are not in the design.
     """
 
     design: ModelData
@@ -132,6 +135,25 @@ class Fit:
     asked: Asked | None = None
     held_out: HeldOutScore | None = None
     p_values: FloatArray | None = None
+    source: Any = field(default=None, repr=False, compare=False)
+
+    # --- its data ---
+
+    def with_data(
+        self,
+        data: Any,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> Self:
+        """The same fit with the rows of `data`, which must be those that it was made of."""
+        here = self.design.with_data(data, weights, offset)
+        here = in_own_groups(here, self.choice.folds, data)
+        return dataclasses.replace(self, design=here, source=data)
+
+    def in_groups(self, fold_groups: str | Sequence[Any] | None = None) -> tuple[ModelData, Folds]:
+        """Rows and folds of the fit, with other clusters if given."""
+        self.design.check_data()
+        return with_groups(self.design, self.choice.folds, fold_groups, self.source)
 
     # --- the answer ---
 

@@ -178,14 +178,16 @@ def with_groups(
     frame = _all_rows(here, data)
     if isinstance(given, str) and given not in frame:
         raise OptionError(
-            "`fold_groups` must be a column of `data`; give `data` if no term uses the column.\n"
+            "`fold_groups` must be a column of the data; use `fit.with_data(data)` if no term uses"
+            " the column.\n"
             f"  Found: {quoted(given)}."
         )
     if given is None:
-        column = f"`data` with the column {quoted(name)}, or " if isinstance(name, str) else ""
+        known = isinstance(name, str)
+        column = f"`fit.with_data(data)` with the column {quoted(str(name))}, or " if known else ""
         raise OptionError(
             "`fold_groups` must be given: the fit used them, and the model file does not hold"
-            f" them.\n  Give {column}`fold_groups=` with one value per row."
+            f" them.\n  Use {column}`fold_groups=` with one value per row."
         )
     groups = read_groups(given, frame, here.response.rows)
     here = dataclasses.replace(here, row_weights=here.row_weights.in_groups(groups))

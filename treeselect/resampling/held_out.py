@@ -131,7 +131,7 @@ def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
         raise OptionError(
             "`calibration()` needs predictions on the scale of the response.\n"
             f"  Found: family {quoted(held.family.name)}, whose predictions are relative risks."
-            " `fit.risk_groups()` compares predicted and observed survival."
+            " `fit.model.risk_groups()` compares predicted and observed survival."
         )
     if not held.classes:
         return _in_groups(held, held.predicted, held.y, n_groups)

@@ -285,7 +285,7 @@ def infer(
     parts = draw_parts(asked, split, seeds)
     calls = [(asked, part.train, own) for part, own in zip(parts, seeds, strict=True)]
     if coding.missing == "drop":
-        warn_of_gaps(data, result.selected, "inference()", stacklevel=3, splits=True)
+        warn_of_gaps(data, result.selected, "inference()", splits=True)
     chosen = run_pieces(_select, calls, _kind_of(problem.groups.names), course)
     parts = [parts[number] for number in chosen]
     terms = tuple(spec.term.name for spec in data.spec.terms)

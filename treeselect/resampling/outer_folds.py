@@ -41,7 +41,6 @@ from treeselect.resampling.folds import (
     part_rows,
     read_folds,
     split_rows,
-    with_groups,
 )
 from treeselect.running.parallel import Workers, run_all
 
@@ -93,14 +92,11 @@ def outer_folds(
     fold_groups: str | Sequence[Any] | None,
     scoring: Scoring,
     seed: int,
-    data: Any,
-    weights: Sequence[float] | None,
-    offset: Sequence[float] | None,
 ) -> OuterFolds:
     """Split the rows of a fit according to `folds`, with the fit's clusters or others."""
-    here = result.design.again(data, weights, offset)
+    here, data = result.design, result.source
+    in_groups, grouped = result.in_groups(fold_groups)
     n_rows = len(here.all_rows() if data is None else read_data(data))
-    in_groups, grouped = with_groups(here, result.choice.folds, fold_groups, data)
     asked = dataclasses.replace(
         read_folds(folds, repeats, None, n_rows).for_rows(here.response.rows),
         groups_name=grouped.groups_name,
@@ -227,7 +223,7 @@ class LearningCurve:
     >>> import treeselect
     >>> data = treeselect.datasets.load("titanic_correlated")
     >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
-    >>> curve = fit.learning_curve([0.5, 1.0], folds=2)
+    >>> curve = fit.search.learning_curve([0.5, 1.0], folds=2)
     >>> print(*curve.tidy().columns)
     share rows score standard_error k stability stability_low stability_high
     """

@@ -18,7 +18,7 @@ from treeselect.algorithms.method import is_method
 from treeselect.algorithms.registry import method_text
 from treeselect.arguments.checks import NotGiven, members
 from treeselect.frames.files import EncodedFile
-from treeselect.printing.numbers import enumeration
+from treeselect.printing import enumeration
 from treeselect.resampling.folds import Splitter
 
 _SHORT = (str, int, float, dict, list, tuple, type(None))
@@ -33,7 +33,7 @@ _PER_ROW = ("weights", "offset", "folds", "fold_groups")
 
 _DATA = ("data", "frames")
 
-_NO_PART = (*_DATA, "n_jobs", "progress", "checkpoint", "on_piece")
+NO_PART = (*_DATA, "n_jobs", "progress", "checkpoint", "on_piece")
 """Arguments on which no answer depends, and the data, which have their own place."""
 
 
@@ -74,55 +74,47 @@ def _double_quoted(found: re.Match[str]) -> str:
     return text if '"' in text else f'"{text[1:-1]}"'
 
 
-def given_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call from the local names at its beginning: options of the method beside
-    the others, without the data and without those on which no answer depends."""
-    flat: dict[str, Any] = {}
-    for name, value in given.items():
-        flat |= value if name in ("method_options", "arguments") else {name: value}
-    return {name: value for name, value in flat.items() if name not in _NO_PART}
-
-
 def once(value: Any) -> Any:
     """An iterator as a tuple, because it can be read only once; any other value unchanged."""
     return tuple(value) if isinstance(value, Iterator) else value
 
 
-def call_text(function: Callable[..., Any], data: object, arguments: Mapping[str, Any]) -> Typed:
+def call_text(
+    name: str, data: object, arguments: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> Typed:
     """The call as it could be typed again, without the arguments that have their default.
 
     Parameters
     ----------
-    function : callable
-        Its signature has the order of the arguments and their defaults; options of a method stand
-        behind.
+    name : str
+        The function.
     data : object
     arguments : mapping
-        From :func:`given_arguments`.
+        What was given.
+    defaults : mapping
+        Default values, in the order of the arguments; options of a method stand behind.
     """
     source = _source(data)
-    known = inspect.signature(function).parameters
-    names = [name for name in known if name in arguments and name != "formula"]
-    names += [name for name in arguments if name not in known]
+    order = dict.fromkeys([*defaults, *arguments])
+    names = [own for own in order if own in arguments and own not in ("formula", *NO_PART)]
     typed = []
     unshown = []
-    for name in names:
-        value = arguments[name]
+    for own in names:
+        value = arguments[own]
         value = value.item() if isinstance(value, np.generic) else value
-        if name in known and _is_default(value, known[name].default):
+        if own in defaults and _is_default(value, defaults[own]):
             continue
-        shown = _shown(name, value)
+        shown = _shown(own, value)
         if shown is None:
-            unshown.append(name)
-        typed.append(f"{name}={name if shown is None else shown}")
+            unshown.append(own)
+        typed.append(f"{own}={own if shown is None else shown}")
     first = _text(arguments["formula"])
-    head = function.__name__
-    text = f"{head}({', '.join([code_text(first), source, *typed])})"
-    return Typed(code_text(text, {head}), tuple(unshown))
+    text = f"{name}({', '.join([code_text(first), source, *typed])})"
+    return Typed(code_text(text, {name}), tuple(unshown))
 
 
-def step_text(method: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
-    """A further step of a call: ``.resample(50, seed=1)``.
+def step_text(method: Callable[..., Any], arguments: Mapping[str, Any], view: str = "") -> str:
+    """A further step of a call: ``.resample(50, seed=1)``, ``.model.risk_groups()``.
 
     Parameters
     ----------
@@ -131,12 +123,14 @@ def step_text(method: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
         without its name where that is allowed.
     arguments : mapping
         None is no value.
+    view : str
+        The view of the result whose method it is.
     """
     typed = []
     for i, (key, parameter) in enumerate(
         (k, p) for k, p in inspect.signature(method).parameters.items() if k != "self"
     ):
-        if key not in arguments or key in _NO_PART:
+        if key not in arguments or key in NO_PART:
             continue
         value = arguments[key]
         value = value.item() if isinstance(value, np.generic) else value
@@ -145,7 +139,7 @@ def step_text(method: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
             continue
         shown = _shown(key, value) or key
         typed.append(shown if positional else f"{key}={shown}")
-    return f".{method.__name__}({', '.join(typed)})"
+    return f"{view and '.'}{view}.{method.__name__}({', '.join(typed)})"
 
 
 def _source(data: object) -> str:

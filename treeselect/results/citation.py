@@ -169,7 +169,7 @@ class Citation:
     >>> import treeselect
     >>> data = treeselect.datasets.load("titanic_correlated")
     >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
-    >>> "mRMR" in fit.citation().as_text()
+    >>> "mRMR" in fit.search.citation().as_text()
     True
     """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import falling
-from treeselect.errors import TreeselectWarning, listing
+from treeselect.errors import listing
 from treeselect.models.probing import ResampledReadings, read_model
 from treeselect.printing import MOST_ROWS, SmallTable, signed, significant
 from treeselect.resampling.fit import (
@@ -34,6 +33,7 @@ from treeselect.resampling.fit import (
 from treeselect.results.curves import DOUBLED, LOG_HAZARD, definite, probability_of
 from treeselect.results.effect_points import Points, effect_points
 from treeselect.results.interactions import interactions_of
+from treeselect.running.machine import warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +123,7 @@ def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
     return frame if len(classes) > 1 else frame.drop(columns="class")
 
 
-def warn_of_few(found: pd.DataFrame, *, stacklevel: int) -> None:
+def warn_of_few(found: pd.DataFrame) -> None:
     """Warn of terms, or pairs, without intervals because too few resamples selected them."""
     few = found[found["low"].isna()]
     if (found["n_resamples"] == 0).all() or few.empty:
@@ -131,12 +131,9 @@ def warn_of_few(found: pd.DataFrame, *, stacklevel: int) -> None:
     name = few[[c for c in ("term", "other") if c in few]].agg(":".join, axis=1)
     counts = dict(zip(name, few["n_resamples"], strict=True))
     each = listing([f"{name} ({n:,})" for name, n in counts.items()], 6)
-    warnings.warn(
-        TreeselectWarning(
-            f"Intervals are missing where fewer than {LEAST_RESAMPLES} resamples tell them: {each}."
-            " Draw more, as by `fit.resample(200, effects=True)`."
-        ),
-        stacklevel=stacklevel + 1,
+    warn(
+        f"Intervals are missing where fewer than {LEAST_RESAMPLES} resamples tell them: {each}."
+        " Draw more, as by `fit.resample(200, effects=True)`."
     )
 
 

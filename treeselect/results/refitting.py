@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ from treeselect.engine.arrays import BoolArray
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError, TreeselectWarning, listing
+from treeselect.errors import OptionError, listing
 from treeselect.frames.tables import in_library
 from treeselect.models.boosted import BoostedModel
 from treeselect.models.forest import refit_forest
@@ -59,12 +58,13 @@ from treeselect.models.model import baseline_of
 from treeselect.models.stacked import refit_stack
 from treeselect.printing import Summarised, Summary, SummaryContent
 from treeselect.resampling.assessing import Grow
+from treeselect.resampling.folds import in_own_groups
 from treeselect.results.distributed import is_distributed, refit_on_partitions
 from treeselect.results.estimators import MODELS, refit_estimator
 from treeselect.results.linear_notes import group_notes, left_out_note, weight_notes
 from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
 from treeselect.results.term_tables import FORCED_IN, SELECTED_HERE, TermTested, fitted_terms
-from treeselect.running.machine import memory_errors
+from treeselect.running.machine import memory_errors, warn
 from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
@@ -157,15 +157,10 @@ NOT_VALID = (
 )
 
 
-def refit(
-    result: Fit,
-    model: Any,
-    data: ModelData,
-    missing: object = "drop",
-    ordered: object = "treatment",
-    frame: Any = None,
-) -> Any:
-    """See :meth:`SelectionResult.refit`; `frame` is the data as they were passed, if they were."""
+def refit(result: Fit, model: Any, missing: object = "drop", ordered: object = "treatment") -> Any:
+    """See :meth:`SelectionResult.refit`."""
+    result.design.check_data()
+    data = in_own_groups(result.design, result.choice.folds, result.source)
     coding = read_coding(missing, ordered, data.sources, data.spec.terms)
     if isinstance(model, str) and model == "glm":
         return refit_glm(result, data, coding)
@@ -183,7 +178,7 @@ def refit(
             f"{found_near(model, MODELS)}"
         )
     if is_distributed(model):
-        return refit_on_partitions(result, model, data, frame)
+        return refit_on_partitions(result, model, data, result.source)
     return refit_estimator(result, model, data)
 
 
@@ -193,7 +188,8 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
         raise OptionError(
             f"`refit({model!r})` can't be done without the `fold_groups` of the fit, which are not"
             " in the file that it was loaded from.\n"
-            "  Give `data` with their column, or save the fit with `include_data=True`."
+            "  Use `fit.with_data(data)` with their column, or save the fit with"
+            " `include_data=True`."
         )
     fitted = _TREES[model](
         data.problem,
@@ -392,10 +388,10 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
         If the fit did not converge, the terms separate the classes, or many rows are dropped.
     """
     if coding.missing == "drop":
-        warn_of_gaps(data, result.selected, 'refit("glm")', stacklevel=4)
+        warn_of_gaps(data, result.selected, 'refit("glm")')
     full, left_out, fit = fit_terms(data, result.selected, coding)
     if fit.problems:
-        warnings.warn(TreeselectWarning(" ".join(fit.problems)), stacklevel=4)
+        warn(" ".join(fit.problems))
     n_used, family = full.row_weights.n_observations, data.response.family.name
     table = coefficient_table(fit)
     printed = in_print(data, table)

@@ -25,9 +25,6 @@ def risk_groups_of(
     fold_groups: str | Sequence[Any] | None = None,
     seed: int | None = None,
     workers: Workers | None = None,
-    data: Any = None,
-    weights: Sequence[float] | None = None,
-    offset: Sequence[float] | None = None,
 ) -> RiskGroups:
     """See :meth:`SelectionResult.risk_groups`; figures show what it gives by default."""
     return group_by_risk(
@@ -39,7 +36,4 @@ def risk_groups_of(
         fold_groups=fold_groups,
         seed=result.seed if seed is None else read_seed(seed),
         workers=workers_for(result.n_jobs) if workers is None else workers,
-        data=data,
-        weights=weights,
-        offset=offset,
     )

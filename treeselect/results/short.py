@@ -35,14 +35,13 @@ def fit_lines(fit: Fit) -> tuple[str, ...]:
 def _more(fit: Fit) -> str:
     plot = ".plot(), " if fit.selected else ""
     return (
-        f".summary(), .report('report.html'), {plot}.performance({data_argument(fit)}),"
-        " .predict(new)"
+        f".summary(), .report('report.html'), {plot}{with_data(fit)}.performance(), .predict(new)"
     )
 
 
-def data_argument(fit: Fit, comma: str = "") -> str:
-    """What a call needs if the data were not saved with the fit: "data=data"."""
-    return "" if fit.design.has_data else f"{comma}data=data"
+def with_data(fit: Fit) -> str:
+    """What a call needs if the data were not saved with the fit."""
+    return "" if fit.design.has_data else ".with_data(data)"
 
 
 def stability_text(fit: Fit) -> str:
@@ -50,7 +49,7 @@ def stability_text(fit: Fit) -> str:
     if fit.resampled is None:
         if not fit.selected:
             return "not assessed, because no term was selected"
-        return f"not assessed; see .resample(100{data_argument(fit, ', ')})"
+        return f"not assessed; see {with_data(fit)}.resample(100)"
     stability, one = fit.stability, noun(fit, 1)
     said = verdict(fit, stability)
     if said:

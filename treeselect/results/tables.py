@@ -117,7 +117,7 @@ def history_table(result: Fit) -> pd.DataFrame:
     if found is None:
         raise OptionError(
             f"There is no history: {result.method} does not decide in rounds, as `boruta` does.\n"
-            "  The importances along its path are in `fit.importance_path()`."
+            "  The importances along its path are in `fit.search.importance_path()`."
         )
     rounds, n = found.history.shape
     least, mean, most = np.repeat(found.shadows, n, axis=0).T

@@ -13,7 +13,7 @@ from treeselect.models.capacity import truth_of
 
 def measures(data, groups=None):
     fit = treeselect.select("y ~ .", data, method="mrmr", k=1, seed=1, progress=False)
-    problem, weights = fit.design.problem, fit.design.row_weights.in_groups(groups)
+    problem, weights = fit.data.design.problem, fit.data.design.row_weights.in_groups(groups)
     alone = Alone(problem.data, truth_of(problem, weights.values), weights)
     single = np.eye(len(problem.groups.names), dtype=bool)
     return dict(zip(problem.groups.names, map(alone.of, single), strict=True)), alone

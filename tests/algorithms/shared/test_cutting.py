@@ -18,9 +18,11 @@ def task_of(*, max_size=2, every_size=True, **arguments):
     data = pd.DataFrame(rng.normal(size=(200, 5)), columns=["a", "b", "n1", "n2", "n3"])
     data["y"] = data["a"] + 0.7 * data["b"] + 0.3 * rng.normal(size=200)
     fit = treeselect.select("y ~ .", data, method=RRF(n_trees=1), k=2, seed=1, **arguments)
-    problem = fit.design.problem_for(RRF())
+    problem = fit.data.design.problem_for(RRF())
     assert problem.groups.names == ("a", "b", "n1", "n2", "n3")
-    return Task(problem, fit.design.row_weights, max_size=max_size, every_size=every_size, seed=1)
+    return Task(
+        problem, fit.data.design.row_weights, max_size=max_size, every_size=every_size, seed=1
+    )
 
 
 def step(tuning, **worth):

@@ -26,7 +26,7 @@ def simulated() -> pd.DataFrame:
 
 
 def everything(fit) -> Step:
-    n = len(fit.design.arrays.groups.names)
+    n = len(fit.data.design.arrays.groups.names)
     return Step(0.0, np.ones(n, dtype=bool), np.full(n, 1 / n), 0.0)
 
 
@@ -38,7 +38,7 @@ def test_what_is_not_missed_goes(simulated, formula, left):
     fit = treeselect.select(
         formula, simulated, method="controlburn", k=1, seed=1, forests=1, n_trees=1
     )
-    problem, weight = fit.design.problem, fit.design.weight
+    problem, weight = fit.data.design.problem, fit.data.design.weight
     pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
         everything(fit)
     )[-1]
@@ -60,7 +60,7 @@ def test_kept_units_stay_and_one_unit_is_left(simulated):
         n_trees=1,
         keep="noise",
     )
-    problem, weight = fit.design.problem, fit.design.weight
+    problem, weight = fit.data.design.problem, fit.data.design.weight
     pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
         everything(fit)
     )[-1]
@@ -93,7 +93,7 @@ def test_every_other_method_can_end_with_it(simulated, method):
     assert "noise" not in fit.selected
     if method not in ("grrf", "lasso", "stepwise"):  # whose paths meet another pair first
         assert set(fit.selected) == {"x", "y"}
-    sizes = [step.size for step in fit.steps]
+    sizes = [step.size for step in fit.search.steps]
     assert sizes == sorted(set(sizes))
     tuned = {
         "controlburn": {"lam": 1e-4}, "gbfs": {"mu": 0.0}, "grrf": {"gamma": 0.0},
@@ -120,7 +120,7 @@ def test_a_sample_of_the_rows_tells_the_same(simulated, monkeypatch):
     fit = treeselect.select(
         "sum ~ x + y + noise", simulated, method="controlburn", k=1, seed=1, forests=1, n_trees=1
     )
-    problem, weight = fit.design.problem, fit.design.weight
+    problem, weight = fit.data.design.problem, fit.data.design.weight
     pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
         everything(fit)
     )[-1]

@@ -49,7 +49,7 @@ def select(data, method, k=2, **options):
 
 
 def tasks(fit, **asked):
-    return Task(fit.design.problem, fit.design.row_weights, seed=1, **asked)
+    return Task(fit.data.design.problem, fit.data.design.row_weights, seed=1, **asked)
 
 
 @pytest.fixture(scope="module")
@@ -68,14 +68,16 @@ def test_every_method_can_be_refined(pair, method):
     quick = QUICK.get(method, {})
     fit = select(pair, method, refine=True, **quick)
     if method in ("fcbf", "hsic_lasso"):  # see no pairs, and may find no second one
-        assert fit.k == 2 or any("or do not lower the out-of-bag error" in n for n in fit.notes)
+        assert fit.k == 2 or any(
+            "or do not lower the out-of-bag error" in n for n in fit.search.notes
+        )
     else:
         assert set(fit.selected) == {"x0", "x1"}
-    assert fit.chosen_method.refine
-    assert fit.chosen_method.tells_out_of_bag
-    assert fit.step.error is not None
-    assert fit.step.trace is not None
-    assert fit.importance.sum() == pytest.approx(1.0)
+    assert fit.search.method.refine
+    assert fit.search.method.tells_out_of_bag
+    assert fit.search.step.error is not None
+    assert fit.search.step.trace is not None
+    assert fit.model.importance.sum() == pytest.approx(1.0)
     with pytest.raises(MethodError, match=r"`refine` of .* True or False"):
         METHODS[method](refine=1)
 
@@ -100,7 +102,7 @@ def test_no_copy_takes_the_place_of_a_weak_column(copies):
 
 def test_what_was_there_before_is_told(pair, refined):
     own = select(pair, "mrmr").selected
-    (said,) = [note for note in refined.notes if note.startswith("Selected before")]
+    (said,) = [note for note in refined.search.notes if note.startswith("Selected before")]
     assert said == f"Selected before refinement: `{'`, `'.join(sorted(own))}`."
     assert "out of bag" in refined.summary().as_text()
 
@@ -110,8 +112,8 @@ def test_what_was_there_before_is_told(pair, refined):
 def test_the_error_is_never_above_that_of_the_methods_own_set(copies, name, every_size):
     fit = treeselect.select("y ~ .", copies, method="lasso", k=1, seed=1)
     method = find_method(name, QUICK.get(name, {}))
-    problem = fit.design.problem_for(method)
-    task = Task(problem, fit.design.row_weights, max_size=3, seed=1, every_size=every_size)
+    problem = fit.data.design.problem_for(method)
+    task = Task(problem, fit.data.design.row_weights, max_size=3, seed=1, every_size=every_size)
     judge, keep = Search(task, n_trees=100, margin=1.0).judge, problem.groups.keep
     own = method.path(task)
     steps = dataclasses.replace(method, refine=True).path(task)
@@ -125,10 +127,10 @@ def test_at_a_fixed_tuning_value_nothing_is_left_to_change(copies):
     fit = treeselect.select("y ~ .", copies, method="lasso", lam=0.01, refine=True, seed=1)
     own = treeselect.select("y ~ .", copies, method="lasso", lam=0.01, seed=1)
     assert fit.k < own.k
-    assert fit.step.tuning == 0.01
-    again = Refinement(tasks(fit, max_size=8)).at(fit.step)
-    assert set(np.flatnonzero(again.selected)) == set(np.flatnonzero(fit.step.selected))
-    assert len(fit.steps) == 1
+    assert fit.search.step.tuning == 0.01
+    again = Refinement(tasks(fit, max_size=8)).at(fit.search.step)
+    assert set(np.flatnonzero(again.selected)) == set(np.flatnonzero(fit.search.step.selected))
+    assert len(fit.search.steps) == 1
 
 
 def test_kept_units_stay(pair):
@@ -138,20 +140,20 @@ def test_kept_units_stay(pair):
         "y ~ .", pair, method="lasso", lam=1e-4, refine=True, keep="x5", seed=1
     )
     assert "x5" in fixed.selected
-    alone = Step(np.inf, fixed.design.problem.groups.keep, np.zeros(6), 0.0)
+    alone = Step(np.inf, fixed.data.design.problem.groups.keep, np.zeros(6), 0.0)
     assert Refinement(tasks(fixed, max_size=3)).at(alone).size == 1
 
 
 def test_threads_and_the_order_of_columns_change_nothing(pair, refined):
     other = select(pair[pair.columns[::-1]], "mrmr", refine=True, n_jobs=2)
     assert set(other.selected) == set(refined.selected)
-    assert other.step.error == pytest.approx(refined.step.error)
+    assert other.search.step.error == pytest.approx(refined.search.step.error)
 
 
 def test_a_path_of_all_sizes_ends_where_more_units_do_not_help(pair):
     fit = select(pair, "lasso", "best", folds=2, refine=True)
     assert set(fit.selected) == {"x0", "x1"}
-    assert fit.steps[-1].size < 6
+    assert fit.search.steps[-1].size < 6
 
 
 def test_the_sparse_forest_predicts_from_a_set_that_is_not_on_its_path(copies):

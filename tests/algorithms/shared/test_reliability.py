@@ -43,8 +43,8 @@ def many_levels(seed, n=900):
 
 def task_of(data, **arguments):
     fit = treeselect.select("y ~ .", data, method=RRF(n_trees=1), k=1, seed=1, **arguments)
-    problem = fit.design.problem_for(RRF())
-    return Task(problem, fit.design.row_weights, max_size=2, seed=1)
+    problem = fit.data.design.problem_for(RRF())
+    return Task(problem, fit.data.design.row_weights, max_size=2, seed=1)
 
 
 @pytest.mark.parametrize("method", QUICK)

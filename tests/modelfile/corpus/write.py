@@ -76,7 +76,7 @@ def facts(name: str, found: treeselect.SelectionResult, frame: pd.DataFrame) -> 
         "formula": found.formula,
         "selected": list(found.selected),
         "path": [list(terms) for terms in path["terms"]],
-        "labels": dict(found.design.labels),
+        "labels": dict(found.data.design.labels),
         "stability": found.stability.index if "resamples" in FITS[name][1] else None,
         "predictions": np.asarray(found.predict(frame), dtype=np.float64).tolist(),
     }

@@ -18,7 +18,7 @@ from treeselect.results.effects import effect_notes
 from treeselect.results.recurrence import undefined_words
 from treeselect.results.rows import RowFacts, row_facts
 from treeselect.results.searched import search_notes
-from treeselect.results.short import data_argument
+from treeselect.results.short import with_data
 from treeselect.results.stability_words import place_sentences
 from treeselect.results.summary import (
     options_text,
@@ -137,7 +137,7 @@ def _tuning(fit: Fit) -> Card:
     """The score from the folds that chose the number of terms, and how to get a better one."""
     family = fit.design.response.family
     better = (
-        f"`fit.performance({data_argument(fit)})` estimates the score on new rows by nested"
+        f"`fit{with_data(fit)}.performance()` estimates the score on new rows by nested"
         " cross-validation; `fit.report(performance=...)` shows the result here."
     )
     glance = glance_table(fit).iloc[0]
@@ -178,11 +178,11 @@ def _error(mean: float, standard_error: float) -> str:
 
 def _stability_card(fit: Fit) -> Card:
     if fit.resampled is None:
-        data = data_argument(fit, ", ")
-        how = f"`fit.resample(100{data})` repeats the selection on resamples of the rows."
+        data = with_data(fit)
+        how = f"`fit{data}.resample(100)` repeats the selection on resamples of the rows."
         if not fit.groups:
             how = (
-                f"`fit.resample(100, k=1{data})` selects one {noun(fit, 1)} on each of 100"
+                f"`fit{data}.resample(100, k=1)` selects one {noun(fit, 1)} on each of 100"
                 " resamples of the rows."
             )
         return Card("Stability", "Not assessed", (how,))

@@ -1,0 +1,371 @@
+"""The flow of ``select()``: from its arguments to a fit, and of its resamples."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from treeselect.algorithms.method import OWN, Method, deciding
+from treeselect.algorithms.registry import find_method
+from treeselect.algorithms.task import skipped_sizes
+from treeselect.arguments.checks import (
+    AUTO,
+    USUAL_METHOD,
+    USUAL_SCORE_RULE,
+    USUAL_SIZE,
+    NotGiven,
+    check_count,
+    check_flag,
+    check_resamples,
+    check_rule,
+    described,
+    read_seed,
+)
+from treeselect.designs.preparing import Request, prepare
+from treeselect.designs.problem import FeatureGroups, Problem, check_size, noun_of
+from treeselect.designs.row_sample import check_size_of_sample
+from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import at_least
+from treeselect.errors import OptionError, StabilityError, quoted
+from treeselect.frames.tables import library_of, open_table
+from treeselect.models.model import baseline_of
+from treeselect.resampling.assessing import assess
+from treeselect.resampling.choosing import (
+    Choice,
+    Chosen,
+    Procedure,
+    best_size,
+    most_units,
+    n_shown,
+    run_selection,
+    scored_sizes,
+    sufficient_words,
+    wanted_size,
+)
+from treeselect.resampling.cross_validation import standard_error
+from treeselect.resampling.fit import Asked, Call, Fit
+from treeselect.resampling.folds import Folds, read_folds
+from treeselect.resampling.held_out import confirm
+from treeselect.resampling.resampled import Scheme
+from treeselect.results.calls import NO_PART, call_text, data_text, once
+from treeselect.results.effect_points import effect_points
+from treeselect.results.effects import make_record
+from treeselect.results.refitting import growing
+from treeselect.running.machine import announce_compilation, read_progress, warn
+from treeselect.running.parallel import check_n_jobs, workers_for
+from treeselect.running.pieces import Course
+
+_HALVES = 20
+"""Half-samples by default, where tests choose the number of units."""
+
+ARGUMENTS: dict[str, Any] = {
+    "method": USUAL_METHOD,
+    "k": USUAL_SIZE,
+    "family": "auto",
+    "weights": None,
+    "offset": None,
+    "groups": None,
+    "costs": None,
+    "keep": None,
+    "monotone": None,
+    "resamples": None,
+    "folds": None,
+    "fold_groups": None,
+    "scoring": None,
+    "seed": None,
+    "n_jobs": None,
+    "weights_kind": None,
+    "repeats": None,
+    "new_levels": "error",
+    "trusted": False,
+    "labels": None,
+    "na": None,
+    "rows": None,
+    "progress": None,
+}
+"""Arguments of ``select()`` and their defaults."""
+
+
+def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
+    """Select from one table; `options` are arguments of ``select()`` and of the method."""
+    given = ARGUMENTS | {name: value for name, value in options.items() if name in ARGUMENTS}
+    own = {name: value for name, value in options.items() if name not in ARGUMENTS}
+    k, folds, repeats = given["k"], given["folds"], given["repeats"]
+    if isinstance(k, NotGiven) and not (folds is None and repeats is None):
+        k = USUAL_SCORE_RULE
+    n_jobs, resamples = check_n_jobs(given["n_jobs"]), given["resamples"]
+    resamples = None if resamples is None else check_resamples(resamples)
+    seed, progress = read_seed(given["seed"]), read_progress(given["progress"])
+    asked = {**given, "formula": formula, "keep": once(given["keep"]), "seed": seed}
+    asked_method = find_method(given["method"], own).giving_way(k)
+    method = deciding(asked_method, k)
+    names = [field.name for field in dataclasses.fields(Request)]
+    request = Request(**{name: asked[name] for name in names})
+    rows = check_size_of_sample(asked["rows"])
+    table = open_table(data, rows)
+    asked_folds = read_folds(
+        5 if folds is None else folds, 1 if repeats is None else repeats,
+        given["fold_groups"], len(table),
+    )  # fmt: skip
+    design = prepare(request, table, table.labels, rows=rows, seed=seed)
+    design = dataclasses.replace(design, library=library_of(data))
+    problem, workers = design.problem_for(method), workers_for(n_jobs)
+    choice = Choice(_check_k(k, method, problem), asked_folds.for_rows(design.response.rows))
+    _check_folds(choice.k, folds=folds, repeats=repeats)
+    announce_compilation(progress)
+    procedure = Procedure(problem, method, design.row_weights, choice)
+    found, model = run_selection(procedure, seed, workers, progress)
+    if found.step.warning is not None:
+        warn(found.step.warning)
+    notes = (
+        *_notes(found, choice.k, method, problem.groups),
+        *_fold_notes(choice.folds),
+        _resample_note(resamples or 0, found.step.size, problem.groups),
+        method.note,
+        model.note,
+    )
+    arguments = {name: value for name, value in asked.items() if name not in NO_PART} | own
+    fit = Fit(
+        design=design,
+        call=_call(
+            data, arguments, (len(table), len(table.columns)),
+            _rule(found, choice, method, problem, decides=asked_method.tuning_value is None),
+        ),
+        chosen_method=method,
+        steps=found.steps,
+        step=found.step,
+        scores=found.scores,
+        p_values=found.p_values,
+        model=model,
+        seed=seed,
+        n_jobs=n_jobs,
+        progress=progress,
+        notes=tuple(note for note in notes if note is not None),
+        choice=choice,
+        baseline=baseline_of(problem, design.weight, model, workers.n_threads),
+        asked=Asked(arguments, data),
+        held_out=confirm(design, model, table, request, workers.n_threads),
+    )  # fmt: skip
+    return _with_halves(fit, resamples)
+
+
+def _call(data: Any, arguments: Mapping[str, Any], shape: tuple[int, int], rule: str) -> Call:
+    typed = call_text("select", data, arguments, ARGUMENTS)
+    return Call(typed.text, data_text(data, shape), rule, unshown=" ".join(typed.unshown))
+
+
+def _with_halves(fit: Fit, resamples: int | None) -> Fit:
+    """The fit with the requested resamples, or those that come with ``k="auto"``."""
+    n = resamples if resamples is not None else _HALVES if fit.choice.k == AUTO else 0
+    if n == 0 or fit.k == 0:
+        return fit
+    try:
+        return dataclasses.replace(resample(fit, n), call=fit.call)
+    except StabilityError as error:
+        if resamples is not None:
+            raise
+        note = f"No half-samples were searched. {error}"
+        return dataclasses.replace(fit, notes=(*fit.notes, note))
+
+
+def resample(
+    fit: Fit,
+    n: int,
+    *,
+    scheme: Scheme | None = None,
+    k: Any = None,
+    path: bool | int = False,
+    seed: int | None = None,
+    fold_groups: str | Sequence[Any] | None = None,
+    effects: bool = False,
+    course: Course | None = None,
+) -> Fit:
+    """See :meth:`SelectionResult.resample`."""
+    course = Course(workers_for(fit.n_jobs), fit.progress) if course is None else course
+    seed = fit.seed if seed is None else seed
+    effects = check_flag("effects", effects) and bool(fit.selected)
+    here, folds = fit.in_groups(fold_groups)
+    method = fit.chosen_method if k is None else fit.chosen_method.tuned(None)
+    choice = _choice_on_resamples(fit, k)
+    usual: Scheme = "complementary" if choice.k == AUTO else "bootstrap"
+    scheme = usual if scheme is None else scheme
+    halves = choice.k == AUTO == fit.choice.k and scheme == "complementary"
+    known = dataclasses.replace(fit, design=here)
+    points = effect_points(known) if effects else None
+    found, scores, readings = assess(
+        Procedure(here.problem_for(method), method, here.row_weights, choice),
+        fit.step.selected,
+        n_resamples=n,
+        scheme=scheme,
+        path=path,
+        n_scored=n_shown(fit.k, here.arrays.groups) if halves else 0,
+        seed=stream_seed(seed, "stability"),
+        groups_name=folds.groups_name,
+        probes=None if points is None else points.probes,
+        grow=None if points is None else growing(fit),
+        course=course,
+    )
+    return dataclasses.replace(
+        fit,
+        resampled=found,
+        scores=fit.scores if scores is None else scores,
+        effect_record=None if points is None else make_record(known, points, readings),
+    )
+
+
+def _choice_on_resamples(fit: Fit, k: Any) -> Choice:
+    """How resamples choose their number of units."""
+    if k is None and fit.choice.k not in (None, AUTO):
+        k = fit.k
+    if isinstance(k, str):
+        check_rule(k)
+    elif k is not None:
+        k = check_count("k", k, least=0)
+    return fit.choice if k is None else dataclasses.replace(fit.choice, k=k)
+
+
+# --- arguments ---------------------------------------------------------------------------------
+
+
+def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
+    """The rule for the number of units: a number, a rule's name, or None (tuning parameter)."""
+    if method.tuning_value is not None:
+        if k is None or isinstance(k, NotGiven):  # a tuning parameter overrides the default
+            return None
+        if method.tuning_value == OWN and isinstance(k, str):
+            raise OptionError(
+                f"`k={described(k)}` needs several sizes to choose from, and {method.name} finds a"
+                " single set.\n  Give an integer, to which the set is cut, or omit `k`."
+            )
+        raise OptionError(
+            f"`k` and `{method.tuning_name}` can't both determine the number of terms.\n"
+            f"  Found: k={described(k)} and {method.tuning_name}={method.tuning_value!r}."
+            " Omit one of them."
+        )
+    if k is None:
+        way = f"`{method.tuning_name}`, or `k`" if method.tuning_name else "`k`"
+        none = "" if method.tuning_name else f" {method.name} has none."
+        raise OptionError(
+            "`k=None` leaves the number of terms to the tuning parameter, which must then be"
+            f" given.{none}\n  Give {way}."
+        )
+    if isinstance(k, str):
+        check_rule(k)
+        return str(k)
+    return check_size(k, problem.groups)
+
+
+def _check_folds(k: int | str | None, **given: object) -> None:
+    """Raise an OptionError for folds that would choose nothing."""
+    for name, value in given.items():
+        if value is not None and k == AUTO:
+            raise OptionError(
+                f'`{name}` needs `k="1se"` or `k="best"`, which choose the number of terms by'
+                f' cross-validated scores.\n  Found: k="auto". Omit `{name}`, or `k`.'
+            )
+
+
+# --- choice ------------------------------------------------------------------------------------
+
+
+def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, decides: bool) -> str:
+    """How the number of units was chosen, in words."""
+    if choice.k is None:
+        if method.tuning_value == OWN:
+            return method.tuning_words
+        way = f"chosen by {method.name} ({{}})" if decides else "{} (fixed)"
+        return way.format(method.tuning_words)
+    if isinstance(choice.k, int):
+        return "k fixed" if found.step.size == choice.k else f"k = {choice.k} requested"
+    if found.p_values is not None:
+        return sufficient_words(found.p_values)
+    assert found.scores is not None
+    score, done = problem.family.score_name, found.scores.words(choice.folds)
+    if choice.k == "best":
+        return f"best {score}, {done}"
+    best = best_size(scored_sizes(found.scores, problem.groups.keep), found.scores)
+    return f"1 s.e. rule, {done} (best {score} at k = {best})"
+
+
+def _end_notes(found: Chosen, groups: FeatureGroups) -> list[str]:
+    """That the path ends before all units are in, and where these predict better."""
+    scores, n_units, most = found.scores, len(groups.names), most_units(groups)
+    if scores is None or scores.full is None:
+        return []
+    notes, many = [], noun_of(groups.terms)
+    last = max(size for size in scores.sizes if size < n_units)
+    if last < min(most, n_units - 1):
+        one_path = scores.spared is not None
+        ends = "The path ends with" if one_path else "Most paths end with at most"
+        notes.append(
+            f"{ends} {last} {noun_of(groups.terms, last)}: of larger sets, only that"
+            f" of all {n_units:,} {many} has a score."
+        )
+    least = scores.full_mean - standard_error(scores.full, scores.repeats)
+    if n_units not in scores.sizes and not at_least(max(scores.mean[scores.sizes]), least):
+        notes.append(
+            f"A model with all {n_units:,} {many} predicts better than those with up to {last}, by"
+            " more than one standard error."
+        )
+    return notes
+
+
+def _fold_notes(folds: Folds) -> tuple[str, ...]:
+    if not isinstance(folds.groups_name, str):
+        return ()
+    return (
+        f"Rows with the same {quoted(folds.groups_name)} stay together in folds, bags of trees and"
+        " resamples; `.` in the formula does not include this column.",
+    )
+
+
+def _resample_note(resamples: int, size: int, groups: FeatureGroups) -> str | None:
+    """That no resamples were drawn although the call requests them."""
+    if not resamples or size > 0:
+        return None
+    one = noun_of(groups.terms, 1)
+    return (
+        f"No resamples were drawn, because no {one} was selected; `resample(100, k=1)` selects one"
+        f" {one} on each resample."
+    )
+
+
+def _notes(
+    found: Chosen, k: int | str | None, method: Method, groups: FeatureGroups
+) -> tuple[str, ...]:
+    step, steps, many = found.step, found.steps, noun_of(groups.terms)
+    notes = [said for said in (step.warning, step.warned) if said is not None]
+    if step.cut_from is not None:
+        below = max((s.size for s in steps if s.size < step.size), default=0)
+        notes.append(
+            f"The path jumps from {below} to {step.cut_from} {many}: the larger set was cut to the"
+            f" {step.size} most important."
+        )
+    notes += step.notes
+    size = wanted_size(k, found.scores, groups.keep)
+    if size is not None and step.size < size and not step.was_cut_short:
+        why = "Cross-validation favours" if isinstance(k, str) else "The call requests"
+        notes.append(
+            f"{why} {size} {noun_of(groups.terms, size)}, but only {step.size}"
+            f" {'enters' if step.size == 1 else 'enter'} the path: {method.why_left_out}."
+        )
+    notes += _end_notes(found, groups)
+    skipped = skipped_sizes([s for s in steps if not np.isnan(s.tuning)] or steps)
+    if isinstance(k, str) and skipped:
+        *others, last = map(str, skipped)
+        sizes = f"{', '.join(others)} or {last}" if others else last
+        these = "these sizes" if others else "this size"
+        instead = "the next smaller one was scored instead"
+        if method.predicts_any_set:
+            instead = f"the next larger one was cut to {these}"
+        notes.append(
+            f"No model with exactly {sizes} {noun_of(groups.terms, skipped[-1])} lies on the path;"
+            f" {instead}."
+        )
+    most = most_units(groups)
+    if isinstance(k, str) and step.size == most < len(groups.names):
+        notes.append(f"At most {most} {many} were considered; give `k` to select more.")
+    return tuple(notes)
