@@ -54,7 +54,7 @@ def ours(frame, seed, quick):
         "y ~ .", frame, method="lasso", k=len(units), keep=units, groups={"pair": ["one", "other"]},
         seed=seed, n_jobs=1,
     )  # fmt: skip
-    found = fit.model.conditional_importance(repeats=1 if quick else 5, n_jobs=1).tidy()
+    found = fit.model.conditional_importance(repeats=1 if quick else 5).tidy()
     return found.set_index("term")["p_value"].to_dict()
 
 

@@ -25,10 +25,9 @@ from treeselect.resampling.folds import Splitter
 from treeselect.resampling.resampled import Scheme
 from treeselect.resampling.stability import Stability
 from treeselect.results.calls import step_text
-from treeselect.results.fitting import fit_selection, resample
+from treeselect.results.fitting import fit_selection, resample, updated_arguments
 from treeselect.results.predicting import predict, values_of
 from treeselect.results.tables import glance_table, path_table, tidy_table
-from treeselect.results.updating import updated_arguments
 from treeselect.results.views import DataView, ModelView, SearchView
 from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.pieces import Course, Piece, check_on_piece, read_checkpoint
@@ -989,7 +988,7 @@ class SelectionResult:
             )
 
     def __repr__(self) -> str:
-        from treeselect.results.short import fit_lines
+        from treeselect.results.summary import fit_lines
 
         return "\n".join(fit_lines(self._fit))
 

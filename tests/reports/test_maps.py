@@ -12,7 +12,7 @@ import treeselect
 from treeselect.reports.gather import gather
 from treeselect.reports.render import render
 from treeselect.resampling.stability import Stability
-from treeselect.results.near import near_units
+from treeselect.results.describing import near_units
 
 ODD = "<b>odd</b>"
 

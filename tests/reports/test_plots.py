@@ -27,9 +27,9 @@ from treeselect.errors import (
     TreeselectError,
 )
 from treeselect.reports.plots import CONTEST_KINDS, KINDS
-from treeselect.results.frequencies import selected_first
-from treeselect.results.inside import association_table
 from treeselect.results.shapes import shape_table
+from treeselect.results.tables import selected_first
+from treeselect.results.trees import association_table
 
 HOSTILE = "$a_{b$ _%"
 

@@ -15,8 +15,14 @@ from treeselect.designs.weights import no_weights
 from treeselect.errors import DataError, OptionError, TreeselectWarning
 from treeselect.models.probing import read_model, read_resample
 from treeselect.resampling import fit as fits
-from treeselect.results.effect_points import effect_points, quartile_rows
-from treeselect.results.effects import effect_cells, effect_notes, effect_table, effect_tables
+from treeselect.results.effects import (
+    effect_cells,
+    effect_notes,
+    effect_points,
+    effect_table,
+    effect_tables,
+    quartile_rows,
+)
 
 
 @pytest.fixture(scope="module")

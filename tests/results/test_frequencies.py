@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from treeselect.results.frequencies import selected_first
+from treeselect.results.tables import selected_first
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from treeselect import ControlBurn, Forest
 from treeselect.designs.modeldata import Coded, association, coded_number
 from treeselect.errors import DataError, MethodError, OptionError
 from treeselect.results.curves import curves
-from treeselect.results.inside import association_table
+from treeselect.results.trees import association_table
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from treeselect.engine.ensembles.interaction import beyond_both, strength
 from treeselect.errors import DataError, OptionError, TreeselectWarning
 from treeselect.models.probing import read_resampled_strengths, read_strengths
 from treeselect.resampling import assessing
-from treeselect.results.interactions import interaction_table, interval_note, pair_points
+from treeselect.results.shapes import interaction_table, interval_note, pair_points
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import treeselect
 from treeselect.errors import DataError, OptionError
 from treeselect.models.forest import outside_bags
 from treeselect.models.stacked import outside_stack
-from treeselect.results.intervals import _bound
+from treeselect.results.predicting import _bound
 
 
 def simulated(n, seed):

@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 
-from treeselect.results.inside import association_table
-from treeselect.results.maps import pair_map, shape_map
+from treeselect.results.curves import pair_map, shape_map
 from treeselect.results.shapes import shape_table
+from treeselect.results.trees import association_table
 
 
 def test_every_pair_of_values_stands_at_its_place(fitted):

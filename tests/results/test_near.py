@@ -12,7 +12,7 @@ import treeselect
 from treeselect.designs.modeldata import Associations
 from treeselect.errors import DataError
 from treeselect.resampling.stability import Stability
-from treeselect.results.near import association_map, co_selection_map, near_units
+from treeselect.results.describing import association_map, co_selection_map, near_units
 
 
 def drawn(units, selected, kept=()):

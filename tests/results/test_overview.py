@@ -9,7 +9,7 @@ import pytest
 from quick import changed
 
 from treeselect.resampling.stability import Stability
-from treeselect.results.overview import overview_table
+from treeselect.results.summary import overview_table
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from treeselect.results.recurrence import (
+from treeselect.results.verdict import (
     each_selected_all,
     kept_units,
     sizes_of_resamples,

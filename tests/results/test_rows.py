@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import treeselect
-from treeselect.results.rows import RowFacts, row_facts
+from treeselect.results.tables import RowFacts, row_facts
 
 
 def test_counts_are_those_of_the_data(mixed, fitted):

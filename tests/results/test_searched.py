@@ -11,7 +11,7 @@ from quick import changed
 from round_numbers import EXCHANGES, RIVALS, with_trace
 
 from treeselect.errors import OptionError
-from treeselect.results.searched import search_notes, search_tables
+from treeselect.results.tables import search_notes, search_tables
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from treeselect.resampling.stability import Stability
-from treeselect.results.stability_words import (
+from treeselect.results.verdict import (
     model_sentence,
     pair_sentence,
     place_sentences,

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from quick import changed
 
 import treeselect
-from treeselect.results.short import stability_text
+from treeselect.results.summary import stability_text
 from treeselect.results.verdict import (
     agreement_note,
     outsiders_note,

@@ -19,7 +19,7 @@ from treeselect.reports.selection import checks, data, head, model, path, resamp
 from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.fit import as_shown, noun
 from treeselect.resampling.performance import Performance
-from treeselect.results.belonging import check_found, check_linear
+from treeselect.results.calls import check_found, check_linear
 
 if TYPE_CHECKING:
     from treeselect.comparison.record import Contest

@@ -45,14 +45,13 @@ from treeselect.results.curves import (
     has_curve,
     importance_lines,
     of_all_classes,
+    pair_map,
+    shape_map,
 )
-from treeselect.results.frequencies import selected_first
-from treeselect.results.inside import association_table
-from treeselect.results.interactions import interaction_table
-from treeselect.results.maps import pair_map, shape_map
-from treeselect.results.risk import risk_groups_of
-from treeselect.results.shapes import given_terms, selected_term
-from treeselect.results.tables import history_table, importances_of, path_table
+from treeselect.results.refitting import risk_groups_of
+from treeselect.results.shapes import given_terms, interaction_table, selected_term
+from treeselect.results.tables import history_table, importances_of, path_table, selected_first
+from treeselect.results.trees import association_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect.algorithms.forests.gbfs import GBFS, Ensembles
 from treeselect.algorithms.task import Task
-from treeselect.arguments.checks import check_flag, found_near
+from treeselect.arguments.checks import check_flag, found_near, read_seed
 from treeselect.designs.labels import in_labels, shown_names
 from treeselect.designs.linear import (
     WAYS_OUT,
@@ -28,7 +28,7 @@ from treeselect.engine.arrays import BoolArray
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError, listing
+from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.tables import in_library
 from treeselect.models.boosted import BoostedModel
 from treeselect.models.forest import refit_forest
@@ -40,11 +40,13 @@ from treeselect.models.linear.coefficients import (
     in_print,
     ratio_notes,
     reference_levels,
+    robust_note,
     rows_with_references,
     table_head,
     table_rows,
 )
 from treeselect.models.linear.data import LinearData
+from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.maketables import (
     SAME_ROWS,
     ModelColumn,
@@ -58,14 +60,25 @@ from treeselect.models.model import baseline_of
 from treeselect.models.stacked import refit_stack
 from treeselect.printing import Summarised, Summary, SummaryContent
 from treeselect.resampling.assessing import Grow
-from treeselect.resampling.folds import in_own_groups
-from treeselect.results.distributed import is_distributed, refit_on_partitions
-from treeselect.results.estimators import MODELS, refit_estimator
-from treeselect.results.linear_notes import group_notes, left_out_note, weight_notes
-from treeselect.results.linear_predictor import LinearPredictor, Predicting, linear_predictor
-from treeselect.results.term_tables import FORCED_IN, SELECTED_HERE, TermTested, fitted_terms
+from treeselect.resampling.conditional import RiskGroups, group_by_risk
+from treeselect.resampling.folds import Splitter, in_own_groups
+from treeselect.results.estimators import (
+    MODELS,
+    is_distributed,
+    refit_estimator,
+    refit_on_partitions,
+)
+from treeselect.results.linear_predictor import (
+    FORCED_IN,
+    SELECTED_HERE,
+    LinearPredictor,
+    Predicting,
+    TermTested,
+    fitted_terms,
+    linear_predictor,
+)
 from treeselect.running.machine import memory_errors, warn
-from treeselect.running.parallel import workers_for
+from treeselect.running.parallel import Workers, workers_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -440,4 +453,93 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
         fitted=fitted_terms(data, full, fit, content.facts[0][1], references),
         predictor=linear_predictor(data, full, fit),
         fingerprint=data_fingerprint(data),
+    )
+
+
+# --- notes on linear models ----------------------------------------------------------------------
+
+
+def group_notes(name: str | bool, data: ModelData, fits: Sequence[LinearFit]) -> tuple[str, ...]:
+    """What is assumed of rows of the same cluster."""
+    if not name or data.row_weights.is_sample:
+        return ()
+    if all(fit.n_groups is not None for fit in fits):
+        return (robust_note(fits),)
+    return (naive_words(name),)
+
+
+def naive_words(name: str | bool) -> str:
+    """That standard errors ignore clusters."""
+    of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
+    return f"Standard errors treat rows of {of} as independent and are too small if they are not."
+
+
+def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:
+    if not left_out:
+        return ()
+    beside = "" if fit.n_events is None else ", or of these and columns constant within strata"
+    return (
+        "Dropped because they are linear combinations of preceding columns"
+        f"{beside}: {listing(left_out)}.",
+    )
+
+
+def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
+    notes = []
+    of_events = fit.n_events is not None
+    if of_events and not data.row_weights.are_equal:
+        notes.append(
+            "Case weights multiply rows at risk and events, as in R's `coxph`; an event of weight 2"
+            " is one event, not two tied ones."
+            + ("" if data.row_weights.are_copies else " They are divided by their mean.")
+        )
+    elif data.row_weights.is_sample:
+        notes.append("Case weights are relative: divided by their mean.")
+    elif not data.row_weights.are_copies:
+        notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")
+    elif (data.weight > 1).any():
+        notes.append("Case weights are frequencies: each row counts as so many rows.")
+    if data.row_weights.is_sample:
+        notes.append(_robust_words(fit))
+    if data.offset is not None:
+        least_squares = fit.model.startswith(("OLS", "WLS"))
+        notes.append(
+            "The offset is subtracted from the response."
+            if least_squares
+            else "The offset is part of the linear predictor."
+        )
+    return tuple(notes)
+
+
+def _robust_words(fit: LinearFit) -> str:
+    units = "rows" if fit.n_groups is None else f"{fit.n_groups:,} clusters"
+    return (
+        f"Standard errors are robust (linearised, over {units}), as in R's `survey`; strata and"
+        " finite populations are not taken into account."
+    )
+
+
+# --- groups by predicted risk --------------------------------------------------------------------
+
+
+def risk_groups_of(
+    result: Fit,
+    n_groups: int = 3,
+    horizon: float | None = None,
+    folds: int | Splitter | Sequence[int] = 10,
+    *,
+    fold_groups: str | Sequence[Any] | None = None,
+    seed: int | None = None,
+    workers: Workers | None = None,
+) -> RiskGroups:
+    """See :meth:`SelectionResult.risk_groups`; figures show what it gives by default."""
+    return group_by_risk(
+        result,
+        growing(result) or refit_forest,
+        n_groups,
+        horizon,
+        folds,
+        fold_groups=fold_groups,
+        seed=result.seed if seed is None else read_seed(seed),
+        workers=workers_for(result.n_jobs) if workers is None else workers,
     )

@@ -26,23 +26,34 @@ from treeselect.printing import (
     score_text,
 )
 from treeselect.resampling.error_bounds import no_bound
-from treeselect.resampling.fit import as_shown, noun, selected_of_all
+from treeselect.resampling.fit import as_shown, noun, selected_of_all, selection_clause
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
-from treeselect.results.recurrence import BY_REQUEST, could_vary, kept_units, undefined_words
-from treeselect.results.searched import search_notes, search_tables
-from treeselect.results.stability_words import (
+from treeselect.results.tables import glance_table, search_notes, search_tables, tidy_table
+from treeselect.results.verdict import (
+    BY_REQUEST,
+    FEWEST,
+    agreement_note,
     correlated_sentence,
+    could_vary,
+    each_selected_all,
+    kept_units,
     model_sentence,
+    outsiders_note,
     pair_sentence,
     place_sentences,
     recurrence_sentence,
+    size_note,
+    standing,
+    undefined_words,
+    verdict,
 )
-from treeselect.results.tables import glance_table, tidy_table
-from treeselect.results.verdict import agreement_note, outsiders_note, size_note, verdict
 from treeselect.running.pieces import stopped_note
+from treeselect.shown import shown
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from treeselect.designs.modeldata import ModelData
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.stability import Stability
@@ -397,3 +408,111 @@ def _bound_notes(result: Fit, stability: Stability) -> list[str]:
         f"Selected {passed}: {names}. At most {false} expected among them"
         f" ({found.paper}; if such {more_of} are exchangeable)."
     ]
+
+
+# --- the selected terms and the most frequent others ---------------------------------------------
+
+
+def overview_table(fit: Fit, most: int, most_others: int) -> tuple[pd.DataFrame, int]:
+    """The first selected terms, and unselected terms that resamples selected about as often.
+
+    These are terms whose unit was selected in at least half of the resamples, or more often than
+    the rarest selected one, or is interchangeable with a selected one
+    (:mod:`treeselect.resampling.agreement`); the most frequent first.
+
+    Parameters
+    ----------
+    fit : Fit
+    most, most_others : int
+        Rows of selected and of unselected terms.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        Rows of ``tidy()`` with ``kept`` (whether it was forced in) and ``substitutes`` (tuple of
+        the units with which it is interchangeable).
+    n_left_out : int
+        Further rows, for which there is no room.
+    """
+    tidy = tidy_table(fit)
+    inside = tidy["selected"].to_numpy(dtype=bool)
+    if fit.resampled is None:
+        found = tidy[inside].assign(kept=False)
+        found["substitutes"] = [()] * len(found)
+        return found.head(most), max(len(found) - most, 0)
+    stability = fit.stability
+    alike = {unit: place.units for place in stability.places for unit in place.units}
+    kept = kept_units(stability)
+    table = tidy.assign(kept=tidy["group"].isin(kept))
+    table["substitutes"] = [
+        tuple(other for other in alike.get(unit, ()) if other != unit) for unit in tidy["group"]
+    ]
+    near = ~inside & tidy["group"].isin(_near(fit, stability)).to_numpy(dtype=bool)
+    others = table[near].sort_values("frequency", ascending=False, kind="stable")
+    parts = [table[inside].head(most), others.head(most_others)]
+    left_out = int(inside.sum()) + len(others) - sum(map(len, parts))
+    return _stacked(parts), left_out
+
+
+def _near(fit: Fit, stability: Stability) -> list[str]:
+    """Unselected units that some resample selected and that a reader must know of."""
+    units = standing(fit, stability)
+    alike = (u for u in units.outside if units.count[u] and u in units.interchangeable)
+    return [*units.intruders, *units.overtaking, *alike]
+
+
+def _stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.concat(parts, ignore_index=True)
+
+
+# --- a selection in five lines: what ``print(fit)`` shows ----------------------------------------
+
+
+def fit_lines(fit: Fit) -> tuple[str, ...]:
+    """What was selected, how well it predicts, how stable it is, and where to find more."""
+    fit = as_shown(fit)
+    name, score = score_fact(fit)
+    selected = enumeration(fit.selected, most=12, room=120) if fit.selected else "nothing"
+    return tuple(
+        shown(line)
+        for line in (
+            selection_clause(fit),
+            f"  Selected: {selected}",
+            f"  {name}: {score}",
+            f"  Stability: {stability_text(fit)}",
+            f"  More: {_more(fit)}",
+        )
+    )
+
+
+def _more(fit: Fit) -> str:
+    plot = ".plot(), " if fit.selected else ""
+    return (
+        f".summary(), .report('report.html'), {plot}{with_data(fit)}.performance(), .predict(new)"
+    )
+
+
+def with_data(fit: Fit) -> str:
+    """What a call needs if the data were not saved with the fit."""
+    return "" if fit.design.has_data else ".with_data(data)"
+
+
+def stability_text(fit: Fit) -> str:
+    """The verdict, or why there is none."""
+    if fit.resampled is None:
+        if not fit.selected:
+            return "not assessed, because no term was selected"
+        return f"not assessed; see {with_data(fit)}.resample(100)"
+    stability, one = fit.stability, noun(fit, 1)
+    said = verdict(fit, stability)
+    if said:
+        return said
+    if stability.n_resamples < FEWEST:
+        return f"{stability.words}, too few for a verdict"
+    if each_selected_all(stability):
+        return f"no verdict: {stability.words} all selected {undefined_words(stability, one)}"
+    if not fit.selected:
+        return "no verdict, because no term was selected"
+    return f"no verdict, because every selected {one} was forced in"

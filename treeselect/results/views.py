@@ -25,15 +25,11 @@ from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
 from treeselect.resampling.held_out import HeldOutScore
 from treeselect.results.calls import step_text
-from treeselect.results.describing import describe_table
+from treeselect.results.describing import describe_table, neighbour_table
 from treeselect.results.effects import effect_table, warn_of_few
-from treeselect.results.inside import importance_path_table, node_table, tree_table
-from treeselect.results.interactions import interaction_table
-from treeselect.results.neighbours import neighbour_table
-from treeselect.results.searched import alternative_table, exchange_table
-from treeselect.results.shapes import shape_table
-from treeselect.results.tables import history_table
-from treeselect.results.trees import rules
+from treeselect.results.shapes import interaction_table, shape_table
+from treeselect.results.tables import alternative_table, exchange_table, history_table
+from treeselect.results.trees import importance_path_table, node_table, rules, tree_table
 from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
@@ -516,7 +512,7 @@ class ModelView:
         >>> fit.model.risk_groups(folds=3).calibration()["group"].to_list()
         ['low', 'middle', 'high']
         """
-        from treeselect.results.risk import risk_groups_of
+        from treeselect.results.refitting import risk_groups_of
 
         fit = self._fit
         found = risk_groups_of(fit, n_groups, horizon, folds, fold_groups=fold_groups, seed=seed)
@@ -823,7 +819,7 @@ class SearchView:
         @manual{treeselect,
         """
         from treeselect.resampling.performance import Performance
-        from treeselect.results.belonging import check_found
+        from treeselect.results.calls import check_found
         from treeselect.results.citation import cite
         from treeselect.results.versions import software_versions
 

@@ -20,8 +20,17 @@ from treeselect.reports.parts import Table
 from treeselect.resampling.agreement import LEAST_ASSOCIATION
 from treeselect.resampling.fit import noun
 from treeselect.results.curves import number_text
-from treeselect.results.describing import FEW_ROWS, MISSING, NUMBERS, describe_table, rare_levels
-from treeselect.results.near import LEAST_FREQUENCY, MOST_UNITS, association_map, near_units
+from treeselect.results.describing import (
+    FEW_ROWS,
+    LEAST_FREQUENCY,
+    MISSING,
+    MOST_UNITS,
+    NUMBERS,
+    association_map,
+    describe_table,
+    near_units,
+    rare_levels,
+)
 from treeselect.results.summary import rows_note
 from treeselect.results.tables import tidy_table
 

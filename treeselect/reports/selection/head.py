@@ -15,20 +15,23 @@ from treeselect.reports.selection.data import data_sentences
 from treeselect.resampling.fit import noun
 from treeselect.results.citation import Citation, cite, versions_text
 from treeselect.results.effects import effect_notes
-from treeselect.results.recurrence import undefined_words
-from treeselect.results.rows import RowFacts, row_facts
-from treeselect.results.searched import search_notes
-from treeselect.results.short import with_data
-from treeselect.results.stability_words import place_sentences
 from treeselect.results.summary import (
     options_text,
     reference_facts,
     rows_note,
     score_fact,
     stability_notes,
+    with_data,
 )
-from treeselect.results.tables import glance_table
-from treeselect.results.verdict import FEWEST, agreement_note, verdict, verdict_words
+from treeselect.results.tables import RowFacts, glance_table, row_facts, search_notes
+from treeselect.results.verdict import (
+    FEWEST,
+    agreement_note,
+    place_sentences,
+    undefined_words,
+    verdict,
+    verdict_words,
+)
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit

@@ -35,14 +35,14 @@ from treeselect.results.curves import (
     of_all_classes,
 )
 from treeselect.results.effects import decimals
-from treeselect.results.inside import tree_table, units_without_trees
-from treeselect.results.interactions import (
+from treeselect.results.refitting import risk_groups_of
+from treeselect.results.shapes import (
     are_kept,
     interaction_table,
     interval_note,
     strength_texts,
 )
-from treeselect.results.risk import risk_groups_of
+from treeselect.results.trees import tree_table, units_without_trees
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,9 +15,16 @@ from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, table_around
 from treeselect.resampling.fit import noun
 from treeselect.results.curves import ImportanceLines, importance_lines
-from treeselect.results.searched import HEADS, exchange_rows, rival_rows, search_notes
 from treeselect.results.summary import is_selected_on_its_rows
-from treeselect.results.tables import beyond_path, decision_table, path_table
+from treeselect.results.tables import (
+    HEADS,
+    beyond_path,
+    decision_table,
+    exchange_rows,
+    path_table,
+    rival_rows,
+    search_notes,
+)
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit

@@ -17,12 +17,18 @@ from treeselect.resampling.error_bounds import has_q_values
 from treeselect.resampling.fit import noun
 from treeselect.resampling.resampled import PAIR_LEVEL, PathLines, path_lines
 from treeselect.resampling.stability import Stability
-from treeselect.results.frequencies import selected_first
-from treeselect.results.near import CoSelection, co_selection_map, near_units
-from treeselect.results.recurrence import BY_REQUEST, could_vary, kept_units, sizes_of_resamples
-from treeselect.results.stability_words import has_pairs, pair_sentence
+from treeselect.results.describing import CoSelection, co_selection_map, near_units
 from treeselect.results.summary import stability_notes
-from treeselect.results.verdict import verdict
+from treeselect.results.tables import selected_first
+from treeselect.results.verdict import (
+    BY_REQUEST,
+    could_vary,
+    has_pairs,
+    kept_units,
+    pair_sentence,
+    sizes_of_resamples,
+    verdict,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,8 +18,8 @@ from treeselect.results.effects import (
     meaning_of_effects,
     scale_of_effects,
 )
-from treeselect.results.overview import overview_table
-from treeselect.results.recurrence import BY_REQUEST, could_vary
+from treeselect.results.summary import overview_table
+from treeselect.results.verdict import BY_REQUEST, could_vary
 
 if TYPE_CHECKING:
     import pandas as pd
