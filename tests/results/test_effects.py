@@ -259,7 +259,7 @@ def test_of_times_effects_are_log_hazard_ratios():
         for end in ("from", "to")
     ]
     assert row["effect"] == pytest.approx(ends[1] - ends[0], abs=0.02)  # ends are rounded
-    shape = fit.shape("risky").set_index("risky")["mean"]
+    shape = fit.model.shape("risky").set_index("risky")["mean"]
     assert shape.iloc[-1] > shape.iloc[0] + 0.5
     record = dataclasses.replace(fit, effect_record=fit.resample(2, effects=True).effect_record)
     (note,) = effect_notes(record)

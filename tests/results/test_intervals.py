@@ -95,7 +95,7 @@ def test_bags_are_those_of_the_forest(fit):
     for name, is_own in (("fit", True), ("other", False)):
         seed = stream_seed(fit.search.seed, name)
         for outside, own in ((outside_stack, stacked), (outside_bags, fit)):
-            found = outside(design.problem, design.row_weights, own.model, seed)
+            found = outside(design.problem, design.row_weights, own.model.fitted, seed)
             assert (found is not None) == is_own
             if found is not None:
                 assert 0.2 < np.corrcoef(found, design.response.y)[0, 1] < 0.95

@@ -50,11 +50,15 @@ def test_a_warning_says_what_is_dropped_and_the_way_out(fit, gaps):
     n = int(gaps[["x", "site"]].isna().any(axis=1).sum())
     said = rf"drops .*{n} of 90.*\n  Missing values: `x` \(23\), `site` \(15\)"
     resampled = fit.resample(2)
-    for call in (resampled.inference, resampled.coefficient_stability, lambda: fit.refit("glm")):
+    for call in (
+        resampled.inference,
+        resampled.model.coefficient_stability,
+        lambda: fit.refit("glm"),
+    ):
         with pytest.warns(TreeselectWarning, match=said) as caught:
             glm = call()
         assert caught[0].filename == __file__
-        assert "select_imputed()" in str(caught[0].message)
+        assert "select(formula, frames)" in str(caught[0].message)
     assert "Missing values: x 23, site 15." in " ".join(str(glm.summary()).split())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
