@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -309,14 +309,12 @@ def _head(fit: LinearFit, letter: str) -> tuple[str, ...]:
 
 def table_rows(table: pd.DataFrame, with_ratios: bool = False) -> tuple[tuple[str, ...], ...]:
     """Printed rows of a table of pooled coefficients."""
-    form = coefficient_form(table)
-    return tuple(_row(row, form, with_ratios) for row in table.itertuples(index=False))
-
-
-def _row(row: Any, form: str, with_ratios: bool) -> tuple[str, ...]:
-    estimate, error, statistic, p_value = tests_cells(row, form)
-    tests = (estimate, error, statistic, number_text(row.df, ".4g", "∞"), p_value)
-    fmi = number_text(row.fmi, ".2f")
-    if with_ratios:
-        return (row.column, *ratio_cells(row), *tests, fmi)
-    return (row.column, *tests, interval_text(row.ci_low, row.ci_high, form), fmi)
+    form, records = coefficient_form(table), cast(Any, table.itertuples(index=False))
+    rows: list[tuple[str, ...]] = []
+    for row in records:
+        *tests, p_value = tests_cells(row, form)
+        tests += [number_text(row.df, ".4g", "∞"), p_value]
+        interval = [interval_text(row.ci_low, row.ci_high, form)]
+        cells = [*ratio_cells(row), *tests] if with_ratios else [*tests, *interval]
+        rows.append((row.column, *cells, number_text(row.fmi, ".2f")))
+    return tuple(rows)

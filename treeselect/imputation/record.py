@@ -264,16 +264,18 @@ def _check_shape(first: Shape, other: Shape, here: str) -> None:
             f"  Found: {first[0]:,} in frame 1, {other[0]:,} in {here}. Imputation fills in"
             " values and drops no rows."
         )
-    for names, others, one, without in (
-        (first[1], set(other[1]), "frame 1", here),
-        (other[1], set(first[1]), here, "frame 1"),
-    ):
+    for names, others, one, without in _both_ways(first[1], other[1], here):
         if lost := [name for name in names if name not in others]:
             raise DataError(
                 "The frames in `data` must have the same columns.\n"
                 f"  Found: {listing(lost)} in {one} and not in {without}. Drop columns that are"
                 " not in all frames."
             )
+
+
+def _both_ways(first: Any, other: Any, here: str) -> Any:
+    """Two sides with their frames, and turned round."""
+    return (first, other, "frame 1", here), (other, first, here, "frame 1")
 
 
 def _check_kinds(first: Mapping[str, str], other: Mapping[str, str], here: str) -> None:
@@ -299,10 +301,7 @@ def _check_response(first: Response, other: Response, here: str) -> None:
             f"The response {name} must have the same classes in all frames of `data`.\n"
             f"  Found: {listing(first.classes)} in frame 1, {listing(other.classes)} in {here}."
         )
-    for one, two, there, without in (
-        (first.rows, other.rows, "frame 1", here),
-        (other.rows, first.rows, here, "frame 1"),
-    ):
+    for one, two, there, without in _both_ways(first.rows, other.rows, here):
         rows = np.setdiff1d(one, two)
         if len(rows):
             more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
@@ -425,16 +424,16 @@ def _resample_notes(found: Imputed) -> list[str]:
     empty = m - n
     notes = []
     if n:
-        drawn = next(fit.resampled for fit in found.records if fit.resampled is not None)
+        drawn = next(fit.resampled for fit in found.fits if fit.resampled is not None)
+        intervals = (
+            "Intervals treat each frame as a cluster of resamples (Korn and Graubard 1998), so few"
+            " imputations can make them wide."
+            if n > 1
+            else "Intervals are for this frame alone and ignore variation between imputations."
+        )
         notes.append(
             f"Frequency: share of {n * drawn.n_resamples:,} resamples, {drawn.words} from each"
-            f" imputed frame{' with a non-empty selection' if empty else ''}."
-            + (
-                " Intervals treat each frame as a cluster of resamples (Korn and Graubard 1998), so"
-                " few imputations can make them wide."
-                if n > 1
-                else " Intervals are for this frame alone and ignore variation between imputations."
-            )
+            f" imputed frame{' with a non-empty selection' if empty else ''}. {intervals}"
         )
     if empty:
         notes.append(
@@ -457,11 +456,9 @@ def _shared_notes(found: Imputed) -> list[str]:
     for number, fit in enumerate(found.records, start=1):
         for note in dict.fromkeys((*fit.notes, *fit.design.notes)):
             where.setdefault(note, []).append(number)
-    notes = []
-    for note, numbers in where.items():
-        if len(numbers) == found.n_imputations:
-            notes.append(note)
-        else:
-            some = "Imputation" if len(numbers) == 1 else "Imputations"
-            notes.append(f"{some} {', '.join(map(str, numbers))}: {note}")
-    return notes
+    return [
+        note
+        if len(numbers) == found.n_imputations
+        else f"Imputation{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}: {note}"
+        for note, numbers in where.items()
+    ]

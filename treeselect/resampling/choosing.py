@@ -88,9 +88,8 @@ def spared_rows(asked: Procedure, seed: int) -> tuple[Split, ...] | None:
     most, rows = method.searches_on, weights.rows
     if most is None or len(rows) <= LONG * most or not isinstance(folds.folds, int):
         return None
-    if folds.repeats > 1 or weights.groups is not None or problem.family.has_times:
-        return None
-    if not problem.can_be_cut:
+    alone = weights.groups is None and not problem.family.has_times and problem.can_be_cut
+    if folds.repeats > 1 or not alone:
         return None
     n_parts = math.ceil(len(rows) / most)
     labels = labels_of(problem, rows)
@@ -170,11 +169,15 @@ def choose(
         scores = score_steps(
             task, method, steps, weights, spared, workers=workers, progress=progress
         )
-    if isinstance(k, str) and method.predicts_any_set:
-        size = wanted_size(k, scores, groups.keep)
-        if size == len(groups.names) > steps[-1].size:
-            steps = (*steps, _all_units(task, method))
-    step = _step_for(steps, k, scores, groups.keep, cuts=method.predicts_any_set)
+    size, cuts = wanted_size(k, scores, groups.keep), method.predicts_any_set
+    if isinstance(k, str) and cuts and size == len(groups.names) > steps[-1].size:
+        steps = (*steps, _all_units(task, method))
+    if size is None:
+        step = steps[-1]
+    elif isinstance(k, str) and not cuts:  # the one that was scored
+        step = step_within(steps, size)
+    else:
+        step = step_of_size(steps, size, groups.keep)
     if isinstance(k, str):
         # A path that skips the last size has a larger step, which was not scored.
         steps = tuple(step for step in steps if step.size <= most)
@@ -195,27 +198,6 @@ def most_units(groups: FeatureGroups) -> int:
 def n_shown(size: int, groups: FeatureGroups) -> int:
     """Number of sizes, from 0, that are shown of a path where tests chose a size."""
     return min(size + _BEYOND, most_units(groups)) + 1
-
-
-def _step_for(
-    steps: Sequence[Step],
-    k: int | str | None,
-    scores: ScoreBySize | None,
-    keep: BoolArray,
-    *,
-    cuts: bool,
-) -> Step:
-    """The step that `k` determines (see `Choice`).
-
-    If the path skips the size, the next larger step is cut to it. If scores choose the size and
-    steps can't be cut (`cuts`), it is the last step of no more units, which is the one scored.
-    """
-    size = wanted_size(k, scores, keep)
-    if size is None:
-        return steps[-1]
-    if isinstance(k, str) and not cuts:
-        return step_within(steps, size)
-    return step_of_size(steps, size, keep)
 
 
 def wanted_size(k: int | str | None, scores: ScoreBySize | None, keep: BoolArray) -> int | None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from treeselect.designs.labels import column_labels, in_labels
 from treeselect.designs.linear import USUAL, WAYS_OUT, LinearCoding, read_coding, warn_of_gaps
 from treeselect.designs.modeldata import INTERCEPT, ModelData, data_fingerprint
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.errors import DataError, OptionError, StabilityError, TreeselectError, said_by
+from treeselect.errors import DataError, StabilityError
 from treeselect.frames.tables import in_library
 from treeselect.models.linear.data import LinearData, independent_columns, linear_data
 from treeselect.models.linear.fit import fit_linear
@@ -30,6 +29,7 @@ from treeselect.printing import (
 from treeselect.resampling.agreement import distinct_sets
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.resampled import Scheme
+from treeselect.resampling.sample_splitting import why_not
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def fit_terms(data: ModelData, terms: Sequence[str], coding: LinearCoding = USUA
     n_rows = len(data.row_weights.rows)
     if len(terms) >= n_rows:
         return Refit(terms, failure=f"There are {len(terms):,} terms for {n_rows:,} rows.")
-    with _failing() as failure:
+    with why_not() as failure:
         rows = np.arange(len(data.weight))
         here = linear_data(data, terms, rows, data.row_weights.groups, coding)
         fitted = _fitted(data, terms, here.of_columns(here.is_free))
@@ -117,7 +117,7 @@ def _of_one_set(
     n_threads: int = 1,
 ) -> list[Refit]:
     """Linear models of one set of terms on the resamples that selected it."""
-    with _failing() as failure:
+    with why_not() as failure:
         every = linear_data(data, terms, np.arange(len(data.weight)), coding=coding)
         every = every.of_columns(every.is_free)
     if failure:
@@ -132,23 +132,11 @@ def _of_one_set(
 def _of_one_resample(data: ModelData, terms: tuple[str, ...], here: LinearData) -> Refit:
     matrix = here.compared
     occurs = np.asarray(matrix.any(axis=0))
-    with _failing() as failure:
+    with why_not() as failure:
         if not independent_columns(matrix[:, occurs]).all():
             raise DataError("Columns of the resample are collinear.")
         return _fitted(data, terms, here.of_columns(occurs))
     return Refit(terms, failure=failure[0])
-
-
-@contextmanager
-def _failing() -> Iterator[list[str]]:
-    """Collects why a model can't be fitted, unless an option is wrong."""
-    failure: list[str] = []
-    try:
-        yield failure
-    except OptionError:
-        raise
-    except (TreeselectError, np.linalg.LinAlgError) as error:
-        failure.append(said_by(error))
 
 
 def _fitted(data: ModelData, terms: tuple[str, ...], here: LinearData) -> Refit:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,7 +146,7 @@ def fit_part(
         why = "The response is constant in the rows for selection."
         return SplitFit((), {}, None, why, 0, 0)
     n_fitted = n_dropped = 0
-    try:
+    with why_not() as reasons:
         here = linear_data(data, terms, rows, data.row_weights.groups, coding)
         n_fitted, n_dropped = len(here.y), here.n_dropped
         aliased: dict[str, int] = {}
@@ -162,12 +163,20 @@ def fit_part(
         tested = [p for term, p in p_values.items() if term in has_columns]
         if not np.isfinite(tested).all():
             raise DataError("The tests can't be computed.")
+        return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped, tuple(aliased))
+    return SplitFit(terms, dict.fromkeys(terms, 1.0), None, reasons[0], n_fitted, n_dropped)
+
+
+@contextmanager
+def why_not() -> Iterator[list[str]]:
+    """Collects why a linear model can't be fitted, unless an option is wrong."""
+    reasons: list[str] = []
+    try:
+        yield reasons
     except OptionError:
         raise
     except (TreeselectError, np.linalg.LinAlgError) as error:
-        why = said_by(error)
-        return SplitFit(terms, dict.fromkeys(terms, 1.0), None, why, n_fitted, n_dropped)
-    return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped, tuple(aliased))
+        reasons.append(said_by(error))
 
 
 def _without_sums(data: LinearData, terms: Sequence[str]) -> tuple[LinearData, dict[str, int]]:
