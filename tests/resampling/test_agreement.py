@@ -160,7 +160,7 @@ def test_equally_frequent_sets_begin_with_the_small_ones():
 UNITS = ("age", "height", "sex", "weight", "wrist")
 
 
-def stability_of(selected, fitted, alike):
+def associated(selected, fitted, alike):
     """`alike`: sets of units that are associated by 0.9; others are by 0.1."""
     units = UNITS[: np.shape(selected)[1]]
 
@@ -176,29 +176,29 @@ def rows(*counted):
 
 def test_one_place_by_hand():
     drawn = rows(("101", 50), ("011", 40), ("001", 10))
-    stability = stability_of(drawn, ["age", "sex"], [{"age", "height"}])
+    stability = associated(drawn, ["age", "sex"], [{"age", "height"}])
     assert stability.places == (Place(("age", "height"), (50, 40), 90, 0.9),)
 
 
 def test_what_must_come_in_is_no_substitute():
     """With one unit asked for, exactly one of any two that come and go is selected."""
     drawn = rows(("100", 50), ("010", 50))
-    assert stability_of(drawn, ["age"], []).places == ()
-    assert len(stability_of(drawn, ["age"], [{"age", "height"}]).places) == 1
+    assert associated(drawn, ["age"], []).places == ()
+    assert len(associated(drawn, ["age"], [{"age", "height"}]).places) == 1
 
 
 @pytest.mark.parametrize(("both", "n"), [(20, 1), (21, 0)])
 def test_a_place_needs_exactly_one_in_four_fifths(both, n):
     drawn = rows(("10", 50), ("01", 50 - both), ("11", both))
-    assert len(stability_of(drawn, ["age"], [{"age", "height"}]).places) == n
+    assert len(associated(drawn, ["age"], [{"age", "height"}]).places) == n
 
 
 def test_two_fitted_units_that_share_substitutes_are_one_place_or_none():
     body = {"age", "height", "weight"}
     both = rows(("10010", 40), ("01000", 30), ("01010", 30))
-    assert stability_of(both, ["age", "weight"], [body]).places == ()
+    assert associated(both, ["age", "weight"], [body]).places == ()
     apart = rows(("10000", 40), ("00010", 30), ("01000", 30))
-    (place,) = stability_of(apart, ["age", "weight"], [body]).places
+    (place,) = associated(apart, ["age", "weight"], [body]).places
     assert place.units == ("age", "height", "weight")
     assert place.exactly_one == 100
 
@@ -206,7 +206,7 @@ def test_two_fitted_units_that_share_substitutes_are_one_place_or_none():
 def test_a_unit_that_is_associated_with_one_member_only_is_none():
     drawn = rows(("10000", 40), ("01000", 40), ("00010", 20))
     chain = [{"age", "height"}, {"height", "weight"}]
-    (place,) = stability_of(drawn, ["age"], chain).places
+    (place,) = associated(drawn, ["age"], chain).places
     assert place.units == ("age", "height")
 
 
@@ -217,7 +217,7 @@ def test_a_unit_that_is_associated_with_one_member_only_is_none():
 )
 @settings(derandomize=True, max_examples=60)
 def test_what_is_said_of_a_place_is_true(selected, fitted, alike):
-    stability = stability_of(
+    stability = associated(
         selected, [u for u, own in zip(UNITS, fitted, strict=True) if own], alike
     )
     seen: set[str] = set()

@@ -1,0 +1,290 @@
+"""Imputed frames: which can be those of the same data, the pooled linear model, and the summary."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from quick import changed
+from round_numbers import with_round_numbers
+
+import treeselect
+from treeselect.errors import DataError, FormulaError, OptionError, TreeselectWarning
+from treeselect.imputation.pooled import table_rows
+
+
+def frames(**changes):
+    """Three frames of 12 rows, the third with columns changed, or dropped where None."""
+    data = pd.DataFrame({"y": np.arange(12) % 5, "x": np.arange(12.0), "site": list("abc") * 4})
+    third = data.assign(**{name: value for name, value in changes.items() if value is not None})
+    return [data, data, third.drop(columns=[n for n, value in changes.items() if value is None])]
+
+
+CASES = {
+    "fewer rows": lambda: [*frames(), frames()[0].iloc[:11]],
+    "no column": lambda: frames(site=None),
+    "one column more": lambda: frames(age=1.0, income=2.0),
+    "another kind": lambda: frames(x=[str(i % 3) for i in range(12)]),
+    "another family": lambda: frames(y=list("ab") * 6),
+    "a response less": lambda: frames(y=[None, None, *range(10)]),
+    "a response more": lambda: [f.assign(y=y) for f, y in zip(
+        frames(), ([None, *range(11)], [None, *range(11)], range(12)), strict=True)],
+    "no variation": lambda: frames(y=7),
+    "not a table": lambda: [*frames(), 3],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_differs(case, snapshot):
+    with pytest.raises(DataError) as caught:
+        treeselect.select("y ~ .", CASES[case](), method="mrmr", k=1)
+    assert str(caught.value) == snapshot
+
+
+def test_classes_that_differ():
+    data = [f.assign(y=f["y"] > 2) for f in frames()]
+    data[1] = data[1].assign(y=data[1]["site"])
+    with pytest.raises(DataError, match=r"binomial in frame 1, multinomial in frame 2"):
+        treeselect.select("y ~ x", data, method="mrmr", k=1)
+    data = [f.assign(y=list("abc") * 4) for f in frames()]
+    data[2] = data[2].assign(y=list("abd") * 4)
+    with pytest.raises(DataError, match=r"`a`, `b`, `c` in frame 1, `a`, `b`, `d` in frame 3"):
+        treeselect.select("y ~ x", data, method="mrmr", k=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ([], "a list of 0"), (frames()[:1], "a list of 1"),
+    ],
+)  # fmt: skip
+def test_one_imputation_is_no_list(given, found):
+    with pytest.raises(OptionError, match=r"^`data` must") as caught:
+        treeselect.select("y ~ .", given)
+    assert found in str(caught.value)
+
+
+def test_what_is_wrong_in_all_frames_names_none():
+    with pytest.raises(FormulaError) as caught:
+        treeselect.select("y ~ xx", frames())
+    assert "frame" not in str(caught.value)
+
+
+def test_rows_may_lack_a_response_in_all_frames_and_columns_may_change_places():
+    data = [f.assign(y=[None, *range(11)]) for f in frames()]
+    data[1] = data[1][["site", "x", "y"]]
+    found = treeselect.select("y ~ .", data, method="mrmr", k=1)
+    assert found.glance()[["n", "n_dropped"]].to_numpy().tolist() == [[11, 1]]
+
+
+# --- the pooled linear model: R's mice, refusals, and what it says -------------------------------
+
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+QUICK = {"method": "importance", "n_trees": 2, "seed": 1}
+
+
+def mice_frames():
+    long = pd.read_csv(REFERENCE / "imputed_data.csv")
+    return [part.drop(columns=[".imp", ".id"]) for _, part in long.groupby(".imp")]
+
+
+def select_all(formula, frames, k, **options):
+    return treeselect.select(formula, frames, k=k, **QUICK | options)
+
+
+@pytest.mark.parametrize("response", ["number", "two", "count"])
+def test_numbers_of_mice(response):
+    family = "poisson" if response == "count" else "auto"
+    found = select_all(f"{response} ~ x + z + site", mice_frames(), 3, family=family)
+    mine = found.pooled().tidy().set_index("column")
+    theirs = pd.read_csv(REFERENCE / "imputed.csv").query("response == @response")
+    names = theirs["term"].replace({"(Intercept)": "Intercept"})
+    theirs = theirs.set_index(names.str.replace(r"site (\w+)", r"site[T.\1]", regex=True))
+    assert set(mine.index) == set(theirs.index)
+    columns = {
+        "estimate": "estimate", "std_error": "std_error", "statistic": "statistic", "df": "df",
+        "p_value": "p_value", "ci_low": "2_5 %", "ci_high": "97_5 %", "riv": "riv", "fmi": "fmi",
+    }  # fmt: skip
+    for own, other in columns.items():
+        # Iterations of generalised linear models end at 1e-8 of the deviance.
+        np.testing.assert_allclose(mine[own], theirs.loc[mine.index, other], rtol=1e-5, err_msg=own)
+
+
+def test_the_full_text(snapshot):
+    found = select_all("number ~ x + z + scale(x) - x", mice_frames(), 2)
+    fit = found.pooled()
+    table = fit.table.assign(
+        estimate=[0.25, -2.5, 12.5], std_error=[0.5, 0.125, 2.0], statistic=[0.5, -20.0, 6.25],
+        df=[12.0, 1234567.0, 48.25], p_value=[0.6261, 0.0, 1e-5], ci_low=[-0.8394, -2.745, 8.48],
+        ci_high=[1.339, -2.255, 16.52], riv=[0.5, 0.0, 0.125], fmi=[0.4375, 0.0, 0.15],
+    )  # fmt: skip
+    made = dataclasses.replace(fit.content, rows=table_rows(table))
+    assert dataclasses.replace(fit, content=made).summary().as_text() == snapshot
+    assert repr(fit) == "<PooledFit over 4 frames of 60 rows, 0 dropped>"
+
+
+def test_nothing_selected_leaves_the_intercept():
+    rng = np.random.default_rng(3)
+    frames = [pd.DataFrame({"y": rng.normal(size=30), "x": rng.normal(size=30)}) for _ in range(2)]
+    found = treeselect.select("y ~ x", frames, method="stepwise", seed=1)
+    assert found.selected == ()
+    table = found.pooled().tidy()
+    assert table["column"].tolist() == ["Intercept"]
+    assert table["estimate"][0] == pytest.approx(np.mean([frame["y"].mean() for frame in frames]))
+
+
+def test_a_level_that_one_imputation_lacks():
+    frames = mice_frames()
+    frames[2] = frames[2].assign(site=frames[2]["site"].replace("York", "Bath"))
+    found = select_all("number ~ x + site", frames, 2)
+    with pytest.raises(DataError) as caught:
+        found.pooled()
+    assert str(caught.value) == (
+        "Pooling needs the same coefficients of the linear model in all frames.\n"
+        "  Found: `site[T.York]` in frame 1 and not in frame 3.\n"
+        "  A level that only some imputations contain makes such a difference: combine rare levels,"
+        " or use frames that contain all levels."
+    )
+
+
+def test_values_that_are_still_missing():
+    frames = [frame.assign(x=frame["x"].mask(frame.index % 60 < 3)) for frame in mice_frames()]
+    found = select_all("number ~ x", frames, 1)
+    fit = found.pooled()
+    assert (fit.n_used, fit.n_dropped) == (57, 3)
+    frames[1] = frames[1].assign(x=frames[1]["x"].fillna(0.0))
+    for order, where in ((frames, (1, 2)), (frames[::-1], (4, 3))):
+        found = select_all("number ~ x", order, 1)
+        with pytest.raises(DataError, match=r"complete selected terms in the same rows") as caught:
+            found.pooled()
+        assert "3 rows with a missing value in frame 1, complete in frame" in str(caught.value)
+        assert f"complete in frame {where[1]}." in str(caught.value)
+
+
+def test_problems_name_their_frames():
+    frames = mice_frames()
+    frames[1] = frames[1].assign(two=(frames[1]["x"] > 0).astype(int))
+    found = select_all("two ~ x", frames, 1)
+    with pytest.warns(TreeselectWarning, match=r"\(Frame 2\.\)"):
+        fit = found.pooled()
+    assert any("(Frame 2.)" in note for note in fit.content.notes)
+
+
+def test_more_than_two_classes():
+    frames = [f.assign(kind=pd.cut(f["z"], [-9, -0.5, 0.5, 9]).astype(str)) for f in mice_frames()]
+    table = select_all("kind ~ x", frames, 1).pooled().tidy()
+    assert len(table) == 4
+    assert table["std_error"].notna().all()
+
+
+# --- the summary over imputations: full texts, with numbers made by hand -------------------------
+
+
+@pytest.fixture(scope="module")
+def found(mixed):
+    """Three frames of 120 rows, on which numbers are replaced; two resamples of each."""
+    data = mixed.drop(columns=["dose", "flag"]).iloc[:120]
+    frames = [data.assign(noise=data["noise"].fillna(value)) for value in (-1.0, 0.0, 1.0)]
+    return treeselect.select(
+        "died ~ .", frames, method="importance", k=2, n_trees=5, seed=1, resamples=2
+    )
+
+
+def selecting(found, *sets, resampled=True, **changes):
+    """The same with these sets in the imputations."""
+    fits = [
+        with_round_numbers(f, *s) if s else nothing(f)
+        for f, s in zip(found.fits, sets, strict=True)
+    ]
+    if not resampled:
+        fits = [changed(fit, resampled=None) for fit in fits]
+    return dataclasses.replace(found, records=tuple(f._fit for f in fits), **changes)
+
+
+def nothing(fit):
+    return with_round_numbers(changed(fit, resampled=None))
+
+
+def test_a_term_in_two_of_three(found, snapshot):
+    made = selecting(found, ("signal", "site"), ("signal", "copy"), ("site", "signal"))
+
+    one, two, three = made.records
+    noted = dataclasses.replace(two, notes=("No more than 2 units enter the path.",))
+    made = dataclasses.replace(made, records=(one, noted, three), resamples=10)
+    assert made.summary().as_text() == snapshot
+
+
+def test_all_agree_without_resamples(found, snapshot):
+    made = selecting(found, *[("signal", "site")] * 3, resampled=False, resamples=0)
+    assert made.summary().as_text() == snapshot
+
+
+NONE, ONE, TWO = (), ("signal",), ("signal", "copy")
+
+SENTENCES = [
+    ((NONE, NONE, NONE), "None of the 3 imputations selected any term."),
+    ((NONE, NONE, NONE), "No imputation selected anything, so none was resampled."),
+    ((ONE, NONE, NONE), "No term was selected in enough imputations."),
+    (
+        (ONE, NONE, NONE),
+        "Intervals are for this frame alone and ignore variation between imputations.",
+    ),
+    ((ONE, NONE, NONE), "2 of 3 imputations selected nothing and were not resampled"),
+    ((ONE, TWO, NONE), "3 different sets of terms; 1 of them selected exactly the final"),
+    ((ONE, TWO, NONE), "Each imputation: 1, 2 and 0 of 5 terms"),
+    ((ONE, TWO, NONE), "of 20 resamples, 10 bootstrap resamples from each imputed frame with"),
+    ((TWO, ("signal", "site"), ("site", "copy")), "none of them selected exactly the final"),
+    ((TWO, TWO, TWO), "All 3 imputations selected the same terms."),
+]
+
+
+@pytest.mark.parametrize(("sets", "said"), SENTENCES)
+def test_sentences_hold_for_what_was_selected(found, sets, said):
+    made = selecting(found, *sets, resamples=10)
+    assert said in " ".join(made.summary().as_text().split())
+
+
+def test_all_must_agree(found):
+    made = selecting(found, ("signal", "site"), ("signal",), ("signal",), least_share=1.0)
+    assert made.selected == ("signal",)
+    text = " ".join(made.summary().as_text().split())
+    assert "Selected (k): 1 of 5 terms, selected in all 3 imputations" in text
+    assert "2 of them selected exactly the final set" in text
+    assert np.isfinite(made.index)
+
+
+def test_groups_have_a_column_of_their_own(mixed):
+    frames = [mixed.assign(noise=mixed["noise"].fillna(value)).iloc[:80] for value in (0.0, 1.0)]
+    found = treeselect.select(
+        "died ~ signal + noise + site",
+        frames,
+        method="importance",
+        k=1,
+        n_trees=5,
+        seed=1,
+        groups={"pair": ["signal", "noise"]},
+        keep="pair",
+    )
+    assert found.selected == ("signal", "noise")
+    assert "Group" in found.summary().as_text()
+    assert '<th scope="col">Group</th>' in found.summary()._repr_html_()
+    assert "pair" in found.summary().as_latex()
+
+
+def test_labels_are_shown(found):
+    labels = {name: f"The {name} (mV)" for name in ("signal", "copy", "site")}
+    designs = [dataclasses.replace(fit.data.design, labels=labels) for fit in found.fits]
+    fits = [changed(f, design=d) for f, d in zip(found.fits, designs, strict=True)]
+    labelled = dataclasses.replace(found, records=tuple(f._fit for f in fits))
+    name, text = found.selected[0], labelled.summary().as_text()
+    assert f"Names in code: `{name}` is The {name} (mV);" in text
+    assert name in set(labelled.tidy()["term"])
+    assert labelled.formula == found.formula
+    pooled = labelled.pooled()
+    assert f"The {name} (mV)" in pooled.summary().as_text()
+    assert name in set(pooled.tidy()["term"])
