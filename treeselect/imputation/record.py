@@ -424,7 +424,7 @@ def _resample_notes(found: Imputed) -> list[str]:
     empty = m - n
     notes = []
     if n:
-        drawn = next(fit.resampled for fit in found.fits if fit.resampled is not None)
+        drawn = next(fit.resampled for fit in found.records if fit.resampled is not None)
         intervals = (
             "Intervals treat each frame as a cluster of resamples (Korn and Graubard 1998), so few"
             " imputations can make them wide."
