@@ -14,6 +14,7 @@ from treeselect.arguments.checks import (
     check_share,
     described,
     finite,
+    parameters_of,
     plain,
     read_seed,
     truth,
@@ -233,3 +234,18 @@ def test_odd_things_where_a_name_belongs_are_refused_in_words(data, fit, name):
         with pytest.raises(OptionError, match=name) as caught:
             NAMED[name](fit, found, value)
         assert len(str(caught.value)) < 700
+
+
+class Proxy:
+    """Stands for what is not there any more."""
+
+    def __getattribute__(self, name):
+        raise RuntimeError("gone")
+
+    def __call__(self, y_true, prediction):
+        return 0.0
+
+
+def test_parameters_of_functions_and_of_what_does_not_tell():
+    assert list(parameters_of(lambda a, *, sample_weight=None: a)) == ["a", "sample_weight"]
+    assert parameters_of(type) == parameters_of(Proxy()) == parameters_of(None) == {}

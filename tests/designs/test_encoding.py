@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeselect.designs.encoding import build_design
-from treeselect.designs.evaluation import model_matrix
+from treeselect.designs.evaluation import model_matrix, term_matrix
 from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.problem import make_units
 from treeselect.designs.response import read_response
@@ -464,3 +464,19 @@ def test_order_of_the_columns_changes_neither_units_nor_codes(frame, random):
     turned = [":".join(sorted(name.split(":"))) for name in theirs[0]]
     at = [turned.index(":".join(sorted(name.split(":")))) for name in ours[0]]
     np.testing.assert_allclose(ours[1], theirs[1][:, at])
+
+
+def test_our_own_words_are_not_formulaics():
+    frame = pd.DataFrame({"y": [0.0, 1.0], "Intercept": [1.0, 2.0]})
+    terms = parse_formula("y ~ .", list(frame)).terms
+    for matrix in (term_matrix, lambda *given: model_matrix(*given, full_rank=True)):
+        with pytest.raises(DataError, match=r"^No column may be called `Intercept`"):
+            matrix("y ~ .", frame, terms)
+
+
+def test_what_formulaic_cannot_make_is_our_error_in_its_words():
+    frame = pd.DataFrame({"y": [0.0, 1.0], "x": [1.0, 2.0]})
+    terms = parse_formula("y ~ {x.undefined()}", list(frame), trusted=True).terms
+    for matrix in (term_matrix, model_matrix):
+        with pytest.raises(DataError, match=r"formulaic says: AttributeError: .*undefined"):
+            matrix("y ~ {x.undefined()}", frame, terms)

@@ -6,9 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treeselect.designs.labels import column_labels, in_labels, labelled_names, shown_names
+from treeselect.designs.labels import (
+    column_labels,
+    in_labels,
+    labelled_names,
+    shown_names,
+    term_label,
+)
 from treeselect.designs.preparing import Request, prepare
 from treeselect.errors import OptionError
+from treeselect.formula import parse_formula
 
 LABELS = {"age": "Age (years)", "y": "Outcome"}
 
@@ -116,3 +123,42 @@ def test_labels_of_the_columns_of_a_linear_model():
     assert set(terms) > {"sex:age", "bs(hb, 4)"}
     assert found == [label for _, label in columns.values()]
     assert column_labels(design(labels=None), ["sex[T.m]"], ["sex"]) == ["sex[T.m]"]
+
+
+WORDED = ["y", "a", "b", "odd name", "time", "dead"]
+
+WORDS = {"a": "Alpha (mm)", "odd name": "Odd", "log(b)": "Log of B", "time": "Time"}
+
+
+@pytest.mark.parametrize(
+    ("term", "label"),
+    [
+        ("a", "Alpha (mm)"),
+        ("b", "b"),
+        ("`odd name`", "Odd"),
+        ("log(a)", "log(Alpha (mm))"),
+        ("log(b)", "Log of B"),
+        ("log(b):a", "Log of B × Alpha (mm)"),
+        ("a:b", "Alpha (mm) × b"),
+        ("C(a)", "Alpha (mm)"),
+        ("C(b)", "C(b)"),
+        ("I(a / (b + 1))", "Alpha (mm) / (b + 1)"),
+        ("I(-a)", "-Alpha (mm)"),
+        ("I(a > 3)", "Alpha (mm) > 3"),
+        ("bs(a, 4)", "bs(Alpha (mm), df=4)"),
+        ("scale(log(`odd name`))", "scale(log(Odd))"),
+    ],
+)
+def test_labels_of_terms(term, label):
+    (read,) = parse_formula(f"y ~ {term}", WORDED).terms
+    assert term_label(read, WORDS) == label
+
+
+def test_labels_of_times():
+    read = parse_formula("Surv(time, dead == 'yes') ~ a", WORDED)
+    assert term_label(read.response, WORDS) == "Surv(Time, dead == 'yes')"
+
+
+def test_what_is_not_looked_into_keeps_its_name():
+    (read,) = parse_formula("y ~ a.clip(0, 1)", WORDED, trusted=True).terms
+    assert term_label(read, WORDS) == read.name

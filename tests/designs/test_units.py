@@ -42,10 +42,8 @@ def test_groups_by_term_or_variable():
     assert found.names == ("age", "blood panel", "shape")
     assert found.terms == (("age",), ("hb", "wbc"), ("I(size > 3)", "log(size)"))
     assert found.ids.tolist() == [0, 1, 1, 2, 2]
-
-
-def test_a_group_may_have_the_name_of_a_member():
-    assert units(groups={"hb": ["hb", "wbc"]}).names == ("I(size > 3)", "age", "hb", "log(size)")
+    named = units(groups={"hb": ["hb", "wbc"]})  # a group may have the name of a member
+    assert named.names == ("I(size > 3)", "age", "hb", "log(size)")
 
 
 def test_costs_and_groups_together():
@@ -60,12 +58,9 @@ def test_a_variables_price_is_paid_once():
     assert price(found, "log(size)") == 40
 
 
-def test_a_terms_price_is_its_own():
+def test_a_terms_price_is_its_own_also_if_a_variable_has_its_name():
     found = units(costs={"log(size)": 5.0, "I(size > 3)": 7.0})
     assert price(found, "log(size)", "I(size > 3)") == 12
-
-
-def test_a_term_comes_before_a_variable_of_that_name():
     found = units("y ~ size + log(size)", costs={"size": 5.0})
     assert alone(found) == {"log(size)": 1, "size": 5}
 

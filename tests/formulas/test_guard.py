@@ -14,6 +14,7 @@ import treeselect
 from treeselect.designs.evaluation import evaluate
 from treeselect.errors import FormulaError, OptionError, TreeselectError
 from treeselect.formula import parse_formula
+from treeselect.formulas.guard import updated_formula
 from treeselect.formulas.terms import Call, Column, Constant, Operation
 from treeselect.frames.values import read_column
 
@@ -222,3 +223,51 @@ def test_trusted_opens_the_guard(mixed):
     }  # fmt: skip
     with pytest.raises(FormulaError, match="trusted=True"):
         treeselect.select("dose ~ signal + {signal.abs()}", mixed, k=1)
+
+
+@pytest.mark.parametrize(
+    ("right", "said"),
+    [
+        ("I(x == " + "''" * 100_000 + ")", "at most 5,000 characters"),
+        ("(x + {" + "x + " * 2_000 + "x})", "at most 5,000 characters"),
+        ("x" + " . " * 100_000, r"Missing operator between `x` and `\.`"),
+        ("x z", "Missing operator between `x` and `z`"),
+        ("log(x) `z z`", r"Missing operator between `log\(x\)` and `z z`"),
+    ],
+    ids=["call", "braces", "dots", "names", "call and name"],
+)
+def test_what_would_take_minutes_is_refused(right, said):
+    with pytest.raises(FormulaError, match=said):
+        parse_formula(f"y ~ {right}", ["x", "y", "z", "z z"])
+
+
+def test_many_terms_between_parentheses_are_read():
+    names = [f"x{i}" for i in range(1_000)]
+    found = parse_formula(f"y ~ ({' + '.join(names)})", ["y", *names])
+    assert [term.name for term in found.terms] == names
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("y ~ . - id", "~ . - age", "y ~ . - id - age"),
+        ("y ~ a + b", ". ~ . + x", "y ~ a + b + x"),
+        ("y ~ a + b", "log(.) ~ .", "log(y) ~ a + b"),
+        ("y ~ a + b", "~ .:x", "y ~ (a + b):x"),
+        ("y ~ a", "~ .:x", "y ~ a:x"),
+        ("a - b ~ x", "1 / . ~ .", "1 / (a - b) ~ x"),
+        ("y ~ a", "z ~ b", "z ~ b"),
+        ("y ~ a", "~ I(b * 1.5) + np.log(c) + .5", "y ~ I(b * 1.5) + np.log(c) + .5"),
+        ("`y ~ .` ~ `a.b`", "~ . + `c . d`", "`y ~ .` ~ `a.b` + `c . d`"),
+        ('y ~ C(g, levels=["u . v"])', "~ . + x", 'y ~ C(g, levels=["u . v"]) + x'),
+        ("Surv(t, e) ~ .", "~ . + strata(s)", "Surv(t, e) ~ . + strata(s)"),
+    ],
+)
+def test_a_dot_stands_for_the_old_side(old, new, found):
+    assert updated_formula(old, new) == found
+
+
+@pytest.mark.parametrize("new", [". - age", "y ~ a ~ b", "~", "y ~ "])
+def test_what_is_no_formula(new):
+    with pytest.raises(FormulaError):
+        updated_formula("y ~ a", new)

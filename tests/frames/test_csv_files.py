@@ -68,12 +68,9 @@ def test_only_csv_files_have_an_encoding():
         EncodedFile("data.parquet", "latin-1")
 
 
-def test_a_comma_at_the_end_of_each_row_shifts_nothing(tmp_path):
+def test_values_without_a_name_are_refused_but_a_comma_at_the_end_of_each_row(tmp_path):
     frame = read_data(write(tmp_path, b"a,b\n1,2,\n3,4,\n"))
     assert frame.to_dict("list") == {"a": [1, 3], "b": [2, 4]}
-
-
-def test_values_without_a_name_are_refused(tmp_path):
     path = write(tmp_path, b"a,b\n1,2,3\n4,5,6\n")
     with pytest.raises(DataError, match=r"more values than its header(.|\n)*index_col=0"):
         read_data(path)
@@ -84,7 +81,6 @@ DAMAGED = {
     "lines.csv": b"\n\n",
     "ragged.csv": b"a,b\n1,2\n1,2,3\n",
     "quote.csv": b'a,b\n"1,2\n3,4\n',
-    "twice.csv": b"a,a\n1,2\n",
     "nul.csv": b"a\0,b\n1,2\n",
     "none.parquet": b"",
     "garbage.parquet": b"garbage that is longer than a footer",

@@ -27,8 +27,8 @@ def test_labels_of_a_frame(key):
     assert labels_in(frame(**{key: AGE})) == AGE
 
 
-def test_the_first_key_wins_label_by_label():
-    both = frame(labels=AGE, variable_labels={"age": "another", "sex": "Sex"})
+def test_the_first_key_wins_label_by_label_each_on_one_line():
+    both = frame(labels={"age": " Age\n(years)\t"}, variable_labels={"age": "b", "sex": "Sex"})
     assert labels_in(both) == AGE | {"sex": "Sex"}
 
 
@@ -37,10 +37,6 @@ def test_the_first_key_wins_label_by_label():
 )
 def test_metadata_that_are_no_labels_are_passed_over(labels):
     assert labels_in(frame(labels=labels)) == {}
-
-
-def test_a_label_is_one_line():
-    assert labels_in(frame(labels={"age": " Age\n(years)\t"})) == AGE
 
 
 @pytest.mark.parametrize("ending", ["parquet", "feather"])
