@@ -282,19 +282,13 @@ def columns_of(result: Any) -> tuple[dict[str, Any], bool]:
 def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any]) -> Any:
     """The value of an expression in a formula that the user trusts: it may do anything with the
     columns in `environment`, but can't see the caller's variables."""
-    own = {"exp10": lambda x: 10.0**x}  # formulaic's own is the tenth power
-    functions = {**TRANSFORMS, **{name: getattr(np, name) for name in ARITHMETIC if name not in
-                 ("I", "exp10")}, **own, "np": np}  # fmt: skip
+    plain = {name: getattr(np, name) for name in ARITHMETIC - {"I", "exp10"}}
+    own = {"exp10": lambda x: 10.0**x, "np": np}  # formulaic's own is the tenth power
     known = {name: environment[column] for name, column in node.aliases}
     quoted_name = {"Q": environment.__getitem__}
+    names = LayeredMapping(known, environment, quoted_name, {**TRANSFORMS, **plain, **own})
     with quiet():
-        return stateful_eval(
-            node.text,
-            LayeredMapping(known, environment, quoted_name, functions),
-            {},
-            state,
-            ModelSpec(formula=[]),
-        )
+        return stateful_eval(node.text, names, {}, state, ModelSpec(formula=[]))
 
 
 def polynomial(series: pd.Series[Any]) -> Any:
@@ -310,10 +304,9 @@ def formulaic_matrix(
     *,
     full_rank: bool,
 ) -> FormulaicMatrix:
-    """formulaic's own matrix of terms, of rows without missing values.
-
-    `values` are those of the factors that are no columns, by name. Of full rank means that the
-    intercept comes first, and factors lose a level of reference."""
+    """formulaic's own matrix of terms, of rows without missing values; `values` are those of the
+    factors that are no columns, by name. Of full rank means that the intercept comes first, and
+    factors lose a level of reference."""
     # The intercept decides whether the first factor, too, gets a reference level.
     one = FormulaicFactor("1", eval_method="literal")
     looked_up = [
@@ -348,15 +341,8 @@ def quiet() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class FormulaicMatrix:
-    """formulaic's own matrix of terms.
-
-    Attributes
-    ----------
-    term_of : list of int, length n_columns
-        Number of the term, -1 for the intercept.
-    spec : formulaic.ModelSpec
-        How it was made.
-    """
+    """formulaic's own matrix of terms: the number of the term of each column, -1 for the intercept,
+    and how it was made, a ``formulaic.ModelSpec``."""
 
     matrix: pd.DataFrame
     term_of: list[int]

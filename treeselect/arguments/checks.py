@@ -123,20 +123,11 @@ RULES = (AUTO, *SCORE_RULES)
 USUAL_METHOD = "exchange"
 """The name of the default method."""
 
-MOST_DIGITS = 10
-"""Maximum number of printed digits."""
-
-MOST_RESAMPLES = 100_000
-"""Maximum number of resamples of a fit."""
-
-MOST_REPEATS = 10_000
-"""Maximum number of repeats of cross-validation, and of splits of an inference."""
-
-MOST_FOLDS = 1_000_000
-"""Maximum number of folds, whatever the number of rows."""
-
-MOST_SEED = 2**64 - 1
-"""Largest seed, also the largest returned by `stream_seed`: 64 bits."""
+MOST_DIGITS = 10  # in print
+MOST_RESAMPLES = 100_000  # of a fit
+MOST_REPEATS = 10_000  # of cross-validation, and splits of an inference
+MOST_FOLDS = 1_000_000  # whatever the number of rows
+MOST_SEED = 2**64 - 1  # also the largest that `stream_seed` returns: 64 bits
 
 
 # --- one value -----------------------------------------------------------------------------------
@@ -263,21 +254,14 @@ def read_mapping(name: str, value: object, what: str) -> Mapping[Any, Any]:
 
 
 def members(value: object) -> list[Any] | None:
-    """The elements of a list or another collection; None for anything else, or if reading fails.
-
-    Text, bytes and tables do not count as collections.
-    """
+    """The elements of a list or another collection; None for anything else, such as text, bytes and
+    tables, or if reading fails."""
     if isinstance(value, str | bytes | bytearray | memoryview) or not isinstance(value, Iterable):
         return None
     shape = answer(value, "shape")
-    if isinstance(shape, tuple) and len(shape) != 1:
-        return None
-    try:
-        return list(value)
-    except MemoryError:
-        raise
-    except Exception:  # an array without dimensions, or foreign code
-        return None
+    is_table = isinstance(shape, tuple) and len(shape) != 1
+    found: list[Any] | None = None if is_table else _tried(list, value)
+    return found
 
 
 def read_names(name: str, value: object) -> list[str]:
@@ -296,17 +280,21 @@ def read_names(name: str, value: object) -> list[str]:
 # --- one value per row ---------------------------------------------------------------------------
 
 
-def as_floats(value: object) -> NDArray[np.float64] | None:
-    """An array of any library as floats, NaN where missing; None if it is not numeric.
-
-    The shape is that of `value`.
-    """
+def _tried(read: Callable[[Any], Any], value: object) -> Any:
+    """What a function makes of any value; None if it fails, as foreign code can in any way."""
     try:
-        return _floats(value)
+        return read(value)
     except MemoryError:
         raise
-    except Exception:  # conversion to an array can fail in any way
+    except Exception:
         return None
+
+
+def as_floats(value: object) -> NDArray[np.float64] | None:
+    """An array of any library as floats of the same shape, NaN where missing; None if it is not
+    numeric."""
+    found: NDArray[np.float64] | None = _tried(_floats, value)
+    return found
 
 
 def _floats(value: Any) -> NDArray[np.float64] | None:
@@ -324,16 +312,10 @@ def _floats(value: Any) -> NDArray[np.float64] | None:
 
 
 def as_group_numbers(value: object) -> NDArray[np.int64] | None:
-    """Code of each distinct label, in order of appearance, -1 where missing.
-
-    None if they are not labels, or not one-dimensional.
-    """
-    try:
-        return _group_numbers(value)
-    except MemoryError:
-        raise
-    except Exception:  # labels that can't be compared, or foreign code
-        return None
+    """Code of each distinct label, in order of appearance, -1 where missing; None if they are not
+    labels, or not one-dimensional."""
+    found: NDArray[np.int64] | None = _tried(_group_numbers, value)
+    return found
 
 
 def _group_numbers(value: Any) -> NDArray[np.int64] | None:
@@ -349,10 +331,8 @@ def _group_numbers(value: Any) -> NDArray[np.int64] | None:
 
 def length(value: object) -> int | None:
     """The number of values; None if unknown."""
-    try:
-        return len(value)  # type: ignore[arg-type]
-    except Exception:
-        return None
+    found: int | None = _tried(len, value)
+    return found
 
 
 def values_text(value: object) -> str:
@@ -412,10 +392,7 @@ def named_keep(keep: Any, names: Sequence[str]) -> Any:
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """Parameters by name, in order; empty if unknown, as for some functions written in C."""
-    try:
-        return inspect.signature(function).parameters
-    except Exception:  # foreign objects may fail in any way
-        return {}
+    return _tried(lambda given: inspect.signature(given).parameters, function) or {}
 
 
 # --- Paths from users, and the system's error messages -------------------------------------------
@@ -441,12 +418,7 @@ def file_path(path: object, *, name: str = "path", error: type[Exception] = Opti
 
 def _text(path: object) -> object:
     """The text of a path; None if reading it fails."""
-    if not isinstance(path, os.PathLike):
-        return path
-    try:
-        return path.__fspath__()
-    except Exception:  # foreign code
-        return None
+    return _tried(lambda given: given.__fspath__(), path) if isinstance(path, os.PathLike) else path
 
 
 def current_folder() -> str:

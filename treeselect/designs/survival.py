@@ -301,11 +301,9 @@ def _column(frame: pd.DataFrame, name: str, node: Survival) -> Numbers | Labels:
     times = [part for part in (node.start, node.stop) if part is not None]
     in_times = any(name in variables(part.node) for part in times)
     if kind in "mM" and in_times:
-        what, way = (
-            ("time spans", f"data[{name!r}].dt.days")
-            if kind == "m"
-            else ("dates", f'(data[{name!r}] - data["begin"]).dt.days')
-        )
+        what, way = "time spans", f"data[{name!r}].dt.days"
+        if kind == "M":
+            what, way = "dates", f'(data[{name!r}] - data["begin"]).dt.days'
         raise DataError(
             f"Times in `Surv()` must be numbers.\n  Found: {what} in the column {quoted(name)}"
             f" ({frame[name].dtype}).\n  Add the number of days as a column, for example `{way}`."
@@ -351,9 +349,8 @@ def _check_swapped(
     if isinstance(event, Labels) or len(np.unique(event.values[rows])) < 3:
         return
     if np.isin(times, (0.0, 1.0)).all():
-        text = ", ".join(
-            part.text for part in (node.start, node.event, node.stop) if part is not None
-        )
+        parts = (node.start, node.event, node.stop)
+        text = ", ".join(part.text for part in parts if part is not None)
         raise DataError(
             f"The event in `Surv()` must be 0 or 1, or logical.\n"
             f"  Found: {len(np.unique(event.values[rows])):,} distinct numbers in"
@@ -380,13 +377,11 @@ def _events(node: Survival, event: Numbers | Labels, rows: IntArray) -> FloatArr
     present = np.unique(values).tolist()
     if not set(present) <= {0.0, 1.0}:
         found = ", ".join(f"{v:g}" for v in present[:6]) + (" and more" if present[6:] else "")
-        r_reads = " That is how R reads 1 and 2." if present == [1.0, 2.0] else ""
-        way = (
-            f"Name the event, for example `Surv({times}, {named} == {present[-1]:g})`; rows with"
-            f" any other value are censored.{r_reads}"
-            if len(present) <= 10
-            else _order(node)
-        )
+        way = _order(node)
+        if len(present) <= 10:
+            r_reads = " That is how R reads 1 and 2." if present == [1.0, 2.0] else ""
+            way = f"Name the event, for example `Surv({times}, {named} == {present[-1]:g})`; rows"
+            way += f" with any other value are censored.{r_reads}"
         raise DataError(f"{head}  Found: {found} in {quoted(text)}.\n  {way}")
     return np.asarray(values)
 
@@ -440,15 +435,13 @@ def _check_some(
             " left-hand side."
         )
     if not tells_risks(y):
-        strata = " of the same stratum" if n_strata > 1 else ""
+        strata, way = "", "No two rows can be compared: check times and events."
+        if n_strata > 1:
+            strata = " of the same stratum"
+            way = f"There are {n_strata:,} strata in {n:,} rows: use fewer."
         raise DataError(
             "At some event time in `Surv()`, another row must be at risk and have no event.\n"
-            f"  Found: no such row{strata} at any of {int(y[:, EVENT].sum()):,} events.\n"
-            + (
-                f"  There are {n_strata:,} strata in {n:,} rows: use fewer."
-                if n_strata > 1
-                else "  No two rows can be compared: check times and events."
-            )
+            f"  Found: no such row{strata} at any of {int(y[:, EVENT].sum()):,} events.\n  {way}"
         )
 
 

@@ -162,18 +162,13 @@ def _from_arrow(table: Any) -> pd.DataFrame:
     )
 
 
-def _check_file(path: Path) -> None:
-    """Raise a DataError unless there is a file."""
-    if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
-        folder = os.path.isdir(path)
-        found = "It is a folder." if folder else f"Current folder: {current_folder()}"
-        raise DataError(f"Can't find the file {quoted(str(path))}.\n  {found}")
-
-
 def _read_file(path: Path, encoding: str | None, sheet: str | None = None) -> pd.DataFrame:
     import pandas as pd
 
-    _check_file(path)
+    if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
+        is_folder = os.path.isdir(path)
+        found = "It is a folder." if is_folder else f"Current folder: {current_folder()}"
+        raise DataError(f"Can't find the file {quoted(str(path))}.\n  {found}")
     name = path.name.lower()
     try:
         if is_csv(path):

@@ -241,6 +241,7 @@ def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
 
 
 def _not_usable(series: pd.Series[Any], name: str) -> DataError:
+    """The error for a column of dates and the like, with code that makes numbers of it."""
     found, way = _converted(series, f"data[{name!r}]")
     return DataError(
         f"Column {quoted(name)} must hold numbers, text or categories.\n"
@@ -250,22 +251,25 @@ def _not_usable(series: pd.Series[Any], name: str) -> DataError:
 
 
 def _converted(series: pd.Series[Any], column: str) -> tuple[str, str]:
-    """What a column of dates and the like holds, and code that makes numbers of it."""
     import pandas as pd
+
+    kinds = {type(value) for value in series[series.notna()]}
+
+    def holds(*wanted: type) -> bool:
+        return bool(kinds) and all(issubclass(kind, wanted) for kind in kinds)
 
     if isinstance(series.dtype, pd.IntervalDtype):
         return "intervals", f"pandas.IntervalIndex({column}).mid"
-    kinds = [type(value) for value in series[series.notna()]]
-    if kinds and all(issubclass(kind, _SPANS) for kind in kinds):
+    if holds(*_SPANS):
         return "time spans", f"pandas.to_timedelta({column}).dt.total_seconds()"
-    if kinds and all(issubclass(kind, datetime.time) for kind in kinds):
+    if holds(datetime.time):
         seconds = f"pandas.to_timedelta({column}.astype(str), errors='coerce').dt.total_seconds()"
         return "times of day", seconds
     if getattr(series.dtype, "kind", "O") == "m":
         return "time spans", f"{column}.dt.total_seconds()"
+    if series.dtype == object and holds(pd.Period):
+        return "periods", f"pandas.PeriodIndex({column}).year"
     if series.dtype == object:
-        if kinds and all(issubclass(kind, pd.Period) for kind in kinds):
-            return "periods", f"pandas.PeriodIndex({column}).year"
         return "dates or times", f"pandas.to_datetime({column}, errors='coerce').dt.year"
     return "dates or times", f"{column}.dt.year"
 
