@@ -80,7 +80,7 @@ def test_the_watch_knows_the_modules_that_handle_formulas(hostility):
     handling = {p.relative_to(package).as_posix() for p in package.rglob("*.py")
                 if HANDLES.search(str(p))}  # fmt: skip
     known = {p.relative_to(package).as_posix() for p in package.glob("formulas/*.py")}
-    assert known | {"formula.py", "designs/evaluation.py", "designs/matrix.py"} == handling
+    assert known | {"formula.py", "designs/evaluation.py"} == handling
     assert "formulas/guard.py" in known
 
 
