@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
-from treeselect.arguments.checks import check_flag, file_path
-from treeselect.errors import ModelFileError
-from treeselect.modelfile.file import read_fit
+from treeselect.arguments.checks import check_flag, file_path, reason
+from treeselect.errors import FormulaError, ModelFileError, quoted, said_by
+from treeselect.modelfile.coding import read_record
+from treeselect.modelfile.restored import restored
+from treeselect.modelfile.saved import SavedFit
+from treeselect.resampling.fit import Fit
 from treeselect.result import SelectionResult
 from treeselect.running.machine import warn
 
@@ -48,8 +52,26 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     True
     """
     trusted = check_flag("trusted", trusted)
-    found = read_fit(file_path(path, error=ModelFileError), trusted=trusted)
+    found = _read(file_path(path, error=ModelFileError), trusted=trusted)
     lost = found.chosen_method.missing
     if lost is not None:
         warn(lost)
     return SelectionResult(found)
+
+
+def _read(path: Path, *, trusted: bool) -> Fit:
+    try:
+        return restored(read_record(path, SavedFit), trusted=trusted)
+    except ModelFileError:
+        raise
+    except FormulaError as error:
+        raise FormulaError(
+            f"Can't load {quoted(path.name)}: its formula is not allowed.\n  {error}"
+        ) from None
+    except MemoryError as error:
+        raise ModelFileError(f"Can't read {quoted(path.name)}.\n  {reason(error)}") from None
+    except Exception as error:  # untrusted bytes can fail in any way
+        raise ModelFileError(
+            f"Can't read {quoted(path.name)}: it is not a model file, or it is damaged.\n"
+            f"  {said_by(error)}"
+        ) from None

@@ -859,14 +859,14 @@ class SelectionResult:
 
         Notes
         -----
-        The file is a compressed zip archive of JSON and arrays and contains no code;
-        ``treeselect.modelfile.file`` describes the format. ``trusted`` is never stored.
+        The file is MessagePack in gzip and contains no code; ``treeselect.modelfile.coding``
+        describes the format. ``trusted`` is never stored.
         """
-        from treeselect.modelfile.file import save_result
+        from treeselect.modelfile.saved import save_fit
 
         include_data = check_flag("include_data", include_data)
         target = file_path(path, error=ModelFileError)
-        return save_result(self._fit, target, include_data=include_data)
+        return save_fit(self._fit, target, include_data=include_data)
 
     def plot(
         self,

@@ -9,14 +9,13 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
-import json
 import random
 import re
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from hostility.damaging import read_content, write_content
 from hostility.formulas import draw_formula, mutated
 from hostility.judging import (
     ANSWERED,
@@ -240,40 +239,33 @@ EDITED = "I(x > 0.123)"
 
 
 @functools.cache
-def _documents() -> dict[str, tuple[str, dict[str, bytes]]]:
-    """Document and arrays of two model files whose formula will be edited."""
+def _documents() -> dict[str, Any]:
+    """Contents of two model files whose formula will be edited."""
     import tempfile
 
     import treeselect
 
     fit = treeselect.select(f"y ~ {EDITED}", frame(), method="fcbf", **QUICK)
-    found = {}
     with tempfile.TemporaryDirectory() as folder:
-        for channel in ("load", "load_data"):
-            path = fit.save(Path(folder) / "m", include_data=channel == "load_data")
-            with zipfile.ZipFile(path) as archive:
-                members = {name: archive.read(name) for name in archive.namelist()}
-            found[channel] = (members.pop("model.json").decode(), members)
-    return found
+        paths = {
+            channel: fit.save(Path(folder) / channel, include_data=channel == "load_data")
+            for channel in ("load", "load_data")
+        }
+        return {channel: read_content(path.read_bytes()) for channel, path in paths.items()}
 
 
 def edited_file(formula: str, channel: str, path: Path) -> Path:
     """A model file whose formula, and the term of it, are others."""
-    text, arrays = _documents()[channel]
     right = formula.split("~", 1)[1].strip() if "~" in formula else formula
-    whole = json.loads(text)
 
     def walk(value: Any) -> Any:
         if isinstance(value, str):
             return formula if value == f"y ~ {EDITED}" else value.replace(EDITED, right)
         if isinstance(value, list):
             return [walk(v) for v in value]
-        return {k: walk(v) for k, v in value.items()} if isinstance(value, dict) else value
+        return {walk(k): walk(v) for k, v in value.items()} if isinstance(value, dict) else value
 
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("model.json", json.dumps(walk(whole)))
-        for name, data in arrays.items():
-            archive.writestr(name, data)
+    path.write_bytes(write_content(walk(_documents()[channel])))
     return path
 
 

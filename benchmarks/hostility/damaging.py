@@ -1,24 +1,25 @@
-"""Changes of a model file: of its bytes, its members, its document and its arrays."""
+"""Changes of a model file: of its bytes, of what is compressed, of its values and its arrays."""
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import io
-import json
+import gzip
 import random
-import zipfile
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import numpy as np
+
+from treeselect.modelfile import coding
 
 
 def damage(original: bytes, changes: list[dict[str, Any]]) -> bytes:
     """The file with all changes, but those that an earlier one made impossible."""
     for change in changes:
         rng = random.Random(change["seed"])
-        way = {"bytes": _bytes, "zip": _members, "json": _document, "array": _array}[change["kind"]]
+        way = {"bytes": _bytes, "packed": _packed, "value": _value, "array": _value}[change["kind"]]
         with contextlib.suppress(Exception):
             original = way(original, change, rng)
     return original
@@ -38,126 +39,64 @@ def _bytes(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
     }[how]  # fmt: skip
 
 
-def read_members(data: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
+def read_content(data: bytes) -> Any:
+    """The map in a model file."""
+    return msgspec.msgpack.decode(gzip.decompress(data), ext_hook=coding._array_of)
 
 
-def _write(members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
+def write_content(content: Any) -> bytes:
+    """A file with such a map."""
+    return gzip.compress(coding._encode(content))
 
 
-def _members(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
-    members, how = read_members(data), change["how"]
-    name = sorted(members)[int(change["at"] * len(members))]
-    if how in ("rename", "remove"):
-        content = members.pop(name)
-        if how == "rename":
-            members[
-                rng.choice(
-                    [
-                        "arrays/x.npy",
-                        "x",
-                        "arrays/../x.npy",
-                        "arrays/a b.npy",
-                        "model.json",
-                        "\x1b.npy",
-                    ]
-                )
-            ] = content
-    elif how in ("add", "outside", "pickle", "folder"):
-        new = {
-            "add": "arrays/extra.npy",
-            "outside": "../../pwned",
-            "pickle": "arrays/evil.npy",
-            "folder": "arrays/",
-        }[how]
-        members[new] = {"add": members[name], "pickle": b"\x80\x04cos\nsystem\n."}.get(how, b"")
-    elif how == "twice":
-        return _write(members) + _write({name: members[name]})
-    elif how == "deflate":
-        return _write(members, zipfile.ZIP_DEFLATED)
-    elif how == "bomb":
-        return _write({**members, "arrays/bomb.npy": bytes(20_000_000)}, zipfile.ZIP_DEFLATED)
-    elif how == "comment":
-        return _write(members)[:-2] + b"\x05\x00hello"
-    elif how == "encrypted":
-        found = bytearray(_write(members))
-        at = found.find(b"PK\x01\x02")
-        found[at + 8] |= 1
-        return bytes(found)
-    else:
-        members["model.json"] = b"[" * 100_000 + b"]" * 100_000
-    return _write(members)
+def _packed(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
+    """Changes of what is compressed, which no checksum sees, and of how it is."""
+    content, how = gzip.decompress(data), change["how"]
+    if how == "twice":
+        return data + gzip.compress(content)
+    if how == "stored":
+        return gzip.compress(content, 0)
+    new = {
+        "bomb": bytes(80_000_000), "deep": b"\x91" * 100_000, "many": b"\x90" * 100_000,
+        "pickle": b"\x80\x04cos\nsystem\n.",
+    }.get(how)  # fmt: skip
+    return gzip.compress(_bytes(content, change, rng) if new is None else new)
 
 
-def _document(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
-    members = read_members(data)
-    document = json.loads(members["model.json"])
-    if change["how"] == "text":
-        text = members["model.json"].decode()
-        at = int(change["at"] * len(text))
-        members["model.json"] = (
-            text[:at]
-            + rng.choice(['"', "{", "]", "NaN", "1e999", "\\ud800", ",", "0"])
-            + text[at + 1 :]
-        ).encode()
-        return _write(members)
-    places = list(_places(document["content"], document, "content"))
-    holder, key = places[int(change["at"] * len(places))]
-    old = holder[key]
-    how = change["how"]
-    if how == "drop":
+def places(value: Any, holder: Any, key: Any, name: str) -> Iterator[tuple[str, Any, Any]]:
+    """All values in a content: their names, and where they are."""
+    yield name, holder, key
+    inner = value.items() if isinstance(value, dict) else ()
+    for own, part in enumerate(value) if isinstance(value, list) else inner:
+        yield from places(part, value, own, f"{name}[{own!r}]")
+
+
+def place(document: Any, change: dict[str, Any]) -> tuple[str, Any, Any]:
+    """What is changed: any value, or an array."""
+    all_of_it = list(places(document["content"], document, "content", "content"))
+    if change["kind"] == "array":
+        all_of_it = [one for one in all_of_it if isinstance(one[1][one[2]], np.ndarray)]
+    return all_of_it[int(change["at"] * len(all_of_it))]
+
+
+def _value(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
+    document = read_content(data)
+    _, holder, key = place(document, change)
+    old, how = holder[key], change["how"]
+    if how in ("drop", "gone"):
         del holder[key]
+    elif change["kind"] == "array":
+        holder[key] = _changed(old, how, rng)
     elif how == "sign" and isinstance(old, int | float) and not isinstance(old, bool):
         holder[key] = rng.choice([-old, old + 1, old - 1, old * 1000, old + 0.5, 10**9])
     elif how == "nest":
         holder[key] = [old]
     elif how in ("swap", "copy"):
-        other, name = places[rng.randrange(len(places))]
+        _, other, name = place(document, change | {"at": rng.random()})
         holder[key] = copy.deepcopy(other[name])
     else:
         holder[key] = eval(change["value"])
-    members["model.json"] = json.dumps(document).encode()
-    return _write(members)
-
-
-def _places(value: Any, holder: Any, key: Any) -> Iterator[tuple[Any, Any]]:
-    yield holder, key
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for name, part in inner:
-        yield from _places(part, value, name)
-
-
-def _array(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
-    members, how = read_members(data), change["how"]
-    names = sorted(name for name in members if name.endswith(".npy"))
-    name = names[int(change["at"] * len(names))]
-    if how == "gone":
-        del members[name]
-        return _write(members)
-    if how in ("one byte", "header", "cut"):
-        raw = bytearray(members[name])
-        at = rng.randrange(len(raw)) if how == "one byte" else rng.randrange(min(len(raw), 120))
-        raw[at] = rng.randrange(256)
-        members[name] = bytes(raw[:-1] if how == "cut" else raw)
-        return _write(members)
-    array = np.lib.format.read_array(io.BytesIO(members[name]))
-    buffer = io.BytesIO()
-    changed = _changed(array, how, rng)
-    np.lib.format.write_array(buffer, changed, allow_pickle=True)
-    members[name] = buffer.getvalue()
-    return _write(members)
+    return write_content(document)
 
 
 def _changed(array: Any, how: str, rng: random.Random) -> Any:

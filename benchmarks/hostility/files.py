@@ -1,9 +1,8 @@
-"""Model files with damaged bytes, members, documents or arrays, which are loaded and used."""
+"""Model files with damaged bytes, values or arrays, which are loaded and used."""
 
 from __future__ import annotations
 
 import functools
-import json
 import random
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hostility.damaging import damage, read_members
+from hostility.damaging import damage, place, read_content
 from hostility.judging import (
     ANSWERED,
     VOID,
@@ -63,13 +62,19 @@ _ARRAYS = (
     "empty", "flat", "column", "wider", "dtype float64",
     "dtype int64", "dtype int32", "dtype bool", "dtype uint8", "dtype <U5", "dtype object",
     "dtype float16", "dtype >f8", "fortran", "scalar", "3d", "random",
-    "one byte", "header", "cut", "gone",
+    "gone",
+)  # fmt: skip
+
+
+_PACKED = (
+    "flip", "flip", "flip", "cut", "insert", "zero", "head", "twice", "stored", "bomb", "deep",
+    "many", "pickle",
 )  # fmt: skip
 
 
 def draw(rng: random.Random) -> Plan:
     """A fit, what is changed in its file, and what is done with what is loaded."""
-    kind = rng.choice(["json", "json", "json", "array", "array", "array", "bytes", "zip"])
+    kind = rng.choice([*["value"] * 3, *["array"] * 3, "bytes", "packed"])
     changes = [_change(rng, kind) for _ in range(rng.choice([1, 1, 1, 2, 3]))]
     uses = rng.sample(_USES, rng.choice([2, 4, 6]))
     return {"fit": rng.choice(FITS), "changes": changes, "then": uses}
@@ -78,9 +83,9 @@ def draw(rng: random.Random) -> Plan:
 def _change(rng: random.Random, kind: str) -> dict[str, Any]:
     """Places are shares of what there is, so that a plan knows nothing of the file."""
     change: dict[str, Any] = {"kind": kind, "at": rng.random(), "seed": rng.randrange(2**31)}
-    if kind == "json":
+    if kind == "value":
         change["how"] = rng.choice(
-            ["value", "value", "value", "sign", "drop", "swap", "copy", "nest", "text"]
+            ["value", "value", "value", "sign", "drop", "swap", "copy", "nest"]
         )
         change["value"] = rng.choice(_LEAVES)
     elif kind == "array":
@@ -90,22 +95,7 @@ def _change(rng: random.Random, kind: str) -> dict[str, Any]:
             ["flip", "flip", "flip", "cut", "insert", "zero", "head", "empty", "double", "text"]
         )
     else:
-        change["how"] = rng.choice(
-            [
-                "rename",
-                "remove",
-                "add",
-                "twice",
-                "deflate",
-                "outside",
-                "bomb",
-                "comment",
-                "pickle",
-                "encrypted",
-                "folder",
-                "deep",
-            ]
-        )
+        change["how"] = rng.choice(_PACKED)
     return change
 
 
@@ -231,25 +221,8 @@ def script(plan: Plan) -> str:
 
 
 def _described(fit: str, change: dict[str, Any]) -> str:
-    members = read_members(originals()[fit])
-    if change["kind"] == "array":
-        names = sorted(name for name in members if name.endswith(".npy"))
-        return f"{names[int(change['at'] * len(names))]} {change['how']}"
-    if change["kind"] == "json" and change["how"] != "text":
-        places = list(_named(json.loads(members["model.json"])["content"], "content"))
-        value = f" = {change['value']}" if change["how"] == "value" else ""
-        return f"{places[int(change['at'] * len(places))]} {change['how']}{value}"
-    return f"{change['kind']} {change['how']}"
-
-
-def _named(value: Any, name: str) -> Iterator[str]:
-    yield name
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, part in inner:
-        yield from _named(part, f"{name}[{key!r}]")
+    if change["kind"] not in ("array", "value"):
+        return f"{change['kind']} {change['how']}"
+    name, _, _ = place(read_content(originals()[fit]), change)
+    value = f" = {change['value']}" if change["how"] == "value" else ""
+    return f"{name} {change['how']}{value}"

@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.errors import DataError, OptionError
-from treeselect.frames.opening import MissingCodes, codes_from, codes_record, read_codes
+from treeselect.errors import OptionError
+from treeselect.frames.opening import read_codes
 
 FRAME = pd.DataFrame(
     {
@@ -55,14 +55,6 @@ def test_other_values_are_refused(na):
 def test_unknown_columns_are_refused():
     with pytest.raises(OptionError, match=r"Not found: `nn`. Did you mean `n`\?"):
         read_codes({"nn": 1}).check(FRAME.columns)
-
-
-def test_a_model_file_holds_them():
-    codes = MissingCodes(("?", -9), {"n": (1.5,)})
-    assert codes_from(codes_record(codes)) == codes
-    assert codes_from(None) == MissingCodes()
-    with pytest.raises(DataError, match="damaged"):
-        codes_from([[None], []])
 
 
 @pytest.fixture(scope="module")

@@ -539,10 +539,13 @@ def told(method: Method, name: str) -> dict[str, Any]:
 
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options that a file can hold; others as text."""
-    return {name: value if _is_plain(value) else repr(value) for name, value in options.items()}
+    return {name: value if is_plain(value) else repr(value) for name, value in options.items()}
 
 
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
+    """Whether a file can hold a value as it is."""
+    if type(value) is dict:
+        return all(type(key) is str and is_plain(own) for key, own in value.items())
     if isinstance(value, list | tuple):
-        return all(map(_is_plain, value))
-    return type(value) in _PLAIN
+        return all(map(is_plain, value))
+    return type(value) in _PLAIN and (type(value) is not int or -(2**63) <= value < 2**64)

@@ -261,19 +261,3 @@ def _is_code(value: object, texts: list[str], values: list[int | float]) -> bool
 
 def _masked(column: pd.Series[Any], flags: Any) -> pd.Series[Any] | None:
     return column.mask(flags) if bool(flags.any()) else None
-
-
-def codes_record(codes: MissingCodes) -> list[Any]:
-    """For a model file."""
-    return [list(codes.everywhere), [[name, list(own)] for name, own in codes.by_column.items()]]
-
-
-def codes_from(record: Any) -> MissingCodes:
-    """From a model file."""
-    if record is None:
-        return NO_CODES
-    try:
-        everywhere, by_column = record
-        return MissingCodes(_codes(everywhere), {str(n): _codes(own) for n, own in by_column})
-    except (OptionError, TypeError, ValueError):
-        raise DataError("The codes for missing values are damaged.") from None
