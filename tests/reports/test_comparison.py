@@ -68,11 +68,13 @@ def test_numbers_on_the_page_are_those_of_the_tables(four):
         text = "{} ({} to {})".format(*numbers)
         assert f"<title>{row.method}: {text}</title>" in page
     report = gathered(four)
-    assert [row.name for row in report.seconds.rows] == [row[0] for row in report.methods.rows]
+    assert [row.name for row in report.seconds.figure.rows] == [
+        row[0] for row in report.methods.table.rows
+    ]
 
 
 def test_the_matrix_has_every_share_once(four):
-    matrix = gathered(four).terms
+    matrix = gathered(four).terms.matrix
     table = four.term_table().set_index(["method", "term"])["frequency"]
     methods = [name for name, _ in matrix.methods]
     assert sorted(methods) == sorted(four.methods)
@@ -131,10 +133,10 @@ def test_size_stays_small(four):
     assert page.count('<g class="hue-') == 2 * 2 * (8 + 8)  # lines and their names
     assert page.count("and 4 more") == 2
     report = gathered(many)
-    assert len(report.terms.rows) == 30
-    assert report.terms.more == many.term_table()["term"].nunique() - 30
-    assert report.terms.upright
-    assert len({label for _, label in report.terms.methods}) == 12
+    assert len(report.terms.matrix.rows) == 30
+    assert report.terms.matrix.more == many.term_table()["term"].nunique() - 30
+    assert report.terms.matrix.upright
+    assert len({label for _, label in report.terms.matrix.methods}) == 12
 
 
 # --- the answer --------------------------------------------------------------------------------
@@ -262,10 +264,10 @@ def test_sections_are_chosen(tmp_path):
 def test_undefined_stability_is_said():
     found = made(2, (0, 4), n_units=4, rule=4)  # nothing or all four units
     report = gathered(found)
-    assert report.stability is None
+    assert report.stability.lead.startswith("Stability is undefined")
     assert "Stability is undefined: every fold selected all terms or none." in page_of(found)
-    assert "–" in report.methods.rows[0]
-    assert set(report.methods.marks.values()) == {(None, None)}
+    assert "–" in report.methods.table.rows[0]
+    assert set(report.methods.table.marks.values()) == {(None, None)}
     assert report.cards[1].value == "Not defined"
     mixed = gathered(made(2, (1, 4), n_units=4, rule=4))
     at_four = mixed.stability.table.rows[-1]
@@ -275,7 +277,7 @@ def test_undefined_stability_is_said():
 def test_nothing_selected():
     found = with_scores(made(1, (0, 1)), [[0.5, 0.5]], [[0, 0]])
     report = gathered(found)
-    assert report.terms is None
+    assert report.terms.lead.startswith("No method selected any term")
     assert "using 0 terms" in report.answer[0]
     assert "No method selected any term at the size at which it is compared." in page_of(found)
 

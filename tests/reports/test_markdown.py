@@ -10,7 +10,9 @@ import pytest
 
 import treeselect
 from treeselect.errors import OptionError
+from treeselect.reports.gather import Report
 from treeselect.reports.markdown import markdown_page
+from treeselect.reports.parts import Card, Facts, Section
 
 
 @pytest.fixture(scope="module")
@@ -80,12 +82,14 @@ def test_another_suffix_is_refused(name, fit, tmp_path):
 
 
 def test_the_parts_of_a_page():
-    page = (
-        "<head><title>no</title></head><h1>Which &amp; why?</h1><dl><dt>Head</dt>"
-        '<dd><p class="value">3</p><p>Said.</p></dd></dl><p>1. Not a list, <code>a_b</code>.</p>'
-        "<svg><text>no</text></svg><ul><li>one</li><li>two</li></ul>"
+    section = Section(
+        "a", "Why_", lead="1. Not a list, `a_b`.", said=("one", "two"), facts=Facts([("x", "`y`")])
     )
-    assert markdown_page(page).split("\n\n")[0] == r"# Which \& why?"
-    assert markdown_page(page).split("\n\n")[2:] == [
-        "- **Head:** 3. Said.", r"\1. Not a list, `a_b`.", "- one\n- two\n"
+    report = Report(
+        title="Which & why?", answer=(), cards=(Card("Head", "3", ("Said.",)),), section=section
+    )
+    assert markdown_page(report).split("\n\n")[0] == r"# Which \& why?"
+    assert markdown_page(report).split("\n\n")[2:] == [
+        "- **Head:** 3. Said.", r"## Why\_", r"\1. Not a list, `a_b`.",
+        "- one\n- two\n- **x:** `y`\n",
     ]  # fmt: skip

@@ -16,7 +16,7 @@ from round_numbers import EXCHANGES, RIVALS, with_trace
 import treeselect
 from treeselect.reports.figures.marks import Plane
 from treeselect.reports.gather import Report, gather
-from treeselect.reports.parts import Mark
+from treeselect.reports.parts import Mark, Section
 from treeselect.reports.render import code, css_text, render
 from treeselect.reports.selection.resamples import models, stability_section
 from treeselect.resampling.cross_validation import ScoreBySize
@@ -151,13 +151,13 @@ def test_the_answer_comes_first(fixed):
 
 
 def test_what_was_asked_is_said_once_or_whole(fixed):
-    once = [name for name, _ in gathered(fixed).asked]
+    once = [name for name, _ in gathered(fixed).asked.facts]
     assert once == ["Data", "Family", "Selected (k)"]
-    whole = gather(fixed._fit, written="now", versions={}, whole=True).asked
+    whole = gather(fixed._fit, written="now", versions={}, whole=True).asked.facts
     assert [name for name, _ in whole] == [
         "Call", "Data", "Rows", "Family", "Method", "Selected (k)", "AUC", "Stability", "Seed",
     ]  # fmt: skip
-    alone = gather(fixed._fit, written="now", versions={}, sections=("asked",)).asked
+    alone = gather(fixed._fit, written="now", versions={}, sections=("asked",)).asked.facts
     assert alone == whole
 
 
@@ -167,10 +167,10 @@ def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypat
     report = gathered(fixed)
     assert report.effects is None
     meaning = "Effects are changes in P(died = True) under the final model"
-    assert meaning in " ".join(report.terms.notes)
+    assert meaning in report.terms.notes
     chosen = gather(fixed._fit, written="now", versions={}, sections=("terms", "effects"))
     assert chosen.effects.lead.startswith(meaning)
-    assert meaning not in " ".join(chosen.terms.notes)
+    assert meaning not in chosen.terms.notes
     with_intervals = first.assign(low=-0.5, high=0.5)
     monkeypatch.setattr("treeselect.reports.material.effect_table", lambda *_: with_intervals)
     assert gathered(fixed).effects is not None
@@ -219,7 +219,7 @@ def test_a_size_between_two_steps_is_marked(fixed):
     (steps,) = report.path.figure.series
     assert not any(steps.ringed)
     assert steps.x[2] < report.path.figure.rules[0].at < steps.x[3]
-    assert "3. No model with exactly 3 terms lies on the path" in report.path.notes[1]
+    assert "3. No model with exactly 3 terms lies on the path" in report.path.lead
     assert [row[0] for row in report.path.table.rows] == ["0", "1", "2", "4 (cut to 3)"]
 
 
@@ -229,8 +229,8 @@ def test_a_path_of_one_step_is_a_sentence(mixed):
     )
     section = gathered(fit).path
     assert section.figure is None
-    assert section.notes[0] == "The path has one step, with 0 terms: R2 0.000."
-    assert "dashed" not in " ".join(section.notes)
+    assert section.lead.startswith("The path has one step, with 0 terms: R2 0.000. ")
+    assert "dashed" not in section.lead
     assert 'id="scores-title"' not in page_of(fit)
 
 
@@ -512,7 +512,7 @@ def many(result, n):
         marks={1: (Mark(0.5, 0.4, 0.6, "0.40 to 0.60"),) * n},
         outside=(True,) * n,
     )
-    section = dataclasses.replace(report.stability, table=table)
+    section = Section("stability", "Stability", table=table)
     return Report(**{**vars(report), "stability": section})
 
 

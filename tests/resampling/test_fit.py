@@ -208,7 +208,7 @@ def test_a_report_in_labels_has_a_table_of_names(labelled):
     assert "Signal &lt;b&gt;(mV)&lt;/b&gt;\\u202e `" in page
     assert "<b>(mV)" not in page
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in page
-    table = gather(labelled._fit, **WHEN).names
+    table = gather(labelled._fit, **WHEN).names.table
     assert table.columns == ("Name", "Label")
     assert dict(table.rows) == LABELS
 

@@ -35,7 +35,18 @@ from treeselect.reports.figures.charts import (
 from treeselect.reports.figures.labels import distinct
 from treeselect.reports.figures.marks import Plane, Rows, Series
 from treeselect.reports.material import ContestMaterial
-from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Card, Mark, Table, names_table
+from treeselect.reports.parts import (
+    MOST_ROWS,
+    MOST_UNITS,
+    Card,
+    Facts,
+    Mark,
+    Section,
+    Table,
+    names_section,
+    notes_section,
+    settings,
+)
 from treeselect.results.summary import options_text
 
 if TYPE_CHECKING:
@@ -153,16 +164,7 @@ def _data_card(found: Contest) -> Card:
 # --- paired differences from the best method ----------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class DifferenceSection:
-    """Paired differences from the best method."""
-
-    lead: str
-    figure: Rows
-    table: Table
-
-
-def differences(material: ContestMaterial) -> DifferenceSection | None:
+def differences(material: ContestMaterial) -> Section | None:
     """Differences from the best, smallest first; None for a single method."""
     found = material.found
     if len(found.runs) == 1:
@@ -182,7 +184,14 @@ def differences(material: ContestMaterial) -> DifferenceSection | None:
         f"{found.score_name} of each method minus {found.score_name} of {found.best}, paired by"
         " fold: mean and 95% interval. Filled dots: the interval excludes 0."
     )
-    return DifferenceSection(lead, figure, Table(columns, rows, max(len(table) - MOST_ROWS, 0)))
+    listed = Table(columns, rows, max(len(table) - MOST_ROWS, 0))
+    return Section(
+        "differences",
+        "Paired differences",
+        lead=lead,
+        figure=figure,
+        table=listed.titled("Differences from the best method", "Differences as a table"),
+    )
 
 
 def difference_rows(material: ContestMaterial) -> Rows:
@@ -201,15 +210,17 @@ def difference_rows(material: ContestMaterial) -> Rows:
 # --- the methods, best score first --------------------------------------------------------------
 
 
-def methods(material: ContestMaterial) -> Table:
+def methods(material: ContestMaterial) -> Section:
     """The table of the printed summary."""
     columns, rows = comparison_columns(material.found), comparison_rows(material.found)
-    return Table(
+    table = Table(
         columns,
         rows[:MOST_ROWS],
         max(len(rows) - MOST_ROWS, 0),
         marks={columns.index("Stability"): _bars(material.ranked["stability"].tolist())},
+        caption="Methods, best score first (columns are explained in the notes)",
     )
+    return Section("methods", "Methods", table=table)
 
 
 def _bars(values: list[float]) -> tuple[Mark | None, ...]:
@@ -220,26 +231,7 @@ def _bars(values: list[float]) -> tuple[Mark | None, ...]:
 # --- score against the number of terms ----------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreSection:
-    """Lines over the number of terms, how to read them, and their numbers.
-
-    Attributes
-    ----------
-    lead : str
-    figure : Plane
-    score : str
-        Name of the score.
-    table : Table
-    """
-
-    lead: str
-    figure: Plane
-    score: str
-    table: Table
-
-
-def scores(material: ContestMaterial) -> ScoreSection:
+def scores(material: ContestMaterial) -> Section:
     """Score of each method at each size."""
     found, lines = material.found, material.lines
     lead = (
@@ -255,7 +247,13 @@ def scores(material: ContestMaterial) -> ScoreSection:
     if any(0 in (run.sizes or ()) for run in found.runs):
         lead += " The constant model, with nothing selected in any fold, is omitted."
     table = table_by_size(found, lines, _cell)
-    return ScoreSection(lead, score_lines_figure(material), found.score_name, table)
+    return Section(
+        "scores",
+        f"Score against number of {noun_of(found.terms_of_unit, 2)}",
+        lead=lead,
+        figure=score_lines_figure(material),
+        table=table.titled(f"{found.score_name} by size (standard error)", "Scores as a table"),
+    )
 
 
 def score_lines_figure(material: ContestMaterial) -> Plane:
@@ -288,31 +286,24 @@ def _cell(row: Mapping[Hashable, Any]) -> str:
 # --- stability against the number of terms ------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class StabilitySection:
-    """Lines over the number of terms, how to read them, and their numbers."""
-
-    lead: str
-    figure: Plane
-    table: Table
-
-
-def stability(material: ContestMaterial) -> StabilitySection | None:
-    """Stability of each method at each size; None if it is undefined everywhere."""
+def stability(material: ContestMaterial) -> Section:
+    """Stability of each method at each size, where it is defined."""
     found, lines = material.found, material.lines
     shown = [
         line_series(line, i, [p.stability for p in line.points], [np.nan] * len(line.points))
         for i, line in enumerate(lines[:MOST_LINES])
         if any(np.isfinite(p.stability) for p in line.points)
     ]
+    units = noun_of(found.terms_of_unit, 2)
+    title = f"Stability against number of {units}"
     if not shown:
-        return None
+        said = f"Stability is undefined: every fold selected all {units} or none."
+        return Section("stability", title, lead=said)
     lead = (
         "Nogueira's index over the folds (1: identical selections; 0: no better than chance). It is"
         f" undefined where every fold selects all {noun_of(found.terms_of_unit, 2)} or none."
     )
     table = table_by_size(found, lines, lambda row: decimal_text(row["stability"], 2, missing="–"))
-    units = noun_of(found.terms_of_unit, 2)
     figure = replace(
         score_figure(
             shown,
@@ -323,9 +314,10 @@ def stability(material: ContestMaterial) -> StabilitySection | None:
             cover=(0.0, 1.0),
         ),
         key="stability-lines",
-        title=f"Stability against number of {units}",
+        title=title,
     )
-    return StabilitySection(lead, figure, table)
+    table = table.titled("Stability index by size", "Stability as a table")
+    return Section("stability", title, lead=lead, figure=figure, table=table)
 
 
 # --- the terms that each method selected --------------------------------------------------------
@@ -347,7 +339,7 @@ class TermMatrix:
 
     Attributes
     ----------
-    lead : str
+    caption : str
     methods : tuple of (str, str)
         Whole names and what fits into the head of a column.
     upright : bool
@@ -357,19 +349,19 @@ class TermMatrix:
         Terms that were left out.
     """
 
-    lead: str
+    caption: str
     methods: tuple[tuple[str, str], ...]
     upright: bool
     rows: tuple[tuple[str, tuple[Share, ...]], ...]
     more: int
 
 
-def terms(material: ContestMaterial) -> TermMatrix | None:
-    """Share of folds in which each method selected each term, at the size at which it is compared;
-    None if nothing was selected."""
+def terms(material: ContestMaterial) -> Section:
+    """Share of folds in which each method selected each term."""
     table, methods = material.found.term_table(), material.ranked["method"].tolist()
     if table.empty:
-        return None
+        said = "No method selected any term at the size at which it is compared."
+        return Section("terms", "Selected terms", lead=said)
     shares = table.pivot(index="term", columns="method", values="frequency")
     order = list(dict.fromkeys(table["term"]))
     shown = order[:_MOST_TERMS]
@@ -382,13 +374,14 @@ def terms(material: ContestMaterial) -> TermMatrix | None:
         "Share of folds in which each method selected each term, at the size at which the method is"
         " compared. Terms are ordered by their frequency over all methods."
     )
-    return TermMatrix(
-        lead=lead,
+    matrix = TermMatrix(
+        caption="Share of folds that selected each term",
         methods=tuple(zip(methods, labels, strict=True)),
         upright=len(labels) > 6,
         rows=rows,
         more=len(order) - len(shown),
     )
+    return Section("terms", "Selected terms", lead=lead, matrix=matrix)
 
 
 def _share(share: float) -> Share:
@@ -398,36 +391,37 @@ def _share(share: float) -> Share:
 # --- settings of the comparison, and its data ---------------------------------------------------
 
 
-def asked(material: ContestMaterial) -> tuple[tuple[str, str], ...]:
+def asked(material: ContestMaterial) -> Section:
     """The summary's facts, with the numbers of rows after the data."""
     found = material.found
     facts = comparison_facts(found)
     rows = f"{span(found.n_train)} in training, {span(found.n_test)} held out in each fold"
     after = [name for name, _ in facts].index("Data") + 1
-    return (*facts[:after], ("Rows", rows), *facts[after:])
+    return settings((*facts[:after], ("Rows", rows), *facts[after:]))
 
 
 # --- the names behind the labels, which code needs ----------------------------------------------
 
 
-def names(material: ContestMaterial) -> Table | None:
+def names(material: ContestMaterial) -> Section | None:
     """Names and labels; None without labels."""
-    return names_table(material.names)
+    return names_section(material.names)
 
 
 # --- what a reader should know about the comparison ---------------------------------------------
 
 
-def notes(material: ContestMaterial) -> tuple[str, ...]:
+def notes(material: ContestMaterial) -> Section | None:
     """The summary's notes, except those on the methods, which stand with their papers."""
     about_methods = method_notes(material.found)
-    return tuple(note for note in comparison_notes(material.found) if note not in about_methods)
+    said = comparison_notes(material.found)
+    return notes_section([note for note in said if note not in about_methods])
 
 
 # --- computing time -----------------------------------------------------------------------------
 
 
-def seconds(material: ContestMaterial) -> Rows:
+def seconds(material: ContestMaterial) -> Section:
     """Seconds per fold, best methods first."""
     glance = material.ranked
     shown = glance.head(MOST_UNITS)
@@ -437,51 +431,35 @@ def seconds(material: ContestMaterial) -> Rows:
         len(glance) - len(shown),
         texts=[f"{seconds:.2g} s" for seconds in shown["seconds"]],
     )
-    return replace(figure, key="seconds", title="Seconds per fold")
+    return Section(
+        "time",
+        "Computing time",
+        sub=True,
+        lead=(
+            "Seconds to compute the whole path and refit the final model on the training rows of"
+            " one fold, median over the folds."
+        ),
+        figure=replace(figure, key="seconds", title="Seconds per fold"),
+    )
 
 
 # --- methods, papers and software ---------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class MethodPaper:
-    """A method with its options and its paper."""
-
-    label: str
-    title: str
-    options: str
-    paper: str
-
-
-@dataclass(frozen=True, slots=True)
-class SoftwareSection:
-    """Methods and software of the comparison.
-
-    Attributes
-    ----------
-    papers : tuple of MethodPaper
-    versions : tuple of (str, str)
-    written : str
-        Date and time of writing.
-    """
-
-    papers: tuple[MethodPaper, ...]
-    versions: tuple[tuple[str, str], ...]
-    written: str
-
-
-def software(material: ContestMaterial) -> SoftwareSection:
+def software(material: ContestMaterial) -> Section:
     """The methods with their papers, and the versions of the software."""
-    return SoftwareSection(
-        papers=tuple(map(_paper, material.found.runs)),
-        versions=tuple(material.versions.items()),
-        written=material.written,
+    versions = ", ".join(f"{name} {value}" for name, value in material.versions.items())
+    return Section(
+        "papers",
+        "Methods, papers and software",
+        papers=Facts(map(_paper, material.found.runs)),
+        versions=f"{versions}. Written {material.written}.",
     )
 
 
-def _paper(run: Run) -> MethodPaper:
+def _paper(run: Run) -> tuple[str, str]:
     options = options_text(run.options) or "default options"
-    return MethodPaper(run.label, run.title, options, run.paper)
+    return run.label, f"{run.title}, {options}. {run.paper}"
 
 
 # --- values of methods by size: as lines, and as a table ----------------------------------------

@@ -1,26 +1,16 @@
-"""A page as Markdown, for GitHub, Quarto and Pandoc: its text and its tables, without figures.
-
-The page is rendered first and then read, so that both formats have the same sections and words.
-"""
+"""A page as Markdown, for GitHub, Quarto and Pandoc: its text and its tables, without figures."""
 
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
+from collections.abc import Iterable
+from typing import Any
 
 from treeselect.printing.markup import markdown, pipe_table
-
-_HEADINGS = {"h1": "#", "h2": "##", "h3": "###", "h4": "####"}
-
-_BLOCKS = frozenset({*_HEADINGS, "p", "dt", "dd", "li", "pre", "caption", "summary", "figcaption"})
-"""Elements with a text of their own."""
-
-_UNSHOWN = frozenset({"head", "svg", "nav", "fieldset", "script", "style"})
-
-_SCREEN_ONLY = frozenset({"tools", "on-paper", "kicker"})
-"""Classes of what serves the page on screen or paper only."""
-
-_VOID = frozenset({"br", "img", "meta", "input", "hr", "link"})
+from treeselect.printing.text import code_and_words
+from treeselect.reports.gather import Report
+from treeselect.reports.parts import Section
+from treeselect.shown import shown
 
 _NOTE = (
     "Text and tables only. Sentences on lines, dots, bars and panels refer to the figures of the"
@@ -28,29 +18,21 @@ _NOTE = (
 )
 
 
-def markdown_page(page: str) -> str:
-    """A page of ours as GitHub-flavoured Markdown.
-
-    Parameters
-    ----------
-    page : str
-        HTML, from :func:`treeselect.reports.render.render`.
-
-    Examples
-    --------
-    >>> from treeselect.reports.markdown import markdown_page
-    >>> page = "<main><h1>Which?</h1><p>Use <code>fit</code>.</p></main>"
-    >>> print(markdown_page(page).splitlines()[-1])
-    Use `fit`.
-    """
-    reader = _Reader()
-    reader.feed(page)
-    reader.close()
-    first, *rest = reader.parts or [""]
-    return "\n\n".join([first, f"*{_NOTE}*", *_joined(rest)]) + "\n"
+def markdown_page(report: Report) -> str:
+    """A report as GitHub-flavoured Markdown, from the parts of which its page is made."""
+    found = [f"# {_plain(report.title)}", f"*{_NOTE}*", *map(_plain, report.answer)]
+    for card in report.cards:
+        said = " ".join(map(_sentence, (card.value, *card.details)))
+        found.append(f"- **{_plain(card.head)}:** {said}")
+    for own in vars(report).values():
+        if isinstance(own, Section):
+            found.append(f"## {_plain(own.title)}")
+            for kind, part in own.shown:
+                found += _part(kind, part)
+    return "\n\n".join(_joined(found)) + "\n"
 
 
-def _joined(parts: list[str]) -> list[str]:
+def _joined(parts: Iterable[str]) -> list[str]:
     """The parts with the items of a list below each other."""
     found: list[str] = []
     for part in parts:
@@ -61,132 +43,72 @@ def _joined(parts: list[str]) -> list[str]:
     return found
 
 
-class _Reader(HTMLParser):
-    """Collects the blocks of a page."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self._text: list[str] | None = None
-        self._open: list[tuple[str, bool]] = []  # elements, and whether they aren't shown
-        self._rows: list[list[str]] | None = None
-        self._caption = ""
-        self._term = ""
-        self._said: list[str] = []
-
-    # --- what is read ---
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _VOID:
-            return
-        given = dict(attrs)
-        classes = set((given.get("class") or "").split())
-        unshown = tag in _UNSHOWN or bool(classes & _SCREEN_ONLY) or "download" in given
-        self._open.append((tag, unshown or self._is_unshown))
-        if self._is_unshown:
-            return
-        if tag == "table":
-            self._rows, self._caption = [], ""
-        elif tag == "tr" and self._rows is not None:
-            self._rows.append([])
-        elif tag in ("td", "th"):
-            self._text = []
-        elif tag == "dd":
-            self._said, self._text = [], []
-        elif tag in _BLOCKS:
-            self._text = []
-        elif tag == "small" and self._text is not None:
-            self._text.append("(")
-        elif tag == "code" and self._text is not None and not self._is_pre:
-            self._text.append("`")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _VOID or not any(name == tag for name, _ in self._open):
-            return
-        unshown = self._is_unshown
-        while self._open.pop()[0] != tag:
-            pass
-        if unshown:
-            return
-        if tag == "code" and self._text is not None and not self._is_pre:
-            self._text.append("`")
-        elif tag == "small" and self._text is not None:
-            self._text.append(")")
-        elif tag in ("td", "th"):
-            if self._rows:
-                self._rows[-1].append(_plain(self._taken()))
-        elif tag == "table":
-            self._add_table()
-        elif tag in _BLOCKS:
-            self._add_block(tag)
-
-    def handle_data(self, data: str) -> None:
-        if self._text is not None and not self._is_unshown:
-            self._text.append(data)
-
-    @property
-    def _is_unshown(self) -> bool:
-        return bool(self._open) and self._open[-1][1]
-
-    @property
-    def _is_pre(self) -> bool:
-        return any(name == "pre" for name, _ in self._open)
-
-    # --- what is written ---
-
-    def _taken(self) -> list[str]:
-        text, self._text = self._text or [], None
-        return text
-
-    def _add_block(self, tag: str) -> None:
-        text = self._taken()
-        if tag == "pre":
-            self.parts.append(_fenced("".join(text).strip("\n")))
-            return
-        prose = _prose(text)
-        if tag == "caption":
-            self._caption = prose
-        elif tag == "dt":
-            self._term = prose
-        elif tag == "dd":
-            said = " ".join(part for part in (*self._said, prose) if part)
-            self.parts.append(f"- **{self._term}:** {said}")
-            self._said = []
-        elif not prose or tag == "summary":
-            return  # a table has its caption
-        elif tag == "p" and any(name == "dd" for name, _ in self._open):
-            self._said.append(prose if prose.endswith((".", ":")) else f"{prose}.")
-        elif tag == "li":
-            self.parts.append(f"- {prose}")
-        else:
-            self.parts.append(f"{_HEADINGS[tag]} {prose}" if tag in _HEADINGS else prose)
-
-    def _add_table(self) -> None:
-        rows, self._rows = [row for row in self._rows or [] if row], None
-        if len(rows) < 2:
-            return
-        width = max(map(len, rows))
-        head, *body = [[*row, *[""] * (width - len(row))] for row in rows]
-        if self._caption:
-            self.parts.append(f"**{self._caption}**")
-        self.parts.append(pipe_table(head, body))
+def _part(kind: str, part: Any) -> list[str]:
+    """The blocks of a part of a section."""
+    if kind in ("text", "note"):
+        return [_prose(part)]
+    if kind == "heading":
+        return [f"### {_plain(part)}"]
+    if kind == "sentences":
+        return [f"- {_prose(sentence)}" for sentence in part]
+    if kind == "facts":
+        return [
+            f"- **{_plain(name)}:** {_plain(value) if name == 'Call' else _prose(value)}"
+            for name, value in part
+        ]
+    if kind == "panels":
+        return [f"#### {_plain(row.title)}" for row in part if row.title]
+    if kind == "pictures":
+        return [_plain(f"{own.title}. {own.words}") for own in part]
+    if kind == "code":
+        return [_fenced("\n".join(map(shown, part.lines)))]
+    if kind == "figure":
+        return [f"and {part.more:,} more"] if part.more else []
+    return _table(kind, part)
 
 
-def _plain(text: list[str]) -> str:
-    return " ".join("".join(text).split())
+def _table(kind: str, part: Any) -> list[str]:
+    """A caption, rows, and how many are left out."""
+    more = "more"
+    if kind == "table":
+        columns, rows = part.columns, part.rows
+        if part.outside:
+            rows = [
+                (f"{row[0]} (not selected)" if out else row[0], *row[1:])
+                for row, out in zip(rows, part.outside, strict=True)
+            ]
+    elif kind == "termmatrix":
+        columns = ("Term", *(label for _, label in part.methods))
+        rows = [(term, *(cell.text for cell in cells)) for term, cells in part.rows]
+    else:
+        columns, more = part.columns, f"more variable{'s' if part.more > 1 else ''}"
+        rows = [r for own in part.variables for r in ((own.name, *own.cells), *own.rows)]
+    cells = [[*map(_cell, row), *[""] * (len(columns) - len(row))] for row in rows]
+    blocks = [f"**{_plain(part.caption)}**", pipe_table(list(map(_cell, columns)), cells)]
+    return [*blocks, f"and {part.more:,} {more}"] if part.more else blocks
 
 
-def _prose(text: list[str]) -> str:
+def _cell(text: str) -> str:
+    return " ".join(shown(text).split())
+
+
+def _sentence(text: str) -> str:
+    said = _prose(text)
+    return said if said.endswith((".", ":")) else f"{said}."
+
+
+def _plain(text: str) -> str:
+    return _line(markdown(shown(text)))
+
+
+def _prose(text: str) -> str:
     """Text with its code between backticks, and everything else that Markdown acts on escaped."""
-    found, is_code = [], False
-    for part in text:
-        if part == "`":
-            is_code = not is_code
-            found.append("`")
-        else:
-            found.append(part if is_code else markdown(part))
-    line = " ".join("".join(found).split())
-    return re.sub(r"^([-+]|\d+\.) ", r"\\\1 ", line)
+    pieces = code_and_words(shown(text))
+    return _line("".join(f"`{piece}`" if code else markdown(piece) for piece, code in pieces))
+
+
+def _line(text: str) -> str:
+    return re.sub(r"^([-+]|\d+\.) ", r"\\\1 ", " ".join(text.split()))
 
 
 def _fenced(text: str) -> str:

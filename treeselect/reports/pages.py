@@ -55,7 +55,7 @@ def write_report(
     """
     chosen = _chosen(SELECTION_SECTIONS, sections, template)
 
-    def page() -> str:
+    def page(is_markdown: bool) -> str:
         report = gather(
             fit,
             written=time_of_writing(),
@@ -66,6 +66,8 @@ def write_report(
             sections=chosen,
             whole=template is not None,
         )
+        if is_markdown:
+            return markdown_page(report)
         return render(report, template, standard=SELECTION, sections=chosen)
 
     return _write(path, page, is_free=template is not None)
@@ -86,10 +88,12 @@ def write_comparison(
     """
     chosen = _chosen(COMPARISON_SECTIONS, sections, template)
 
-    def page() -> str:
+    def page(is_markdown: bool) -> str:
         report = gather_comparison(
             found, written=time_of_writing(), versions=session(), sections=chosen
         )
+        if is_markdown:
+            return markdown_page(report)
         return render(report, template, standard=COMPARISON, sections=chosen)
 
     return _write(path, page, is_free=template is not None)
@@ -114,7 +118,7 @@ def time_of_writing() -> str:
     return datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z").strip()
 
 
-def _write(path: Path, page: Callable[[], str], *, is_free: bool) -> Path:
+def _write(path: Path, page: Callable[[bool], str], *, is_free: bool) -> Path:
     """Write a page; it is made only if the file can be written. A template of the user's is free to
     make any text."""
     suffix = path.suffix.lower()
@@ -125,7 +129,4 @@ def _write(path: Path, page: Callable[[], str], *, is_free: bool) -> Path:
             f"  Found: {quoted(path.name)}. {way}."
         )
     check_place(path, what="report")
-    text = page()
-    if suffix in _MARKDOWN and not is_free:
-        text = markdown_page(text)
-    return write_file(path, text, what="report")
+    return write_file(path, page(suffix in _MARKDOWN and not is_free), what="report")

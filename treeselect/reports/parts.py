@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Any
+
+from treeselect.reports.figures.marks import Figure
 
 MOST_UNITS = 30
 """Maximum units in a figure; the others are counted."""
@@ -70,6 +73,109 @@ class Mark:
     filled: bool = True
 
 
+class Note(str):
+    """A paragraph in small type."""
+
+    __slots__ = ()
+
+
+class Heading(str):
+    """The head of what follows in a section."""
+
+    __slots__ = ()
+
+
+class Facts(tuple[tuple[str, str], ...]):
+    """Names and values; a call is code."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Lines of code, under a summary if they are folded."""
+
+    lines: tuple[str, ...]
+    fold: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Small figures side by side, under a title."""
+
+    title: str
+    panels: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A small figure with its title, and how to read it, unless an earlier figure says so."""
+
+    title: str
+    words: str
+    figure: Figure
+
+
+class Section:
+    """A section of a page: a title and its parts, in the order in which they are shown.
+
+    A part is a text, a sequence of sentences, `Facts`, a `Table`, a `Figure` or another class of
+    this file. Empty ones are not shown. In templates each part is an attribute of its name:
+    ``report.path.table``.
+
+    Parameters
+    ----------
+    anchor, title : str
+    sub, is_map, unprinted : bool
+        Whether it belongs to the section before, may stand beside another map on paper, and is left
+        out on paper.
+    **parts
+    """
+
+    def __init__(
+        self,
+        anchor: str,
+        title: str,
+        *,
+        sub: bool = False,
+        is_map: bool = False,
+        unprinted: bool = False,
+        **parts: object,
+    ) -> None:
+        self.anchor, self.title, self.unprinted = anchor, title, unprinted
+        self.classes = " ".join(["sub"] * sub + ["map"] * is_map)
+        self.parts = parts
+
+    def __getattr__(self, name: str) -> Any:
+        """A part by its name."""
+        if name == "parts" or name not in self.parts:
+            raise AttributeError(name)
+        return self.parts[name]
+
+    @property
+    def shown(self) -> list[tuple[str, Any]]:
+        """The parts that are not empty, each with its kind."""
+        found: list[tuple[str, Any]] = []
+        for own in self.parts.values():
+            if isinstance(own, tuple) and own and isinstance(own[0], Table):
+                found += map(_kind, own)
+            elif own is not None and own not in ("", ()):
+                found.append(_kind(own))
+        return found
+
+
+def _kind(part: Any) -> tuple[str, Any]:
+    """What a part is called in the templates, and the part."""
+    if isinstance(part, str):
+        return {Note: "note", Heading: "heading"}.get(type(part), "text"), part
+    if isinstance(part, Figure):
+        return "figure", part
+    if isinstance(part, tuple) and not isinstance(part, Facts):
+        kinds = {Panels: "panels", Picture: "pictures"}
+        return kinds.get(type(part[0]), "sentences"), part
+    return type(part).__name__.lower(), part
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table of texts.
@@ -85,6 +191,11 @@ class Table:
         For a column number, a picture beside each cell, or None.
     outside : tuple of bool
         Whether each row is outside the selection, which its head states; empty if none is.
+    caption : str
+    fold : str
+        The summary under which it is folded; empty if it is open.
+    on_paper : bool
+        Whether it is printed although it is folded.
     """
 
     columns: tuple[str, ...]
@@ -92,6 +203,13 @@ class Table:
     more: int = 0
     marks: Mapping[int, tuple[Mark | None, ...]] = field(default_factory=dict)
     outside: tuple[bool, ...] = ()
+    caption: str = ""
+    fold: str = ""
+    on_paper: bool = False
+
+    def titled(self, caption: str, fold: str = "", *, on_paper: bool = False) -> Table:
+        """The same with a caption, folded or not."""
+        return replace(self, caption=caption, fold=fold, on_paper=on_paper)
 
     @property
     def numeric(self) -> tuple[bool, ...]:
@@ -177,12 +295,28 @@ def _number(text: str) -> float:
     return float(plain)
 
 
-def names_table(names: Sequence[tuple[str, str]]) -> Table | None:
+def names_section(names: Sequence[tuple[str, str]]) -> Section | None:
     """Names and labels of labelled columns and terms; None if there are none."""
     if not names:
         return None
     shown = tuple(names[:MOST_ROWS])
-    return Table(("Name", "Label"), shown, len(names) - len(shown))
+    table = Table(("Name", "Label"), shown, len(names) - len(shown))
+    return Section(
+        "names",
+        "Labels and names",
+        lead="This page shows labels; formulas, result tables and other code use names.",
+        table=table.titled("Names and labels", "Names behind the labels"),
+    )
+
+
+def settings(facts: Iterable[tuple[str, str]]) -> Section:
+    """What was asked for."""
+    return Section("asked", "Settings", facts=Facts(facts))
+
+
+def notes_section(notes: Sequence[str]) -> Section | None:
+    """What a reader should know; None if that is nothing."""
+    return Section("notes", "Notes", sentences=tuple(notes)) if notes else None
 
 
 def table_around(

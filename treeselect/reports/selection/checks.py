@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from treeselect.printing import decimal_text
@@ -15,7 +15,7 @@ from treeselect.reports.figures.charts import (
 from treeselect.reports.figures.labels import shorten
 from treeselect.reports.figures.marks import Plane, Series
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, Table
+from treeselect.reports.parts import MOST_ROWS, Facts, Picture, Section, Table
 from treeselect.resampling.held_out import (
     areas,
     calibration_table,
@@ -42,48 +42,7 @@ MOST_CHECKED = 6
 _CUTOFFS = tuple(step / 10 for step in range(1, 10))
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A figure with its title, and how to read it, unless an earlier figure says so."""
-
-    title: str
-    words: str
-    figure: Plane
-
-
-@dataclass(frozen=True, slots=True)
-class CaptionedTable:
-    """A table with its caption."""
-
-    caption: str
-    table: Table
-
-
-@dataclass(frozen=True, slots=True)
-class ChecksSection:
-    """Checks on held-out rows.
-
-    Attributes
-    ----------
-    lead : str
-        The held-out rows.
-    shown : tuple of CaptionedTable
-        Unfolded tables.
-    pictures : tuple of Picture
-    sentences : tuple of str
-        Results and caveats.
-    folded : tuple of CaptionedTable
-        The numbers in the figures.
-    """
-
-    lead: str
-    shown: tuple[CaptionedTable, ...]
-    pictures: tuple[Picture, ...]
-    sentences: tuple[str, ...]
-    folded: tuple[CaptionedTable, ...]
-
-
-def checks(material: FitMaterial) -> ChecksSection | None:
+def checks(material: FitMaterial) -> Section | None:
     """Checks of the predictions of ``performance()``; None if the user did not supply it, and for
     times to an event, whose risk groups are a separate section."""
     if material.performance is None or material.fit.design.response.family.has_times:
@@ -97,7 +56,7 @@ def checks(material: FitMaterial) -> ChecksSection | None:
 # --- what the response is -----------------------------------------------------------------------
 
 
-def _two_classes(held: HeldOut, name: str) -> ChecksSection:
+def _two_classes(held: HeldOut, name: str) -> Section:
     label = f"{name} = {held.classes[1]}"
     found, curve = calibration_table(held, N_GROUPS), roc_table(held)
     together, by_fold = areas(held, 1)
@@ -111,9 +70,10 @@ def _two_classes(held: HeldOut, name: str) -> ChecksSection:
             for row in cutoff_table(held, _CUTOFFS).to_dict("records")
         ),
     )
-    return ChecksSection(
+    return Section(
+        "checks",
+        "Checks on held-out rows",
         lead=_rows_words(held),
-        shown=(),
         pictures=_pictures(
             Picture("ROC curve", f"Over all cut-offs of P({label}).", roc),
             Picture(
@@ -130,13 +90,13 @@ def _two_classes(held: HeldOut, name: str) -> ChecksSection:
             *_cautions(held),
         ),
         folded=(
-            CaptionedTable(f"Calibration of P({label})", _shares_table(found)),
-            CaptionedTable(f"Sensitivity and specificity by cut-off of P({label})", _cutoffs(held)),
+            _folded(_shares_table(found), f"Calibration of P({label})"),
+            _folded(_cutoffs(held), f"Sensitivity and specificity by cut-off of P({label})"),
         ),
     )
 
 
-def _numbers(held: HeldOut, name: str) -> ChecksSection:
+def _numbers(held: HeldOut, name: str) -> Section:
     found = calibration_table(held, N_GROUPS)
     texts = [
         f"predicted {row['predicted']:,.4g}: observed {row['observed']:,.4g}"
@@ -156,9 +116,10 @@ def _numbers(held: HeldOut, name: str) -> ChecksSection:
         _dots(found, texts, "residual", "residual_low", "residual_high"),
         ("mean prediction", "observed minus predicted"),
     )
-    return ChecksSection(
+    return Section(
+        "checks",
+        "Checks on held-out rows",
         lead=_rows_words(held),
-        shown=(),
         pictures=_pictures(
             Picture(
                 "Observed against predicted",
@@ -174,11 +135,11 @@ def _numbers(held: HeldOut, name: str) -> ChecksSection:
             ),
         ),
         sentences=(*_recalibration_words(recalibration(held)), *_cautions(held)),
-        folded=(CaptionedTable("Observed and predicted means by group", _numbers_table(found)),),
+        folded=(_folded(_numbers_table(found), "Observed and predicted means by group"),),
     )
 
 
-def _classes(held: HeldOut, name: str) -> ChecksSection:
+def _classes(held: HeldOut, name: str) -> Section:
     found = calibration_table(held, N_GROUPS)
     by_class = per_class_table(held)
     order = by_class["n"].to_numpy().argsort(kind="stable")[::-1][:MOST_CHECKED]
@@ -196,14 +157,16 @@ def _classes(held: HeldOut, name: str) -> ChecksSection:
     several = len(held.classes) > len(first)
     which = f"the {len(first)} most frequent" if several else "each"
     caption = "Recall, precision and area by class; rows are assigned to their most probable class"
-    shown = [CaptionedTable(caption, _by(by_class))]
+    shown = [_by(by_class).titled(caption)]
     if not several:
         caption = "Confusion matrix: observed class by most probable class"
-        shown.insert(0, CaptionedTable(caption, _confusion(held)))
-    return ChecksSection(
+        shown.insert(0, _confusion(held).titled(caption))
+    return Section(
+        "checks",
+        "Checks on held-out rows",
         lead=f"{_rows_words(held)} The figures show calibration for {which}"
         f"{' classes' if several else ' class'}.",
-        shown=tuple(shown),
+        opened=tuple(shown),
         pictures=pictures,
         sentences=(
             "Recall: share of the rows of a class that are assigned to it. Precision: share of the"
@@ -211,7 +174,7 @@ def _classes(held: HeldOut, name: str) -> ChecksSection:
             " against the others, with the predictions of all folds pooled.",
             *_cautions(held),
         ),
-        folded=(CaptionedTable("Calibration of the classes", _shares_table(found)),),
+        folded=(_folded(_shares_table(found), "Calibration of the classes"),),
     )
 
 
@@ -297,6 +260,10 @@ def _cautions(held: HeldOut) -> list[str]:
 
 
 # --- figures and tables -------------------------------------------------------------------------
+
+
+def _folded(table: Table, caption: str) -> Table:
+    return table.titled(caption, caption)
 
 
 def _pictures(*pictures: Picture) -> tuple[Picture, ...]:
@@ -415,31 +382,23 @@ def _share(value: Any) -> str:
 _SAID_ABOVE = ("Call",)
 
 
-@dataclass(frozen=True, slots=True)
-class PerformanceSection:
-    """Scores from nested cross-validation: how, fold by fold, and conclusions."""
-
-    lead: str
-    facts: tuple[tuple[str, str], ...]
-    table: Table
-    sentences: tuple[str, ...]
-
-
-def performance(material: FitMaterial) -> PerformanceSection | None:
+def performance(material: FitMaterial) -> Section | None:
     """What ``performance()`` found; None if the user did not supply it."""
     found = material.performance
     if found is None:
         return None
     content = found.summary().content
-    return PerformanceSection(
+    return Section(
+        "performance",
+        "Performance: nested cross-validation",
         lead=(
             f"{found.score_name} {found.words} on held-out rows, mean of {len(found.scores):,}"
             " folds. The whole selection was repeated in each fold: neither the terms nor their"
             " number was chosen on the held-out rows."
         ),
-        facts=tuple(fact for fact in content.facts if fact[0] not in _SAID_ABOVE),
+        facts=Facts(fact for fact in content.facts if fact[0] not in _SAID_ABOVE),
         table=Table(
             content.columns, content.rows[:MOST_ROWS], max(len(content.rows) - MOST_ROWS, 0)
-        ),
+        ).titled("Scores of the folds", "Fold by fold"),
         sentences=content.notes,
     )

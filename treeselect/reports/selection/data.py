@@ -14,9 +14,9 @@ from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling
 from treeselect.printing import enumeration
 from treeselect.reports.figures.charts import map_figure
-from treeselect.reports.figures.marks import Tile, Tiles
+from treeselect.reports.figures.marks import Tile
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import Table
+from treeselect.reports.parts import Section, Table
 from treeselect.resampling.agreement import LEAST_ASSOCIATION
 from treeselect.resampling.fit import noun
 from treeselect.results.curves import number_text
@@ -72,22 +72,10 @@ class BaselineTable:
     columns: tuple[str, ...]
     variables: tuple[Variable, ...]
     more: int
+    fold: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DataSection:
-    """How to read the tables, the variables in the selected terms, the others, and notes.
-
-    A table with no variables is None.
-    """
-
-    lead: str
-    table: BaselineTable | None
-    others: BaselineTable | None
-    sentences: tuple[str, ...]
-
-
-def data(material: FitMaterial) -> DataSection | None:
+def data(material: FitMaterial) -> Section | None:
     """Descriptive statistics; None without the data."""
     fit = material.fit
     if not fit.design.has_data:
@@ -100,7 +88,14 @@ def data(material: FitMaterial) -> DataSection | None:
     table = _baseline(fit, "the selected terms", shown, len(inside))
     others = _baseline(fit, "no selected term", outside[:n_others], len(outside))
     tables = [found for found in (table, others) if found]
-    return DataSection(_data_lead(fit, tables), table, others, data_sentences(fit))
+    return Section(
+        "data",
+        "The data",
+        lead=_data_lead(fit, tables) if tables else None,
+        table=table,
+        others=others and replace(others, fold="Variables in other terms"),
+        sentences=data_sentences(fit),
+    )
 
 
 def data_sentences(fit: Fit) -> tuple[str, ...]:
@@ -221,16 +216,7 @@ _MOST_PAIRS = 20
 """Pairs in the table; the map has all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class AssociationSection:
-    """How to read the map, the map, and its numbers."""
-
-    lead: str
-    figure: Tiles
-    table: Table
-
-
-def associations(material: FitMaterial) -> AssociationSection | None:
+def associations(material: FitMaterial) -> Section | None:
     """Associations in the data; None without these, or of fewer than two units."""
     fit = material.fit
     if not fit.design.has_data:
@@ -244,15 +230,20 @@ def associations(material: FitMaterial) -> AssociationSection | None:
     pairs = list(itertools.combinations(range(len(units)), 2))
     order = [pairs[at] for at in falling(np.array([values[pair] for pair in pairs]))]
     rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:_MOST_PAIRS])
-    return AssociationSection(
-        _association_lead(fit, inside),
-        replace(
+    table = Table((noun(fit, 1).capitalize(), "Other", "Association"), rows, len(order) - len(rows))
+    return Section(
+        "associations",
+        "Associations in the data",
+        sub=True,
+        is_map=True,
+        lead=_association_lead(fit, inside),
+        figure=replace(
             map_figure(units, inside, _pairs(units, values), _said(rows)),
             key="association-map",
             title="Associations in the data",
             saved="Associations in the data",
         ),
-        Table((noun(fit, 1).capitalize(), "Other", "Association"), rows, len(order) - len(rows)),
+        table=table.titled("Associations in the data, strongest first", "Associations as a table"),
     )
 
 

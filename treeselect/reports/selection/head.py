@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,10 +9,19 @@ import numpy as np
 from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.printing.text import code_lines
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import Card, Table, names_table
+from treeselect.reports.parts import (
+    Card,
+    Code,
+    Facts,
+    Heading,
+    Section,
+    names_section,
+    notes_section,
+    settings,
+)
 from treeselect.reports.selection.data import data_sentences
 from treeselect.resampling.fit import noun
-from treeselect.results.citation import Citation, cite, versions_text
+from treeselect.results.citation import cite, versions_text
 from treeselect.results.effects import effect_notes
 from treeselect.results.summary import (
     options_text,
@@ -260,15 +268,15 @@ _SAID = frozenset({"Call", "Method", "Stability", "Seed"})
 """Facts shown in the answer or under the citation: the call with its seed, all options."""
 
 
-def asked(material: FitMaterial) -> tuple[tuple[str, str], ...]:
+def asked(material: FitMaterial) -> Section:
     """The summary's facts that no other section shows; if `whole`, all of them, with the number of
     rows after the data."""
     facts = material.summary.facts
     if not material.whole:
         score = score_fact(material.fit) if has_tuning_score(material) else None
-        return tuple(fact for fact in facts if fact[0] not in _SAID and fact != score)
+        return settings(fact for fact in facts if fact[0] not in _SAID and fact != score)
     after = [name for name, _ in facts].index("Data") + 1
-    return (*facts[:after], ("Rows", _rows(material)), *facts[after:])
+    return settings((*facts[:after], ("Rows", _rows(material)), *facts[after:]))
 
 
 def _rows(material: FitMaterial) -> str:
@@ -287,7 +295,7 @@ def _rows(material: FitMaterial) -> str:
 # --- what a reader should know about the selection ----------------------------------------------
 
 
-def notes(material: FitMaterial) -> tuple[str, ...]:
+def notes(material: FitMaterial) -> Section | None:
     """The summary's notes that no other section shows."""
     fit = material.fit
     said = cards(material)
@@ -296,15 +304,15 @@ def notes(material: FitMaterial) -> tuple[str, ...]:
         *answer(material), *(text for card in said for text in card.details),
         *(data_sentences(fit) if fit.design.has_data else ()),
     }  # fmt: skip
-    return tuple(note for note in material.summary.notes if note not in elsewhere)
+    return notes_section([note for note in material.summary.notes if note not in elsewhere])
 
 
 # --- the names behind the labels, which code needs ----------------------------------------------
 
 
-def names(material: FitMaterial) -> Table | None:
+def names(material: FitMaterial) -> Section | None:
     """Names and labels, selected terms first; None without labels."""
-    return names_table(material.names)
+    return names_section(material.names)
 
 
 # --- the methods paragraph and citations; method, options, software and data --------------------
@@ -313,28 +321,7 @@ _WIDTH = 88
 """Characters on a line of the call."""
 
 
-@dataclass(frozen=True, slots=True)
-class CiteSection:
-    """Text for a paper, and what is needed to reproduce the selection.
-
-    Attributes
-    ----------
-    citation : Citation
-    bibtex : tuple of str
-        One entry per line, because pages show a line break inside a text as a character.
-    call : tuple of str
-        The lines of the call.
-    facts : tuple of (str, str)
-        Method with all its options, fingerprint of the data, versions, date.
-    """
-
-    citation: Citation
-    bibtex: tuple[str, ...]
-    call: tuple[str, ...]
-    facts: tuple[tuple[str, str], ...]
-
-
-def citation(material: FitMaterial) -> CiteSection:
+def citation(material: FitMaterial) -> Section:
     """The paragraph on methods, limitations, references, and facts."""
     fit, method = material.fit, material.fit.chosen_method
     found = cite(fit, material.versions, material.performance)
@@ -348,4 +335,16 @@ def citation(material: FitMaterial) -> CiteSection:
         ("Written", material.written),
     )
     lines = tuple(code_lines(found.call, _WIDTH))
-    return CiteSection(found, tuple(found.bibtex.splitlines()), lines, facts)
+    return Section(
+        "cite",
+        "Methods text and citation",
+        methods=found.methods,
+        limits=Heading("Limitations"),
+        limitations=tuple(found.limitations),
+        cited=Heading("References"),
+        references=tuple(found.references),
+        bibtex=Code(tuple(found.bibtex.splitlines()), "BibTeX"),
+        head=Heading("The call"),
+        call=Code(lines),
+        facts=Facts(facts),
+    )

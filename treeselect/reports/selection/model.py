@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +20,7 @@ from treeselect.reports.figures.charts import bar_figure, survival_figure
 from treeselect.reports.figures.marks import Plane, Rows, Series
 from treeselect.reports.figures.shapes import panels, share_scale
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, Table
+from treeselect.reports.parts import MOST_ROWS, Facts, Heading, Panels, Section, Table
 from treeselect.resampling.conditional import risk_group_notes
 from treeselect.resampling.fit import noun
 from treeselect.results.curves import (
@@ -51,35 +51,19 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-@dataclass(frozen=True, slots=True)
-class LearnedSection:
-    """The final model.
-
-    Attributes
-    ----------
-    predicts : str
-        Which model it is.
-    without_data : str
-        Why there are no shapes and interactions; empty where there may be.
-    """
-
-    predicts: str
-    without_data: str
-
-
-def learned(material: FitMaterial) -> LearnedSection | None:
+def learned(material: FitMaterial) -> Section | None:
     """The model in a sentence; None if nothing is selected."""
     fit = material.fit
     if not fit.selected:
         return None
-    return LearnedSection(
-        predicts=f"The final model is {fit.model.description}.",
-        without_data=""
-        if fit.design.has_data
-        else f"Partial dependence{' needs' if are_kept(fit) else ' and interactions need'} the data"
-        " of the fit, which were not saved with it; `fit.save(path, include_data=True)` includes"
-        " them.",
-    )
+    said = f"The final model is {fit.model.description}."
+    if not fit.design.has_data:
+        said += (
+            f" Partial dependence{' needs' if are_kept(fit) else ' and interactions need'} the data"
+            " of the fit, which were not saved with it; `fit.save(path, include_data=True)`"
+            " includes them."
+        )
+    return Section("learned", "Final model", lead=said)
 
 
 # --- centred partial dependence of the model's predictions on each term -------------------------
@@ -89,24 +73,7 @@ MOST_CLASSES = 4
 """Classes that have a row of panels each."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShapeRow:
-    """Panels side by side; the title names the class, if there are several rows."""
-
-    title: str
-    panels: tuple[Plane | Rows, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ShapeSection:
-    """Partial dependence: panels, how to read them, and their numbers."""
-
-    lead: str
-    rows: tuple[ShapeRow, ...]
-    table: Table
-
-
-def shapes(material: FitMaterial) -> ShapeSection | None:
+def shapes(material: FitMaterial) -> Section | None:
     """Shapes of the most important terms; None without the data, or without a term of a single
     variable."""
     fit = material.fit
@@ -116,8 +83,14 @@ def shapes(material: FitMaterial) -> ShapeSection | None:
     found = curve_rows(fit, eligible[:MOST_SHAPES], MOST_CLASSES)
     if not found:
         return None
-    return ShapeSection(
-        _shapes_lead(fit, found, len(eligible)), _pictures(fit, found), _points_table(found)
+    table = _points_table(found)
+    return Section(
+        "shapes",
+        "Partial dependence",
+        sub=True,
+        lead=_shapes_lead(fit, found, len(eligible)),
+        rows=_pictures(fit, found),
+        table=table.titled("Partial dependence on the terms", "Partial dependence as a table"),
     )
 
 
@@ -125,13 +98,13 @@ def _all_curves(rows: tuple[CurveRow, ...]) -> list[Curve]:
     return [curve for row in rows for curve in row.curves]
 
 
-def _pictures(fit: Fit, rows: tuple[CurveRow, ...]) -> tuple[ShapeRow, ...]:
+def _pictures(fit: Fit, rows: tuple[CurveRow, ...]) -> tuple[Panels, ...]:
     """A row of panels for each row of curves, on one scale if every curve is visible on it."""
     found = _all_curves(rows)
     drawn = iter(panels(found, shared=share_scale(found), brief=len(rows) > 1))
     response = fit.design.response.name
     return tuple(
-        ShapeRow(
+        Panels(
             f"{response}: {row.of_class}" if len(rows) > 1 else "",
             tuple(
                 replace(next(drawn), key=f"shape-{i + 1}-{j + 1}") for j in range(len(row.curves))
@@ -231,17 +204,7 @@ def _effect(
 MOST_PAIRS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class InteractionSection:
-    """Strengths of interactions: a note on their intervals, empty without any, a figure, and the
-    same as a table."""
-
-    note: str
-    figure: Rows
-    table: Table
-
-
-def interactions(material: FitMaterial) -> InteractionSection | None:
+def interactions(material: FitMaterial) -> Section | None:
     """Strengths of the strongest pairs; None without a pair, or without data or stored
     strengths."""
     if not (material.fit.design.has_data or are_kept(material.fit)):
@@ -251,9 +214,24 @@ def interactions(material: FitMaterial) -> InteractionSection | None:
         return None
     shown = table.head(MOST_PAIRS)
     more = len(table) - len(shown)
-    return InteractionSection(
-        interval_note(shown), interaction_figure(table), _as_table(shown, more)
+    note = interval_note(shown)
+    found = _as_table(shown, more)
+    return Section(
+        "interactions",
+        "Interactions",
+        sub=True,
+        lead=f"{_WHAT_INTERACTIONS} {note}" if note else _WHAT_INTERACTIONS,
+        figure=interaction_figure(table),
+        table=found.titled("Interactions, largest first", "Interactions as a table"),
     )
+
+
+_WHAT_INTERACTIONS = (
+    "The interaction of two terms is the part of their joint effect in the model that is not"
+    " additive. Pairs are ranked by its size, the root mean square on the scale of the prediction."
+    " Its strength is the size relative to the joint effect: 0 if the effects are additive, 1 if"
+    " the joint effect is pure interaction."
+)
 
 
 def interaction_figure(table: pd.DataFrame) -> Rows:
@@ -290,15 +268,7 @@ def _as_table(shown: pd.DataFrame, more: int) -> Table:
 MOST_TREES = 15
 
 
-@dataclass(frozen=True, slots=True)
-class SparseForest:
-    """The trees of the sparse forest."""
-
-    lead: str
-    table: Table
-
-
-def sparse_forest(material: FitMaterial) -> SparseForest | None:
+def sparse_forest(material: FitMaterial) -> Section | None:
     """The trees of the largest shares; None if no sparse forest selected."""
     fit = material.fit
     if fit.subforest is None:
@@ -318,7 +288,14 @@ def sparse_forest(material: FitMaterial) -> SparseForest | None:
         for row in table.head(MOST_TREES).to_dict("records")
     )
     columns = ("Tree", "Weight", "Share", "Depth", "Leaves", "Terms")
-    return SparseForest(_forest_lead(fit, table), Table(columns, rows, len(table) - len(rows)))
+    return Section(
+        "sparse-forest",
+        "The sparse forest",
+        sub=True,
+        unprinted=True,
+        lead=_forest_lead(fit, table),
+        table=Table(columns, rows, len(table) - len(rows), caption="Trees, largest share first"),
+    )
 
 
 def _forest_lead(fit: Fit, table: pd.DataFrame) -> str:
@@ -345,19 +322,7 @@ _MOST_TICKS = 80
 """Most censoring times that can be distinguished on a curve."""
 
 
-@dataclass(frozen=True, slots=True)
-class RiskSection:
-    """Risk groups: how to read the figure, the figure, its numbers, and calibration."""
-
-    lead: str
-    figure: Plane
-    table: Table
-    horizon: str
-    calibration: Table
-    sentences: tuple[str, ...]
-
-
-def risk_groups(material: FitMaterial) -> RiskSection | None:
+def risk_groups(material: FitMaterial) -> Section | None:
     """Risk groups for right-censored times; None without the data or selected terms, or if the rows
     can't be held out."""
     fit = material.fit
@@ -370,7 +335,7 @@ def risk_groups(material: FitMaterial) -> RiskSection | None:
     return risk_section(found)
 
 
-def risk_section(found: RiskGroups) -> RiskSection:
+def risk_section(found: RiskGroups) -> Section:
     """Figure and tables of risk groups."""
     ticks = time_ticks(max(float(curve.time[-1]) for curve in found.curves))
     at_ticks = found.table_at(ticks)
@@ -384,12 +349,17 @@ def risk_section(found: RiskGroups) -> RiskSection:
         for row in at_ticks.to_dict("records")
     )  # fmt: skip
     content = found.summary().content
-    return RiskSection(
+    horizon = f"{found.time} = {found.horizon:g}"
+    table = Table(("Group", found.time, "At risk", "Survival", "95% interval"), rows)
+    calibration = Table(content.columns, content.rows)
+    return Section(
+        "risk-groups",
+        "Risk groups",
         lead=_risk_lead(found, any(one.ticks for one in figure.series)),
         figure=figure,
-        table=Table(("Group", found.time, "At risk", "Survival", "95% interval"), rows),
-        horizon=f"{found.time} = {found.horizon:g}",
-        calibration=Table(content.columns, content.rows),
+        table=table.titled("Survival of the risk groups", "Curves as a table"),
+        head=Heading("Calibration"),
+        calibration=calibration.titled(f"Predicted and observed survival at {horizon}"),
         sentences=risk_group_notes(found),
     )
 
@@ -443,17 +413,7 @@ def _risk_lead(found: RiskGroups, has_ticks: bool) -> str:
 # --- the linear model of the selected terms: coefficients or ratios, and tests of whole terms ---
 
 
-@dataclass(frozen=True, slots=True)
-class LinearSection:
-    """A refitted linear model: facts, coefficients, tests of terms, and how to read them."""
-
-    facts: tuple[tuple[str, str], ...]
-    coefficients: Table
-    tests: Table | None
-    sentences: tuple[str, ...]
-
-
-def linear(material: FitMaterial) -> LinearSection | None:
+def linear(material: FitMaterial) -> Section | None:
     """The linear model; None if not given."""
     found = material.linear
     if found is None:
@@ -464,4 +424,12 @@ def linear(material: FitMaterial) -> LinearSection | None:
     table = Table(content.columns, content.rows[:MOST_ROWS], max(0, len(content.rows) - MOST_ROWS))
     of_terms = None if tests is None else Table(tests.columns, tests.rows)
     said = () if tests is None else (f"Tests of terms: {dict(tests.facts)['Tests']}.",)
-    return LinearSection(facts, table, of_terms, (*said, *content.notes))
+    return Section(
+        "linear",
+        "Linear model of the selected terms",
+        sub=True,
+        facts=Facts(facts),
+        coefficients=table.titled("Coefficients of the linear model"),
+        tests=of_terms and of_terms.titled("Tests of terms given all others"),
+        sentences=(*said, *content.notes),
+    )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeselect.printing import decimal_text, enumeration, interval_text, score_text
 from treeselect.reports.figures.charts import dot_figure, line_figure, path_figure
-from treeselect.reports.figures.marks import Plane, Rows
+from treeselect.reports.figures.marks import Plane
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, table_around
+from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Heading, Section, Table, table_around
 from treeselect.resampling.fit import noun
 from treeselect.results.curves import ImportanceLines, importance_lines
 from treeselect.results.summary import is_selected_on_its_rows
@@ -30,34 +30,18 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-@dataclass(frozen=True, slots=True)
-class PathSection:
-    """The path.
-
-    Attributes
-    ----------
-    notes : tuple of str
-        How to read the figure.
-    figure : Plane or None
-        None where there are not two scores: a path of one step is a sentence.
-    score : str
-        Name of the figure's score.
-    table : Table
-    """
-
-    notes: tuple[str, ...]
-    figure: Plane | None
-    score: str
-    table: Table
-
-
-def path(material: FitMaterial) -> PathSection:
+def path(material: FitMaterial) -> Section:
     """The path as figure and table."""
     fit = material.fit
-    score = fit.design.response.family.score_name
     figure = score_path(fit)
     notes = _path_notes(fit) if figure is not None else _without_figure(fit)
-    return PathSection(notes, figure, score, _path_table(fit))
+    return Section(
+        "path",
+        f"How many {noun(fit)}?",
+        lead=" ".join(notes),
+        figure=figure,
+        table=_path_table(fit).titled("Selection path", "Path as a table", on_paper=True),
+    )
 
 
 def _path_notes(fit: Fit) -> tuple[str, ...]:
@@ -162,16 +146,7 @@ def _size(size: int, fit: Fit) -> str:
 # --- decisions of a method that tests each unit -------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionsSection:
-    """The decision on each unit, and the importances behind it."""
-
-    lead: str
-    figure: Rows
-    table: Table
-
-
-def decisions(material: FitMaterial) -> DecisionsSection | None:
+def decisions(material: FitMaterial) -> Section | None:
     """The decisions; None for a method that makes none, or if all units are constant."""
     fit = material.fit
     if fit.step.decisions is None or not len(fit.step.decisions.history):
@@ -213,7 +188,14 @@ def decisions(material: FitMaterial) -> DecisionsSection | None:
     )
     title = f"Importance of the {noun(fit)} over the rounds"
     figure = replace(figure, key="rounds", title=title)
-    return DecisionsSection(lead, figure, Table(columns, rows, max(len(found) - MOST_ROWS, 0)))
+    table = Table(columns, rows, max(len(found) - MOST_ROWS, 0))
+    return Section(
+        "decisions",
+        "Decisions",
+        lead=lead,
+        figure=figure,
+        table=table.titled(f"Decisions on all {noun(fit)}", "Decisions as a table"),
+    )
 
 
 # --- the exchanges of the search, and near-equivalent sets --------------------------------------
@@ -221,33 +203,22 @@ def decisions(material: FitMaterial) -> DecisionsSection | None:
 MOST_SETS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class SearchSection:
-    """The search that found the selection.
-
-    Attributes
-    ----------
-    notes : tuple of str
-        How to read the tables.
-    exchanges, rivals : Table or None
-        None where there are none.
-    """
-
-    notes: tuple[str, ...]
-    exchanges: Table | None
-    rivals: Table | None
-
-
-def search(material: FitMaterial) -> SearchSection | None:
+def search(material: FitMaterial) -> Section | None:
     """Exchanges and near-equivalent sets; None without a search, or if it found neither."""
     fit = material.fit
     notes = tuple(search_notes(fit, MOST_SETS))
     if fit.step.trace is None or not notes:
         return None
-    return SearchSection(
-        notes,
-        _search_table("Exchange", exchange_rows(fit), len(fit.step.trace.exchanges)),
-        _search_table("The selection with", rival_rows(fit, MOST_SETS), fit.step.trace.n_rivals),
+    trace = fit.step.trace
+    exchanges = _search_table("Exchange", exchange_rows(fit), len(trace.exchanges))
+    rivals = _search_table("The selection with", rival_rows(fit, MOST_SETS), trace.n_rivals)
+    return Section(
+        "search",
+        "Alternative sets",
+        lead=" ".join(notes),
+        rivals=rivals and rivals.titled("Near-equivalent sets, smallest error first"),
+        head=Heading("Exchanges") if exchanges else None,
+        exchanges=exchanges and exchanges.titled("Exchanges that led to the selection, in order"),
     )
 
 
@@ -260,16 +231,7 @@ def _search_table(head: str, rows: tuple[tuple[str, ...], ...], n: int) -> Table
 MOST_LINES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class ImportancePath:
-    """Importances along the path: figure, how to read it, and its numbers."""
-
-    lead: str
-    figure: Plane
-    table: Table
-
-
-def importance_path(material: FitMaterial) -> ImportancePath | None:
+def importance_path(material: FitMaterial) -> Section | None:
     """Importances at each size; None if nothing is selected, or of one size."""
     fit = material.fit
     if not fit.selected:
@@ -282,10 +244,15 @@ def importance_path(material: FitMaterial) -> ImportancePath | None:
         (f"{size:,}", *(decimal_text(own[i], 3) for own in found.values))
         for i, size in enumerate(found.sizes)
     ]
-    return ImportancePath(
-        _importance_lead(fit, found.selected),
-        figure,
-        table_around((f"{noun(fit).capitalize()} (k)", *found.names), rows, found.sizes, fit.k),
+    table = table_around((f"{noun(fit).capitalize()} (k)", *found.names), rows, found.sizes, fit.k)
+    return Section(
+        "importance-path",
+        "Importance along the path",
+        sub=True,
+        unprinted=True,
+        lead=_importance_lead(fit, found.selected),
+        figure=figure,
+        table=table.titled("Importance along the path", "Importances as a table"),
     )
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from treeselect.printing import decimal_text, enumeration, interval_text
 from treeselect.reports.figures.charts import line_figure, map_figure
-from treeselect.reports.figures.marks import Plane, Tile, Tiles
+from treeselect.reports.figures.marks import Tile, Tiles
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, table_around
+from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Section, Table, table_around
+from treeselect.reports.selection.head import cards
 from treeselect.reports.selection.terms import frequency_mark
 from treeselect.resampling.coefficient_stability import HEAD, cells
 from treeselect.resampling.error_bounds import has_q_values
@@ -36,26 +37,20 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-@dataclass(frozen=True, slots=True)
-class StabilitySection:
-    """Stability across resamples: how it was assessed, table, and conclusions."""
-
-    lead: str
-    table: Table
-    sentences: tuple[str, ...]
-
-
-def stability(material: FitMaterial) -> StabilitySection | None:
-    """Selection frequencies; None if there are no resamples."""
+def stability(material: FitMaterial) -> Section:
+    """Selection frequencies, if there are resamples."""
     stability = material.fit.resampled
     if stability is None:
-        return None
+        why = " ".join(
+            ["Not assessed, because there are no resamples.", *cards(material)[1].details]
+        )
+        return Section("stability", _STABLE, lead=why, table=None)
     fit = material.fit
     said = [sentence for sentence in [verdict(fit, fit.stability)] if sentence]
     return stability_section(stability, [*said, *stability_notes(fit)], noun(fit, 1))
 
 
-def stability_section(stability: Stability, sentences: Sequence[str], one: str) -> StabilitySection:
+def stability_section(stability: Stability, sentences: Sequence[str], one: str) -> Section:
     """Table of the selected and the most frequent other terms or units, with sentences."""
     kept, varied = kept_units(stability), could_vary(stability)
     tidy = stability.in_pandas.tidy()
@@ -85,7 +80,16 @@ def stability_section(stability: Stability, sentences: Sequence[str], one: str) 
         marks={1: marks},
         outside=() if all(inside) else tuple(not own for own in inside),
     )
-    return StabilitySection(_frequency_lead(stability, one), table, tuple(sentences))
+    return Section(
+        "stability",
+        _STABLE,
+        lead=_frequency_lead(stability, one),
+        sentences=tuple(sentences),
+        table=table.titled("Selection frequencies", "Frequencies as a table", on_paper=True),
+    )
+
+
+_STABLE = "Would another sample give the same selection?"
 
 
 def _frequency_lead(stability: Stability, one: str) -> str:
@@ -118,18 +122,7 @@ def _frequency_lead(stability: Stability, one: str) -> str:
 MOST_LINES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class StabilityPathSection:
-    """Selection frequencies by number of terms: figure, how to read it, numbers, q-values."""
-
-    lead: str
-    figure: Plane | None
-    table: Table
-    q_values: Table | None
-    q_lead: str
-
-
-def stability_path(material: FitMaterial) -> StabilityPathSection | None:
+def stability_path(material: FitMaterial) -> Section | None:
     """Frequencies along the path; None if the resamples have no paths, or none selects a unit."""
     stability = material.fit.resampled
     if stability is None or stability.along is None:
@@ -155,12 +148,19 @@ def stability_path(material: FitMaterial) -> StabilityPathSection | None:
             title=f"Selection frequency against number of {nouns}",
             saved="Selection frequency against size",
         )
-    return StabilityPathSection(
-        _along_lead(fit, stability, lines, drawn=figure is not None),
-        figure,
-        table_around((f"{nouns.capitalize()} (k)", *lines.names), rows, lines.sizes, k),
-        _q_table(stability, noun(fit, 1)),
-        _Q_LEAD.format(one=noun(fit, 1), many=nouns),
+    table = table_around((f"{nouns.capitalize()} (k)", *lines.names), rows, lines.sizes, k)
+    q_values = _q_table(stability, noun(fit, 1))
+    caption = f"Selection frequency by number of {nouns}"
+    return Section(
+        "stability-path",
+        "Stability along the path",
+        sub=True,
+        lead=_along_lead(fit, stability, lines, drawn=figure is not None),
+        figure=figure,
+        table=table.titled(caption, "Frequencies along the path as a table"),
+        q_lead=_Q_LEAD.format(one=noun(fit, 1), many=nouns) if q_values else None,
+        q_values=q_values
+        and q_values.titled("Expected false positives and q-values, smallest first"),
     )
 
 
@@ -211,15 +211,7 @@ _Q_LEAD = (
 _MOST_SETS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSection:
-    """Model frequencies: how to read the table, and the table."""
-
-    lead: str
-    table: Table
-
-
-def models(material: FitMaterial) -> ModelSection | None:
+def models(material: FitMaterial) -> Section | None:
     """The most frequent sets; None if there are no resamples."""
     stability = material.fit.resampled
     if stability is None:
@@ -249,7 +241,8 @@ def models(material: FitMaterial) -> ModelSection | None:
         f"Number of {stability.words} that selected exactly each set of {noun(material.fit)}. The"
         " set of the fit is listed if any resample selected it, whatever its rank."
     )
-    return ModelSection(lead, Table(columns, rows, more))
+    table = Table(columns, rows, more, caption="Selected sets, most frequent first")
+    return Section("models", "Sets selected by the resamples", sub=True, lead=lead, table=table)
 
 
 # --- pairs of units that the resamples selected together ----------------------------------------
@@ -265,17 +258,7 @@ _MOST_ROWS = 20
 _SIGNS = {"+": "more often", "-": "less often", "": ""}
 
 
-@dataclass(frozen=True, slots=True)
-class PairSection:
-    """Co-selection: how to read the map, the map if two of its units vary, and its pairs; without
-    a map, the pairs of all units."""
-
-    lead: str
-    figure: Tiles | None
-    table: Table
-
-
-def pairs(material: FitMaterial) -> PairSection | None:
+def pairs(material: FitMaterial) -> Section | None:
     """Co-selection of the units that only some resamples selected; None if no two of them were
     selected together."""
     fit, stability = material.fit, material.fit.resampled
@@ -293,7 +276,16 @@ def pairs(material: FitMaterial) -> PairSection | None:
             saved="Selected together",
         )
         pairs = pairs[pairs["term"].isin(found.units) & pairs["other"].isin(found.units)]
-    return PairSection(_pair_lead(fit, stability, figure), figure, _pair_table(pairs, noun(fit, 1)))
+    caption = "Share of resamples that selected both, smallest p-value first"
+    return Section(
+        "pairs",
+        f"{noun(fit).capitalize()} selected together",
+        sub=True,
+        is_map=True,
+        lead=_pair_lead(fit, stability, figure),
+        figure=figure,
+        table=_pair_table(pairs, noun(fit, 1)).titled(caption, "Pairs as a table"),
+    )
 
 
 def _cells(found: CoSelection) -> list[list[Tile | None]]:
@@ -358,16 +350,7 @@ def _pair_lead(fit: Fit, stability: Stability, figure: Tiles | None) -> str:
 # --- how selection affects the coefficients of the linear model ---------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class CoefficientSection:
-    """Stability of coefficients: what was fitted, the table, and how to read it."""
-
-    lead: str
-    table: Table
-    sentences: tuple[str, ...]
-
-
-def coefficients(material: FitMaterial) -> CoefficientSection | None:
+def coefficients(material: FitMaterial) -> Section | None:
     """The coefficients on the resamples; None if not given."""
     found = material.coefficients
     if found is None:
@@ -379,4 +362,12 @@ def coefficients(material: FitMaterial) -> CoefficientSection | None:
         f" selected on the resample. Response: {found.response}."
     )
     rows = tuple(cells(row) for row in shown.to_dict("records"))
-    return CoefficientSection(lead, Table(HEAD, rows, len(found.table) - len(rows)), found.notes())
+    table = Table(HEAD, rows, len(found.table) - len(rows))
+    return Section(
+        "coefficients",
+        "How selection affects the coefficients",
+        sub=True,
+        lead=lead,
+        table=table.titled("Coefficients on the resamples"),
+        sentences=found.notes(),
+    )

@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.printing import decimal_text, enumeration, interval_text, number_text
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, Mark, Table, bars
+from treeselect.reports.parts import MOST_ROWS, Mark, Note, Section, Table, bars
 from treeselect.results.effects import (
     effect_cells,
     interval_notes,
@@ -30,22 +30,7 @@ _MOST_OTHERS = 10
 """Terms outside the selection; the frequencies of more are in a table of their own."""
 
 
-@dataclass(frozen=True, slots=True)
-class TermsSection:
-    """Selected terms and close competitors.
-
-    Attributes
-    ----------
-    table : Table
-    notes : tuple of str
-        How to read its columns.
-    """
-
-    table: Table
-    notes: tuple[str, ...]
-
-
-def terms(material: FitMaterial) -> TermsSection:
+def terms(material: FitMaterial) -> Section:
     """One row for each term."""
     fit = material.fit
     found, left_out = overview_table(fit, MOST_ROWS, _MOST_OTHERS)
@@ -60,7 +45,14 @@ def terms(material: FitMaterial) -> TermsSection:
         marks=marks,
         outside=() if all(inside) else tuple(not own for own in inside),
     )
-    return TermsSection(table, tuple(_term_notes(material, found)))
+    caption = "Selected terms, most important first"
+    caption += ", and close competitors" if table.outside else ""
+    return Section(
+        "terms",
+        "Selected terms",
+        table=table.titled(caption) if table.rows else "None.",
+        notes=Note(" ".join(_term_notes(material, found))) if table.rows else None,
+    )
 
 
 Row = Mapping[Hashable, Any]
@@ -191,15 +183,7 @@ def _frequency_note(fit: Fit, found: pd.DataFrame) -> str:
 # --- the direction, size and uncertainty of the effect of each term -----------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class EffectSection:
-    """Effects of terms: what they are, and a table."""
-
-    lead: str
-    table: Table
-
-
-def effects(material: FitMaterial) -> EffectSection | None:
+def effects(material: FitMaterial) -> Section | None:
     """Effects of the most important terms; None without the data or stored effects, or where the
     table of terms already shows them all."""
     fit, found = material.fit, material.effects
@@ -213,7 +197,8 @@ def effects(material: FitMaterial) -> EffectSection | None:
         for own in cells[:MOST_ROWS]
     ]
     columns = ("Term", "Step", "Change", *(["2.5 to 97.5%"] if intervals else []), "Direction")
-    return EffectSection(" ".join(lead), Table(columns, tuple(rows), len(cells) - len(rows)))
+    table = Table(columns, tuple(rows), len(cells) - len(rows), caption="Effects of the terms")
+    return Section("effects", "Effects", sub=True, lead=" ".join(lead), table=table)
 
 
 def effect_meaning(fit: Fit, found: pd.DataFrame) -> list[str]:
