@@ -34,7 +34,7 @@ from comparison import Watch, cpu_seconds, family_of_processes, memory_of
 from tables import RESULTS, data_folder, shown, with_earlier, write_table
 
 import treeselect
-from treeselect.cli.compare import DEFAULT_METHODS
+from treeselect.cli.commands import DEFAULT_METHODS
 
 ONCE = 60.0
 """Seconds of a call that is not repeated."""

@@ -16,8 +16,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.cli.compare import DEFAULT_METHODS
-from treeselect.cli.demo import DEMO_FORMULA
+from treeselect.cli.commands import DEFAULT_METHODS, DEMO_FORMULA
 from treeselect.cli.main import main
 from treeselect.cli.output import records
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treeselect.cli.predict import guard_formulas
+from treeselect.cli.output import guard_formulas
 from treeselect.shown import guarded
 
 RUN = ("=1+1", "=HYPERLINK(\"x\")", "+cmd", "-cmd|' /C calc'!A0", "@SUM(A1)", "\tx", "\rx", " =1",

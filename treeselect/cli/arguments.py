@@ -1,95 +1,183 @@
-"""The flags of several commands. Their help states the defaults of :func:`treeselect.select`."""
+"""Flags: how the arguments of a call are typed in a shell, and how their text is read.
+
+A flag has the name of the argument and no default: what is not given is left to the call. Signs
+inside brackets and quotation marks do not divide, so that terms such as ``poly(x, 2)`` can be typed
+as they are. A name that contains a comma, an equals sign or a lone bracket is put between double
+quotes, in which a double quote is doubled, as in CSV files.
+"""
 
 from __future__ import annotations
 
-import argparse
+import contextlib
+import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from treeselect.arguments.checks import described
-from treeselect.cli.flags import Flag
-from treeselect.cli.words import (
-    lists,
-    name,
-    numbers,
-    pairs,
-    read_number,
-    read_value,
-    read_whole,
-    split,
-)
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.files import EncodedFile
 
-# --- data ----------------------------------------------------------------------------------------
+# --- names, numbers and pairs --------------------------------------------------------------------
 
-ENCODING = Flag(
-    "encoding",
-    ("--encoding",),
-    "encoding of a CSV, Stata, SPSS or SAS file, such as latin-1 or utf-16 (default: utf-8, or"
-    " what the file says)",
-    "NAME",
-)
-SHEET = Flag("sheet", ("--sheet",), "sheet of a workbook", "NAME")
-SQL = Flag(
-    "sql",
-    ("--sql",),
-    "query in place of DATA, run by DuckDB, such as \"select * from 'x.parquet'\"; it can read"
-    " every file that you can",
-    "QUERY",
-)
-NA = Flag(
-    "na",
-    ("--na",),
-    "codes for missing values, in all columns or in one; may be repeated",
-    "CODE|NAME=CODE",
-    lambda texts: read_codes(texts),
-    repeated=True,
-)
-READING = (ENCODING, SHEET, SQL)
-"""How the data are read."""
-
-_DATA = (
-    "a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file, a folder of Parquet files, or a"
-    " pattern such as 'folder/*.parquet'"
-)
+_OPEN = dict(zip(")]}", "([{", strict=True))
 
 
-def add_data(parser: argparse.ArgumentParser, *, formula: bool = True) -> None:
-    """The formula and the data; either may be in the configuration file instead."""
-    texts = {"formula": "model formula, for example 'y ~ . - id'"} if formula else {}
-    for dest, text in (texts | {"data": _DATA}).items():
-        parser.add_argument(
-            dest, metavar=dest.upper(), nargs="?", default=argparse.SUPPRESS, help=text
-        )
+def split(text: str, sign: str, most: int = -1) -> list[str] | None:
+    """Parts of a text between the signs outside brackets and quotation marks; None if a bracket or
+    quotation mark is not closed.
 
-
-def check_data(arguments: Mapping[str, Any], usage: Callable[[str], object]) -> None:
-    """Show the usage and exit if neither a file nor a query is given, or both."""
-    if "data" not in arguments and "sql" not in arguments:
-        usage("the following arguments are required: DATA (or --sql)")
-    if "data" in arguments and "sql" in arguments:
-        usage("DATA and --sql can't both be given")
-
-
-def data_of(arguments: Mapping[str, Any]) -> Any:
-    """The file, or the rows, that are named by ``data``, ``encoding``, ``sheet`` and ``sql``.
-
-    Raises
-    ------
-    OptionError
-        If these do not suit each other.
-    DataError
-        If a sheet or query can't be read.
+    Examples
+    --------
+    >>> split('age,poly(dose, 2),"a,b"', ",")
+    ['age', 'poly(dose, 2)', '"a,b"']
     """
-    if "sql" in arguments or "sheet" in arguments:
-        from treeselect.frames.opening import read
+    parts: list[str] = []
+    inside: list[str] = []
+    start, mark = 0, ""
+    for place, letter in enumerate(text):
+        if mark:
+            mark = "" if letter == mark else mark
+        elif letter in '"`':
+            mark = letter
+        elif letter in "([{":
+            inside.append(letter)
+        elif letter in _OPEN:
+            if not inside or inside.pop() != _OPEN[letter]:
+                return None
+        elif letter == sign and not inside and len(parts) != most:
+            parts.append(text[start:place])
+            start = place + 1
+            if len(parts) == most:  # the rest is text of any kind
+                break
+    else:
+        if inside or mark:
+            return None
+    return [*parts, text[start:]]
 
-        how = {key: arguments[key] for key in ("sql", "sheet", "encoding") if key in arguments}
-        return read(arguments.get("data"), **how)
-    if "encoding" not in arguments:
-        return arguments["data"]
-    return EncodedFile(str(arguments["data"]), str(arguments["encoding"]))
+
+def name(text: str) -> str:
+    """A name without the blanks and the double quotes around it.
+
+    Examples
+    --------
+    >>> name(' "5\\"\\" nail" ')
+    '5" nail'
+    """
+    bare = text.strip()
+    if len(bare) > 1 and bare[0] == bare[-1] == '"':
+        return bare[1:-1].replace('""', '"')
+    return bare
+
+
+def read_whole(text: str) -> int | str:
+    """A whole number if it is one; otherwise the text, which later checks refuse."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def read_number(text: str) -> int | float | str:
+    """A number if it is one; otherwise the text, which later checks refuse."""
+    found = read_whole(text)
+    if isinstance(found, str):
+        with contextlib.suppress(ValueError):
+            return float(text)
+    return found
+
+
+def read_value(text: str) -> Any:
+    """The value of a method's option: a number, true, false, none, a list or quoted text as in
+    JSON; otherwise the text itself.
+
+    Examples
+    --------
+    >>> [read_value(text) for text in ("5", "0.3", "true", "none", "[1, 2]", '"5"', "gini")]
+    [5, 0.3, True, None, [1, 2], '5', 'gini']
+    """
+    bare = text.strip()
+    plain = {"true": True, "false": False, "none": None}
+    if bare.lower() in plain:
+        return plain[bare.lower()]
+    if bare.startswith(("[", '"')):
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(bare)
+    return read_number(bare)
+
+
+def read_names(text: str) -> list[str] | str:
+    """Comma-separated names; the text itself if a bracket or quotation mark is not closed."""
+    parts = split(text, ",")
+    return text if parts is None else [name(part) for part in parts]
+
+
+def read_levels(flag: str, example: str) -> Callable[[str], list[float]]:
+    """A reader of comma-separated numbers."""
+
+    def read(text: str) -> list[float]:
+        try:
+            return [float(part) for part in text.split(",")]
+        except ValueError:
+            raise OptionError(
+                f"`{flag}` must be comma-separated numbers.\n  Found: {described(text)}. Write, for"
+                f" example, `{flag} {example}`."
+            ) from None
+
+    return read
+
+
+def pairs(texts: Iterable[str], flag: str, form: str, example: str) -> dict[str, str]:
+    """Names and what follows the first equals sign outside brackets and quotation marks."""
+
+    def halves(text: str) -> tuple[str, str]:
+        found = split(text, "=", most=1)
+        if found is None or len(found) == 1 or not found[0].strip():
+            raise _not_of(form, flag, text, example)
+        return name(found[0]), found[1]
+
+    return _once(map(halves, texts), flag)
+
+
+def numbers(texts: Iterable[str], flag: str, form: str, example: str) -> dict[str, Any]:
+    """Names and the number that follows the last equals sign."""
+
+    def halves(text: str) -> tuple[str, Any]:
+        before, sign, after = text.rpartition("=")
+        number = read_number(after)
+        if not sign or not before.strip() or isinstance(number, str):
+            raise _not_of(form, flag, text, example)
+        return name(before), number
+
+    return _once(map(halves, texts), flag)
+
+
+def lists(texts: Iterable[str], flag: str, form: str, example: str) -> dict[str, list[str]]:
+    """Names and the comma-separated names that follow."""
+    found = {}
+    for key, text in pairs(texts, flag, form, example).items():
+        members = read_names(text)
+        if isinstance(members, str):
+            raise _not_of(form, flag, f"{key}={text}", example)
+        found[key] = members
+    return found
+
+
+def _once(found: Iterable[tuple[str, Any]], flag: str) -> dict[str, Any]:
+    known: dict[str, Any] = {}
+    for key, value in found:
+        if key in known:
+            raise OptionError(f"`{flag}` must name {quoted(key)} once.\n  Found: it twice.")
+        known[key] = value
+    return known
+
+
+def _not_of(form: str, flag: str, text: str, example: str) -> OptionError:
+    return OptionError(
+        f"`{flag}` must be {form}.\n  Found: {described(text)}. Write, for example,"
+        f" `{flag} {example}`. A name that contains a comma, an equals sign or a lone bracket needs"
+        " double quotes around it."
+    )
 
 
 def read_codes(texts: Iterable[str]) -> list[Any] | dict[str, list[Any]]:
@@ -127,123 +215,105 @@ def _codes(text: str) -> list[Any]:
     ]
 
 
-# --- the model -----------------------------------------------------------------------------------
+def read_settings(
+    texts: Iterable[str], form: str = "OPTION=VALUE", example: str = "gamma=0.3"
+) -> dict[str, Any]:
+    """Options of a method: names and values of any type."""
+    given = pairs(texts, "--set", form, example)
+    return {option: read_value(text) for option, text in given.items()}
 
-FAMILY = Flag(
-    "family",
-    ("--family",),
-    "auto (default), gaussian, binomial, multinomial, poisson or cox",
-    "NAME",
-)
-WEIGHTS = Flag("weights", ("--weights",), "column with case weights", "COLUMN")
-WEIGHTS_KIND = Flag(
-    "weights_kind",
-    ("--weights-kind",),
-    "what the weights are: frequency, sampling or precision (default: by their values)",
-    "KIND",
-)
-OFFSET = Flag("offset", ("--offset",), "column with the offset", "COLUMN")
-GROUPS = Flag(
-    "groups",
-    ("--groups",),
-    "terms that enter and leave the model together; may be repeated",
-    "NAME=A,B",
-    lambda texts: lists(texts, "--groups", "NAME=A,B,...", "'blood panel=hb,wbc'"),
-    repeated=True,
-)
-COSTS = Flag(
-    "costs",
-    ("--costs",),
-    "cost of a term, variable or group (default: 1 each); may be repeated",
-    "NAME=COST",
-    lambda texts: numbers(texts, "--costs", "NAME=COST", "mri=40"),
-    repeated=True,
-)
-MONOTONE = Flag(
-    "monotone",
-    ("--monotone",),
-    "term with which predictions must not decrease (1) or not increase (-1); may be repeated",
-    "TERM=1|-1",
-    lambda texts: numbers(texts, "--monotone", "TERM=1 or TERM=-1", "age=1"),
-    repeated=True,
-)
-KEEP = Flag(
-    "keep",
-    ("--keep",),
-    "term that is always included; may be repeated",
-    "TERM",
-    repeated=True,
-)
-LABELS = Flag(
-    "labels",
-    ("--labels", "--label"),
-    "label of a column or term in summary and report; may be repeated",
-    "NAME=LABEL",
-    lambda texts: pairs(texts, "--labels", "NAME=LABEL", "'wbc=White blood cells (10^9/l)'"),
-    repeated=True,
-)
-NEW_LEVELS = Flag(
-    "new_levels",
-    ("--new-levels",),
-    "how prediction treats factor levels that are not in DATA: error (default), missing or other",
-    "RULE",
-)
-ROWS = Flag(
-    "rows",
-    ("--rows",),
-    "most rows to select on, drawn in proportion to strata of the response (default: all rows of a"
-    " file, 200000 of a folder or pattern of Parquet files)",
-    "N",
-    read_whole,
-)
+
+# --- flags ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """An argument in a shell."""
+
+    names: str  # as typed, separated by blanks
+    help: str  # one sentence
+    metavar: str | None = None  # stands for the value; None for a switch, --name and --no-name
+    # From the text (or, if it may be repeated, a list of texts) to the value
+    read: Callable[[Any], Any] = lambda text: text
+    repeated: bool = False
+    alone: str | None = None  # the text that it stands for without a value; None if it needs one
+    called: str = ""  # name of the argument in Python, if it is not that of the flag
+
+    @property
+    def argument(self) -> str:
+        """Name of the argument in Python."""
+        return self.called or self.names.split()[0].lstrip("-").replace("-", "_")
+
+
+ENCODING = Flag("--encoding", "encoding of a CSV, Stata, SPSS or SAS file, such as latin-1 or"
+                " utf-16 (default: utf-8, or what the file says)", "NAME")  # fmt: skip
+SHEET = Flag("--sheet", "sheet of a workbook", "NAME")
+SQL = Flag("--sql", "query in place of DATA, run by DuckDB, such as \"select * from 'x.parquet'\";"
+           " it can read every file that you can", "QUERY")  # fmt: skip
+READING = (ENCODING, SHEET, SQL)
+"""How the data are read."""
+
 PROBLEM = (
-    FAMILY, WEIGHTS, WEIGHTS_KIND, OFFSET, GROUPS, COSTS, KEEP, MONOTONE, LABELS, NEW_LEVELS, NA,
-    ROWS,
+    Flag("--family", "auto (default), gaussian, binomial, multinomial, poisson or cox", "NAME"),
+    Flag("--weights", "column with case weights", "COLUMN"),
+    Flag("--weights-kind", "what the weights are: frequency, sampling or precision (default: by"
+         " their values)", "KIND"),
+    Flag("--offset", "column with the offset", "COLUMN"),
+    Flag("--groups", "terms that enter and leave the model together; may be repeated", "NAME=A,B",
+         lambda texts: lists(texts, "--groups", "NAME=A,B,...", "'blood panel=hb,wbc'"), True),
+    Flag("--costs", "cost of a term, variable or group (default: 1 each); may be repeated",
+         "NAME=COST", lambda texts: numbers(texts, "--costs", "NAME=COST", "mri=40"), True),
+    Flag("--keep", "term that is always included; may be repeated", "TERM", repeated=True),
+    Flag("--monotone", "term with which predictions must not decrease (1) or not increase (-1); may"
+         " be repeated", "TERM=1|-1",
+         lambda texts: numbers(texts, "--monotone", "TERM=1 or TERM=-1", "age=1"), True),
+    Flag("--labels --label", "label of a column or term in summary and report; may be repeated",
+         "NAME=LABEL", lambda texts: pairs(
+             texts, "--labels", "NAME=LABEL", "'wbc=White blood cells (10^9/l)'"), True),
+    Flag("--new-levels", "how prediction treats factor levels that are not in DATA: error"
+         " (default), missing or other", "RULE"),
+    Flag("--na", "codes for missing values, in all columns or in one; may be repeated",
+         "CODE|NAME=CODE", read_codes, True),
+    Flag("--rows", "most rows to select on, drawn in proportion to strata of the response (default:"
+         " all rows of a file, 200000 of a folder or pattern of Parquet files)", "N", read_whole),
 )  # fmt: skip
 """What is modelled."""
 
-# --- cross-validation ----------------------------------------------------------------------------
-
-FOLDS = Flag("folds", ("--folds",), "number of folds (default: 5)", "N", read_whole)
-REPEATS = Flag(
-    "repeats",
-    ("--repeats",),
-    "number of repeats of the cross-validation, each with new folds (default: 1)",
-    "R",
-    read_whole,
-)
-FOLD_GROUPS = Flag(
-    "fold_groups",
-    ("--fold-groups",),
-    "column that identifies clusters of rows, which folds and resamples keep together",
-    "COLUMN",
-)
-SCORING = Flag(
-    "scoring",
-    ("--scoring",),
-    "score: a scikit-learn scorer such as neg_log_loss or, for times to an event, uno_c",
-    "SCORE",
-)
-FOLDING = (FOLDS, REPEATS, FOLD_GROUPS, SCORING)
+FOLDING = (
+    Flag("--folds", "number of folds (default: 5)", "N", read_whole),
+    Flag("--repeats", "number of repeats of the cross-validation, each with new folds (default: 1)",
+         "R", read_whole),
+    Flag("--fold-groups", "column that identifies clusters of rows, which folds and resamples keep"
+         " together", "COLUMN"),
+    Flag("--scoring", "score: a scikit-learn scorer such as neg_log_loss or, for times to an event,"
+         " uno_c", "SCORE"),
+)  # fmt: skip
 """How rows are held out and scored."""
 
-# --- computing -----------------------------------------------------------------------------------
-
-SEED = Flag("seed", ("--seed",), "random seed (default: random, and printed)", "N", read_whole)
+SEED = Flag("--seed", "random seed (default: random, and printed)", "N", read_whole)
 JOBS = Flag(
-    "n_jobs", ("--jobs", "-j"), "number of processes; -1 for all processors", "N", read_whole
+    "--jobs -j", "number of processes; -1 for all processors", "N", read_whole, called="n_jobs"
 )
+REPORT = Flag("--report", "write a report: HTML, or Markdown for FILE.md", "FILE")
+JSON = Flag("--json", "write the tables as JSON", "FILE")
 
 
 def checkpoint(pieces: str) -> Flag:
     """The folder for finished pieces."""
     return Flag(
-        "checkpoint",
-        ("--checkpoint",),
+        "--checkpoint",
         f"save each finished {pieces} in FOLDER, so that repeating the command resumes where it was"
         " stopped; needs --seed",
         "FOLDER",
     )
+
+
+def flags_in(groups: Mapping[str, Iterable[Flag]]) -> tuple[Flag, ...]:
+    """All flags of a command."""
+    return tuple(flag for flags in groups.values() for flag in flags)
+
+
+# --- what they say together ----------------------------------------------------------------------
 
 
 def check_checkpoint(arguments: Mapping[str, Any]) -> None:
@@ -255,40 +325,13 @@ def check_checkpoint(arguments: Mapping[str, Any]) -> None:
         )
 
 
-# --- methods and files ---------------------------------------------------------------------------
+def data_of(arguments: Mapping[str, Any]) -> Any:
+    """The file, or the rows, that are named by ``data``, ``encoding``, ``sheet`` and ``sql``."""
+    if "sql" in arguments or "sheet" in arguments:
+        from treeselect.frames.opening import read
 
-
-def read_settings(
-    texts: Iterable[str], form: str = "OPTION=VALUE", example: str = "gamma=0.3"
-) -> dict[str, Any]:
-    """Options of a method: names and values of any type."""
-    given = pairs(texts, "--set", form, example)
-    return {option: read_value(text) for option, text in given.items()}
-
-
-def without_none(settings: Any) -> Any:
-    """The same with None for the text ``none``, which stands for it in TOML and in a shell."""
-    if isinstance(settings, dict):
-        return {key: without_none(value) for key, value in settings.items()}
-    return None if isinstance(settings, str) and settings.lower() == "none" else settings
-
-
-CONFIG = Flag(
-    "config",
-    ("--config",),
-    "read arguments from FILE, written by --save-config or by hand; flags replace them",
-    "FILE.toml",
-)
-SAVE_CONFIG = Flag(
-    "save_config",
-    ("--save-config",),
-    "write all arguments, FORMULA, DATA and the seed to FILE, to repeat the study",
-    "FILE.toml",
-)
-REPORT = Flag("report", ("--report",), "write a report: HTML, or Markdown for FILE.md", "FILE")
-JSON = Flag(
-    "json",
-    ("--json",),
-    "write the tables as JSON",
-    "FILE",
-)
+        how = {key: arguments[key] for key in ("sql", "sheet", "encoding") if key in arguments}
+        return read(arguments.get("data"), **how)
+    if "encoding" not in arguments:
+        return arguments["data"]
+    return EncodedFile(str(arguments["data"]), str(arguments["encoding"]))

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
+import re
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
 
 from treeselect._version import __version__
-from treeselect.cli.compare import add_compare
-from treeselect.cli.demo import add_demo
-from treeselect.cli.methods import add_methods
+from treeselect.cli.arguments import Flag, flags_in
+from treeselect.cli.commands import COMMANDS, Command
 from treeselect.cli.output import end_output
-from treeselect.cli.parser import CommandParser, Parser, fill
-from treeselect.cli.predict import add_predict
-from treeselect.cli.report import add_report
-from treeselect.cli.select import add_select
-from treeselect.cli.update import add_update
 from treeselect.errors import TreeselectError, TreeselectWarning
+from treeselect.shown import shown
 
 REFUSED = 2
 """Exit code for wrong input, and for files that can't be read or written."""
 
 STOPPED = 130
 """Exit code of a stopped command: 128 and the number of the signal, as shells have it."""
-
-COMMANDS = (
-    add_select, add_compare, add_update, add_predict, add_report, add_methods, add_demo,
-)  # fmt: skip
 
 _CODES = """\
 exit codes:
@@ -39,6 +35,17 @@ exit codes:
   130  stopped by Ctrl-C; finished results have been printed and written
 
 `treeselect COMMAND --help` lists the options of a command."""
+
+_PLACES = {
+    "formula": "model formula, for example 'y ~ . - id'",
+    "model": "a file written by --save",
+    "data": "a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file, a folder of Parquet files, or"
+    " a pattern such as 'folder/*.parquet'",
+    "name": "a method whose options and paper are shown",
+}
+"""What is given by its place."""
+
+_OPTIONAL = ("data", "name")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,8 +72,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> None:
     try:
-        options = make_parser().parse_args(arguments)
-        options.run(options)
+        typed = vars(make_parser().parse_args(arguments))
+        command, usage = typed.pop("command"), typed.pop("usage")
+        if "data" in command.places and ("data" in typed) == ("sql" in typed):
+            both = "DATA and --sql can't both be given"
+            neither = "the following arguments are required: DATA (or --sql)"
+            usage(both if "data" in typed else neither)
+        flags = flags_in(command.flags)
+        texts = {flag.argument: flag.read for flag in flags}
+        command.run({key: texts.get(key, str)(value) for key, value in typed.items()})
     finally:
         end_output()
 
@@ -95,24 +109,96 @@ def _short_warnings() -> Iterator[None]:
         warnings.formatwarning = usual
 
 
+# --- the parser: options and file names in any order, help that fits -----------------------------
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose error messages contain no control characters from the command line."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(shown(message))
+
+
+class CommandParser(Parser):
+    """The parser of one command."""
+
+    _within = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Options may stand between FORMULA and DATA, which ``--sql`` makes optional."""
+        if self._within:  # as the method below does, once for options and once for the others
+            return super().parse_known_args(args, namespace)
+        self._within = True
+        try:
+            return self.parse_known_intermixed_args(self._with_numbers(args), namespace)
+        finally:
+            self._within = False
+
+    def _with_numbers(self, args: Sequence[str]) -> list[str]:
+        """The value that ``--performance`` stands for behind it if it has none; otherwise argparse
+        would take the formula as its value."""
+        (found, end), waiting = ([], len(args)), [a for a in self._actions if a.const and a.nargs]
+        if "--" in args:
+            end = args.index("--")
+        for text, after in zip(args[:end], [*args[1:], ""], strict=False):
+            own = [a for a in waiting if text in a.option_strings]
+            bare = own and not re.fullmatch(r"[+-]?\d+", after)
+            found.append(f"{text}={own[0].const}" if bare else text)
+        return [*found, *args[end:]]
+
+
 def make_parser() -> Parser:
     """The parser of all commands."""
     parser = Parser(
         prog="treeselect",
         usage="treeselect [-h] [--version] COMMAND ...",
-        description=fill(
+        description=_filled(
             "Which few of these variables carry the signal, and how stable is the answer?"
         ),
-        examples=_CODES,
+        epilog=_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"treeselect {__version__}")
     commands = parser.add_subparsers(
-        required=True,
-        metavar="COMMAND",
-        title="commands",
-        prog="treeselect",
+        required=True, metavar="COMMAND", title="commands", prog="treeselect",
         parser_class=CommandParser,
-    )
-    for add in COMMANDS:
-        add(commands)
+    )  # fmt: skip
+    for command in COMMANDS:
+        _add(commands, command)
     return parser
+
+
+def _add(commands: Any, command: Command) -> None:
+    places = " ".join(f"[{p.upper()}]" if p == "name" else p.upper() for p in command.places)
+    made = commands.add_parser(
+        command.name,
+        usage=f"treeselect {command.name} [options] {places}".rstrip(),
+        help=command.short,
+        description=_filled(command.description),
+        epilog="\n".join(["examples:", *(f"  {line}" for line in command.examples)]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,
+    )
+    made.set_defaults(usage=made.error, command=command)
+    for dest in command.places:
+        nargs = "?" if dest in _OPTIONAL else None
+        made.add_argument(dest, metavar=dest.upper(), nargs=nargs, help=_PLACES[dest])
+    for title, flags in command.flags.items():
+        group = made.add_argument_group(title)
+        for flag in flags:
+            group.add_argument(
+                *flag.names.split(), dest=flag.argument, help=flag.help, **_how(flag)
+            )
+
+
+def _how(flag: Flag) -> dict[str, Any]:
+    if flag.metavar is None:
+        return {"action": argparse.BooleanOptionalAction}
+    if flag.alone is not None:
+        return {"metavar": flag.metavar, "nargs": "?", "const": flag.alone}
+    return {"metavar": flag.metavar, "action": "append" if flag.repeated else "store"}
+
+
+def _filled(text: str) -> str:
+    """A paragraph as wide as the terminal, at most 80 columns."""
+    return textwrap.fill(text, max(20, min(shutil.get_terminal_size().columns, 80) - 2))

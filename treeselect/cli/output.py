@@ -14,11 +14,16 @@ from typing import IO, TYPE_CHECKING, Any
 from treeselect._version import __version__
 from treeselect.arguments.checks import file_path, reason
 from treeselect.errors import OptionError
-from treeselect.shown import HIDDEN, shown
+from treeselect.shown import HIDDEN, guarded, shown
 from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from treeselect.comparing import Comparison
+    from treeselect.resampling.coefficient_stability import CoefficientStability
+    from treeselect.resampling.performance import Performance
+    from treeselect.result import SelectionResult
 
 
 def end_stopped(*found: Any) -> None:
@@ -49,7 +54,6 @@ WRITTEN = {
     "json": "tables",
     "csv": "table",
     "output": "predictions",
-    "save_config": "configuration",
 }
 """What each option writes."""
 
@@ -146,3 +150,73 @@ def print_written(files: Sequence[str]) -> None:
     """List the files that were written, below the earlier output."""
     if files:
         put("", *map(shown, files))
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def tables_of(
+    result: SelectionResult,
+    performance: Performance | None = None,
+    coefficients: CoefficientStability | None = None,
+) -> dict[str, Any]:
+    """Tables of a result: ``glance`` is an object; ``tidy``, ``path`` and the tables of a search
+    and of resamples are lists of objects; ``performance`` is an object with the first two."""
+    tables: dict[str, Any] = {
+        "call": result._fit.call.text,
+        "formula": result.formula,
+        "selected": result.selected,
+        "groups": result.groups,
+        "variables": result.variables,
+        "glance": records(result.glance())[0],
+        "tidy": records(result.tidy()),
+        "path": records(result.path),
+    }
+    if result.search.step.trace is not None:
+        tables["exchanges"] = records(result.search.exchanges())
+        tables["alternatives"] = records(result.search.alternatives())
+    if result._fit.effect_record is not None:
+        tables["effects"] = records(result.model.effects())
+    if result._fit.resampled is not None:
+        tables["stability"] = records(result.stability.tidy())
+        tables["models"] = records(result.stability.models(None))
+        tables["pairs"] = records(result.stability.pairs())
+        tables["substitutes"] = records(result.stability.substitutes)
+        tables["partial"] = result.stability.partial
+    if coefficients is not None:
+        tables["coefficients"] = records(coefficients.tidy())
+    if performance is not None:
+        tables["performance"] = {
+            "partial": performance.partial,
+            "glance": records(performance.glance())[0],
+            "tidy": records(performance.tidy()),
+        }
+    return tables
+
+
+def tables_of_comparison(found: Comparison) -> dict[str, Any]:
+    """Tables of a comparison as lists of objects, one for each row."""
+    return {
+        "call": found.call,
+        "seed": found.seed,
+        "partial": found.partial,
+        "score": found.score_name,
+        "best": found.best,
+        "glance": records(found.glance()),
+        "curves": records(found.curves()),
+        "differences": records(found.differences()),
+        "terms": records(found.terms()),
+        "references": records(found.references()),
+        "tidy": records(found.tidy()),
+    }
+
+
+def guard_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table with names and texts ``shown.guarded``; numbers are unchanged."""
+    done = frame.rename(columns=lambda name: guarded(str(name)))
+    for j in range(done.shape[1]):
+        column = done.iloc[:, j]
+        if column.dtype.kind not in "biufc":
+            texts = [guarded(v) if isinstance(v, str) else v for v in column.astype(object)]
+            done.isetitem(j, texts)
+    return done

@@ -310,7 +310,7 @@ def names_section(names: Sequence[tuple[str, str]]) -> Section | None:
 
 
 def settings(facts: Iterable[tuple[str, str]]) -> Section:
-    """What was asked for."""
+    """The arguments of the call, in words."""
     return Section("asked", "Settings", facts=Facts(facts))
 
 

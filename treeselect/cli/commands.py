@@ -1,0 +1,488 @@
+"""The commands: what is typed for each, and what is done, printed and written."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from treeselect.arguments.checks import USUAL_METHOD, check_count, check_resamples
+from treeselect.cli.arguments import (
+    FOLDING,
+    JOBS,
+    JSON,
+    PROBLEM,
+    READING,
+    REPORT,
+    SEED,
+    Flag,
+    check_checkpoint,
+    checkpoint,
+    data_of,
+    read_levels,
+    read_names,
+    read_number,
+    read_settings,
+    read_whole,
+)
+from treeselect.cli.output import (
+    check_places,
+    end_stopped,
+    guard_formulas,
+    json_text,
+    print_written,
+    put,
+    records,
+    tables_of,
+    tables_of_comparison,
+    write_text,
+)
+from treeselect.errors import OptionError, listing, quoted
+from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.resampling.coefficient_stability import CoefficientStability
+    from treeselect.result import SelectionResult
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of the command line."""
+
+    name: str
+    places: tuple[str, ...]  # what is given by its place
+    short: str  # for the list of commands
+    description: str
+    flags: Mapping[str, Iterable[Flag]]  # under the headings of the help
+    examples: tuple[str, ...]
+    run: Callable[[dict[str, Any]], None]  # with the arguments by name
+
+
+# --- select and update ---------------------------------------------------------------------------
+
+_FOLDS = 5
+"""Folds of `--performance` without a number."""
+
+RESAMPLES = Flag("--resamples", "number of resamples for assessing stability (default: 20"
+                 " half-samples if tests choose k, otherwise 0)", "B", read_whole)  # fmt: skip
+
+CHOICE = (
+    Flag("--method -m", f"a method listed by `treeselect methods` (default: {USUAL_METHOD})",
+         "NAME"),
+    Flag("-k", "number of terms: a whole number, auto (the fewest that no larger set beats, by"
+         " tests), or chosen by cross-validation: 1se or best (default: auto, unless the method"
+         " determines it; with --folds or --repeats 1se)", "K", read_whole),
+)  # fmt: skip
+
+SELECT = {
+    "method and number of terms": (
+        *CHOICE,
+        Flag("--set", "option of the method, such as gamma=0.3; may be repeated; `treeselect"
+             " methods NAME` lists them", "OPTION=VALUE", read_settings, True),
+    ),
+    "data": READING,
+    "model": PROBLEM,
+    "cross-validation": FOLDING,
+    "further analyses": (
+        RESAMPLES,
+        Flag("--performance", "estimate performance on held-out rows by nested cross-validation"
+             f" with this many folds ({_FOLDS} without a number); 0 for none (default)", "FOLDS",
+             read_whole, alone=str(_FOLDS)),
+        Flag("--effects", "also fit the final model of each resample, and print the effects of the"
+             " selected terms with intervals; needs --resamples"),
+        Flag("--coefficients", "also fit a linear model of the terms that each resample selected,"
+             " and print how selection affects the coefficients; needs --resamples"),
+    ),
+    "computing": (SEED, JOBS, checkpoint("resample and each fold of --performance")),
+    "output": (REPORT, Flag("--save", "save the model for `treeselect predict`", "FILE"), JSON),
+}  # fmt: skip
+
+SELECT_CALLED = {flag.argument for flag in (*CHOICE, *PROBLEM, *FOLDING, SEED, JOBS)}
+"""Arguments of :func:`treeselect.select` that are passed on as they are."""
+
+
+def _select(asked: dict[str, Any]) -> None:
+    from treeselect.selection import select
+
+    _check(asked)
+    _finish(asked, select(asked["formula"], data_of(asked), **_passed_on(asked)))
+
+
+UPDATE = {
+    "formula": (
+        Flag("--formula", "new formula, in which . stands for the old terms or, to the left of ~,"
+             " for the old response; for example '~ . - age'", "FORMULA"),
+    ),
+    **SELECT,
+}  # fmt: skip
+
+
+def _update(asked: dict[str, Any]) -> None:
+    from treeselect.loading import load
+
+    _check(asked)
+    fit = load(asked["model"])
+    result = fit.update(asked.get("formula"), data=data_of(asked), **_passed_on(asked))
+    _finish(asked, result)
+
+
+def _check(asked: Mapping[str, Any]) -> None:
+    """Raise an OptionError before the work starts if what is not an argument of the call is wrong,
+    or a file can't be written later."""
+    resamples = check_resamples(asked.get("resamples", 0))
+    for name in ("effects", "coefficients"):
+        if asked.get(name) and not resamples:
+            raise OptionError(f"`--{name}` needs `--resamples`, for example `--resamples 100`.")
+    if asked.get("performance", 0) != 0:
+        check_count("performance", asked["performance"], least=2)
+    of_call = {*SELECT_CALLED, "formula", "data", "resamples", "trusted"}
+    known = sorted(asked.get("set", {}).keys() & of_call)
+    if known:
+        raise OptionError(
+            f"`--set` must name options of the method.\n  Found: `{known[0]}`, which is an argument"
+            " of the call."
+        )
+    check_places(asked)
+    check_checkpoint(asked)
+
+
+def _in_parts(asked: Mapping[str, Any]) -> bool:
+    return "checkpoint" in asked or asked.get("effects", False)
+
+
+def _passed_on(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of the call, which draws no resamples if these are drawn later."""
+    names = {*SELECT_CALLED, "resamples"}
+    given = {name: value for name, value in asked.items() if name in names} | asked.get("set", {})
+    later = _in_parts(asked) and asked.get("resamples")
+    return given | ({"resamples": 0} if later else {})
+
+
+def _finish(asked: Mapping[str, Any], result: SelectionResult) -> None:
+    """Do, print and write what is asked of a result."""
+    resamples, performance = asked.get("resamples", 0), None
+    if _in_parts(asked) and resamples and result.k > 0:
+        result = result.resample(
+            resamples, checkpoint=asked.get("checkpoint"), effects=asked.get("effects", False)
+        )
+    put(str(result.summary()))
+    if asked.get("performance"):
+        performance = result.performance(asked["performance"], checkpoint=asked.get("checkpoint"))
+        put("", str(performance.summary()))
+    coefficients = _coefficients(result) if asked.get("coefficients") else None
+    written = []
+    if asked.get("report"):
+        page = result.report(asked["report"], performance=performance, coefficients=coefficients)
+        written.append(f"Report: {page}")
+    if asked.get("save"):
+        written.append(f"Model: {result.save(asked['save'])}")
+    if asked.get("json"):
+        tables = json_text(tables_of(result, performance, coefficients))
+        written.append(f"Tables: {write_text(asked['json'], tables, 'json')}")
+    print_written(written)
+    end_stopped(result._fit.resampled, performance)
+
+
+def _coefficients(result: SelectionResult) -> CoefficientStability | None:
+    lost = "no term was selected" if result._fit.resampled is None else "resampling was stopped"
+    if result._fit.resampled is None or result.stability.partial:
+        put("", f"No coefficients on resamples: {lost}.")
+        return None
+    coefficients = result.model.coefficient_stability()
+    put("", str(coefficients.summary()))
+    return coefficients
+
+
+# --- compare -------------------------------------------------------------------------------------
+
+DEFAULT_METHODS = (USUAL_METHOD, "controlburn", "rrf", "grrf", "gbfs", "lasso", "importance")
+"""The default method, one method of each paper, the linear model, and the most common ranking."""
+
+
+def _sizes(text: str) -> int | str | list[int | str]:
+    """A size, a rule, or comma-separated sizes."""
+    sizes = [read_whole(part.strip()) for part in text.split(",")]
+    return sizes if "," in text else sizes[0]
+
+
+def _settings(texts: list[str]) -> dict[str, dict[str, Any]]:
+    """Options by method, of ``rrf.n_trees=50`` and others."""
+    found: dict[str, dict[str, Any]] = {}
+    for key, value in read_settings(texts, "METHOD.OPTION=VALUE", "grrf.gamma=0.3").items():
+        method, dot, option = key.partition(".")
+        if not dot:
+            raise OptionError(
+                "`--set` must name the method as well.\n"
+                f"  Found: {quoted(key)}. Write, for example, `--set grrf.gamma=0.3`."
+            )
+        found.setdefault(method, {})[option] = value
+    return found
+
+
+SIZES = Flag("-k", "number of terms at which methods are compared: chosen for each method by 1se"
+             " (default) or best, one whole number for all, or a list of sizes to score such as"
+             " 3,5,10", "K", _sizes)  # fmt: skip
+
+COMPARE = {
+    "methods and number of terms": (
+        Flag("--methods -m", "methods listed by `treeselect methods`, comma-separated (default:"
+             f" {', '.join(DEFAULT_METHODS)})", "A,B,C", read_names),
+        Flag("--set", "option of a method, such as grrf.gamma=0.3; may be repeated; `treeselect"
+             " methods NAME` lists them", "METHOD.OPTION=VALUE", _settings, True),
+        SIZES,
+    ),
+    "data": READING,
+    "model": PROBLEM,
+    "cross-validation": FOLDING,
+    "computing": (SEED, JOBS, checkpoint("combination of method and fold")),
+    "output": (REPORT, JSON),
+}  # fmt: skip
+
+COMPARE_CALLED = {f.argument for f in (SIZES, *PROBLEM, *FOLDING, SEED, JOBS)} | {"checkpoint"}
+"""Arguments of :func:`treeselect.compare` that are passed on as they are."""
+
+
+def _compare(asked: dict[str, Any]) -> None:
+    from treeselect.comparing import compare
+
+    check_places(asked)
+    check_checkpoint(asked)
+    how = {name: value for name, value in asked.items() if name in COMPARE_CALLED}
+    found = compare(asked["formula"], data_of(asked), _methods_of(asked), **how)
+    put(str(found.summary()))
+    written = []
+    if asked.get("report"):
+        written.append(f"Report: {found.report(asked['report'])}")
+    if asked.get("json"):
+        tables = json_text(tables_of_comparison(found))
+        written.append(f"Tables: {write_text(asked['json'], tables, 'json')}")
+    print_written(written)
+    end_stopped(found)
+
+
+def _methods_of(asked: Mapping[str, Any]) -> Any:
+    """The names of the methods, or the methods with their options."""
+    names, settings = asked.get("methods", list(DEFAULT_METHODS)), asked.get("set")
+    if not settings or not isinstance(names, list):
+        return names
+    from treeselect.algorithms.registry import find_method
+
+    others = [name for name in settings if name not in names]
+    if others:
+        raise OptionError(
+            "`--set` must name methods that are compared.\n"
+            f"  Found: {quoted(others[0])}. Compared: {listing(names)}."
+        )
+    return [find_method(name, settings[name]) if name in settings else name for name in names]
+
+
+# --- a saved model -------------------------------------------------------------------------------
+
+HOW = (
+    Flag("--type", "response (default), link or class; quantile for a numeric response; survival or"
+         " cumulative_hazard for times to an event", "TYPE"),
+    Flag("--times", "comma-separated times for --type survival and cumulative_hazard: one column"
+         " for each", "T1,T2,...", read_levels("--times", "365,730")),
+    Flag("--quantiles", "comma-separated levels for --type quantile (default: 0.05,0.5,0.95)",
+         "Q1,Q2,...", read_levels("--quantiles", "0.1,0.9")),
+    Flag("--interval", "prediction: a prediction interval of a numeric response", "KIND"),
+    Flag("--level", "coverage of the interval (default: 0.95)", "LEVEL", read_number),
+)  # fmt: skip
+
+PREDICT = {
+    "predictions": HOW,
+    "data": READING,
+    "output": (
+        Flag("--output -o", "file for the predictions (default: standard output)", "FILE.csv"),
+        Flag("--guard-formulas", "put an apostrophe before labels and names that begin with =, +,"
+             " -, @, a tab or a carriage return, so that no spreadsheet runs them as formulas;"
+             " numbers are unchanged (default: labels are written unchanged)"),
+    ),
+}  # fmt: skip
+
+
+def _predict(asked: dict[str, Any]) -> None:
+    from treeselect.loading import load
+
+    check_places(asked)
+    how = {flag.argument: asked[flag.argument] for flag in HOW if flag.argument in asked}
+    fitted = load(asked["model"]).predict(data_of(asked), **how)
+    frame = fitted if fitted.ndim == 2 else fitted.to_frame()
+    if asked.get("guard_formulas"):
+        frame = guard_formulas(frame)
+    text = frame.to_csv(index=False)
+    if asked.get("output"):
+        write_text(asked["output"], text, "output")
+    else:
+        put(text.removesuffix("\n"))
+
+
+PAGE = (
+    Flag("--output -o", "file to write: HTML, or Markdown for FILE.md (default: report.html)",
+         "FILE", called="report"),
+    Flag("--sections", "comma-separated sections below the first screen, in this order (default:"
+         " all that apply)", "A,B,...", read_names),
+    Flag("--digits", "number of printed digits, 1 to 10", "N", read_whole),
+)  # fmt: skip
+
+
+def _report(asked: dict[str, Any]) -> None:
+    from treeselect.loading import load
+
+    path = asked.get("report", "report.html")
+    check_places({"report": path})
+    how = {name: asked.get(name) for name in ("sections", "digits")}
+    put(shown(f"Report: {load(asked['model']).report(path, **how)}"))
+
+
+# --- methods and demo ----------------------------------------------------------------------------
+
+TABLE = (
+    Flag("--json", "write the full table as JSON", "FILE"),
+    Flag("--csv", "write the full table as CSV", "FILE"),
+)
+
+
+def _methods(asked: dict[str, Any]) -> None:
+    from treeselect.algorithms.registry import find_method, methods
+
+    check_places(asked)
+    table, width = methods(), max(shutil.get_terminal_size().columns, 20)
+    if "name" in asked:
+        table = table[table["method"] == find_method(asked["name"], {}).name]
+    put("\n".join(_full(table, width) if "name" in asked else _listed(table, width)))
+    written = []
+    if "json" in asked:
+        tables = json_text({"methods": records(table)})
+        written.append(f"Tables: {write_text(asked['json'], tables, 'json')}")
+    if "csv" in asked:
+        text = table.to_csv(index=False)
+        written.append(f"Table: {write_text(asked['csv'], text, 'csv')}")
+    print_written(written)
+
+
+def _listed(table: pd.DataFrame, width: int) -> list[str]:
+    """Names and titles in two columns."""
+    first = max(map(len, table["method"])) + 2
+    lines: list[str] = []
+    for row in table.itertuples():
+        text = f"{row.method:{first}}{row.title}"
+        lines += textwrap.wrap(text, width, subsequent_indent=" " * first)
+    said = "Options and paper of a method: treeselect methods NAME"
+    return [*lines, "", *textwrap.wrap(said, width)]
+
+
+def _full(table: pd.DataFrame, width: int) -> list[str]:
+    """Title, options and paper of each method."""
+    lines: list[str] = []
+    whole = {"break_long_words": False, "break_on_hyphens": False}
+    indents = {"initial_indent": "  ", "subsequent_indent": "    "}
+    for row in table.itertuples():
+        lines += textwrap.wrap(f"{row.method}: {row.title}", width, subsequent_indent="  ")
+        for text in (f"options: {row.options}", f"paper: {row.paper}"):
+            lines += textwrap.wrap(text, width, **indents, **whole)  # type: ignore[arg-type]
+    return lines
+
+
+DEMO_FORMULA = "survived ~ . - name - ticket - cabin - boat - body - home_dest"
+"""The raw passenger list without identifiers and without columns recorded afterwards."""
+
+DEMO = tuple(
+    replace(flag, help=text)
+    for flag, text in (
+        (RESAMPLES, "number of half-samples (default: 20)"),
+        (SEED, "random seed (default: 1912)"),
+        (JOBS, "number of processes (default: -1, all processors)"),
+        (REPORT, "file for the HTML report (default: titanic.html)"),
+    )
+)
+
+
+def _demo(asked: dict[str, Any]) -> None:
+    from treeselect import datasets
+    from treeselect.selection import select
+
+    asked = {"seed": 1912, "n_jobs": -1, "report": "titanic.html", **asked}
+    check_places(asked)
+    page = asked.pop("report")
+    result = select(DEMO_FORMULA, datasets.load("titanic"), **asked)
+    put(str(result.summary()))
+    print_written([f"Report: {result.report(page)}"])
+
+
+# --- all of them ---------------------------------------------------------------------------------
+
+COMMANDS = (
+    Command(
+        "select", ("formula", "data"), "select terms and print the summary",
+        "Select terms and print the summary.", SELECT,
+        (
+            'treeselect select "died ~ . - id" trial.csv',
+            'treeselect select "died ~ ." trial.csv -k 4 --keep age --report trial.html',
+            'treeselect select "died ~ ." trial.csv --method grrf --set gamma=0.3',
+            'treeselect select "died ~ ." trial.csv --groups "blood panel=hb,wbc"',
+            'treeselect select "died ~ ." trial.csv --resamples 100 --performance',
+            "treeselect select \"died ~ .\" 'years/*.parquet' --rows 100000",
+        ), _select,
+    ),
+    Command(
+        "compare", ("formula", "data"), "compare methods on the same folds",
+        "Compare methods on the same folds: score against number of terms, paired differences,"
+        " stability and computing time. Every method repeats its selection on the training rows of"
+        " each fold.", COMPARE,
+        (
+            'treeselect compare "died ~ . - id" trial.csv',
+            'treeselect compare "died ~ ." trial.csv -m exchange,lasso --report c.html',
+            'treeselect compare "died ~ ." trial.csv -k 3,5,10 --folds 10 --repeats 5',
+            'treeselect compare "died ~ ." trial.csv -m rrf,lasso --set rrf.n_trees=50',
+        ), _compare,
+    ),
+    Command(
+        "update", ("model", "data"), "repeat the selection of a saved model with changes",
+        "Repeat the selection of a saved model with another formula, other options or other data."
+        " All that is not given, the seed included, is as in the model; defaults below are those of"
+        " `treeselect select`.", UPDATE,
+        (
+            'treeselect update trial.treeselect trial.csv --formula "~ . - age"',
+            "treeselect update trial.treeselect trial.csv -k 3 --save three.treeselect",
+            "treeselect update trial.treeselect later.csv --report later.html",
+        ), _update,
+    ),
+    Command(
+        "predict", ("model", "data"), "predict new data from a saved model",
+        "Predict new data from a model saved by `treeselect select --save`. Prints CSV with one"
+        " line for each row of the data.", PREDICT,
+        (
+            "treeselect predict trial.treeselect new.csv > predicted.csv",
+            "treeselect predict trial.treeselect new.csv --type class -o predicted.csv",
+            "treeselect predict trial.treeselect new.csv --type survival --times 365,730",
+        ), _predict,
+    ),
+    Command(
+        "report", ("model",), "write the report of a saved model",
+        "Write the report of a model saved by `treeselect select --save`.", {"report": PAGE},
+        (
+            "treeselect report trial.treeselect",
+            "treeselect report trial.treeselect -o trial.html --sections terms,path",
+        ), _report,
+    ),
+    Command(
+        "methods", ("name",), "list the methods",
+        "List the methods, or show one of them with its options, their defaults and its paper.",
+        {"output": TABLE},
+        (
+            "treeselect methods", "treeselect methods grrf",
+            "treeselect methods --csv methods.csv",
+        ), _methods,
+    ),
+    Command(
+        "demo", (), "analyse the passengers of the Titanic and write titanic.html",
+        "Select terms that predict the survival of the Titanic's passengers, print the summary and"
+        " write the report.", {"options": DEMO},
+        ("treeselect demo", "treeselect demo --resamples 50 --report passengers.html"), _demo,
+    ),
+)  # fmt: skip
