@@ -16,11 +16,11 @@ from sklearn.model_selection import TimeSeriesSplit
 import treeselect
 from treeselect.algorithms.forests.boruta import with_shadows
 from treeselect.algorithms.forests.elimination import out_of_bag_error
-from treeselect.algorithms.forests.gbfs import hold_rows_out
 from treeselect.algorithms.search.judging import Judge
 from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError
+from treeselect.models.boosting import hold_rows_out
 from treeselect.resampling.folds import split_rows
 
 N_SITES, SIZE = 40, 9

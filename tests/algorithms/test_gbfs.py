@@ -8,7 +8,6 @@ import pytest
 
 import treeselect
 from treeselect import GBFS
-from treeselect.algorithms.forests.gbfs import _Judge
 from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.engine.ensembles.boosting import Boosting, boost
@@ -16,6 +15,7 @@ from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.losses import GradientOnly
 from treeselect.errors import MethodError
+from treeselect.models.boosting import Judge
 
 
 @pytest.fixture(scope="module")
@@ -138,13 +138,13 @@ def test_validation_stops_before_all_trees_are_grown():
     problem, weight = problem_of(data, "y ~ .")
     from unittest import mock
 
-    from treeselect.algorithms.forests import gbfs
+    from treeselect.models import boosting
 
     def counting(*args, **kwargs):
         seen.append(args[5].n_trees)
         return boost(*args, **kwargs)
 
-    with mock.patch.object(gbfs, "boost", counting):
+    with mock.patch.object(boosting, "boost", counting):
         method.path(Task(problem, row_weights(weight), max_size=3, seed=1))
         GBFS(mu=0.0, max_depth=None).path(Task(problem, row_weights(weight), max_size=3, seed=1))
     assert seen[:5] == [2000] * 5  # five splits of few rows
@@ -187,7 +187,7 @@ def test_discounts_name_units(simulated):
     ("added", "least_gain", "ends"), [(1e-4, 2e-3, True), (1e-4, 0.0, False), (1e-2, 2e-3, False)]
 )
 def test_boosting_ends_where_fifty_rounds_add_next_to_nothing(added, least_gain, ends):
-    judge = object.__new__(_Judge)
+    judge = object.__new__(Judge)
     judge._least_gain = least_gain
     judge.losses = [1.0, *np.linspace(0.5, 0.5 - added, 51)]
     assert judge._hardly_falls(51) == ends

@@ -21,7 +21,7 @@ from treeselect.arguments.checks import NotGiven, described
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import MethodError, quoted
 from treeselect.models.forest import REFITTED_TREES, refit_forest
-from treeselect.models.model import Model
+from treeselect.models.model import TreeModel
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class Method:
         """The steps of :meth:`path` one by one, for a method that can stop in between."""
         yield from self.path(task)
 
-    def final_model(self, task: Task, step: Step) -> Model:
+    def final_model(self, task: Task, step: Step) -> TreeModel:
         """The final model, fitted to the units of a step with the seed of its path.
 
         By default, a random forest of at most 200 trees: on long data, as many as its error needs.

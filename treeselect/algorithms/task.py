@@ -15,7 +15,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, falling, levels
-from treeselect.models.weighted import WeightedForest
+from treeselect.models.model import WeightedForest
 
 
 @dataclass(frozen=True, slots=True)

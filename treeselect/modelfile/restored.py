@@ -51,13 +51,11 @@ from treeselect.modelfile.saved import (
     SavedStability,
     alike,
 )
-from treeselect.models.boosted import BoostedModel
 from treeselect.models.forest import ForestModel
 from treeselect.models.importing import ImportedBins
-from treeselect.models.model import Model
+from treeselect.models.model import BoostedModel, TreeModel, WeightedForest
 from treeselect.models.probing import n_outputs_of
 from treeselect.models.stacked import StackedModel
-from treeselect.models.weighted import WeightedForest
 from treeselect.resampling.agreement import LEAST_ASSOCIATION
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
@@ -126,7 +124,7 @@ def restored(saved: SavedFit, *, trusted: bool) -> Fit:
     steps, follow_up = _steps(saved.path, len(units.names)), data.response.follow_up
     subforest = None if saved.subforest is None else _forest(saved.subforest, coded, family)
     on_link = data.offset is not None or family.has_times
-    model: Model | None = subforest
+    model: TreeModel | None = subforest
     if saved.model is not None:
         model = _model(saved.model, coded, family, on_link)
     if model is None:
@@ -344,7 +342,7 @@ def _column(saved: SavedColumn, n_rows: int) -> pd.Series[Any]:
 # --- the models ----------------------------------------------------------------------------------
 
 
-def _model(saved: SavedModel, coded: CodedColumns, family: Family, on_link: bool) -> Model:
+def _model(saved: SavedModel, coded: CodedColumns, family: Family, on_link: bool) -> TreeModel:
     what, groups, trees = "the final model", saved.groups, saved.trees
     _check_shapes(what, saved, coded, family)
     if trees is not None:

@@ -31,9 +31,8 @@ from treeselect.frames.opening import MissingCodes
 from treeselect.frames.values import Numbers, read_column
 from treeselect.modelfile.coding import raw, write_record
 from treeselect.models.importing import ImportedBins
-from treeselect.models.model import Model
+from treeselect.models.model import TreeModel, WeightedForest
 from treeselect.models.stacked import StackedModel
-from treeselect.models.weighted import WeightedForest
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Asked, Call, EffectRecord, Fit, quick_index
@@ -381,7 +380,7 @@ def _path(steps: tuple[Step, ...]) -> SavedPath:
     )
 
 
-def _model(model: Model) -> SavedModel | None:
+def _model(model: TreeModel) -> SavedModel | None:
     if model.sparse is not None:
         return None
     n_additive = model.n_additive if isinstance(model, StackedModel) else 0

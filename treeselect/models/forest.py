@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treeselect.brief import brief
-from treeselect.designs.families import Family
-from treeselect.designs.problem import CodedColumns, Problem
+from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
@@ -31,6 +28,7 @@ from treeselect.models.capacity import (
     parts_of,
     truth_of,
 )
+from treeselect.models.model import TreeModel, null_predictor
 
 # --- forests of log relative hazards, scaled by their out-of-bag calibration slope -------------
 
@@ -88,35 +86,30 @@ REFITTED_TREES = 200
 """Most trees of the forest refitted to the selected units: as many as its error needs."""
 
 
-@dataclass(frozen=True, slots=True)
-class ForestModel:
-    """A bagged forest on some of the groups, or a constant if there are none.
+@dataclass(frozen=True, slots=True, repr=False)
+class ForestModel(TreeModel):
+    """A bagged forest, whose trees are averaged.
 
     Attributes
     ----------
-    groups : ndarray of bool, shape (n_groups,)
-        Groups that the trees may use; their columns are numbered among these groups only.
-    trees : Trees or None
     constant : ndarray of float, shape (1,) or (n_classes,)
-        Mean response, or share of each of more than two classes; with an offset, and for survival
-        times, the linear predictor of the null model without it.
+        Mean response, or share of each of more than two classes, that it predicts without trees;
+        on the link, the linear predictor of the null model without the offset.
     importance : ndarray of float, shape (n_groups,)
         Mean out-of-bag decrease in impurity by each group, in units of the gain; 0 for groups not
         used, and for those without out-of-bag gain.
-    family : Family
     on_link : bool
         Whether the trees add to a linear predictor instead of giving the mean response: with an
         offset, or for survival times.
     """
 
-    groups: BoolArray
-    trees: Trees | None
-    constant: FloatArray
-    importance: FloatArray
-    family: Family
     on_link: bool = False
 
-    __repr__ = brief
+    importance_note: ClassVar[str] = (
+        "Share of the out-of-bag decrease in impurity in the final random forest"
+    )
+    in_place_note: ClassVar[str] = "predictions come from the random forest on the selected terms"
+    stored_as: ClassVar[str] = "forest"
 
     @property
     def is_link(self) -> bool:
@@ -124,97 +117,24 @@ class ForestModel:
         return self.on_link
 
     @property
-    def description(self) -> str:
-        """The model in words."""
-        if self.trees is None:
-            return "the null model"
-        return f"a random forest of {self.trees.n_trees} trees on the selected terms"
-
-    @property
-    def note(self) -> str | None:
-        """None."""
-        return None
-
-    @property
-    def importance_note(self) -> str:
-        """What the importances are shares of."""
-        return "Share of the out-of-bag decrease in impurity in the final random forest"
-
-    @property
-    def in_place_note(self) -> str:
-        """That this model predicts instead of a sparse forest."""
-        return "predictions come from the random forest on the selected terms"
-
-    @property
-    def sparse(self) -> None:
-        """None: it is no sparse forest."""
-        return None
-
-    @property
-    def stored_as(self) -> str:
-        """Prefix of its arrays in model files."""
-        return "forest"
+    def _name(self) -> str:
+        return f"a random forest of {self.n_trees} trees on the selected terms"
 
     @property
     def tree_weights(self) -> FloatArray:
         """One over the number of trees."""
-        n = 0 if self.trees is None else self.trees.n_trees
-        return np.full(n, 1 / max(n, 1))
+        return np.full(self.n_trees, 1 / max(self.n_trees, 1))
 
     @property
     def tree_shares(self) -> FloatArray:
         """The same."""
         return self.tree_weights
 
-    def joined(self) -> Trees | None:
-        """All trees."""
-        return self.trees
-
-    def own_bins(self, coded: CodedColumns) -> None:
-        """Edges of the coded columns."""
-        return None
-
-    def bin(self, coded: CodedColumns, columns: tuple[NDArray[Any], ...]) -> BinnedData:
-        """Bin the columns of :attr:`groups` by the edges of the coded columns."""
-        return coded.bin(columns, self.groups)
-
-    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
-        """Mean response of each row of a problem, see :meth:`predict_binned`."""
-        data = problem.data if self.trees is None else select_groups(problem.data, self.groups)
-        return self.predict_binned(data, problem.offset, n_threads)
-
-    def predict_binned(
-        self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
-    ) -> FloatArray:
-        """Mean response of rows that have :attr:`groups` only; shape (n_rows,), or
-        (n_rows, n_classes) for more than two classes."""
-        if self.trees is None:
-            return self.without_trees(data.n_rows, offset)
-        found = predict_mean(self.trees, data, n_threads)
-        if self.family.n_classes > 2:
-            return found
-        return self._mean(found[:, 0], offset) if self.on_link else found[:, 0]
-
-    def score(self, data: BinnedData) -> FloatArray:
-        """Sum of the constant and the trees on the link, or the mean of the trees; shape (n_rows,
-        n_outputs).
-        """
+    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
         if self.trees is None:
             return np.tile(self.constant, (data.n_rows, 1))
-        found = predict_mean(self.trees, data)
+        found = predict_mean(self.trees, data, n_threads)
         return self.constant + found if self.on_link else found
-
-    def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
-        """Predictions of the null model for a number of rows."""
-        if self.on_link:
-            return self._mean(np.zeros(n_rows), offset)
-        if self.family.n_classes > 2:
-            return np.tile(self.constant, (n_rows, 1))
-        return np.full(n_rows, self.constant[0])
-
-    def _mean(self, added: FloatArray, offset: FloatArray | None) -> FloatArray:
-        eta = self.constant[0] + added
-        return self.family.mean(eta if offset is None else eta + offset)
 
 
 def refit_forest(
@@ -287,7 +207,7 @@ def _constant(problem: Problem, weight: WeightArray) -> FloatArray:
     """What a forest without trees predicts; see :class:`ForestModel`."""
     family, y = problem.family, problem.y
     if problem.on_link:
-        return np.array([family.loss.constant(y, weight, problem.offset)])
+        return null_predictor(problem, weight)
     if family.n_classes > 2:
         shares = np.bincount(y.astype(np.int64), weight, family.n_classes)
         return np.asarray(shares / weight.sum())

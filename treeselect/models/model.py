@@ -1,33 +1,39 @@
-"""What every final model provides."""
+"""Final models: a constant and a sum of weighted trees."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.brief import brief
+from treeselect.designs.families import Family
 from treeselect.designs.problem import CodedColumns, Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
-from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.growing.nodes import Trees
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.data.binning import BinnedData, select_groups
+from treeselect.engine.ensembles.prediction import predict_sum
+from treeselect.engine.growing.nodes import LEAF, Trees, join_trees
 from treeselect.engine.survival.curves import Baseline, breslow
 from treeselect.models.importing import ImportedBins
-from treeselect.models.weighted import WeightedForest
 
 
-class Model(Protocol):
-    """A final model: predicts from the selected units.
+@dataclass(frozen=True, slots=True)
+class TreeModel:
+    """A final model: predicts from the selected units by a constant and a sum of weighted trees.
 
     Attributes
     ----------
     groups : ndarray of bool, shape (n_groups,)
-        Units whose columns it needs.
+        Units whose columns it needs; the columns of the trees are numbered among these only.
+    trees : Trees or None
+    constant : ndarray of float, shape (n_outputs,)
+        What its trees add to: the linear predictor of the null model, without the offset.
     importance : ndarray of float, shape (n_groups,)
         At least 0; 0 for units that it does not use.
-    is_link : bool
-        Whether :meth:`score` gives the linear predictor, without the offset; otherwise the mean.
-    description : str
-        The model in words, as a noun phrase.
+    family : Family
     note : str or None
         What a reader should know about its predictions.
     importance_note : str
@@ -35,95 +41,280 @@ class Model(Protocol):
     in_place_note : str
         Which model predicts instead of a sparse forest that made the selection, as a clause; empty
         if the sparse forest itself predicts.
-    sparse : WeightedForest or None
-        The model itself, if it is a sparse forest.
-    constant : ndarray of float, shape (n_outputs,)
-        What its trees add to, or what it predicts without trees.
     stored_as : str
         Prefix of the names of its arrays in model files.
     """
 
-    @property
-    def groups(self) -> BoolArray: ...
+    groups: BoolArray
+    trees: Any
+    constant: FloatArray
+    importance: FloatArray
+    family: Family
+
+    __repr__ = brief
+
+    note: ClassVar[str | None] = None
+    importance_note: ClassVar[str]
+    in_place_note: ClassVar[str]
+    stored_as: ClassVar[str]
 
     @property
-    def importance(self) -> FloatArray: ...
+    def is_link(self) -> bool:
+        """Whether :meth:`score` gives the linear predictor without the offset, not the mean."""
+        return True
 
     @property
-    def is_link(self) -> bool: ...
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return 0 if self.trees is None else int(self.trees.n_trees)
+
+    @property
+    def description(self) -> str:
+        """The model in words, as a noun phrase."""
+        return self._name if self.n_trees else "the null model"
+
+    @property
+    def _name(self) -> str:
+        """The same of a model that has trees."""
+        raise NotImplementedError
+
+    @property
+    def sparse(self) -> WeightedForest | None:
+        """The model itself, if it is a sparse forest."""
+        return None
 
     @property
     def tree_weights(self) -> FloatArray:
         """Factor of each tree's values, shape (n_trees,)."""
-        ...
+        return np.ones(self.n_trees)
 
     @property
     def tree_shares(self) -> FloatArray:
         """Share of each tree in the spread of predictions, shape (n_trees,)."""
-        ...
+        return np.zeros(0) if self.trees is None else _shares(self.trees)
 
     def joined(self) -> Trees | None:
         """All trees on the columns that :meth:`bin` makes; None if there are none."""
-        ...
+        return self.trees
 
     def own_bins(self, coded: CodedColumns) -> ImportedBins | None:
         """The trees' own bins of the columns of :attr:`groups`; None for the usual bins."""
-        ...
-
-    @property
-    def description(self) -> str: ...
-
-    @property
-    def note(self) -> str | None: ...
-
-    @property
-    def importance_note(self) -> str: ...
-
-    @property
-    def in_place_note(self) -> str: ...
-
-    @property
-    def sparse(self) -> WeightedForest | None: ...
-
-    @property
-    def constant(self) -> FloatArray: ...
-
-    @property
-    def stored_as(self) -> str: ...
+        return None
 
     def bin(self, coded: CodedColumns, columns: tuple[NDArray[Any], ...]) -> BinnedData:
         """Bin the columns of :attr:`groups` for some rows."""
-        ...
+        bins = self.own_bins(coded)
+        if bins is None:
+            return coded.bin(columns, self.groups)
+        return bins.bin(columns, np.arange(bins.n_features).tolist())
+
+    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
+        """Mean response of each row of a problem, see :meth:`predict_binned`."""
+        if not self.n_trees:
+            return self.without_trees(len(problem.y), problem.offset)
+        return self.predict_binned(self._binned(problem), problem.offset, n_threads)
 
     def predict_binned(
         self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
     ) -> FloatArray:
-        """Mean response of binned rows.
-
-        Shape (n_rows,), or (n_rows, n_classes) for more than two classes.
-        """
-        ...
-
-    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
-        """Mean response of the rows of a problem."""
-        ...
+        """Mean response of rows that :meth:`bin` made; shape (n_rows,), or (n_rows, n_classes) for
+        more than two classes."""
+        return self._mean(self._add_up(data, n_threads), offset)
 
     def score(self, data: BinnedData) -> FloatArray:
-        """Sum or mean of the trees on their own scale, shape (n_rows, n_outputs)."""
-        ...
+        """The model on the scale of its trees, shape (n_rows, n_outputs)."""
+        return self._add_up(data, 1)
 
     def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
         """Predictions of the null model for a number of rows."""
-        ...
+        return self._mean(np.tile(self.constant, (n_rows, 1)), offset)
+
+    def _binned(self, problem: Problem) -> BinnedData:
+        return select_groups(problem.data, self.groups)
+
+    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
+        trees = self.joined()
+        if trees is None:
+            return np.tile(self.constant, (data.n_rows, 1))
+        return self.constant + self._total(trees, data, n_threads)
+
+    def _total(self, trees: Trees, data: BinnedData, n_threads: int) -> FloatArray:
+        return predict_sum(trees, data, n_threads)
+
+    def _mean(self, score: FloatArray, offset: FloatArray | None) -> FloatArray:
+        score = score if self.family.n_classes > 2 else score[:, 0]
+        if not self.is_link:
+            return score
+        return self.family.mean(score if offset is None else score + offset)
+
+
+def _shares(trees: Trees) -> FloatArray:
+    """Share of each tree in the sum of the standard deviations of the leaf values."""
+    nodes, tree = trees.nodes, np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
+    weight = np.where(nodes.column == LEAF, nodes.weight, 0).astype(np.float64)
+    total = np.maximum(np.bincount(tree, weight), 1.0)
+    variance = np.zeros(trees.n_trees)
+    for value in nodes.value.T:
+        mean = np.bincount(tree, weight * value) / total
+        variance += np.bincount(tree, weight * (value - mean[tree]) ** 2) / total
+    spread = np.sqrt(variance)
+    return np.asarray(spread / max(spread.sum(), 1e-300))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BoostedModel(TreeModel):
+    """Boosted trees, whose values are already shrunk; importances are gains summed over trees."""
+
+    importance_note: ClassVar[str] = "Share of the total gain in the final gradient boosting model"
+    in_place_note: ClassVar[str] = (
+        "predictions come from the gradient boosting model on the selected terms"
+    )
+    stored_as: ClassVar[str] = "boost"
+
+    @property
+    def _name(self) -> str:
+        return f"a gradient boosting model of {self.n_trees} trees on the selected terms"
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class WeightedForest(TreeModel):
+    """Trees and their weights: ``F0 + b + A w`` of the sparse-forest problem.
+
+    Attributes
+    ----------
+    trees : tuple of Trees, length n_trees
+        Single trees, the unscaled columns of A, on all columns of the data they were grown on.
+    importance : ndarray of float, shape (n_groups,)
+        The shares, divided among the groups of each tree by gain; they sum to 1 (or 0).
+    weights : ndarray of float, shape (n_trees,)
+        Above 0.
+    gains : ndarray of float, shape (n_trees, n_groups)
+        Gain of each group in each tree, above 0 where the tree uses it.
+    shares : ndarray of float, shape (n_trees,)
+        Weight of each tree times the standard deviation of its column, as a share of the sum over
+        trees.
+    group_of : ndarray of int64, shape (n_columns,)
+        Group of each column of the data that the trees were grown on.
+    bins : ImportedBins or None
+        Bins of the trees of another library; its features are its columns.
+    """
+
+    trees: tuple[Trees, ...]
+    weights: FloatArray
+    gains: FloatArray
+    shares: FloatArray
+    group_of: IntArray
+    bins: ImportedBins | None = None
+
+    note: ClassVar[str | None] = (
+        "The final model is the sparse forest at this step's penalty: the fewer terms, the more"
+        " its predictions are shrunk towards the mean."
+    )
+    importance_note: ClassVar[str] = (
+        "Share of the trees' summed weighted standard deviations, by gain within each tree"
+    )
+    in_place_note: ClassVar[str] = ""
+    stored_as: ClassVar[str] = "sub"
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.trees)
+
+    @property
+    def description(self) -> str:
+        """The model in words."""
+        return f"the sparse forest of {self.n_trees} weighted trees"
+
+    @property
+    def sparse(self) -> WeightedForest:
+        """Itself."""
+        return self
+
+    @property
+    def tree_weights(self) -> FloatArray:
+        """The weights."""
+        return self.weights
+
+    @property
+    def tree_shares(self) -> FloatArray:
+        """The shares."""
+        return self.shares
+
+    def within(self, groups: BoolArray) -> WeightedForest:
+        """The trees that use only some groups, with their weights."""
+        inside = ~(self.gains[:, ~groups] > 0).any(axis=1)
+        if inside.all():  # shares that are divided by their sum again change their last bits
+            return dataclasses.replace(self, groups=groups)
+        importance, shares = np.where(groups, self.importance, 0.0), self.shares[inside]
+        return dataclasses.replace(
+            self,
+            groups=groups,
+            trees=tuple(self.trees[t] for t in np.flatnonzero(inside)),
+            weights=self.weights[inside],
+            gains=self.gains[inside],
+            shares=shares / max(shares.sum(), 1e-300),
+            importance=importance / max(importance.sum(), 1e-300),
+        )
+
+    def joined(self) -> Trees | None:
+        """All trees on the columns of :attr:`groups` alone; None if there are none."""
+        if not self.trees:
+            return None
+        number = np.cumsum(self.groups[self.group_of]) - 1
+        trees = join_trees(self.trees)
+        column = trees.nodes.column
+        moved = np.where(column == LEAF, LEAF, number[column]).astype(np.int32)
+        return trees._replace(nodes=trees.nodes._replace(column=moved))
+
+    def own_bins(self, coded: CodedColumns) -> ImportedBins | None:
+        """Bins of the columns of :attr:`groups` for the trees of another library."""
+        if self.bins is None:
+            return None
+        return self.bins.of_features(np.flatnonzero(self.groups[coded.groups.ids]))
+
+    def _binned(self, problem: Problem) -> BinnedData:
+        if self.bins is None:
+            return select_groups(problem.data, self.groups)
+        coded = problem.columns
+        assert coded is not None
+        own = np.flatnonzero(self.groups[coded.groups.ids])
+        return self.bin(coded, tuple(coded.columns[j] for j in own))
+
+    def _total(self, trees: Trees, data: BinnedData, n_threads: int) -> FloatArray:
+        scale = np.repeat(self.weights, np.diff(trees.start))[:, np.newaxis]
+        scaled = trees._replace(nodes=trees.nodes._replace(value=trees.nodes.value * scale))
+        return predict_sum(scaled, data, n_threads)
+
+
+def no_trees(problem: Problem, weight: WeightArray) -> WeightedForest:
+    """The sparse forest of an empty selection: the null model."""
+    n_groups = len(problem.groups.names)
+    nothing = np.zeros(n_groups)
+    return WeightedForest(
+        groups=nothing > 0,
+        trees=(),
+        weights=np.zeros(0),
+        gains=np.zeros((0, n_groups)),
+        shares=np.zeros(0),
+        constant=null_predictor(problem, weight),
+        importance=nothing,
+        group_of=problem.data.group_of.astype(np.int64),
+        family=problem.family,
+    )
+
+
+def null_predictor(problem: Problem, weight: WeightArray) -> FloatArray:
+    """Linear predictor of the null model, without the offset, shape (n_outputs,)."""
+    found = problem.family.loss.constant(problem.y, weight, problem.offset)
+    return np.atleast_1d(np.asarray(found, dtype=np.float64))
 
 
 def baseline_of(
-    problem: Problem, weight: WeightArray, model: Model, n_threads: int = 1
+    problem: Problem, weight: WeightArray, model: TreeModel, n_threads: int = 1
 ) -> Baseline | None:
-    """Breslow's estimate of the cumulative hazard at relative risk 1; None for other responses.
-
-    It uses the rows that the model was fitted to.
-    """
+    """Breslow's estimate of the cumulative hazard at relative risk 1, from the rows that the model
+    was fitted to; None for other responses."""
     family = problem.family
     if not family.has_times:
         return None

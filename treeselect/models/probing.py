@@ -15,7 +15,7 @@ from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData, take_rows
 from treeselect.engine.ensembles.dependence import codes_of, mean_at
 from treeselect.engine.ensembles.interaction import strength
-from treeselect.models.model import Model
+from treeselect.models.model import TreeModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class ResampledReadings(NamedTuple):
     strengths: FloatArray
 
 
-def read_model(model: Model, probes: Probes, problem: Problem) -> Readings:
+def read_model(model: TreeModel, probes: Probes, problem: Problem) -> Readings:
     """Partial dependence of a model on each term (Friedman 2001, section 8.2)."""
     own = np.flatnonzero(model.groups[probes.coded.groups.ids])
     n_outputs = n_outputs_of(problem.family)
@@ -148,7 +148,7 @@ def read_model(model: Model, probes: Probes, problem: Problem) -> Readings:
 
 
 def read_resample(
-    model: Model, probes: Probes, problem: Problem, rows: IntArray
+    model: TreeModel, probes: Probes, problem: Problem, rows: IntArray
 ) -> ResampledReadings:
     """The same for the model of a resample.
 
@@ -219,7 +219,7 @@ class PairProbes:
     pairs: tuple[tuple[int, int], ...]
 
 
-def read_strengths(model: Model, probes: PairProbes) -> FloatArray:
+def read_strengths(model: TreeModel, probes: PairProbes) -> FloatArray:
     """Strength and size of the interaction of each pair, shape (n_pairs, 2).
 
     NaN if the model lacks a term.
@@ -253,7 +253,7 @@ def read_strengths(model: Model, probes: PairProbes) -> FloatArray:
 
 
 def read_resampled_strengths(
-    model: Model, probes: PairProbes, data: BinnedData, rows: IntArray
+    model: TreeModel, probes: PairProbes, data: BinnedData, rows: IntArray
 ) -> FloatArray:
     """The strengths, shape (n_pairs,), in the model of a resample.
 

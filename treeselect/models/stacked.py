@@ -9,10 +9,10 @@ a tree as well, and the whole is one sum of trees on the scale of the linear pre
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from treeselect.brief import brief
 from treeselect.designs.families import GAUSSIAN
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -25,7 +25,6 @@ from treeselect.engine.linear.additive import AdditiveColumns, AdditiveFit, fit_
 from treeselect.engine.linear.ridge import folds_of_clusters
 from treeselect.engine.random import stream_seed
 from treeselect.engine.row_losses import RowLoss
-from treeselect.models.boosted import BoostedModel
 from treeselect.models.capacity import (
     CutForest,
     Grower,
@@ -35,15 +34,15 @@ from treeselect.models.capacity import (
     n_trees_for,
 )
 from treeselect.models.forest import REFITTED_TREES
+from treeselect.models.model import TreeModel, null_predictor
 
 _MOST_ROWS = 50_000
 """Rows that an additive model is fitted to: with as many, its effects are known well enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class StackedModel(BoostedModel):
-    """An additive model plus a forest, as trees whose values are added up; see
-    :class:`BoostedModel` for the attributes.
+@dataclass(frozen=True, slots=True, repr=False)
+class StackedModel(TreeModel):
+    """An additive model plus a forest, as trees whose values are added up.
 
     Attributes
     ----------
@@ -53,34 +52,20 @@ class StackedModel(BoostedModel):
 
     n_additive: int = 0
 
-    __repr__ = brief
+    importance_note: ClassVar[str] = (
+        "Share of what the final model explains: the covariance of additive effects with the"
+        " response out of sample, plus the out-of-bag decrease in impurity in its forest"
+    )
+    in_place_note: ClassVar[str] = (
+        "predictions come from an additive model plus a forest on the selected terms"
+    )
+    stored_as: ClassVar[str] = "stack"
 
     @property
-    def description(self) -> str:
-        """The model in words."""
-        if self.trees is None:
-            return "the null model"
-        n = self.trees.n_trees - self.n_additive
+    def _name(self) -> str:
+        n = self.n_trees - self.n_additive
         rest = f" plus a random forest of {n} trees of its residuals" if n else ""
         return f"an additive model of the selected terms{rest}"
-
-    @property
-    def importance_note(self) -> str:
-        """What the importances are shares of."""
-        return (
-            "Share of what the final model explains: the covariance of additive effects with the"
-            " response out of sample, plus the out-of-bag decrease in impurity in its forest"
-        )
-
-    @property
-    def in_place_note(self) -> str:
-        """That this model predicts instead of a sparse forest."""
-        return "predictions come from an additive model plus a forest on the selected terms"
-
-    @property
-    def stored_as(self) -> str:
-        """Prefix of their arrays in model files."""
-        return "stack"
 
 
 def refit_stack(
@@ -138,8 +123,7 @@ def _stacked(
     """The model, and for a numeric response its out-of-bag predictions, shape (n_rows, 1)."""
     family, weight = problem.family, weights.values
     base = problem.constant(weight).reshape(len(problem.y), -1)
-    null = family.loss.constant(problem.y, weight, problem.offset)
-    constant = np.atleast_1d(np.asarray(null, dtype=np.float64))
+    constant = null_predictor(problem, weight)
     importance = np.zeros(len(selected))
     if not selected.any():
         return StackedModel(selected, None, constant, importance, family), base

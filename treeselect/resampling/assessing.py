@@ -19,7 +19,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.splitting.candidates import can_split
 from treeselect.errors import OptionError, StabilityError
-from treeselect.models.model import Model
+from treeselect.models.model import TreeModel
 from treeselect.models.probing import Probes, ResampledReadings, read_resample
 from treeselect.resampling.choosing import Choice, Procedure, choose, choose_sufficient, most_units
 from treeselect.resampling.cross_validation import ScoreBySize, known_scores, score_path
@@ -44,7 +44,7 @@ _JUDGE_TREES, _SCORED_TREES, _SCORED_ROWS = 15, 25, 5_000
 """Most trees of forests that judge sets on a resample and of those that are scored, and rows that
 fit and score them."""
 
-Grow = Callable[..., Model]
+Grow = Callable[..., TreeModel]
 """``grow(problem, weights, selected, seed=..., n_threads=...)``: a model of some units."""
 
 

@@ -26,7 +26,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, first_largest
 from treeselect.engine.splitting.candidates import can_split
 from treeselect.engine.survival.times import STRATUM
-from treeselect.models.model import Model
+from treeselect.models.model import TreeModel
 from treeselect.resampling.cross_validation import (
     ScoreBySize,
     full_model,
@@ -125,7 +125,7 @@ class Chosen(NamedTuple):
 @memory_errors()
 def run_selection(
     asked: Procedure, seed: int, workers: Workers = ALONE, progress: bool | None = None
-) -> tuple[Chosen, Model]:
+) -> tuple[Chosen, TreeModel]:
     """The whole selection on the rows with a positive weight: path, choice of k, final model."""
     found = choose(asked, seed, workers, progress)
     task = Task(

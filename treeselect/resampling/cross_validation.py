@@ -23,7 +23,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, falling
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError, quoted
-from treeselect.models.model import Model
+from treeselect.models.model import TreeModel
 from treeselect.resampling.folds import Folds, Split, mean_repeats, split_rows
 from treeselect.running.parallel import ALONE, Workers, run_all
 
@@ -262,7 +262,7 @@ def score_path(
 ) -> FoldPath:
     """Score the sets of a path, which took some seconds, on held-out rows: see `follow_fold`."""
 
-    def score(model: Model) -> float:
+    def score(model: TreeModel) -> float:
         return held_out_score(task.problem, model, task.weights, test, task.n_threads)
 
     chosen = [steps[-1]] if sizes is None else _by_size(task, method, steps, sizes)
@@ -288,7 +288,7 @@ def score_path(
     )
 
 
-def full_model(method: Method, task: Task) -> Model:
+def full_model(method: Method, task: Task) -> TreeModel:
     """The final model with all units; of methods that can't predict from any set, a forest."""
     step = full_step(task.problem.data.n_groups)
     if method.predicts_any_set:
@@ -311,7 +311,7 @@ def _by_size(task: Task, method: Method, steps: Sequence[Step], sizes: Sequence[
 
 
 def held_out_score(
-    problem: Problem, model: Model, train: RowWeights, test: RowWeights, n_threads: int = 1
+    problem: Problem, model: TreeModel, train: RowWeights, test: RowWeights, n_threads: int = 1
 ) -> float:
     """Score, on the rows in `test`, of a model fitted to the rows in `train`; an OptionError if it
     is not defined for these rows."""

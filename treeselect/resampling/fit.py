@@ -20,9 +20,8 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling, slack
 from treeselect.engine.survival.curves import Baseline
 from treeselect.errors import StabilityError
-from treeselect.models.model import Model
+from treeselect.models.model import TreeModel, WeightedForest
 from treeselect.models.probing import ResampledReadings
-from treeselect.models.weighted import WeightedForest
 from treeselect.printing import count_text
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
@@ -93,7 +92,7 @@ class Fit:
     scores : ScoreBySize or None
         Scores by size on rows that the search did not use: cross-validated ones if they chose the
         number of units, or those of half-samples.
-    model : Model
+    model : TreeModel
         Predicts from the selected units.
     seed : int
     notes : tuple of str
@@ -123,7 +122,7 @@ class Fit:
     steps: tuple[Step, ...]
     step: Step
     scores: ScoreBySize | None
-    model: Model
+    model: TreeModel
     seed: int
     n_jobs: int | None
     progress: bool | None

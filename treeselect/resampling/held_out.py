@@ -20,7 +20,7 @@ from treeselect.engine.survival.times import EVENT, START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import Table
 from treeselect.models.linear.statistics import Recalibration, recalibrate
-from treeselect.models.model import Model
+from treeselect.models.model import TreeModel
 from treeselect.resampling.agreement import wilson_of_share
 from treeselect.running.machine import memory_errors
 
@@ -359,7 +359,7 @@ class HeldOutScore:
 
 @memory_errors()
 def confirm(
-    design: ModelData, model: Model, table: Table, request: Request, n_threads: int
+    design: ModelData, model: TreeModel, table: Table, request: Request, n_threads: int
 ) -> HeldOutScore | None:
     """Score the final model on rows in use that were not drawn; None if all were drawn.
 
@@ -398,7 +398,7 @@ def _spaced(n: int, wanted: int) -> IntArray:
 
 def _predictions(
     design: ModelData,
-    model: Model,
+    model: TreeModel,
     table: Table,
     offset: FloatArray | None,
     rows: IntArray,
@@ -429,7 +429,7 @@ def _rows_of(frame: pd.DataFrame, rows: IntArray) -> pd.DataFrame:
     return frame if len(rows) == len(frame) else frame.iloc[rows].reset_index(drop=True)
 
 
-def used_terms(design: ModelData, model: Model) -> list[str]:
+def used_terms(design: ModelData, model: TreeModel) -> list[str]:
     """Terms whose columns the final model needs."""
     names = design.arrays.groups.terms
     return [term for g in np.flatnonzero(model.groups) for term in names[g]]

@@ -7,10 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from treeselect.algorithms.forests.gbfs import GBFS, Ensembles
-from treeselect.algorithms.task import Task
 from treeselect.arguments.checks import check_flag, found_near, read_seed
 from treeselect.designs.labels import in_labels, shown_names
 from treeselect.designs.linear import (
@@ -22,15 +18,10 @@ from treeselect.designs.linear import (
     warn_of_gaps,
 )
 from treeselect.designs.modeldata import ModelData, data_fingerprint
-from treeselect.designs.problem import FeatureGroups, Problem
-from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray
-from treeselect.engine.data.binning import select_groups
-from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.tables import in_library
-from treeselect.models.boosted import BoostedModel
+from treeselect.models.boosting import refit_boosting
 from treeselect.models.forest import refit_forest
 from treeselect.models.linear.coefficients import (
     coefficient_table,
@@ -86,58 +77,6 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-# --- boosted trees fitted to the selected units ------------------------------------------------
-
-
-def fit_boosted(
-    problem: Problem, weights: RowWeights, groups: BoolArray, *, seed: int, n_threads: int = 1
-) -> BoostedModel:
-    """Boost trees on some groups.
-
-    Newton steps with shrinkage 0.1 on trees of depth 2, 4 or 6, as many as give the lowest loss on
-    a fifth of the rows (or groups of rows) that is held out
-    (:class:`~treeselect.algorithms.forests.gbfs.GBFS`), with the leaves of a refitted forest.
-    """
-    family = problem.family
-    constant = np.atleast_1d(family.loss.constant(problem.y, weights.values, problem.offset))
-    constant, importance = constant.astype(np.float64), np.zeros(len(groups))
-    if not groups.any():
-        return BoostedModel(groups, None, constant, importance, family)
-    part = dataclasses.replace(
-        problem,
-        data=select_groups(problem.data, groups),
-        groups=_free_groups(problem.groups, groups),
-        exact=None,
-        columns=None,
-    )
-    rules = GBFS(n_trees=None, max_depth=None, min_leaf=family.min_leaf, newton=True)
-    task = Task(
-        part,
-        weights,
-        max_size=len(groups),
-        seed=stream_seed(seed, "boosting"),
-        n_threads=n_threads,
-    )
-    trees = Ensembles(rules, task).grow(0.0).trees
-    importance[groups] = group_gains(trees, part.data).sum(axis=0)
-    return BoostedModel(groups, trees, constant, importance, family)
-
-
-def _free_groups(groups: FeatureGroups, chosen: BoolArray) -> FeatureGroups:
-    """Some of the groups, renumbered; each costs 1, which is not charged."""
-    at = np.flatnonzero(chosen)
-    used = chosen[groups.ids]
-    return FeatureGroups(
-        names=tuple(groups.names[g] for g in at),
-        terms=tuple(groups.terms[g] for g in at),
-        ids=(np.cumsum(chosen) - 1)[groups.ids[used]],
-        items=tuple(np.array([g]) for g in range(len(at))),
-        item_costs=np.ones(len(at)),
-        keep=groups.keep[at],
-        keys=tuple(groups.keys[g] for g in at),
-    )
-
-
 # --- what a linear model does with missing values and ordered factors, in sentences ------------
 
 
@@ -159,7 +98,7 @@ def coding_notes(
 
 # --- other models of the selected terms --------------------------------------------------------
 
-_TREES: dict[str, Grow] = {"stack": refit_stack, "forest": refit_forest, "boosting": fit_boosted}
+_TREES: dict[str, Grow] = {"stack": refit_stack, "forest": refit_forest, "boosting": refit_boosting}
 """Models made of trees."""
 
 _PREDICTS = "The final model was refitted:"

@@ -27,7 +27,7 @@ from treeselect.engine.ensembles.interaction import beyond_both
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.values import Labels, Numbers, read_column
-from treeselect.models.model import Model
+from treeselect.models.model import TreeModel
 from treeselect.models.probing import PairProbes, PairTerm, ResampledReadings, read_strengths
 from treeselect.printing import decimal_text, interval_text, significant_text
 from treeselect.resampling.fit import (
@@ -57,7 +57,7 @@ MOST_LEVELS = 100
 class Sample:
     """Rows to average over, binned as the model wants them, with a group for each term."""
 
-    model: Model
+    model: TreeModel
     data: BinnedData
     weight: FloatArray
     rows: IntArray

@@ -20,7 +20,7 @@ from treeselect.engine.growing.nodes import LEAF, Trees
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError
 from treeselect.models.importing import ImportedBins
-from treeselect.models.model import Model
+from treeselect.models.model import TreeModel
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ _TREE_COLUMNS = ("tree", "weight", "share", "depth", "leaves", "terms")
 
 
 def _units_of_trees(
-    result: Fit, forest: Model, trees: Trees, of_node: IntArray
+    result: Fit, forest: TreeModel, trees: Trees, of_node: IntArray
 ) -> list[tuple[str, ...]]:
     """Names of the units of each tree, the most important ones first."""
     group_of = _group_of_columns(result, forest)
@@ -269,8 +269,8 @@ def _units_of_trees(
     return [tuple(names[g] for g in sorted(own, key=place.__getitem__)) for own in units]
 
 
-def _group_of_columns(result: Fit, forest: Model) -> IntArray:
-    """Unit of each column of the data that :meth:`Model.bin` makes."""
+def _group_of_columns(result: Fit, forest: TreeModel) -> IntArray:
+    """Unit of each column of the data that :meth:`TreeModel.bin` makes."""
     ids = result.design.arrays.groups.ids
     own, bins = ids[forest.groups[ids]], forest.own_bins(result.design.arrays)
     return own if bins is None else own[bins.source]
@@ -289,7 +289,7 @@ def node_table(result: Fit) -> pd.DataFrame:
     return tidy_trees(trees, design.spec, design.arrays, forest.groups, bins)
 
 
-def _forest_inside(result: Fit) -> Model:
+def _forest_inside(result: Fit) -> TreeModel:
     """The trees behind the selection: the sparse forest if there is one."""
     return result.model if result.subforest is None else result.subforest
 

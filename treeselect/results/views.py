@@ -18,8 +18,7 @@ from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError
 from treeselect.frames.tables import in_library
-from treeselect.models.model import Model
-from treeselect.models.weighted import WeightedForest
+from treeselect.models.model import TreeModel, WeightedForest
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
@@ -59,7 +58,7 @@ class ModelView:
     _fit: Fit
 
     @property
-    def fitted(self) -> Model:
+    def fitted(self) -> TreeModel:
         """The model itself: ``.constant``, ``.trees``, ``.description``."""
         return self._fit.model
 

@@ -20,8 +20,7 @@ from treeselect.arguments.checks import described
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError
 from treeselect.models.forest import refit_forest
-from treeselect.models.model import Model
-from treeselect.models.weighted import WeightedForest, no_trees
+from treeselect.models.model import TreeModel, WeightedForest, no_trees
 
 _FOREST, _SOLVER = Forest(), Penalty()
 
@@ -284,7 +283,7 @@ class ControlBurn(Method):
         """Whether a forest is refitted; a sparse forest belongs to its step."""
         return self.solver.refit_trees is not None
 
-    def final_model(self, task: Task, step: Step) -> Model:
+    def final_model(self, task: Task, step: Step) -> TreeModel:
         """A random forest on the selected terms (section 3.1 of the paper), or the sparse one."""
         n_trees = self.solver.refit_trees
         if n_trees is not None:

@@ -29,7 +29,7 @@ from treeselect.engine.sparse.weight_path import (
     weighted_importance,
 )
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
-from treeselect.models.weighted import WeightedForest
+from treeselect.models.model import WeightedForest
 
 _LEAST_IMPORTANCE = 1e-3
 """Lower bound of the relative importance in the second solution."""

@@ -20,36 +20,12 @@ from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.arguments.checks import described, finite, members
-from treeselect.designs.problem import Problem
-from treeselect.designs.row_sample import units_of
-from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import take_rows
-from treeselect.engine.ensembles.boosting import BoostedTrees, Boosting, boost
-from treeselect.engine.ensembles.prediction import predict_sum
-from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import Trees, group_gains
+from treeselect.engine.ensembles.boosting import BoostedTrees
+from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.losses import GradientOnly
-from treeselect.engine.random import stream_seed
-from treeselect.engine.rounding import at_least, first_smallest
-from treeselect.engine.row_losses import mean_loss
 from treeselect.engine.splitting.penalty import SplitPenalty
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
-
-_MOST_TREES = 2000
-_PATIENCE = 50
-"""Rounds without a lower validation loss after which boosting ends."""
-
-_LEAST_GAIN = 2e-3
-"""Share of the decrease so far that so many rounds must add where the loss is that of one split:
-on many rows it falls for thousands of rounds, by next to nothing."""
-
-_FEW_ROWS = 2000
-"""Most rows for which the losses of five splits are averaged, as in the paper; for more rows, one
-split is enough."""
-
-_DEPTHS = (2, 4, 6)
-"""Depths from which validation chooses."""
+from treeselect.models.boosting import MOST_ROUNDS, Booster
 
 _DECADES = 4.0
 """Powers of ten from the cost at which nothing enters down to the least one above 0."""
@@ -156,7 +132,7 @@ class GBFS(RefinedMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_number(self, "mu", least=0.0, optional=True)
-        check_integer(self, "n_trees", least=1, most=_MOST_TREES, optional=True)
+        check_integer(self, "n_trees", least=1, most=MOST_ROUNDS, optional=True)
         check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
         check_number(self, "learning_rate", above=0.0, most=1.0)
         check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
@@ -182,18 +158,19 @@ class Ensembles:
     """Boosted ensembles of one problem at any value of `mu`."""
 
     def __init__(self, method: GBFS, task: Task) -> None:
-        problem, seed = task.problem, task.seed
-        self._method, self._problem, self._weights, self._seed = method, problem, task.weights, seed
-        self._weight = task.weight
-        self._n_threads = task.n_threads
-        groups = problem.groups
+        problem, groups = task.problem, task.problem.groups
+        self._problem, self._weight = problem, task.weight
         self._prices = np.where(groups.keep, 0.0, groups.costs)
-        self._rank = groups.ranks(seed)
+        self._discounts = _numbered(method, groups.names)
         loss = problem.family.loss
         newton = loss.needs_curvature if method.newton is None else method.newton
-        self._loss = loss if newton else GradientOnly(loss)
-        self._base = problem.constant(task.weight)
-        self._discounts = _numbered(method, groups.names)
+        self._booster = Booster(
+            problem=problem, data=problem.data, weights=task.weights, is_open=groups.keep,
+            loss=loss if newton else GradientOnly(loss), rank=groups.ranks(task.seed),
+            seed=task.seed, n_threads=task.n_threads, n_trees=method.n_trees,
+            max_depth=method.max_depth, learning_rate=method.learning_rate,
+            min_leaf=method.min_leaf, opens_late=method.charge_each_split,
+        )  # fmt: skip
 
     def dearest_price(self) -> float:
         """The value of `mu` at which nothing enters: the best gain of a first split, relative to
@@ -203,21 +180,18 @@ class Ensembles:
             return 1.0
         least = self._prices[priced].min()
         scale = np.where(priced, least / np.where(priced, self._prices, 1.0), 0.0)
-        penalty = SplitPenalty(
-            scale[self._problem.groups.ids], np.zeros(len(self._problem.groups.ids))
-        )
-        growth = self._growth(1)
-        stump = self._boost(Boosting(1, 1.0, growth), penalty, np.zeros(len(priced), dtype=bool))
+        ids = self._problem.groups.ids
+        stump = self._booster.stump(SplitPenalty(scale[ids], np.zeros(len(ids))))
         gains = group_gains(stump.trees, self._problem.data).sum(axis=0)
         worth = gains[priced] / self._prices[priced]
         return float(worth.max()) / 2 * (1 + 1e-9) or 1.0
 
     def grow(self, mu: float) -> BoostedTrees:
         """The ensemble at a value of `mu`."""
-        depth, n_trees = self._sizes(mu)
-        rules = Boosting(n_trees, self._method.learning_rate, self._growth(depth))
-        is_open = self._problem.groups.keep.copy()
-        return self._boost(rules, self._penalty(mu), is_open, _ends_without_split)
+        # The engine's gain is the decrease in squared error, twice the unit of `mu`.
+        prices = 2 * mu * self._prices[self._problem.groups.ids]
+        penalty = SplitPenalty(np.ones(len(prices)), prices, discounts=self._discounts)
+        return self._booster.grow(penalty)
 
     def step(self, mu: float) -> Step:
         """The step of the path at a value of `mu`."""
@@ -229,117 +203,6 @@ class Ensembles:
             problem.y[rows], problem.family.mean(found.eta)[rows], self._weight[rows]
         )
         return step_of_gains(mu, gains, problem.groups.keep, score)
-
-    def _penalty(self, mu: float) -> SplitPenalty:
-        # The engine's gain is the decrease in squared error, twice the unit of `mu`.
-        ids = self._problem.groups.ids
-        return SplitPenalty(
-            np.ones(len(ids)), 2 * mu * self._prices[ids], discounts=self._discounts
-        )
-
-    def _growth(self, depth: int) -> Growth:
-        return Growth(
-            max_depth=depth,
-            min_weight=self._method.min_leaf,
-            n_candidates=UNBOUNDED,
-            min_gain=0.0,
-            order=BEST_FIRST,
-            max_leaves=2 ** min(depth, 20),
-            opens_late=self._method.charge_each_split,
-        )
-
-    def _boost(
-        self, rules: Boosting, penalty: SplitPenalty, is_open: BoolArray, after_round: Any = None
-    ) -> BoostedTrees:
-        problem = self._problem
-        return boost(
-            problem.data, self._loss, problem.y, self._weight, self._base, rules, seed=self._seed,
-            rank=self._rank, is_open=is_open, penalty=penalty, after_round=after_round,
-            n_threads=self._n_threads,
-        )  # fmt: skip
-
-    def _sizes(self, mu: float) -> tuple[int, int]:
-        """Depth and number of rounds, by validation unless given."""
-        depth, n_trees = self._method.max_depth, self._method.n_trees
-        if depth is not None and n_trees is not None:
-            return depth, n_trees
-        depths = (depth,) if depth is not None else _DEPTHS
-        found = [self._validate(mu, d, n_trees or _MOST_TREES) for d in depths]
-        best = first_smallest([loss for loss, _ in found])
-        return depths[best], n_trees or found[best][1]
-
-    def _validate(self, mu: float, depth: int, n_trees: int) -> tuple[float, int]:
-        """Least mean loss on held-out rows, and its number of rounds."""
-        n_splits = 5 if self._weights.n_units <= _FEW_ROWS else 1
-        least_gain = _LEAST_GAIN if n_splits == 1 else 0.0
-        curves = [self._curve(mu, depth, n_trees, split, least_gain) for split in range(n_splits)]
-        length = min(len(curve) for curve in curves)
-        mean = np.mean([curve[:length] for curve in curves], axis=0)
-        return float(mean.min()), max(first_smallest(mean), 1)
-
-    def _curve(
-        self, mu: float, depth: int, n_trees: int, split: int, least_gain: float
-    ) -> list[float]:
-        """Loss on the held-out rows of one split, from the null model on."""
-        problem, method = self._problem, self._method
-        seed = stream_seed(self._seed, "validation", split)
-        train, held_out = hold_rows_out(problem, self._weights, seed)
-        judge = _Judge(problem, self._weight, self._base, held_out, least_gain)
-        boost(
-            problem.data, self._loss, problem.y, train, self._base,
-            Boosting(n_trees, method.learning_rate, self._growth(depth)), seed=self._seed,
-            rank=self._rank, is_open=problem.groups.keep.copy(), penalty=self._penalty(mu),
-            after_round=judge.after_round, n_threads=self._n_threads,
-        )  # fmt: skip
-        return judge.losses
-
-
-class _Judge:
-    """Follows the loss on held-out rows, and ends boosting when it stops falling."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        base: FloatArray,
-        rows: IntArray,
-        least_gain: float,
-    ) -> None:
-        self._least_gain = least_gain
-        self._data = take_rows(problem.data, rows)
-        self._weight = weight[rows]
-        self._rows = problem.family.loss.of(problem.y[rows], self._weight)
-        self._eta = base[rows]
-        self.losses = [self._value()]
-
-    def _value(self) -> float:
-        return mean_loss(self._rows, self._eta, self._weight)
-
-    def after_round(self, number: int, eta: FloatArray, trees: Sequence[Trees]) -> bool:
-        """Whether boosting should end."""
-        for tree in trees:
-            step = predict_sum(tree, self._data)
-            self._eta += step if self._eta.ndim == 2 else step[:, 0]
-        self.losses.append(self._value())
-        best = first_smallest(self.losses)
-        return (
-            number - best >= _PATIENCE
-            or self._hardly_falls(best)
-            or _ends_without_split(number, eta, trees)
-        )
-
-    def _hardly_falls(self, best: int) -> bool:
-        """Whether the last rounds have added next to nothing to the decrease of the loss."""
-        if len(self.losses) <= _PATIENCE:
-            return False
-        decrease = self.losses[0] - self.losses[best]
-        added = self.losses[-1 - _PATIENCE] - self.losses[best]
-        return not at_least(added, self._least_gain * decrease)
-
-
-def _ends_without_split(number: int, eta: FloatArray, trees: Sequence[Trees]) -> bool:
-    """Whether no tree of the round was split; then no later tree will be."""
-    return all(len(tree.nodes.column) == tree.n_trees for tree in trees)
 
 
 def _read_discounts(given: Any) -> Discounts:
@@ -378,26 +241,3 @@ def _numbered(method: GBFS, names: Sequence[str]) -> dict[tuple[int, int], float
                 f"  {did_you_mean(close) if close else f'Available: {listing(names)}.'}"
             )
     return {(number[a], number[b]): factor for a, b, factor in listed}
-
-
-# --- Rows held out to choose the sizes of an ensemble --------------------------------------------
-
-_SHARE = 5
-"""One row in five is held out."""
-
-
-def hold_rows_out(problem: Problem, weights: RowWeights, seed: int) -> tuple[WeightArray, IntArray]:
-    """Weights without a held-out fifth of the rows, and the held-out rows.
-
-    A row is held out with all its copies and with all rows of its cluster. A fifth of each class is
-    held out, at least one row (or cluster) where there are two. If none can be held out, the
-    training rows are used instead.
-    """
-    units, rows = units_of(problem, weights), weights.rows
-    order = np.random.default_rng(seed).permutation(len(units.stratum))
-    order = order[np.argsort(units.stratum[order], kind="stable")]
-    place = np.concatenate([np.arange(n) for n in np.bincount(units.stratum)])
-    held_out = rows[np.isin(units.of_row, order[place % _SHARE == 1])]
-    train = weights.values.copy()
-    train[held_out] = 0
-    return train, held_out if len(held_out) else rows
