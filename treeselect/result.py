@@ -412,7 +412,7 @@ class SelectionResult:
             model.
         GlmFit
             For ``"glm"``: ``.predict(new, se=True)``; ``.result``, the result of statsmodels (for
-            times to an event, use ``.result.phreg()``); ``.summary()``; ``.tidy()``, with
+            times to an event, of our Cox model); ``.summary()``; ``.tidy()``, with
             ``exponentiate=True`` odds, rate or hazard ratios; ``.n_dropped``, the number of rows
             excluded because a selected term is missing. Its p-values are not valid, because the
             terms were selected on the same rows: see :meth:`inference`. With `fold_groups`, the

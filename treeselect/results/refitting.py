@@ -185,8 +185,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
     ----------
     result : statsmodels results, or CoxFit
         OLS, WLS, GLM or MNLogit results. For times to an event coefficients (``params``), their
-        covariance (``cov_params()``), ``llf``, ``aic``, ``bic``, and ``phreg()``, the results of
-        statsmodels.
+        covariance (``cov_params()``), ``llf``, ``aic`` and ``bic``.
     n_used, n_dropped : int
         Complete cases, and rows excluded because a selected term is missing.
     left_out : tuple of str

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.designs.labels import column_labels
+from treeselect.designs.columns import TermSpec
+from treeselect.designs.labels import column_labels, term_label
 from treeselect.designs.modeldata import ModelData
+from treeselect.engine.arrays import FloatArray
+from treeselect.engine.rounding import PRECISION
 from treeselect.errors import OptionError, quoted
 from treeselect.models.linear.fit import LinearFit
 from treeselect.printing import common_form, interval_text, number_text, p_text, significant
 
 if TYPE_CHECKING:
     import pandas as pd
-
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from treeselect.designs.columns import TermSpec
-from treeselect.designs.labels import term_label
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-from treeselect.engine.arrays import FloatArray
-from treeselect.engine.rounding import PRECISION
 
 
 def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.survival.cox import CoxRows
-from treeselect.engine.survival.times import EVENT, FROM_THE_BEGINNING, START, STOP, STRATUM
-from treeselect.errors import OptionError, listing
+from treeselect.engine.survival.times import EVENT
+from treeselect.errors import listing
 from treeselect.models.linear.data import LinearData
 
 _MOST_STEPS = 50
@@ -56,10 +55,6 @@ class CoxFit:
     converged : bool
     infinite : ndarray of bool, shape (n_columns,)
         Coefficients that diverge.
-    data : LinearData
-        The data of the fit.
-    name : str
-        Name of the response.
     """
 
     params: FloatArray
@@ -70,8 +65,6 @@ class CoxFit:
     n_events: int
     converged: bool
     infinite: BoolArray
-    data: LinearData
-    name: str
 
     @property
     def use_t(self) -> bool:
@@ -105,53 +98,14 @@ class CoxFit:
             which = f"coefficients of {listing(found)} diverge"
         return [f"The partial likelihood has no maximum: it keeps increasing as the {which}."]
 
-    def phreg(self) -> Any:
-        """The same model in statsmodels, for its residuals, curves and distributions.
 
-        Returns
-        -------
-        statsmodels PHRegResults
-            With the model-based covariance, even if that of this fit is cluster-robust.
-
-        Raises
-        ------
-        OptionError
-            If there are case weights, which ``PHReg`` does not support, or no columns.
-        """
-        import pandas as pd
-        from statsmodels.duration.hazard_regression import PHReg
-
-        if not self.data.row_weights.are_equal:
-            raise OptionError(
-                "`phreg()` can't be used with case weights, which statsmodels' `PHReg` doesn't"
-                " support.\n  Use the coefficients here, or fit without `weights`."
-            )
-        if not len(self.params):
-            raise OptionError("`phreg()` needs a model with columns.\n  Found: none.")
-        y, entry = self.data.y, self.data.y[:, START]
-        # Here a row is at risk after it enters; in statsmodels, at that time as well.
-        late = np.where(entry > FROM_THE_BEGINNING, np.nextafter(entry, np.inf), 0.0)
-        model = PHReg(
-            pd.Series(y[:, STOP], name=self.name),
-            self.data.matrix,
-            status=y[:, EVENT],
-            entry=late if late.any() else None,
-            strata=y[:, STRATUM].astype(np.int64) if y[:, STRATUM].any() else None,
-            offset=self.data.offset,
-            ties="efron",
-        )
-        return model.fit(start_params=self.params)
-
-
-def fit_cox(data: LinearData, name: str) -> CoxFit:
+def fit_cox(data: LinearData) -> CoxFit:
     """Fit Cox's model with Efron ties, as R's ``coxph(weights=)``.
 
     Parameters
     ----------
     data : LinearData
         Survival times; columns must be independent of each other and of the baseline hazards.
-    name : str
-        Name of the response.
 
     Raises
     ------
@@ -202,8 +156,6 @@ def fit_cox(data: LinearData, name: str) -> CoxFit:
         n_events=round(float(events @ (weight if weights.are_copies else np.ones(len(events))))),
         converged=converged or bool(infinite.any()),  # divergence is the better reason
         infinite=infinite,
-        data=data,
-        name=name,
     )
 
 

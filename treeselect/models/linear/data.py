@@ -13,13 +13,12 @@ from treeselect.designs.linear import USUAL, LinearCoding, LinearColumns, linear
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.blas import one_thread
+from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
 from treeselect.errors import DataError, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
-
-from treeselect.engine.blas import one_thread
-from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
 
 _LARGEST = 1e100
 """Largest value of a column: sums of its squares, and their products, must be numbers."""

@@ -414,7 +414,7 @@ def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
 
 
 def _fit_times(data: LinearData, name: str) -> tuple[Any, str]:
-    return fit_cox(data, name), "Cox proportional hazards, Efron ties"
+    return fit_cox(data), "Cox proportional hazards, Efron ties"
 
 
 _FITS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,22 +13,16 @@ from treeselect.brief import brief
 from treeselect.designs.linear import USUAL, LinearCoding
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.errors import DataError
+from treeselect.errors import DataError, OptionError
 from treeselect.frames.tables import in_library
-from treeselect.models.linear.coefficients import Reference
+from treeselect.models.linear.coefficients import Reference, coefficient_table
 from treeselect.models.linear.data import LinearData, linear_data
-from treeselect.models.linear.fit import LinearFit, fit_linear
+from treeselect.models.linear.fit import LinearFit, fit_linear, fit_quietly
 from treeselect.models.linear.solving import near_certain
 from treeselect.printing import Summarised, Summary, SummaryContent, number_text, p_text
 
 if TYPE_CHECKING:
     import pandas as pd
-
-from collections.abc import Callable
-
-from treeselect.errors import OptionError
-from treeselect.models.linear.coefficients import coefficient_table
-from treeselect.models.linear.fit import fit_quietly
 
 
 @dataclass(frozen=True, slots=True)
