@@ -47,28 +47,18 @@ _SHARE = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Booster:
-    """Boosting of one problem at any penalty of its splits.
-
-    Attributes
-    ----------
-    n_trees, max_depth : int or None
-        None: chosen by the loss on held-out rows.
-    is_open : ndarray of bool, shape (n_groups,)
-        Groups that are free from the start.
-    opens_late : bool
-        Whether a group becomes free with the first complete tree that uses it.
-    """
+    """Boosting of one problem at any penalty of its splits."""
 
     problem: Problem
     data: BinnedData
     weights: RowWeights
     loss: Loss
     rank: IntArray
-    is_open: BoolArray
+    is_open: BoolArray  # (n_groups,): groups that are free from the start
     seed: int
     n_threads: int
-    n_trees: int | None = None
-    max_depth: int | None = None
+    n_trees: int | None = None  # chosen on held-out rows
+    max_depth: int | None = None  # chosen on held-out rows
     learning_rate: float = 0.1
     min_leaf: int = 1
     opens_late: bool = False

@@ -53,24 +53,12 @@ _FEWEST = 30
 
 
 class CutForest(NamedTuple):
-    """A forest cut back to the capacity of lowest out-of-bag error.
-
-    Attributes
-    ----------
-    trees : Trees
-    prediction : ndarray of float, shape (n_rows, n_outputs)
-        Out of bag; NaN for rows that are in every bag or have weight 0.
-    errors : ndarray of float, shape (n_rows,)
-        Squared out-of-bag errors of infinitely many such trees, summed over the outputs; NaN for
-        rows that are out of bag for fewer than two trees.
-    size : int
-        Least weight of a node that is split.
-    """
+    """A forest cut back to the capacity of lowest out-of-bag error."""
 
     trees: Trees
-    prediction: FloatArray
-    errors: FloatArray
-    size: int
+    prediction: FloatArray  # out of bag; NaN where weight or bags leave none
+    errors: FloatArray  # (n_rows,): squared, of infinitely many trees, out of bag
+    size: int  # least weight of a node that is split
 
     def share_of_least_error(self, truth: FloatArray, weight: WeightArray) -> float:
         """Number from 0 to 1 by which to multiply predictions for the least out-of-bag error of
@@ -118,27 +106,14 @@ def usual_candidates(family: Family, n: int) -> int:
 
 
 class Grower(NamedTuple):
-    """Data and settings that forests of one kind share.
-
-    Attributes
-    ----------
-    data : BinnedData
-    truth : ndarray of float, shape (n_rows, n_outputs)
-        See :func:`truth_of`.
-    weights : RowWeights
-        Rows of a cluster are in a bag or out of it together.
-    family : Family
-    seed : int
-    rank : ndarray of int64, shape (n_groups,)
-    n_threads : int
-    """
+    """Data and settings that forests of one kind share."""
 
     data: BinnedData
-    truth: FloatArray
-    weights: RowWeights
+    truth: FloatArray  # (n_rows, n_outputs): see :func:`truth_of`
+    weights: RowWeights  # rows of a cluster are in a bag or out of it together
     family: Family
     seed: int
-    rank: IntArray
+    rank: IntArray  # (n_groups,)
     n_threads: int = 1
 
     @property
@@ -202,13 +177,7 @@ class _First(NamedTuple):
 
 
 def cut_forest(grower: Grower, *, n_trees: int, n_candidates: int) -> CutForest:
-    """A forest whose trees are cut back to the size of lowest out-of-bag error.
-
-    Parameters
-    ----------
-    n_candidates : int
-        Groups tried at each node.
-    """
+    """A forest whose trees are cut back to the size of lowest out-of-bag error."""
     return _completed(grower, _first_trees(grower, n_trees, n_candidates), n_trees)
 
 
@@ -256,19 +225,6 @@ def trees_needed(errors: FloatArray, variances: FloatArray, weights: RowWeights,
 
     A mean of T trees has ``V / T`` more squared error than one of infinitely many, where V is the
     mean variance of a tree. This is at most a tenth of the standard error of the error itself.
-
-    Parameters
-    ----------
-    errors, variances : ndarray of float, shape (n_rows,)
-        Of the first trees, see ``cutting.OutsideSums``; NaN where they are unknown.
-    weights : RowWeights
-    most : int
-        Most trees: all of them where the errors are unknown, and for small data.
-
-    Returns
-    -------
-    int
-        A multiple of five, or `most`.
     """
     weight = weights.values
     least = _least_trees(weights)

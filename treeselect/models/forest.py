@@ -43,11 +43,6 @@ def with_hazards(grower: Grower, trees: Trees, n_first: int, problem: Problem) -
     the slope that fits the out-of-bag values best. A mean over trees that were cut back against
     noise is shrunk too far towards 0; the slope of its out-of-bag values in the partial likelihood
     measures by how much (van Houwelingen 2000).
-
-    Parameters
-    ----------
-    n_first : int
-        See ``capacity.best_trees``.
     """
     weight = grower.weight
     base = problem.constant(weight)
@@ -217,24 +212,8 @@ def _constant(problem: Problem, weight: WeightArray) -> FloatArray:
 def outside_bags(
     problem: Problem, weights: RowWeights, model: ForestModel, seed: int
 ) -> FloatArray | None:
-    """Mean of the trees out of whose bag each row is, shape (n_rows,).
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows that the forest was grown on.
-    weights : RowWeights
-        Rows of a cluster are out of a bag together.
-    model : ForestModel
-        With trees of one output.
-    seed : int
-        That of ``forest.refit_forest``.
-
-    Returns
-    -------
-    ndarray of float64, or None
-        NaN for rows in all bags. None if the forest was grown with other bags.
-    """
+    """Mean of the trees out of whose bag each row is, shape (n_rows,): NaN for rows in all bags;
+    None if the forest was grown with other bags."""
     assert model.trees is not None
     grower = grower_of(problem, weights, model.groups, seed=seed)
     weight, n_rows = copies(grower.weight), len(problem.y)

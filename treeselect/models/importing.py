@@ -38,40 +38,15 @@ class _Splits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ImportedBins:
-    """Bins of the trees of another library.
+    """Bins of the trees of another library."""
 
-    Attributes
-    ----------
-    edges : tuple of ndarray of float64
-        Bin edges of each column.
-    source : ndarray of int64, shape (n_columns,)
-        Feature of the forest that each column comes from, not decreasing.
-    n_features : int
-        Number of features of the forest.
-    single_precision : bool
-        Whether the library rounds values to 32 bits before comparing them.
-    """
-
-    edges: tuple[FloatArray, ...]
-    source: IntArray
-    n_features: int
-    single_precision: bool
+    edges: tuple[FloatArray, ...]  # bin edges of each column
+    source: IntArray  # feature of the forest that each column comes from, not decreasing
+    n_features: int  # number of features of the forest
+    single_precision: bool  # whether the library rounds values to 32 bits before comparing them
 
     def bin(self, columns: Sequence[AnyArray], groups: Sequence[int]) -> BinnedData:
-        """Data for the trees.
-
-        Parameters
-        ----------
-        columns : sequence of ndarray of float, each of shape (n_rows,)
-            The features in the order of the forest; NaN is missing.
-        groups : sequence of int
-            Group of each feature, from 0, not decreasing.
-
-        Raises
-        ------
-        DataError
-            If the forest has another number of features.
-        """
+        """Data for the trees."""
         if len(columns) != self.n_features or len(groups) != self.n_features:
             raise DataError(
                 f"`columns` and `groups` must have the {self.n_features} features of the forest.\n"
@@ -100,23 +75,12 @@ class ImportedBins:
 
 @dataclass(frozen=True, slots=True)
 class ImportedForest:
-    """A forest of another library.
+    """A forest of another library."""
 
-    Attributes
-    ----------
-    trees : Trees
-        On the columns of ``bins``.
-    bins : ImportedBins
-    base : ndarray of float64, shape (n_outputs,)
-        What is added to the trees.
-    is_mean : bool
-        Whether predictions are the mean of the trees; otherwise their sum.
-    """
-
-    trees: Trees
+    trees: Trees  # on the columns of ``bins``
     bins: ImportedBins
-    base: FloatArray
-    is_mean: bool
+    base: FloatArray  # (n_outputs,): what is added to the trees
+    is_mean: bool  # whether predictions are the mean of the trees
 
     def with_features(self, numbers: IntArray) -> ImportedForest:
         """The same forest with feature f renumbered to ``numbers[f]``, a permutation."""
@@ -135,26 +99,8 @@ class ImportedForest:
 
 
 def import_forest(model: Any) -> ImportedForest:
-    """Import a fitted forest without changes.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        scikit-learn's decision trees, random forests, extra trees and gradient boosting, or a
-        LightGBM booster or estimator; all features numeric.
-
-    Returns
-    -------
-    ImportedForest
-
-    Raises
-    ------
-    NotBuiltError
-        For other models, and for LightGBM trees with categorical splits or with zeros treated as
-        missing.
-    DataError
-        If the model is not fitted.
-    """
+    """Import trees, a forest or gradient boosting of scikit-learn, or a LightGBM model, without
+    changes; all features must be numeric."""
     booster = getattr(model, "booster_", model) if _is_of(model, "lightgbm") else None
     if booster is not None and hasattr(booster, "dump_model"):
         return _from_lightgbm(booster.dump_model())

@@ -23,49 +23,24 @@ class TermProbe:
     """Points of one term.
 
     A point is an observed row, so that models with bins of their own have codes for it.
-
-    Attributes
-    ----------
-    columns : ndarray of int64
-        Its columns in the design.
-    grid, ends : ndarray of int64
-        Rows of ``Probes.coded`` that stand for the points of its partial dependence, and for the
-        ends of its steps.
-    share : ndarray of float, shape of `grid`
-        Share of the rows at each point of the grid, summing to 1.
-    by_level : bool
-        Whether a model supports a point only if its training rows include it.
     """
 
-    columns: IntArray
+    columns: IntArray  # its columns in the design
     grid: IntArray
     ends: IntArray
-    share: FloatArray
-    by_level: bool
+    share: FloatArray  # share of the rows at each point of the grid, summing to 1
+    by_level: bool  # whether a model supports a point only if its training rows include it
 
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """Points and rows at which models are evaluated.
+    """Points and rows at which models are evaluated."""
 
-    Attributes
-    ----------
-    coded : CodedColumns
-        The rows that are averaged over, and others that stand for points.
-    rows : ndarray of int64, shape (n_rows,)
-        Their numbers in the data.
-    weight : ndarray of float, shape (n_rows,)
-        Weights of the rows that are averaged over; 0 for the others.
-    terms : tuple of TermProbe
-    pairs : PairProbes
-        Points and rows for interactions of two terms.
-    """
-
-    coded: CodedColumns
-    rows: IntArray
-    weight: FloatArray
+    coded: CodedColumns  # the rows that are averaged over, and others that stand for points
+    rows: IntArray  # (n_rows,): their numbers in the data
+    weight: FloatArray  # (n_rows,): weights of the rows that are averaged over
     terms: tuple[TermProbe, ...]
-    pairs: PairProbes
+    pairs: PairProbes  # points and rows for interactions of two terms
 
     def shapes(self, family: Family) -> tuple[tuple[int, int], ...]:
         """Shapes of the arrays of :class:`ResampledReadings`."""
@@ -80,38 +55,19 @@ def n_outputs_of(family: Family) -> int:
 
 
 class Readings(NamedTuple):
-    """Partial dependence of a model, term after term; NaN for terms that it lacks.
+    """Partial dependence of a model, term after term; NaN for terms that it lacks."""
 
-    Attributes
-    ----------
-    curve : ndarray of float, shape (n_grid, n_outputs)
-        On the scale of the model.
-    response : ndarray of float, shape (n_grid, n_outputs)
-    ends : ndarray of float, shape (n_ends, n_outputs)
-        Both on the scale of the response; with an offset, or for survival times, on that of the
-        linear predictor.
-    """
-
-    curve: FloatArray
-    response: FloatArray
-    ends: FloatArray
+    curve: FloatArray  # (n_grid, n_outputs): on the scale of the model
+    response: FloatArray  # (n_grid, n_outputs)
+    ends: FloatArray  # (n_ends, n_outputs): both on the scale of the response
 
 
 class ResampledReadings(NamedTuple):
-    """Partial dependence of the model of a resample.
+    """Partial dependence of the model of a resample."""
 
-    Attributes
-    ----------
-    curve : ndarray of float, shape (n_grid, n_outputs)
-        Centred for each term.
-    ends : ndarray of float, shape (n_ends, n_outputs)
-    strengths : ndarray of float, shape (n_pairs, 1)
-        Strengths of interactions, from 0 to 1.
-    """
-
-    curve: FloatArray
-    ends: FloatArray
-    strengths: FloatArray
+    curve: FloatArray  # (n_grid, n_outputs): centred for each term
+    ends: FloatArray  # (n_ends, n_outputs)
+    strengths: FloatArray  # (n_pairs, 1): strengths of interactions, from 0 to 1
 
 
 def read_model(model: TreeModel, probes: Probes, problem: Problem) -> Readings:
@@ -150,14 +106,7 @@ def read_model(model: TreeModel, probes: Probes, problem: Problem) -> Readings:
 def read_resample(
     model: TreeModel, probes: Probes, problem: Problem, rows: IntArray
 ) -> ResampledReadings:
-    """The same for the model of a resample.
-
-    Parameters
-    ----------
-    rows : ndarray of int64
-        Rows of the data that are in the resample. Values that it does not support are NaN: levels
-        that it lacks, and all points of a term that does not vary in it.
-    """
+    """The same for the model of a resample."""
     curve, _, ends = read_model(model, probes, problem)
     n_curve = n_ends = 0
     for probe in probes.terms:
@@ -175,48 +124,23 @@ def read_resample(
 
 @dataclass(frozen=True, slots=True)
 class PairTerm:
-    """Points of one term of a pair.
+    """Points of one term of a pair."""
 
-    Attributes
-    ----------
-    columns : ndarray of int64
-        Its columns in the design.
-    grid : ndarray of int64
-        Rows of ``PairProbes.coded`` that stand for its points.
-    place : ndarray of int64, shape (n_averaged,)
-        The point, or cell of a point, of each row that is averaged over.
-    by_level : bool
-        Whether it is a factor, so that a model supports only the levels in its training rows.
-    """
-
-    columns: IntArray
-    grid: IntArray
-    place: IntArray
+    columns: IntArray  # its columns in the design
+    grid: IntArray  # rows of ``PairProbes.coded`` that stand for its points
+    place: IntArray  # the point, or cell of a point, of each row that is averaged over
     by_level: bool
 
 
 @dataclass(frozen=True, slots=True)
 class PairProbes:
-    """Points and rows at which interactions are evaluated.
+    """Points and rows at which interactions are evaluated."""
 
-    Attributes
-    ----------
-    coded : CodedColumns
-        The rows that are averaged over, followed by those that stand for points.
-    rows : ndarray of int64, shape (n_rows,)
-        Their numbers in the data.
-    weight : ndarray of float, shape (n_averaged,)
-        Weights of the rows that are averaged over, each above 0.
-    terms : tuple of PairTerm
-    pairs : tuple of (int, int)
-        Numbers of the terms.
-    """
-
-    coded: CodedColumns
-    rows: IntArray
-    weight: FloatArray
+    coded: CodedColumns  # the rows that are averaged over, followed by those that stand for points
+    rows: IntArray  # (n_rows,): their numbers in the data
+    weight: FloatArray  # (n_averaged,): weights of the rows that are averaged over, each above 0
     terms: tuple[PairTerm, ...]
-    pairs: tuple[tuple[int, int], ...]
+    pairs: tuple[tuple[int, int], ...]  # numbers of the terms
 
 
 def read_strengths(model: TreeModel, probes: PairProbes) -> FloatArray:
@@ -255,16 +179,7 @@ def read_strengths(model: TreeModel, probes: PairProbes) -> FloatArray:
 def read_resampled_strengths(
     model: TreeModel, probes: PairProbes, data: BinnedData, rows: IntArray
 ) -> FloatArray:
-    """The strengths, shape (n_pairs,), in the model of a resample.
-
-    Parameters
-    ----------
-    data : BinnedData
-        All rows.
-    rows : ndarray of int64
-        Those in the resample. A strength is also NaN if a term has only one point, does not vary in
-        the resample, or has a level among its points that the resample lacks.
-    """
+    """The strengths, shape (n_pairs,), in the model of a resample."""
     can_tell = [
         len(term.grid) > 1
         and bool(known(term.columns, probes.rows[term.grid], term.by_level, data, rows).all())
@@ -284,18 +199,7 @@ def _codes(data: BinnedData, source: IntArray, term: PairTerm) -> tuple[IntArray
 def known(
     columns: IntArray, points: IntArray, by_level: bool, data: BinnedData, rows: IntArray
 ) -> BoolArray:
-    """Whether a resample supports some points.
-
-    Parameters
-    ----------
-    columns : ndarray of int64
-        Columns of the term.
-    points, rows : ndarray of int64
-        Rows of the data: those that stand for the points, and those in the resample.
-    by_level : bool
-        Whether the codes of a point must occur in the resample; otherwise the term need only vary
-        there.
-    """
+    """Whether a resample supports some points."""
     codes = codes_of(data, columns)
     held = np.unique(codes[rows], axis=0)
     if not by_level:

@@ -93,15 +93,7 @@ def outside_stack(
     problem: Problem, weights: RowWeights, model: StackedModel, seed: int, n_threads: int = 1
 ) -> FloatArray | None:
     """Out-of-bag predictions of a numeric response by a stacked model, shape (n_rows,); NaN for
-    rows in all bags. None if the model was fitted with another seed or to other rows.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of family gaussian.
-    seed : int
-        That of :func:`refit_stack`.
-    """
+    rows in all bags. None if the model was fitted with another seed or to other rows."""
     n_trees = REFITTED_TREES
     again, outside = _stacked(problem, weights, model.groups, seed, n_trees, n_threads, False)
     if again.trees is None or model.trees is None:
@@ -210,15 +202,7 @@ class _Additive:
 
 def effect_tree(column: int, values: FloatArray, counts: FloatArray, *, is_factor: bool) -> Trees:
     """A function of a column's code as a tree: codes are halved again and again, missing values
-    first; levels are asked for one by one, the most frequent first.
-
-    Parameters
-    ----------
-    column : int
-    values : ndarray of float, shape (n_codes, n_outputs)
-    counts : ndarray of float, shape (n_codes,)
-        Weight of the rows with each code.
-    """
+    first; levels are asked for one by one, the most frequent first."""
     nodes: list[tuple[int, int, bool, int, FloatArray, float]] = []
 
     def leaf(at: int, value: FloatArray, count: float) -> None:

@@ -50,27 +50,25 @@ def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
 
 def term_p_value(fit: LinearFit, term: str) -> float:
     """P-value of the Wald (or F) test that all coefficients of a term are 0; 1 if it has none."""
+    return wald_test(fit, term)[1] if term in fit.terms else 1.0
+
+
+def wald_test(fit: LinearFit, term: str) -> tuple[float, float]:
+    """Statistic and p-value of the Wald test of all coefficients of a term, an F test with degrees
+    of freedom."""
     from scipy import stats
 
     at = np.flatnonzero(np.array(fit.terms, dtype=object) == term)
-    if not len(at):
-        return 1.0
     own = fit.estimate[at]
     wald = float(own @ np.linalg.solve(fit.covariance[np.ix_(at, at)], own))
     if fit.df is None:
-        return float(stats.chi2.sf(wald, len(at)))
-    return float(stats.f.sf(wald / len(at), len(at), fit.df))
+        return wald, float(stats.chi2.sf(wald, len(at)))
+    return wald / len(at), float(stats.f.sf(wald / len(at), len(at), fit.df))
 
 
 def exponentiated(table: pd.DataFrame, ratio: str) -> pd.DataFrame:
     """The table with estimates and intervals as ratios; other columns are unchanged, as in R's
-    ``broom``.
-
-    Raises
-    ------
-    OptionError
-        If the exponential of a coefficient is not a ratio.
-    """
+    ``broom``."""
     if not ratio:
         raise OptionError(
             "`exponentiate` must be False: these coefficients aren't on a log scale.\n"
@@ -146,15 +144,7 @@ _FEW_GROUPS = 50
 
 
 def error_words(name: str | bool, fits: Sequence[LinearFit]) -> str:
-    """How cluster-robust standard errors were computed, and from how many clusters.
-
-    Parameters
-    ----------
-    name : str or bool
-        Column of the clusters; True if it is not known.
-    fits : sequence of LinearFit
-        At least one with clusters.
-    """
+    """How cluster-robust standard errors were computed, and from how many clusters."""
     n = sorted({fit.n_groups for fit in fits if fit.n_groups is not None})
     number = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
     df = f", {n[0] - 1:,} degrees of freedom" if len(n) == 1 else ""
@@ -207,15 +197,7 @@ def _level_notes(names: Sequence[str], printed: Iterable[str]) -> tuple[str, ...
 
 
 def few_events_notes(fits: Sequence[LinearFit], unit: str = "") -> tuple[str, ...]:
-    """A note if there are few events per coefficient; none for other responses.
-
-    Parameters
-    ----------
-    fits : sequence of LinearFit
-        The fit of one model, or its fits in several units.
-    unit : str
-        What these units are, in the singular.
-    """
+    """A note if there are few events per coefficient; none for other responses."""
     known = [(fit.n_events, len(fit.names)) for fit in fits if fit.n_events is not None]
     n_events, n_columns = min(known, key=lambda own: own[0] / max(own[1], 1), default=(0, 0))
     if n_events >= _ENOUGH_EVENTS * n_columns:
@@ -232,34 +214,14 @@ def few_events_notes(fits: Sequence[LinearFit], unit: str = "") -> tuple[str, ..
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A level with which the others are compared.
+    """A level with which the others are compared."""
 
-    Attributes
-    ----------
-    column : str
-        As its column would be called: ``sex[female]``.
-    label : str
-        In print: ``sex: female (reference)``.
-    """
-
-    column: str
-    label: str
+    column: str  # as its column would be called
+    label: str  # in print
 
 
 def reference_levels(data: ModelData, columns: Collection[str]) -> dict[str, Reference]:
-    """The reference level of each factor, by its term.
-
-    Parameters
-    ----------
-    data : ModelData
-    columns : collection of str
-        Of the matrix of the linear model, with those that are linear combinations of others.
-
-    Returns
-    -------
-    dict of str to Reference
-        Factors with treatment contrasts, outside interactions, of which one level has no column.
-    """
+    """The reference level of each factor, by its term."""
     found = {}
     for spec in data.spec.terms:
         level = _level(spec, columns)
@@ -321,27 +283,13 @@ def rows_with_references(
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """Estimates pooled over imputations; each array has shape (n_estimates,).
+    """Estimates pooled over imputations; each array has shape (n_estimates,)."""
 
-    Attributes
-    ----------
-    estimate : ndarray of float
-        Mean over the imputations.
-    std_error : ndarray of float
-        Square root of the total variance, within and between imputations.
-    df : ndarray of float
-        Degrees of freedom of the t distribution; infinite for the normal distribution.
-    riv : ndarray of float
-        Relative increase in variance due to missing values, at least 0.
-    fmi : ndarray of float
-        Fraction of missing information, in [0, 1].
-    """
-
-    estimate: FloatArray
-    std_error: FloatArray
-    df: FloatArray
-    riv: FloatArray
-    fmi: FloatArray
+    estimate: FloatArray  # mean over the imputations
+    std_error: FloatArray  # square root of the total variance, within and between imputations
+    df: FloatArray  # degrees of freedom of the t distribution
+    riv: FloatArray  # relative increase in variance due to missing values, at least 0
+    fmi: FloatArray  # fraction of missing information, in [0, 1]
 
 
 def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None) -> Pooled:

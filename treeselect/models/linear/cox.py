@@ -102,16 +102,6 @@ class CoxFit:
 def fit_cox(data: LinearData) -> CoxFit:
     """Fit Cox's model with Efron ties, as R's ``coxph(weights=)``.
 
-    Parameters
-    ----------
-    data : LinearData
-        Survival times; columns must be independent of each other and of the baseline hazards.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the information does not have full rank.
-
     Notes
     -----
     A row of weight 2 counts twice in sums over the risk set and is one event of twice the weight,

@@ -26,33 +26,15 @@ _LARGEST = 1e100
 
 @dataclass(frozen=True, slots=True)
 class LinearData:
-    """Columns, response, weights and offset of the complete cases.
-
-    Attributes
-    ----------
-    matrix : pandas.DataFrame
-        Includes the intercept, except for survival times, where the baseline hazard replaces it.
-    term_of : tuple of str, length n_columns
-        ``"Intercept"`` for the intercept.
-    y : ndarray of float, shape (n_rows,), or (n_rows, 4) for survival times
-    row_weights : RowWeights
-        Includes the clusters of rows.
-    offset : ndarray of float, shape (n_rows,), or None
-    n_dropped : int
-        Observations that are dropped for a missing value in a term.
-    rows : ndarray of int64, shape (n_rows,)
-        Their numbers among the rows that are used.
-    columns : LinearColumns or None
-        How the columns were made, before any of them was left out.
-    """
+    """Columns, response, weights and offset of the complete cases."""
 
     matrix: pd.DataFrame
-    term_of: tuple[str, ...]
-    y: FloatArray
-    row_weights: RowWeights
-    offset: FloatArray | None
-    n_dropped: int
-    rows: IntArray
+    term_of: tuple[str, ...]  # ``"Intercept"`` for the intercept
+    y: FloatArray  # (n_rows,), or (n_rows, 4) for survival times
+    row_weights: RowWeights  # includes the clusters of rows
+    offset: FloatArray | None  # (n_rows,)
+    n_dropped: int  # observations dropped for a missing value in a term
+    rows: IntArray  # (n_rows,): their numbers among the rows that are used
     columns: LinearColumns | None = None
 
     @property
@@ -76,13 +58,7 @@ class LinearData:
         return independent_columns(self.compared)
 
     def drawn(self, weights: RowWeights) -> LinearData:
-        """The same rows with other weights, without those of weight 0: a resample.
-
-        Parameters
-        ----------
-        weights : RowWeights
-            Weights of all rows that are used.
-        """
+        """The same rows with other weights, without those of weight 0: a resample."""
         own = weights.of(self.rows)
         here = own.rows
         return dataclasses.replace(
@@ -186,14 +162,6 @@ def reduced(
 
     It is found block by block of rows, so that no copy of a long matrix is made. Matrices of one
     block, or with more than half as many columns as a block has rows, are not made shorter.
-
-    Parameters
-    ----------
-    matrix : ndarray of float, shape (n_rows, n_columns)
-    y : ndarray of float, shape (n_rows,), optional
-        One more column.
-    root : ndarray of float, shape (n_rows,), optional
-        Factors of the rows.
     """
     n_rows, n_columns = matrix.shape
     if n_rows <= _BLOCK or n_columns > _BLOCK // 2:
@@ -218,17 +186,6 @@ def beside_baseline(matrix: FloatArray, y: FloatArray) -> FloatArray:
 
     A baseline hazard absorbs whatever is constant within its stratum; other rows contribute to no
     risk set.
-
-    Parameters
-    ----------
-    matrix : ndarray of float, shape (n_rows, n_columns)
-    y : ndarray of float64, shape (n_rows, 4)
-        See :mod:`treeselect.engine.survival.times`.
-
-    Returns
-    -------
-    ndarray of float, shape (n_at_risk, n_columns)
-        0 in columns of which only rounding error remains.
     """
     at_risk = risk_sets(y, y[:, EVENT] > 0).at_risk
     own, stratum = matrix[at_risk], y[at_risk, STRATUM].astype(np.int64)

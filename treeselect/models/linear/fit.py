@@ -65,69 +65,25 @@ _MOST_COPIES = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class LinearFit:
-    """A fitted linear model, with its coefficients as one vector.
-
-    Attributes
-    ----------
-    result : statsmodels results, or CoxFit
-    model : str
-        The model and the software that fitted it, in words.
-    names, terms : tuple of str, length n_coefficients
-        Column of the matrix (with more than two classes, prefixed by the class that is compared
-        with the first), and its term.
-    estimate : ndarray of float, shape (n_coefficients,)
-    covariance : ndarray of float, shape (n_coefficients, n_coefficients)
-    df : float or None
-        Degrees of freedom of t and F statistics; None for normal and chi-squared statistics.
-    problems : tuple of str
-        Problems of the fit, in sentences.
-    n_groups : int or None
-        Number of clusters of a cluster-robust covariance; None for the model-based one.
-    n_events : int or None
-        Number of events; None unless the response is survival times.
-    ratio : str
-        What the exponential of a coefficient is: ``"hazard ratio"``, ``"odds ratio"`` or ``"rate
-        ratio"``; "" if it is none.
-    dispersion : float or None
-        Pearson's chi-squared statistic divided by the residual degrees of freedom, of counts.
-    is_quasi : bool
-        Whether the covariance is multiplied by it, so that there is no likelihood.
-    """
+    """A fitted linear model, with its coefficients as one vector."""
 
     result: Any
-    model: str
-    names: tuple[str, ...]
+    model: str  # the model and the software that fitted it, in words
+    names: tuple[str, ...]  # columns, of several classes with the class before it
     terms: tuple[str, ...]
-    estimate: FloatArray
-    covariance: FloatArray
-    df: float | None
-    problems: tuple[str, ...]
-    n_groups: int | None = None
-    n_events: int | None = None
-    ratio: str = ""
+    estimate: FloatArray  # (n_coefficients,)
+    covariance: FloatArray  # (n_coefficients, n_coefficients)
+    df: float | None  # of t and F statistics; None for normal and chi-squared ones
+    problems: tuple[str, ...]  # problems of the fit, in sentences
+    n_groups: int | None = None  # clusters of a cluster-robust covariance
+    n_events: int | None = None  # number of events
+    ratio: str = ""  # what the exponential of a coefficient is
     dispersion: float | None = None
-    is_quasi: bool = False
+    is_quasi: bool = False  # whether the covariance is multiplied by the dispersion
 
 
 def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any]) -> LinearFit:
     """Fit the linear model of a family.
-
-    Parameters
-    ----------
-    data : LinearData
-        Its columns must be linearly independent.
-    family : {"gaussian", "binomial", "multinomial", "poisson", "cox"}
-    name : str
-        Name of the response.
-    classes : sequence
-        With more than two, the first is the reference class.
-
-    Raises
-    ------
-    DataError
-        If there are too few rows or clusters, no events, or no such fit.
-    OptionError
-        If frequency weights make too many copies.
 
     Notes
     -----

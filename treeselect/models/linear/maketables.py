@@ -35,33 +35,15 @@ _LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class ModelColumn:
-    """One model in a table of several.
+    """One model in a table of several."""
 
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        As returned by :func:`coefficient_frame`.
-    response : str
-        Head of the column.
-    statistics : mapping of str to number or str
-        ``N``, ``r2``, ``aic`` and others, by the keys of maketables.
-    below : tuple of str
-        Keys of the statistics below the coefficients, unless others are requested.
-    errors : str
-        Type of the standard errors.
-    groups : str
-        Variable of the clusters of cluster-robust standard errors; otherwise "".
-    labels : mapping of str to str
-        Labels of coefficients that have one.
-    """
-
-    table: pd.DataFrame
-    response: str
-    statistics: Mapping[str, Any]
+    table: pd.DataFrame  # as returned by :func:`coefficient_frame`
+    response: str  # head of the column
+    statistics: Mapping[str, Any]  # ``N``, ``r2``, ``aic`` and others, by the keys of maketables
     below: tuple[str, ...]
-    errors: str = ""
-    groups: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
+    errors: str = ""  # type of the standard errors
+    groups: str = ""  # variable of the clusters of cluster-robust standard errors
+    labels: Mapping[str, str] = field(default_factory=dict)  # labels of coefficients that have one
 
 
 class Tabled:
@@ -111,21 +93,7 @@ def changed_labels(table: pd.DataFrame, printed: pd.DataFrame) -> dict[str, str]
 
 
 def coefficient_frame(table: pd.DataFrame, *, has_tests: bool) -> pd.DataFrame:
-    """A table of coefficients with the column names of maketables.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        ``column``, ``estimate``, ``std_error``, ``statistic``, ``p_value``, and 95% intervals in
-        ``ci_low`` and ``ci_high``.
-    has_tests : bool
-        Whether the p-values are valid. Otherwise they are NaN, so that no stars are drawn.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``b``, ``se``, ``t``, ``p``, ``ci95l`` and ``ci95u``; the index is ``Coefficient``.
-    """
+    """A table of coefficients with the column names of maketables."""
     import pandas as pd
 
     names = {

@@ -14,13 +14,8 @@ from treeselect.engine.losses import poisson_mean
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """Predictions, each array of shape (n_rows,), or (n_rows, n_classes) for more than two classes.
-
-    Attributes
-    ----------
-    fit, se, low, high : ndarray of float
-        Predictions, standard errors and limits; NaN where the row is not known.
-    """
+    """Predictions, shape (n_rows,), or (n_rows, n_classes) for more than two classes; NaN where the
+    row is not known."""
 
     fit: FloatArray
     se: FloatArray
@@ -30,28 +25,14 @@ class Predicted:
 
 @dataclass(frozen=True, slots=True)
 class LinearRule:
-    """What is known of a fitted linear model for predictions.
-
-    Attributes
-    ----------
-    family : str
-    estimate : ndarray of float, shape (n_coefficients,)
-        Class after class for more than two classes.
-    covariance : ndarray of float, shape (n_coefficients, n_coefficients)
-    df : float or None
-        Degrees of freedom of t intervals; None for normal ones.
-    centre : ndarray of float, shape (n_columns,)
-        Subtracted from the columns.
-    scale : float
-        Residual variance of a numeric response.
-    """
+    """What is known of a fitted linear model for predictions."""
 
     family: str
-    estimate: FloatArray
-    covariance: FloatArray
-    df: float | None
-    centre: FloatArray
-    scale: float
+    estimate: FloatArray  # (n_coefficients,): class after class for more than two classes
+    covariance: FloatArray  # (n_coefficients, n_coefficients)
+    df: float | None  # degrees of freedom of t intervals; None for normal ones
+    centre: FloatArray  # (n_columns,): subtracted from the columns
+    scale: float  # residual variance of a numeric response
 
     def predict(
         self,
@@ -63,18 +44,6 @@ class LinearRule:
         of_rows: bool = False,
     ) -> Predicted:
         """Predictions of rows.
-
-        Parameters
-        ----------
-        matrix : ndarray of float, shape (n_rows, n_columns)
-        offset : ndarray of float, shape (n_rows,), or 0
-        on_link : bool
-            Linear predictor (log probabilities for more than two classes) or mean.
-        level : float
-            Confidence level, above 0 and below 1.
-        of_rows : bool
-            Whether intervals are for the responses of new rows, not for their means; numeric
-            responses only.
 
         Notes
         -----

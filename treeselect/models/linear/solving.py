@@ -44,14 +44,7 @@ class LongGLM(GLM):
         self.df_resid = self.wnobs - self.df_model - 1
 
     def fit(self, **how: Any) -> Any:
-        """Fit by iteratively reweighted least squares.
-
-        Parameters
-        ----------
-        **how
-            ``scale``, ``cov_type``, ``cov_kwds`` and ``use_t`` of ``GLM.fit``. With any other
-            argument, this is ``GLM.fit``.
-        """
+        """Fit by iteratively reweighted least squares."""
         if set(how) <= {"scale", "cov_type", "cov_kwds", "use_t"} and np.ndim(self.endog) == 1:
             self.scaletype = how.pop("scale", None)
             result = self._in_blocks({"cov_type": "nonrobust"} | how)
@@ -104,16 +97,6 @@ def least_squares(
 ) -> tuple[FloatArray, FloatArray] | None:
     """Coefficients of weighted least squares, and the inverse of ``X' W X``.
 
-    Parameters
-    ----------
-    matrix : ndarray of float, shape (n_rows, n_columns)
-    y, weight : ndarray of float, shape (n_rows,)
-
-    Returns
-    -------
-    tuple of ndarray, shapes (n_columns,) and (n_columns, n_columns)
-        None if the matrix is nearly singular, or a number is not finite.
-
     Examples
     --------
     >>> import numpy as np
@@ -151,15 +134,7 @@ class Logit(links.Logit):
 
 
 class WeightedMNLogit(MNLogit):
-    """``MNLogit`` whose log-likelihood is ``sum_i w_i log P(y_i)``.
-
-    Parameters
-    ----------
-    endog, exog
-        As of ``MNLogit``.
-    weights : ndarray of float, shape (n_rows,)
-        Above 0.
-    """
+    """``MNLogit`` whose log-likelihood is ``sum_i w_i log P(y_i)``."""
 
     def __init__(self, endog: Any, exog: Any, weights: FloatArray, **options: Any) -> None:
         super().__init__(endog, exog, **options)
@@ -217,13 +192,6 @@ def separation_problems(result: Any, covariance: FloatArray, names: Sequence[str
     Where the response is the same in all rows of a level, its coefficient is infinite. The
     model-based error then grows with the iterations, whereas the residuals of these rows, and the
     robust error with them, go to 0: a test would be significant without evidence.
-
-    Parameters
-    ----------
-    result : statsmodels results
-    covariance : ndarray of float, shape (n_columns, n_columns)
-        Robust.
-    names : sequence of str
     """
     own = np.asarray(result.normalized_cov_params, dtype=np.float64)
     if own.shape != covariance.shape:

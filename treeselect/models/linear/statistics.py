@@ -208,15 +208,6 @@ def recalibrate(
 ) -> Recalibration:
     """Regress the response on the predictions by the generalised linear model of the family.
 
-    Parameters
-    ----------
-    family : {"gaussian", "binomial", "poisson"}
-    y : ndarray of float, shape (n,)
-    linear_predictor : ndarray of float, shape (n,)
-        The prediction on the scale of the link: log odds, log means, or means.
-    mass : ndarray of float, shape (n,)
-        Number of rows that each prediction stands for.
-
     Notes
     -----
     The slope is from a model with its own intercept. The intercept is from a model with the linear

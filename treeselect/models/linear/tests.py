@@ -15,7 +15,7 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError
 from treeselect.frames.tables import in_library
-from treeselect.models.linear.coefficients import Reference, coefficient_table
+from treeselect.models.linear.coefficients import Reference, coefficient_table, wald_test
 from treeselect.models.linear.data import LinearData, linear_data
 from treeselect.models.linear.fit import LinearFit, fit_linear, fit_quietly
 from treeselect.models.linear.solving import near_certain
@@ -27,40 +27,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FittedTerms:
-    """A linear model of some terms, which can be fitted again without some of them.
+    """A linear model of some terms, which can be fitted again without some of them."""
 
-    Attributes
-    ----------
-    data : LinearData
-        All columns, also those that are linear combinations of others.
-    fit : LinearFit
-        The model of the columns that are free.
-    family : str
-    name : str
-        Name of the response.
-    classes : tuple
-        Its classes.
-    factors_of : dict of str to frozenset of str
-        Factors of each term.
-    names : dict of str to str
-        Labels of terms in print.
-    call : str
-        The call of the model.
-    formula : str
-    references : dict of str to Reference
-        Reference levels of factors, by term.
-    """
-
-    data: LinearData
-    fit: LinearFit
+    data: LinearData  # all columns, also those that are linear combinations of others
+    fit: LinearFit  # the model of the columns that are free
     family: str
-    name: str
-    classes: tuple[Any, ...]
-    factors_of: dict[str, frozenset[str]]
-    names: dict[str, str]
-    call: str
+    name: str  # name of the response
+    classes: tuple[Any, ...]  # its classes
+    factors_of: dict[str, frozenset[str]]  # factors of each term
+    names: dict[str, str]  # labels of terms in print
+    call: str  # the call of the model
     formula: str
-    references: dict[str, Reference]
+    references: dict[str, Reference]  # reference levels of factors, by term
 
     __repr__ = brief
 
@@ -91,13 +69,7 @@ class FittedTerms:
         return self.fit.dispersion if self.fit.is_quasi else None
 
     def without(self, terms: Sequence[str]) -> Nested:
-        """The model without some terms, fitted to the same rows.
-
-        Raises
-        ------
-        DataError
-            If it can't be fitted.
-        """
+        """The model without some terms, fitted to the same rows."""
         here = np.array([term not in terms for term in self.data.term_of], dtype=bool)
         part = self.data.of_columns(here)
         free: BoolArray = part.is_free if part.matrix.shape[1] else np.zeros(0, dtype=bool)
@@ -143,30 +115,14 @@ class FittedTerms:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """One of several nested models.
-
-    Attributes
-    ----------
-    fit : LinearFit
-    family : str
-    deviance : float
-        Residual sum of squares of a gaussian model, minus twice the log-likelihood (up to a
-        constant) of others.
-    rank : int
-        Number of coefficients.
-    n : float
-        Number of rows, with copies.
-    has_likelihood : bool
-        Whether the likelihood is known, not up to scale only: weights are frequencies, and the
-        model is not quasi-Poisson.
-    """
+    """One of several nested models."""
 
     fit: LinearFit
     family: str
     deviance: float
-    rank: int
-    n: float
-    has_likelihood: bool
+    rank: int  # number of coefficients
+    n: float  # number of rows, with copies
+    has_likelihood: bool  # whether the likelihood is known, not up to scale only
 
     @property
     def df_resid(self) -> float:
@@ -193,36 +149,10 @@ def deviance_of(result: Any, family: str) -> float:
         return float(result.deviance)
 
 
-def wald_statistic(fit: LinearFit, term: str) -> tuple[float, int]:
-    """Wald statistic of all coefficients of a term, and their number."""
-    at = np.flatnonzero(np.array(fit.terms, dtype=object) == term)
-    if not len(at):
-        return np.nan, 0
-    own: FloatArray = fit.estimate[at]
-    try:
-        return float(own @ np.linalg.solve(fit.covariance[np.ix_(at, at)], own)), len(at)
-    except np.linalg.LinAlgError as error:
-        raise DataError(f"The term can't be tested.\n  {error}") from error
-
-
 def fit_terms(
     data: ModelData, terms: Sequence[str], coding: LinearCoding = USUAL
 ) -> tuple[LinearData, tuple[str, ...], LinearFit]:
-    """The linear model of some terms on all complete cases.
-
-    Returns
-    -------
-    full : LinearData
-        All columns.
-    left_out : tuple of str
-        Columns dropped because they are linear combinations of others.
-    fit : LinearFit
-
-    Raises
-    ------
-    DataError
-        If there are too few rows, or statsmodels fails.
-    """
+    """The linear model of some terms on all complete cases."""
     rows, weights = np.arange(len(data.weight)), data.row_weights
     full = linear_data(data, terms, rows, weights.groups, coding)
     free = full.is_free
@@ -315,18 +245,6 @@ class TermTests(Summarised):
 def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> TermTests:
     """Each term given those before it, as R's ``anova(fit)``.
 
-    Parameters
-    ----------
-    found : FittedTerms
-    notes : tuple of str
-        Below the table.
-    library : str
-
-    Raises
-    ------
-    DataError
-        If a nested model can't be fitted.
-
     Notes
     -----
     Gaussian: F tests with the residual variance of the whole model; quasi-Poisson: with its
@@ -389,10 +307,10 @@ def _test(
     from scipy import stats
 
     if found.is_robust:
-        wald, df = wald_statistic(above.fit, term)
-        if above.fit.df is None:
-            return wald, float(stats.chi2.sf(wald, df))
-        return wald / df, float(stats.f.sf(wald / df, df, above.fit.df))
+        try:
+            return wald_test(above.fit, term)
+        except np.linalg.LinAlgError as error:
+            raise DataError(f"The term can't be tested.\n  {error}") from error
     scale = found.scale
     if scale is None:
         ratio = max(row["deviance"], 0.0)  # of equal models the difference is rounding error
@@ -474,21 +392,6 @@ _DOUBLINGS = 8
 
 def intervals(found: FittedTerms, method: str | None, level: float) -> FloatArray:
     """Lower and upper ends for each coefficient, shape (n_coefficients, 2).
-
-    Parameters
-    ----------
-    found : FittedTerms
-    method : {"profile", "wald"} or None
-        None: profile intervals where there are any.
-    level : float
-        Between 0 and 1.
-
-    Raises
-    ------
-    OptionError
-        If there is no likelihood to profile: for more than two classes, and robust errors.
-    DataError
-        If the model does not converge.
 
     Notes
     -----
