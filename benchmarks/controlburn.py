@@ -62,7 +62,7 @@ def grown(n: int, *, numbers: bool) -> tuple[Problem, TreePool]:
     )
     problem = fit.data.design.problem
     method = ControlBurn(forests=8)
-    pool, _ = method.forest.pool(
+    pool, _ = method.pool(
         Task(problem, row_weights(np.ones(n, dtype=np.int64)), seed=1, max_size=10)
     )
     chosen = np.linspace(0, len(pool.trees) - 1, min(N_TREES, len(pool.trees))).astype(int)

@@ -13,13 +13,13 @@ from treeselect._version import __version__
 
 if TYPE_CHECKING:
     from treeselect.algorithms.controlburn.controlburn import ControlBurn as ControlBurn
-    from treeselect.algorithms.controlburn.solvers import BestSubset as BestSubset
-    from treeselect.algorithms.controlburn.solvers import Constraints as Constraints
-    from treeselect.algorithms.controlburn.solvers import Hinge as Hinge
-    from treeselect.algorithms.controlburn.solvers import Penalty as Penalty
-    from treeselect.algorithms.controlburn.solvers import Sketch as Sketch
-    from treeselect.algorithms.controlburn.trees import Forest as Forest
-    from treeselect.algorithms.controlburn.trees import SingleFeature as SingleFeature
+    from treeselect.algorithms.controlburn.options import BestSubset as BestSubset
+    from treeselect.algorithms.controlburn.options import Constraints as Constraints
+    from treeselect.algorithms.controlburn.options import Forest as Forest
+    from treeselect.algorithms.controlburn.options import Hinge as Hinge
+    from treeselect.algorithms.controlburn.options import Penalty as Penalty
+    from treeselect.algorithms.controlburn.options import SingleFeature as SingleFeature
+    from treeselect.algorithms.controlburn.options import Sketch as Sketch
     from treeselect.algorithms.filters import CFS as CFS
     from treeselect.algorithms.filters import FCBF as FCBF
     from treeselect.algorithms.filters import MRMR as MRMR
@@ -71,32 +71,32 @@ __all__ = [
 
 # Names are imported on first use, so that `import treeselect` alone is fast.
 _HOME = {
-    "BestSubset": "treeselect.algorithms.controlburn.solvers",
+    "BestSubset": "treeselect.algorithms.controlburn.options",
     "Boruta": "treeselect.algorithms.forests.boruta",
     "CFS": "treeselect.algorithms.filters",
-    "Constraints": "treeselect.algorithms.controlburn.solvers",
+    "Constraints": "treeselect.algorithms.controlburn.options",
     "ControlBurn": "treeselect.algorithms.controlburn.controlburn",
     "ExchangeSearch": "treeselect.algorithms.search.exchange",
     "FCBF": "treeselect.algorithms.filters",
     "ForeignSelector": "treeselect.algorithms.foreign",
-    "Forest": "treeselect.algorithms.controlburn.trees",
+    "Forest": "treeselect.algorithms.controlburn.options",
     "ForestImportance": "treeselect.algorithms.forests.importance",
     "GBFS": "treeselect.algorithms.forests.gbfs",
     "GRRF": "treeselect.algorithms.forests.rrf",
     "HSICLasso": "treeselect.algorithms.linear.hsic",
-    "Hinge": "treeselect.algorithms.controlburn.solvers",
+    "Hinge": "treeselect.algorithms.controlburn.options",
     "Lasso": "treeselect.algorithms.linear.lasso",
     "MRMR": "treeselect.algorithms.filters",
     "Method": "treeselect.algorithms.method",
-    "Penalty": "treeselect.algorithms.controlburn.solvers",
+    "Penalty": "treeselect.algorithms.controlburn.options",
     "Problem": "treeselect.designs.problem",
     "RBoost": "treeselect.algorithms.forests.rboost",
     "RRF": "treeselect.algorithms.forests.rrf",
     "RecursiveElimination": "treeselect.algorithms.forests.elimination",
     "SVMRFE": "treeselect.algorithms.linear.svm",
     "SelectionResult": "treeselect.result",
-    "SingleFeature": "treeselect.algorithms.controlburn.trees",
-    "Sketch": "treeselect.algorithms.controlburn.solvers",
+    "SingleFeature": "treeselect.algorithms.controlburn.options",
+    "Sketch": "treeselect.algorithms.controlburn.options",
     "Step": "treeselect.algorithms.task",
     "Stepwise": "treeselect.algorithms.linear.stepwise",
     "Task": "treeselect.algorithms.task",

@@ -66,8 +66,8 @@ def grown(frame, seed):
     """Predictions and groups of the trees of one forest, and the problem's rest."""
     problem = frame_problem(frame, "target")
     weight = np.ones(len(problem.y), dtype=np.int64)
-    forest, most = ControlBurn.published().forest, len(problem.groups.names)
-    pool, _ = forest.pool(Task(problem, row_weights(weight), seed=seed, max_size=most))
+    task = Task(problem, row_weights(weight), seed=seed, max_size=len(problem.groups.names))
+    pool, _ = ControlBurn.published().pool(task)
     rows = np.arange(len(problem.y))
     sparse = sparse_forest(
         pool.columns(rows, 1), problem.family.loss, problem.y, weight, problem.constant(weight),

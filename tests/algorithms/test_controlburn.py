@@ -132,7 +132,7 @@ def test_feature_sparse_trees_use_fewer_units(fitted):
     for cost in (0.0, 0.02, 0.1):
         method = ControlBurn(forests=1, tree_cost=cost, max_depth=4)
         per_tree.append(
-            method.forest.pool(Task(problem, row_weights(weight), seed=1, max_size=9))[0]
+            method.pool(Task(problem, row_weights(weight), seed=1, max_size=9))[0]
             .uses.sum(axis=1)
             .mean()
         )

@@ -262,7 +262,7 @@ class Method:
         return {
             name: value
             for name, value in known.items()
-            if name in defaults and not _is_same(value, defaults[name])
+            if name in defaults and not same(value, defaults[name])
         }
 
     def tuned(self, value: float | None) -> Self:
@@ -408,7 +408,8 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default
 
 
-def _is_same(value: Any, default: Any) -> bool:
+def same(value: Any, default: Any) -> bool:
+    """Whether a value is the default."""
     try:
         return bool(value == default)
     except ValueError:  # of arrays

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Mapping
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -251,7 +252,7 @@ def _selector_named(name: str) -> str | None:
 
 
 def _check_options(kind: type[Any], options: Mapping[str, Any], inside: str | None = None) -> None:
-    known = list(kind.defaults() | {f.name: None for f in dataclasses.fields(kind)})
+    known = list(kind.defaults() | dict(inspect.signature(kind).parameters))
     for option in options:
         if not is_one_of(option, known):
             text = option if isinstance(option, str) else described(option)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.controlburn.ranges import Strategy
+from treeselect.algorithms.controlburn.options import Strategy
 from treeselect.algorithms.method import is_method
 from treeselect.algorithms.registry import method_text
 from treeselect.arguments.checks import NotGiven, described, members

@@ -4,25 +4,76 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from inspect import Signature
+from inspect import Parameter, Signature
 from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.controlburn.keywords import DEFAULTS, SIGNATURE, strategies
-from treeselect.algorithms.controlburn.solvers import Penalty, Solver
-from treeselect.algorithms.controlburn.trees import FittedForest, Forest, GrownForest
-from treeselect.algorithms.method import Method
+from treeselect.algorithms.controlburn.options import (
+    FUNCTION,
+    MARGINS,
+    MAX_DEPTH,
+    PROVED,
+    RANGES,
+    ROWS,
+    TOO_WELL,
+    Forest,
+    Penalty,
+    SingleFeature,
+    Solver,
+)
+from treeselect.algorithms.controlburn.solve import FIRST_PATH, Sparsifier, SparsityRules
+from treeselect.algorithms.controlburn.trees import (
+    TreePool,
+    check_kind,
+    fitted_text,
+    grown_pool,
+    imported_pool,
+    is_fitted,
+)
+from treeselect.algorithms.forests.scoring import held_shares
+from treeselect.algorithms.method import Method, same
 from treeselect.algorithms.references import Reference
-from treeselect.algorithms.search.revision import NO_FURTHER
+from treeselect.algorithms.search.revision import NO_FURTHER, BackwardPass, Refinement, prune_path
 from treeselect.algorithms.task import Step, Task
 from treeselect.arguments.checks import described
 from treeselect.engine.blas import one_thread
+from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
+from treeselect.engine.losses import HingeLoss
+from treeselect.engine.random import stream_seed
+from treeselect.engine.row_losses import explicable
+from treeselect.engine.splitting.candidates import n_able
 from treeselect.errors import MethodError
-from treeselect.models.forest import refit_forest
+from treeselect.models.forest import REFITTED_TREES, refit_forest
 from treeselect.models.model import TreeModel, WeightedForest, no_trees
 
-_FOREST, _SOLVER = Forest(), Penalty()
+_SOLVER = Penalty()
+
+_MAX_TREES_PER_DEPTH = 200
+
+_SUBSET_RIDGE = 0.01
+"""Ridge of best subsets, where none is given, as a share of the constant model's loss. With it
+the gap closes in seconds; with a tenth of it, minutes on 20 columns (see ``best_subset``)."""
+
+_GROWING = (
+    "forests", "tail", "tolerance", "min_trees", "max_depth", "max_features", "tree_cost",
+)  # fmt: skip
+"""Options for growing a forest."""
+
+_APART = (
+    ("best_subset", "lam", "One fixes the number of terms; the other penalises it."),
+    ("best_subset", "prune", "A best subset is the best of its size without a backward pass."),
+    ("best_subset", "constraints", "The search doesn't support constraints."),
+    ("best_subset", "loss", "It needs a ridge penalty, which the hinge loss doesn't allow."),
+    ("best_subset", "sketch_kind", PROVED),
+    ("best_subset", "refit", TOO_WELL),
+    ("loss", "ridge", "With a ridge penalty, the hinge loss is no longer a linear program."),
+    ("loss", "refit", MARGINS),
+    ("loss", "sketch_kind", 'A Gaussian sketch needs the squared error. Use `"rows"`.'),
+    ("constraints", "sketch_kind", 'Use `sketch_kind="rows"`.'),
+    ("refit", "n_trees", "`n_trees` sets the size of the refitted forest."),
+)
+"""Pairs of keywords that can't be combined, and why: fields of different strategies."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -168,10 +219,27 @@ class ControlBurn(Method):
       One fixes the number of terms; the other penalises it.
     """
 
-    forest: GrownForest | FittedForest = _FOREST
-    solver: Solver = _SOLVER
-
-    __signature__: ClassVar[Signature] = SIGNATURE
+    lam: float | None = None
+    forests: int = 5
+    adaptive: bool = True
+    tail: int = 5
+    tolerance: float = 1e-3
+    min_trees: int = 10
+    max_depth: int | None = None
+    forest: Any = BAG_BOOSTING
+    loss: str = "family"
+    ridge: float = 0.0
+    constraints: Any = None
+    best_subset: bool = False
+    time_limit: float = 60.0
+    sketch: int | None = None
+    sketch_kind: str = ROWS
+    max_features: float = 1.0
+    tree_cost: float = 0.0
+    refit: str | None = "forest"
+    n_trees: int = REFITTED_TREES
+    prune: bool = False
+    refine: bool = False
 
     name: ClassVar[str] = "controlburn"
     title: ClassVar[str] = "ControlBurn"
@@ -188,107 +256,237 @@ class ControlBurn(Method):
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = False
 
-    def __init__(self, *, forest: Any = _FOREST, solver: Solver = _SOLVER, **keywords: Any) -> None:
-        for name in keywords.keys() - DEFAULTS.keys():
+    def __init__(self, *, solver: Solver = _SOLVER, **keywords: Any) -> None:
+        default = self.defaults()
+        for name in keywords.keys() - default.keys():
             raise TypeError(f"ControlBurn() got an unexpected keyword argument {name!r}")
-        if not isinstance(forest, GrownForest | FittedForest):
-            forest, keywords = _FOREST, keywords | {"forest": forest}
         if not isinstance(solver, Solver):
             raise MethodError(
                 "`solver` of ControlBurn must be Penalty(), Hinge(), Constraints(...) or"
                 f" BestSubset().\n  Found: {described(solver)}."
             )
-        grown, chosen = strategies(forest, solver, keywords)
-        object.__setattr__(self, "forest", grown)
-        object.__setattr__(self, "solver", chosen)
-
-    def __getattr__(self, name: str) -> Any:
-        """The value of a keyword, also where an object set it."""
-        if name in DEFAULTS and name != "forest":
-            return (DEFAULTS | self.forest.keywords() | self.solver.keywords())[name]
-        raise AttributeError(f"ControlBurn has no attribute {name!r}")
+        given = solver.keywords()
+        if isinstance(keywords.get("forest"), Forest | SingleFeature):
+            given |= keywords.pop("forest").keywords()
+        if len(keywords) >= len(default) - 1:  # of `dataclasses.replace`, which repeats them all
+            keywords = {n: value for n, value in keywords.items() if not same(value, default[n])}
+        for name, value in (default | given | keywords).items():
+            object.__setattr__(self, name, value)
+        for name, check in RANGES.items():
+            check(self, name)
+        self._check_forest()
+        changed = {name for name, value in default.items() if getattr(self, name) != value}
+        self._check_idle(changed)
+        self._check_apart(changed)
 
     def __repr__(self) -> str:
         """The call that creates it, in keywords, without defaults."""
         return self.text
+
+    def _check_forest(self) -> None:
+        """Raise a MethodError unless it is a kind of forest or a fitted model."""
+        known = isinstance(self.forest, str) and self.forest in SCHEMES
+        if not known and not is_fitted(self.forest):
+            words = ", ".join(repr(scheme) for scheme in SCHEMES)
+            raise MethodError(
+                f"`forest` of ControlBurn must be one of {words}, or a fitted forest from"
+                f" scikit-learn or LightGBM.\n  Found: {described(self.forest)}."
+            )
+
+    def _check_apart(self, changed: set[str]) -> None:
+        """Raise a MethodError for two keywords of different strategies."""
+        for first, second, why in _APART:
+            if {first, second} <= changed:
+                raise MethodError(
+                    f"ControlBurn can't have `{first}={getattr(self, first)!r}` and"
+                    f" `{second}={getattr(self, second)!r}` together.\n  {why}"
+                )
+
+    def _check_idle(self, changed: set[str]) -> None:
+        """Raise a MethodError for a keyword that the others make void."""
+        growing = [name for name in _GROWING if name in changed]
+        if is_fitted(self.forest) and growing:
+            raise MethodError(
+                f"`{growing[0]}` controls how ControlBurn grows a forest, but `forest` is already"
+                f" fitted.\n  Found: `{growing[0]}={getattr(self, growing[0])!r}` with"
+                f" {fitted_text(self.forest)}. Leave out one of them."
+            )
+        idle = changed & {"tail", "min_trees", "max_features"}
+        if self.forest == SINGLE:
+            SingleFeature(max_depth=self.max_depth)
+        if idle and self.forest == SINGLE:
+            option = min(idle)
+            raise MethodError(
+                f"`{option}={getattr(self, option)!r}` of ControlBurn has no effect with"
+                f' `forest="{SINGLE}"`, which grows trees of one term each.\n'
+                "  Leave out one of them."
+            )
+        if "sketch_kind" in changed and self.sketch is None:
+            raise MethodError(
+                f"`sketch_kind={self.sketch_kind!r}` of ControlBurn needs a `sketch`.\n"
+                "  Found: None. Give the number of its rows, for example `sketch=1000`."
+            )
+        if "time_limit" in changed and not self.best_subset:
+            raise MethodError(
+                f"`time_limit={self.time_limit:g}` of ControlBurn has an effect only with"
+                " `best_subset=True`.\n  Leave it out, or set `best_subset=True`."
+            )
 
     @classmethod
     def published(cls) -> ControlBurn:
         """The form of the paper: one forest, all terms tried at each split, no adaptive costs,
         convergence by the tail alone.
         """
-        return cls(forest=Forest(forests=1, min_trees=1), solver=Penalty(adaptive=False))
+        return cls(forests=1, min_trees=1, adaptive=False)
 
     # --- what it is ---
 
     @property
-    def reads_columns(self) -> bool:
-        """Whether rows must be passed to the trees of another library."""
-        return self.forest.was_fitted
+    def was_fitted(self) -> bool:
+        """Whether the trees come from a fitted model, which must be available."""
+        return not isinstance(self.forest, str)
 
     @property
-    def was_fitted(self) -> bool:
-        """Whether the trees come from a fitted model."""
-        return self.forest.was_fitted
+    def reads_columns(self) -> bool:
+        """Whether rows must be passed to the trees of another library."""
+        return self.was_fitted
 
     @property
     def note(self) -> str | None:
         """What a reader should know about trees that come from a fitted model."""
-        return self.forest.note
-
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed penalty, or None for the whole path."""
-        return self.solver.tuning_value
+        if not self.was_fitted:
+            return None
+        return (
+            f"The trees come from {fitted_text(self.forest)} and are not regrown: cross-validation"
+            " and resampling assess only the choice among them."
+        )
 
     @property
     def tells_out_of_bag(self) -> bool:
         """Whether training scores are out of bag, as they are for refined sets."""
-        return self.solver.refine
+        return self.refine
 
     @property
     def why_left_out(self) -> str:
         """Why terms never enter the path, as a clause."""
-        return self.left_out + (NO_FURTHER if self.solver.refine else "")
+        return self.left_out + (NO_FURTHER if self.refine else "")
 
-    @classmethod
-    def defaults(cls) -> dict[str, Any]:
-        """Keywords and their defaults."""
-        return dict(DEFAULTS)
+    @property
+    def predicts_any_set(self) -> bool:
+        """Whether a forest is refitted; a sparse forest belongs to its step."""
+        return self.refit is not None
 
     def options(self) -> dict[str, Any]:
-        """All options as keywords, with a fitted model by its type."""
-        said = DEFAULTS | self.forest.words() | self.solver.words()
-        return {name: value for name, value in said.items() if name not in self.forest.idle}
+        """All options, with a fitted model by its type."""
+        said = Method.options(self)
+        if self.constraints is not None:
+            said["constraints"] = f"{FUNCTION} of the weights"
+        if not is_fitted(self.forest):
+            return said
+        said["forest"] = fitted_text(self.forest)
+        return {name: value for name, value in said.items() if name not in _GROWING}
 
     # --- what it does ---
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected terms along a decreasing penalty (see ``Method.path``)."""
-        self.solver.check(task.problem)
-        _check_weight(task)
-        pool, warning = self.forest.pool(task)
+        self._check_task(task)
+        pool, warning = self.pool(task)
         if len(task.problem.data.monotone) and pool.bins is not None and not self.predicts_any_set:
             raise MethodError(
                 "`monotone` can't be observed by the trees of another library.\n"
                 "  Refit a forest to the selected terms (the default), or leave `monotone` out."
             )
         with one_thread():
-            steps = self.solver.steps(task, pool)
-        steps = self.solver.ended(task, steps)
+            steps = self._steps(task, self.sparsifier(task, pool))
+        steps = self._ended(task, steps)
         return tuple(dataclasses.replace(step, warning=warning) for step in steps)
 
-    @property
-    def predicts_any_set(self) -> bool:
-        """Whether a forest is refitted; a sparse forest belongs to its step."""
-        return self.solver.refit_trees is not None
+    def pool(self, task: Task) -> tuple[TreePool, str | None]:
+        """The trees to choose from, and a warning if they did not converge."""
+        problem = task.problem
+        if self.was_fitted:
+            assert problem.columns is not None
+            pool = imported_pool(self.forest, problem.columns, problem.family.loss.n_outputs)
+            check_kind(self.forest, pool, problem)
+            return pool, None
+        if is_fitted(self.forest):
+            raise MethodError(
+                f"This ControlBurn used {self.forest}, which model files don't store.\n"
+                "  Pass the model again: `ControlBurn(forest=model)`."
+            )
+        n_units = n_able(problem.data, task.weight)
+        rules = BagBoosting(
+            tail=self.tail,
+            tolerance=self.tolerance,
+            min_trees=self.min_trees,
+            max_trees=_MAX_TREES_PER_DEPTH,
+            max_depth=self.max_depth or MAX_DEPTH,
+            min_weight=1,
+            n_candidates=int(np.ceil(self.max_features * n_units)),
+            most_groups=max(task.max_size, FIRST_PATH),
+            scheme=self.forest,
+        )
+        pool, converged = grown_pool(task, rules, forests=self.forests, tree_cost=self.tree_cost)
+        return pool, None if converged else (
+            f"ControlBurn stopped at {_MAX_TREES_PER_DEPTH} trees of one depth, its maximum, before"
+            " their training loss converged; the selection uses these trees. Set `tolerance` above"
+            f" {self.tolerance:g}, or shorten `tail`."
+        )
+
+    def sparsifier(self, task: Task, pool: TreePool) -> Sparsifier:
+        """The sparse-forest problem of some trees."""
+        rows, mixed = np.flatnonzero(task.weight), None
+        if self.sketch is not None:
+            seed = stream_seed(task.seed, "sketch")
+            if self.sketch_kind != ROWS:
+                mixed = (self.sketch, seed)
+            elif self.sketch < len(rows):
+                rng = np.random.default_rng(seed)
+                rows = np.sort(rng.choice(rows, self.sketch, replace=False))
+        rules = SparsityRules(
+            rows=rows,
+            held=held_shares(task) if self.adaptive else None,
+            ridge=self._ridge_on(task),
+            mixed=mixed,
+            loss=HingeLoss() if self.loss == "hinge" else None,
+            constrain=self.constraints,
+        )
+        return Sparsifier(task.problem, task.weight, pool, rules)
+
+    def _ridge_on(self, task: Task) -> float:
+        """The ridge penalty, of best subsets above 0."""
+        if self.ridge or not self.best_subset:
+            return self.ridge
+        problem, weight = task.problem, task.weight
+        base = problem.constant(weight)
+        return _SUBSET_RIDGE * explicable(problem.rows(weight), base, weight)
+
+    def _steps(self, task: Task, sparsifier: Sparsifier) -> tuple[Step, ...]:
+        """The path up to a size or to the fixed penalty, or the best subsets."""
+        if not self.best_subset:
+            return sparsifier.path(task.max_size, self.lam)
+        least, most = max(1, int(task.problem.groups.keep.sum()) + 1), task.max_size
+        sizes = range(least if task.every_size else max(least, most), most + 1)
+        return sparsifier.best_subsets(sizes, self.time_limit)
+
+    def _ended(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """The path after pruning or refinement; exchanges include the backward pass."""
+        if self.refine:
+            refinement = Refinement(task)
+            return refinement.path(steps) if self.lam is None else (refinement.at(steps[-1]),)
+        if not self.prune:
+            return steps
+        if self.lam is None:
+            return prune_path(task, steps)
+        last = BackwardPass(task).chain(steps[-1])[-1]
+        return (*(step for step in steps[:-1] if step.size < last.size), last)
 
     def final_model(self, task: Task, step: Step) -> TreeModel:
         """A random forest on the selected terms (section 3.1 of the paper), or the sparse one."""
-        n_trees = self.solver.refit_trees
-        if n_trees is not None:
+        if self.refit is not None:
             return refit_forest(
-                task.problem, task.weights, step.selected, seed=task.seed, n_trees=n_trees,
+                task.problem, task.weights, step.selected, seed=task.seed, n_trees=self.n_trees,
                 n_threads=task.n_threads, wants_importance=task.wants_importance,
             )  # fmt: skip
         if step.size == 0:
@@ -304,10 +502,10 @@ class ControlBurn(Method):
         Trees are grown again, and those that use no other terms are weighted in a problem of their
         own, with its own adaptive costs, at the same penalty.
         """
-        pool, _ = self.forest.pool(task)
+        pool, _ = self.pool(task)
         with one_thread():
             inside = pool.within(step.selected)
-            own = self.solver.sparsifier(task, inside).at(step.tuning).ensemble
+            own = self.sparsifier(task, inside).at(step.tuning).ensemble
         assert own is not None
         if not own.trees:
             raise MethodError(
@@ -317,12 +515,46 @@ class ControlBurn(Method):
             )
         return own
 
+    def _check_task(self, task: Task) -> None:
+        """Raise a MethodError if response, costs, offset or weights do not suit it."""
+        problem = task.problem
+        family = problem.family
+        if self.loss == "hinge" and family.n_classes != 2:
+            raise MethodError(
+                '`loss="hinge"` of ControlBurn needs a binary response.\n'
+                f"  Found: {family.name}. Leave `loss` out."
+            )
+        if self.loss == "hinge" and problem.offset is not None:
+            raise MethodError(
+                '`loss="hinge"` of ControlBurn can\'t be combined with an `offset`, which is on the'
+                " log-odds scale.\n  Leave out one of them."
+            )
+        if isinstance(self.constraints, str):
+            raise MethodError(
+                "The constraints of this ControlBurn are a function, and model files don't store"
+                " functions.\n  Pass it again: `ControlBurn(constraints=...)`."
+            )
+        if self.best_subset and (problem.groups.item_costs != 1).any():
+            raise MethodError(
+                "`best_subset` of ControlBurn can't take `costs` into account.\n"
+                "  Leave out one of them."
+            )
+        if self.sketch_kind != ROWS and not family.loss.is_squared:
+            raise MethodError(
+                '`sketch_kind="gaussian"` needs the squared error, that is, a numeric response.\n'
+                f'  Found: {family.name}. Use `sketch_kind="rows"`.'
+            )
+        if family.n_classes > 2 and not task.weights.are_copies:
+            raise MethodError(
+                "`weights` of ControlBurn must be whole numbers with more than two classes, as each"
+                " tree serves all classes.\n"
+                '  Use frequency weights, or another method, for example `method="grrf"`.'
+            )
 
-def _check_weight(task: Task) -> None:
-    """Raise a MethodError if the trees can't take the weights."""
-    if task.problem.family.n_classes > 2 and not task.weights.are_copies:
-        raise MethodError(
-            "`weights` of ControlBurn must be whole numbers with more than two classes, as each"
-            " tree serves all classes.\n"
-            '  Use frequency weights, or another method, for example `method="grrf"`.'
-        )
+
+ControlBurn.__signature__ = Signature(  # type: ignore[attr-defined]  # read by help()
+    [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+        for name, default in {**ControlBurn.defaults(), "solver": _SOLVER}.items()
+    ]
+)

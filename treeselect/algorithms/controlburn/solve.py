@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.algorithms.controlburn.ranges import FIRST_PATH
 from treeselect.algorithms.controlburn.trees import TreePool
 from treeselect.algorithms.task import Step
 from treeselect.arguments.checks import described
@@ -30,6 +29,10 @@ from treeselect.engine.sparse.weight_path import (
 )
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
 from treeselect.models.model import WeightedForest
+
+FIRST_PATH = 10
+"""Least number of units at which the first of two solutions ends; with fewer units, it continues to
+the end of the path, so that the last unit to enter gets an importance."""
 
 _LEAST_IMPORTANCE = 1e-3
 """Lower bound of the relative importance in the second solution."""
