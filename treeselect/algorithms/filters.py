@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import ClassVar, Literal
 
@@ -18,7 +18,12 @@ from treeselect.algorithms.information import (
     uncertainties,
     unit_cells,
 )
-from treeselect.algorithms.options import check_choice, check_integer, check_number, refuse_costs
+from treeselect.algorithms.options import (
+    choice,
+    integer,
+    number,
+    refuse_costs,
+)
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, first_units, ranked_step
@@ -86,9 +91,9 @@ class MRMR(RefinedMethod):
     True
     """
 
-    threshold: float | None = None
-    scheme: Scheme = "difference"
-    n_bins: int = 10
+    threshold: float | None = field(default=None, metadata=number())
+    scheme: Scheme = field(default="difference", metadata=choice("difference", "quotient"))
+    n_bins: int = field(default=10, metadata=integer(least=2, most=100))
 
     name: ClassVar[str] = "mrmr"
     title: ClassVar[str] = "Minimum redundancy, maximum relevance (mRMR)"
@@ -107,12 +112,6 @@ class MRMR(RefinedMethod):
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
     left_out: ClassVar[str] = "the others are constant"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "threshold", optional=True)
-        check_choice(self, "scheme", ("difference", "quotient"))
-        check_integer(self, "n_bins", least=2, most=100)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units, one more at a time (see ``Method.path``)."""
@@ -222,8 +221,8 @@ class FCBF(RefinedMethod):
     True
     """
 
-    delta: float | None = None
-    n_bins: int = 10
+    delta: float | None = field(default=None, metadata=number(least=0.0, most=1.0))
+    n_bins: int = field(default=10, metadata=integer(least=2, most=100))
 
     name: ClassVar[str] = "fcbf"
     title: ClassVar[str] = "Fast correlation-based filter (FCBF)"
@@ -242,11 +241,6 @@ class FCBF(RefinedMethod):
     left_out: ClassVar[str] = (
         "by symmetrical uncertainty, the others are irrelevant to the response or redundant"
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "delta", least=0.0, most=1.0, optional=True)
-        check_integer(self, "n_bins", least=2, most=100)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of predominant units (see ``Method.path``)."""
@@ -370,8 +364,8 @@ class CFS(RefinedMethod):
     True
     """
 
-    gain: float | None = None
-    n_bins: int = 10
+    gain: float | None = field(default=None, metadata=number())
+    n_bins: int = field(default=10, metadata=integer(least=2, most=100))
 
     name: ClassVar[str] = "cfs"
     title: ClassVar[str] = "Correlation-based feature selection (CFS)"
@@ -388,11 +382,6 @@ class CFS(RefinedMethod):
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
     left_out: ClassVar[str] = "the others are constant"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "gain", optional=True)
-        check_integer(self, "n_bins", least=2, most=100)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of the best sets by size (see ``Method.path``)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.linear.lasso import LinearColumns, linear_columns
 from treeselect.algorithms.method import OWN
-from treeselect.algorithms.options import MOST_UNITS, check_flag, refuse_costs
+from treeselect.algorithms.options import (
+    MOST_UNITS,
+    flag,
+    refuse_costs,
+)
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.selectors import (
@@ -110,7 +114,7 @@ class ForeignSelector(RefinedMethod):
 
     selector: Any
     columns: int | str | None = "auto"
-    standardise: bool = True
+    standardise: bool = field(default=True, metadata=flag())
 
     tuning_name: ClassVar[str] = "columns"
     left_out: ClassVar[str] = "the selector does not select the others"
@@ -120,7 +124,6 @@ class ForeignSelector(RefinedMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_flag(self, "standardise")
         lost = isinstance(self.selector, Words)
         if not lost and not looks_like_selector(self.selector):
             raise not_a_method(self.selector)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeselect.algorithms.forests.scoring import score_of
+from treeselect.algorithms.options import check_options
 from treeselect.algorithms.references import Reference, texts
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.arguments.checks import NotGiven, described
@@ -102,6 +103,9 @@ class Method:
     searches_on: ClassVar[int | None] = None
     left_out: ClassVar[str] = "the others do not improve the ensemble"
     own_value: ClassVar[float | None] = None
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
     # --- what it is ---
 

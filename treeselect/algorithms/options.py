@@ -1,11 +1,13 @@
-"""Checks of a method's options, made when it is created.
+"""Ranges of a method's options: metadata of its fields, checked when it is created.
 
 Every number has an upper bound: each stands for work or memory, or is a factor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from treeselect.arguments.checks import (
     described,
@@ -34,6 +36,45 @@ MOST_UNITS = 10**9
 
 _LARGEST = 1e150
 """Largest number whose square is finite."""
+
+
+def integer(**bounds: Any) -> dict[str, Any]:
+    """Metadata of a field for whole numbers; bounds as of :func:`check_integer`."""
+    return by(check_integer, **bounds)
+
+
+def number(**bounds: Any) -> dict[str, Any]:
+    """Metadata of a field for finite numbers; bounds as of :func:`check_number`."""
+    return by(check_number, **bounds)
+
+
+def choice(*allowed: str | None) -> dict[str, Any]:
+    """Metadata of a field for one of some words."""
+    return by(check_choice, allowed=allowed)
+
+
+def flag() -> dict[str, Any]:
+    """Metadata of a field for True or False."""
+    return by(check_flag)
+
+
+def by(check: Callable[..., None], **bounds: Any) -> dict[str, Any]:
+    """Metadata of a field whose value a function checks and converts."""
+    return {"check": check, "bounds": bounds}
+
+
+def check_options(record: Any) -> None:
+    """Check all options of a dataclass by the metadata of its fields, or of its parents' fields by
+    the same name; None is allowed where it is the default."""
+    for name in (own.name for own in dataclasses.fields(record)):
+        for kind in type(record).__mro__:
+            own = vars(kind).get("__dataclass_fields__", {}).get(name)
+            if own is not None and "check" in own.metadata:
+                bounds = ({"optional": True} if own.default is None else {}) | own.metadata[
+                    "bounds"
+                ]
+                own.metadata["check"](record, name, **bounds)
+                break
 
 
 def check_integer(

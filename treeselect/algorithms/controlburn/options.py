@@ -9,10 +9,15 @@ from functools import partial
 from typing import Any, ClassVar
 
 from treeselect.algorithms.options import (
+    by,
     check_choice,
     check_flag,
     check_integer,
     check_number,
+    check_options,
+    choice,
+    integer,
+    number,
     owner_of,
 )
 from treeselect.arguments.checks import described
@@ -40,17 +45,17 @@ PROVED = "Optimality can be proved only for all rows, or for a sample of rows."
 TOO_WELL = "Without a penalty, its weights overfit the training rows."
 
 
-def check_function(record: object, option: str) -> None:
+def check_function(record: object, option: str, *, optional: bool = False) -> None:
     """Raise a MethodError unless an option is a function, or was one before it went through a
-    file; None only where that is the default."""
+    file."""
     value = getattr(record, option)
-    if value is None and option == "constraints":
+    if value is None and optional:
         return
     was_one = isinstance(value, str) and value.startswith(FUNCTION)
     if not callable(value) and not was_one:
         raise MethodError(
             f"`{option}` of {owner_of(record)} must be a function of the weights"
-            f"{', or None' if option == 'constraints' else ''}.\n  Found: {described(value)}."
+            f"{', or None' if optional else ''}.\n  Found: {described(value)}."
         )
 
 
@@ -74,7 +79,7 @@ RANGES: dict[str, Callable[[object, str], None]] = {
     "n_trees": partial(check_integer, least=1),
     "prune": check_flag,
     "refine": check_flag,
-    "constraints": check_function,
+    "constraints": partial(check_function, optional=True),
 }
 
 
@@ -92,9 +97,9 @@ class Strategy:
 
     def __post_init__(self) -> None:
         for own in dataclasses.fields(self):  # type: ignore[arg-type]  # children are dataclasses
-            check = own.metadata.get("check", RANGES.get(own.name))
-            if check is not None:
-                check(self, own.name)
+            if own.name in RANGES and not own.metadata and own.name != "sketch":
+                RANGES[own.name](self, own.name)
+        check_options(self)
 
     def __repr__(self) -> str:
         """The call that creates it, without defaults."""
@@ -118,11 +123,6 @@ def _text(value: Any) -> str:
         name = getattr(value, "__name__", "")
         return name if name.isidentifier() else "function"
     return repr(value)
-
-
-def _checked(check: Callable[[object, str], None], **default: Any) -> Any:
-    """A field with a range of its own."""
-    return field(metadata={"check": check}, **default)
 
 
 # --- where the trees come from -------------------------------------------------------------------
@@ -174,9 +174,7 @@ class Forest(_Grown):
     2
     """
 
-    kind: str = _checked(
-        partial(check_choice, allowed=(BAG_BOOSTING, BAGGING, DOUBLE)), default=BAG_BOOSTING
-    )
+    kind: str = field(default=BAG_BOOSTING, metadata=choice(BAG_BOOSTING, BAGGING, DOUBLE))
     _: KW_ONLY
     tail: int = 5
     min_trees: int = 10
@@ -220,9 +218,7 @@ class SingleFeature(_Grown):
     ControlBurn(max_depth=2, forest='single-feature')
     """
 
-    max_depth: int | None = _checked(
-        partial(check_integer, least=1, most=SINGLE_MOST, optional=True), default=None
-    )
+    max_depth: int | None = field(default=None, metadata=integer(least=1, most=SINGLE_MOST))
 
     def keywords(self) -> dict[str, Any]:
         """The keywords of ControlBurn that it stands for."""
@@ -256,8 +252,8 @@ class Sketch(Strategy):
     'gaussian'
     """
 
-    rows: int = _checked(partial(check_integer, least=2))
-    kind: str = _checked(partial(check_choice, allowed=(ROWS, GAUSSIAN)), default=ROWS)
+    rows: int = field(metadata=integer(least=2))
+    kind: str = field(default=ROWS, metadata=choice(ROWS, GAUSSIAN))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -265,9 +261,9 @@ class Solver(Strategy):
     """Options shared by all solvers."""
 
     adaptive: bool = True
-    sketch: Sketch | int | None = _checked(lambda record, name: None, default=None)
-    refit_trees: int | None = _checked(
-        partial(check_integer, least=1, optional=True), default=REFITTED_TREES
+    sketch: Sketch | int | None = None
+    refit_trees: int | None = field(
+        default=REFITTED_TREES, metadata=integer(least=1, optional=True)
     )
     refine: bool = False
 
@@ -377,7 +373,7 @@ class Constraints(_Penalised):
     True
     """
 
-    function: Callable[..., Any] | str = _checked(check_function)
+    function: Callable[..., Any] | str = field(metadata=by(check_function))
     _: KW_ONLY
     ridge: float = 0.0
 
@@ -419,7 +415,7 @@ class Hinge(_Penalised):
     'hinge'
     """
 
-    constraints: Callable[..., Any] | str | None = _checked(check_function, default=None)
+    constraints: Callable[..., Any] | str | None = field(default=None, metadata=by(check_function))
 
     not_mixed: ClassVar[str | None] = (
         'A Gaussian sketch needs the squared error: use `kind="rows"`.'
@@ -467,7 +463,7 @@ class BestSubset(Solver):
     """
 
     time_limit: float = 60.0
-    ridge: float | None = _checked(partial(check_number, above=0.0, optional=True), default=None)
+    ridge: float | None = field(default=None, metadata=number(above=0.0))
 
     not_mixed: ClassVar[str | None] = PROVED
     must_refit: ClassVar[str | None] = TOO_WELL

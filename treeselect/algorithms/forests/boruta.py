@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from treeselect.algorithms.forests.importance import Kind, RankingForest
 from treeselect.algorithms.options import (
-    check_choice,
-    check_integer,
-    check_number,
+    choice,
+    integer,
+    number,
     refuse_costs,
 )
 from treeselect.algorithms.references import Reference
@@ -110,9 +110,9 @@ class Boruta(RankingForest):
     {'confirmed'}
     """
 
-    level: float | None = None
-    max_rounds: int = 100
-    correction: Correction = "bonferroni"
+    level: float | None = field(default=None, metadata=number(above=0.0, most=0.99))
+    max_rounds: int = field(default=100, metadata=integer(least=1, limit=100000))
+    correction: Correction = field(default="bonferroni", metadata=choice("bonferroni", "bh"))
     kind: Kind = "permutation"
     n_trees: int = 100
 
@@ -132,12 +132,6 @@ class Boruta(RankingForest):
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
     own_value: ClassVar[float | None] = _LEVEL
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "level", above=0.0, most=0.99, optional=True)
-        check_integer(self, "max_rounds", least=1, limit=100_000)
-        check_choice(self, "correction", ("bonferroni", "bh"))
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units by increasing p-value (see ``Method.path``)."""

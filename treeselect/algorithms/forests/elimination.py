@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 
 from treeselect.algorithms.forests.importance import Kind, MeasuredForest, RankingForest
-from treeselect.algorithms.options import check_flag, check_number, refuse_costs
+from treeselect.algorithms.options import (
+    flag,
+    number,
+    refuse_costs,
+)
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.task import Step, Task, first_units, ranked_step, ranking
 from treeselect.designs.problem import Problem
@@ -50,12 +54,6 @@ class LeavesShare(Protocol):
     def path_at(self, fixed: Step, task: Task) -> tuple[Step, ...]: ...
 
     def path_along(self, steps: Sequence[Step], task: Task) -> tuple[Step, ...]: ...
-
-
-def check_shares(method: LeavesShare) -> None:
-    """Raise a MethodError unless `share` and `step` are in range."""
-    check_number(method, "share", above=0.0, most=1.0, optional=True)
-    check_number(method, "step", above=0.0, most=0.9)
 
 
 def path_of_shares(
@@ -207,8 +205,8 @@ class RecursiveElimination(RankingForest):
     True
     """
 
-    share: float | None = None
-    step: float = 0.2
+    share: float | None = field(default=None, metadata=number(above=0.0, most=1.0))
+    step: float = field(default=0.2, metadata=number(above=0.0, most=0.9))
     n_trees: int = 200
 
     name: ClassVar[str] = "rfe"
@@ -226,10 +224,6 @@ class RecursiveElimination(RankingForest):
     tuning_name: ClassVar[str] = "share"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_shares(self)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of the remaining units (see ``Method.path``)."""
@@ -313,9 +307,9 @@ class VarSelRF(RankingForest):
     True
     """
 
-    c_sd: float | None = None
-    step: float = 0.2
-    recompute: bool = False
+    c_sd: float | None = field(default=None, metadata=number(least=0.0))
+    step: float = field(default=0.2, metadata=number(above=0.0, most=0.9))
+    recompute: bool = field(default=False, metadata=flag())
     kind: Kind = "permutation"
 
     name: ClassVar[str] = "varselrf"
@@ -333,12 +327,6 @@ class VarSelRF(RankingForest):
     tuning_name: ClassVar[str] = "c_sd"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "c_sd", least=0.0, optional=True)
-        check_number(self, "step", above=0.0, most=0.9)
-        check_flag(self, "recompute")
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of the remaining units (see ``Method.path``)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,9 +12,9 @@ import numpy as np
 from treeselect.algorithms.options import (
     MOST_DEPTH,
     MOST_LEAF,
-    check_flag,
-    check_integer,
-    check_number,
+    flag,
+    integer,
+    number,
 )
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
@@ -104,13 +104,15 @@ class GBFS(RefinedMethod):
     3
     """
 
-    mu: float | None = None
-    n_trees: int | None = None
-    max_depth: int | None = 4
-    learning_rate: float = 0.1
-    min_leaf: int = 1
-    newton: bool | None = None
-    charge_each_split: bool = False
+    mu: float | None = field(default=None, metadata=number(least=0.0))
+    n_trees: int | None = field(default=None, metadata=integer(least=1, most=MOST_ROUNDS))
+    max_depth: int | None = field(
+        default=4, metadata=integer(least=1, limit=MOST_DEPTH, optional=True)
+    )
+    learning_rate: float = field(default=0.1, metadata=number(above=0.0, most=1.0))
+    min_leaf: int = field(default=1, metadata=integer(least=1, limit=MOST_LEAF))
+    newton: bool | None = field(default=None, metadata=flag())
+    charge_each_split: bool = field(default=False, metadata=flag())
     discounts: Mapping[tuple[str, str], float] | Discounts = ()
     prune: bool = True
 
@@ -131,13 +133,6 @@ class GBFS(RefinedMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(self, "mu", least=0.0, optional=True)
-        check_integer(self, "n_trees", least=1, most=MOST_ROUNDS, optional=True)
-        check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
-        check_number(self, "learning_rate", above=0.0, most=1.0)
-        check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
-        check_flag(self, "newton", optional=True)
-        check_flag(self, "charge_each_split")
         object.__setattr__(self, "discounts", _read_discounts(self.discounts))
 
     def path(self, task: Task) -> tuple[Step, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -20,9 +20,9 @@ from treeselect.algorithms.options import (
     MOST_DEPTH,
     MOST_LEAF,
     MOST_UNITS,
-    check_choice,
-    check_integer,
-    check_number,
+    choice,
+    integer,
+    number,
     refuse_costs,
 )
 from treeselect.algorithms.references import Reference
@@ -68,19 +68,11 @@ class MeasuredForest:
 class RankingForest(RefinedMethod):
     """Options of methods that rank units by ordinary forests."""
 
-    kind: Kind = "unbiased"
-    n_trees: int | None = None
-    mtry: int | None = None
-    max_depth: int | None = None
-    min_leaf: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(self, "kind", KINDS)
-        check_integer(self, "n_trees", least=2, optional=True)
-        check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
-        check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
-        check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
+    kind: Kind = field(default="unbiased", metadata=choice(*KINDS))
+    n_trees: int | None = field(default=None, metadata=integer(least=2))
+    mtry: int | None = field(default=None, metadata=integer(least=1, limit=MOST_UNITS))
+    max_depth: int | None = field(default=None, metadata=integer(least=1, limit=MOST_DEPTH))
+    min_leaf: int = field(default=1, metadata=integer(least=1, limit=MOST_LEAF))
 
     def measure(self, task: Task, groups: BoolArray) -> MeasuredForest:
         """Grow a forest on some units and measure their importance.
@@ -199,7 +191,7 @@ class ForestImportance(RankingForest):
     True
     """
 
-    threshold: float | None = None
+    threshold: float | None = field(default=None, metadata=number(most=1.0))
 
     name: ClassVar[str] = "importance"
     title: ClassVar[str] = "Random forest importance"
@@ -216,10 +208,6 @@ class ForestImportance(RankingForest):
     tuning_name: ClassVar[str] = "threshold"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "threshold", most=1.0, optional=True)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a decreasing threshold (see ``Method.path``)."""

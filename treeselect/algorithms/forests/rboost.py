@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -19,10 +19,10 @@ from treeselect.algorithms.forests.scoring import (
 from treeselect.algorithms.options import (
     MOST_DEPTH,
     MOST_UNITS,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_number,
+    choice,
+    flag,
+    integer,
+    number,
     refuse_together,
 )
 from treeselect.algorithms.references import Reference
@@ -116,15 +116,15 @@ class RBoost(DrawnMethod):
     3
     """
 
-    lam: float | None = None
-    n_trees: int = 100
-    mtry: int | None = None
-    max_depth: int | None = None
-    criterion: Criterion = "entropy"
-    gain: Gain = "decrease"
-    ties: Ties = "used"
-    form: Form = "auto"
-    screen: bool = True
+    lam: float | None = field(default=None, metadata=number(least=0.0, most=1.0))
+    n_trees: int = field(default=100, metadata=integer(least=1))
+    mtry: int | None = field(default=None, metadata=integer(least=1, limit=MOST_UNITS))
+    max_depth: int | None = field(default=None, metadata=integer(least=1, limit=MOST_DEPTH))
+    criterion: Criterion = field(default="entropy", metadata=choice("entropy", "gini"))
+    gain: Gain = field(default="decrease", metadata=choice("decrease", "uncentred"))
+    ties: Ties = field(default="used", metadata=choice("used", "random"))
+    form: Form = field(default="auto", metadata=choice("auto", "reweighting", "gradient"))
+    screen: bool = field(default=True, metadata=flag())
 
     name: ClassVar[str] = "rboost"
     title: ClassVar[str] = "Regularised boosted trees (RBoost)"
@@ -142,15 +142,6 @@ class RBoost(DrawnMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(self, "lam", least=0.0, most=1.0, optional=True)
-        check_integer(self, "n_trees", least=1)
-        check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
-        check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
-        check_choice(self, "criterion", ("entropy", "gini"))
-        check_choice(self, "gain", ("decrease", "uncentred"))
-        check_choice(self, "ties", ("used", "random"))
-        check_flag(self, "screen")
-        check_choice(self, "form", ("auto", "reweighting", "gradient"))
         refuse_together(self, criterion="entropy", gain="uncentred", way='Use `criterion="gini"`.')
         refuse_together(self, form="gradient", ties="random", way='Use `ties="used"`.')
 
@@ -210,21 +201,21 @@ class RBoost(DrawnMethod):
         is_open, gains = groups.keep.copy(), np.zeros(data.n_groups)
         rank = groups.ranks(seed)
         votes = np.zeros((len(label), n_classes))
-        for number in range(self.n_trees):
-            rng = np.random.default_rng(stream_seed(seed, "bag", number))
+        for round_ in range(self.n_trees):
+            rng = np.random.default_rng(stream_seed(seed, "bag", round_))
             drawn = rng.multinomial(n_draws, boosting[rows] / boosting[rows].sum())
             counts = np.zeros(len(label), dtype=np.int64)
             counts[rows] = drawn
             tree = bagged_forest(
                 data, target, counts, n_trees=1, growth=growth,
-                seed=stream_seed(seed, "tree", number), rank=rank,
+                seed=stream_seed(seed, "tree", round_), rank=rank,
                 sampling=ALL_ROWS, penalty=penalty, is_open=is_open, shared=True,
             )  # fmt: skip
             gains += group_gains(tree, data)[0]
             guess = largest_in_row(predict_mean(tree, data))
-            round_ = reweight(boosting, guess != label, n_classes, start=start)
-            votes[np.arange(len(label)), guess] += round_.vote
-            boosting = round_.weight
+            new = reweight(boosting, guess != label, n_classes, start=start)
+            votes[np.arange(len(label)), guess] += new.vote
+            boosting = new.weight
         total = votes.sum(axis=1, keepdims=True)
         share = np.where(total > 0, votes / np.where(total > 0, total, 1.0), 1 / n_classes)
         fitted = share[:, 1] if n_classes == 2 else share

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -21,10 +21,10 @@ from treeselect.algorithms.options import (
     MOST_DEPTH,
     MOST_LEAF,
     MOST_UNITS,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_number,
+    choice,
+    flag,
+    integer,
+    number,
     refuse_together,
 )
 from treeselect.algorithms.references import Reference
@@ -44,29 +44,19 @@ this. Each tree of long data sees what takes many trees of short data."""
 class _RegularisedForest(DrawnMethod):
     """Options shared by RRF and GRRF."""
 
-    n_trees: int | None = None
-    mtry: int | None = None
-    sample_fraction: float | None = None
-    replace: bool = False
-    max_depth: int | None = None
-    min_leaf: int = 1
-    criterion: Criterion = "gini"
-    gain: Gain = "uncentred"
-    ties: Ties = "used"
-    screen: bool = True
+    n_trees: int | None = field(default=None, metadata=integer(least=1))
+    mtry: int | None = field(default=None, metadata=integer(least=1, limit=MOST_UNITS))
+    sample_fraction: float | None = field(default=None, metadata=number(above=0.0, most=1.0))
+    replace: bool = field(default=False, metadata=flag())
+    max_depth: int | None = field(default=None, metadata=integer(least=1, limit=MOST_DEPTH))
+    min_leaf: int = field(default=1, metadata=integer(least=1, limit=MOST_LEAF))
+    criterion: Criterion = field(default="gini", metadata=choice("gini", "entropy"))
+    gain: Gain = field(default="uncentred", metadata=choice("uncentred", "decrease"))
+    ties: Ties = field(default="used", metadata=choice("used", "random"))
+    screen: bool = field(default=True, metadata=flag())
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_integer(self, "n_trees", least=1, optional=True)
-        check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
-        check_number(self, "sample_fraction", above=0.0, most=1.0, optional=True)
-        check_flag(self, "replace")
-        check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
-        check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
-        check_choice(self, "criterion", ("gini", "entropy"))
-        check_choice(self, "gain", ("uncentred", "decrease"))
-        check_choice(self, "ties", ("used", "random"))
-        check_flag(self, "screen")
         refuse_together(self, criterion="entropy", gain="uncentred", way='Use `gain="decrease"`.')
 
     def _rules(self, task: Task) -> ForestRules:
@@ -187,7 +177,7 @@ class RRF(_RegularisedForest):
     3
     """
 
-    lam: float | None = None
+    lam: float | None = field(default=None, metadata=number(least=0.0, most=1.0))
 
     name: ClassVar[str] = "rrf"
     title: ClassVar[str] = "Regularised random forest (RRF)"
@@ -204,10 +194,6 @@ class RRF(_RegularisedForest):
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "lam", least=0.0, most=1.0, optional=True)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along an increasing coefficient (see ``Method.path``)."""
@@ -271,8 +257,8 @@ class GRRF(_RegularisedForest):
     True
     """
 
-    gamma: float | None = None
-    lam: float = 1.0
+    gamma: float | None = field(default=None, metadata=number(least=0.0, most=1.0))
+    lam: float = field(default=1.0, metadata=number(least=0.0, most=1.0))
 
     name: ClassVar[str] = "grrf"
     title: ClassVar[str] = "Guided regularised random forest (GRRF)"
@@ -280,11 +266,6 @@ class GRRF(_RegularisedForest):
     tuning_name: ClassVar[str] = "gamma"
     splits_exactly: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "gamma", least=0.0, most=1.0, optional=True)
-        check_number(self, "lam", least=0.0, most=1.0)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a decreasing `gamma` (see ``Method.path``)."""

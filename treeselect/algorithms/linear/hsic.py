@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +10,11 @@ import numpy as np
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.information import joint_cells, row_mass
 from treeselect.algorithms.linear.lasso import of_number, standardised
-from treeselect.algorithms.options import MOST_UNITS, check_integer, check_number
+from treeselect.algorithms.options import (
+    MOST_UNITS,
+    integer,
+    number,
+)
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
@@ -99,9 +103,9 @@ class HSICLasso(RefinedMethod):
     True
     """
 
-    lam: float | None = None
-    block_size: int | None = None
-    n_shuffles: int = 1
+    lam: float | None = field(default=None, metadata=number(above=0.0))
+    block_size: int | None = field(default=None, metadata=integer(least=5, limit=MOST_UNITS))
+    n_shuffles: int = field(default=1, metadata=integer(least=1, limit=10000))
 
     name: ClassVar[str] = "hsic_lasso"
     title: ClassVar[str] = "HSIC lasso"
@@ -120,12 +124,6 @@ class HSICLasso(RefinedMethod):
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
     left_out: ClassVar[str] = "the others do not improve the fit"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "lam", above=0.0, optional=True)
-        check_integer(self, "block_size", least=5, limit=MOST_UNITS, optional=True)
-        check_integer(self, "n_shuffles", least=1, limit=10_000)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a decreasing penalty (see ``Method.path``)."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.algorithms.options import check_number
+from treeselect.algorithms.options import number
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
@@ -109,7 +109,7 @@ class Lasso(RefinedMethod):
     True
     """
 
-    lam: float | None = None
+    lam: float | None = field(default=None, metadata=number(above=0.0))
 
     name: ClassVar[str] = "lasso"
     title: ClassVar[str] = "Group lasso"
@@ -128,10 +128,6 @@ class Lasso(RefinedMethod):
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
     left_out: ClassVar[str] = "the others do not improve the fit"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "lam", above=0.0, optional=True)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a decreasing penalty (see ``Method.path``)."""

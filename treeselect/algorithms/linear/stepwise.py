@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from treeselect.algorithms.linear.lasso import linear_columns
 from treeselect.algorithms.options import (
-    check_choice,
-    check_number,
+    choice,
+    number,
     refuse_costs,
 )
 from treeselect.algorithms.references import Reference
@@ -95,9 +95,9 @@ class Stepwise(RefinedMethod):
     True
     """
 
-    penalty: float | None = None
-    criterion: Criterion = "bic"
-    direction: Direction = "both"
+    penalty: float | None = field(default=None, metadata=number(least=0.0))
+    criterion: Criterion = field(default="bic", metadata=choice("bic", "aic"))
+    direction: Direction = field(default="both", metadata=choice("both", "forward", "backward"))
 
     name: ClassVar[str] = "stepwise"
     title: ClassVar[str] = "Stepwise regression"
@@ -116,12 +116,6 @@ class Stepwise(RefinedMethod):
     splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "penalty", least=0.0, optional=True)
-        check_choice(self, "criterion", ("bic", "aic"))
-        check_choice(self, "direction", ("both", "forward", "backward"))
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units (see ``Method.path``)."""

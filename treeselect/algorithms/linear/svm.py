@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.forests.elimination import check_shares, path_of_shares
+from treeselect.algorithms.forests.elimination import path_of_shares
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.linear.lasso import linear_columns
-from treeselect.algorithms.options import check_number
+from treeselect.algorithms.options import check_number, number
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task
@@ -100,10 +100,10 @@ class SVMRFE(RefinedMethod):
     True
     """
 
-    share: float | None = None
-    step: float = 0.2
-    C: float = 1.0
-    epsilon: float = 0.1
+    share: float | None = field(default=None, metadata=number(above=0.0, most=1.0))
+    step: float = field(default=0.2, metadata=number(above=0.0, most=0.9))
+    C: float = field(default=1.0, metadata=number(above=0.0, limit=1000000000000.0))
+    epsilon: float = field(default=0.1, metadata=number(least=0.0))
 
     name: ClassVar[str] = "svm_rfe"
     title: ClassVar[str] = "Recursive feature elimination with a linear SVM (SVM-RFE)"
@@ -124,10 +124,7 @@ class SVMRFE(RefinedMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_shares(self)
-        check_number(self, "C", above=0.0, limit=1e12)
         check_number(self, "C", least=_LEAST_C)
-        check_number(self, "epsilon", least=0.0)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of the remaining units (see ``Method.path``)."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, cast
 
 import numpy as np
 
 from treeselect.algorithms.forests.scoring import score_outside
 from treeselect.algorithms.method import Method
-from treeselect.algorithms.options import check_integer, check_number
+from treeselect.algorithms.options import integer, number
 from treeselect.algorithms.references import Reference, texts
 from treeselect.algorithms.search.exchanging import MARGIN, SURE_ROWS, Found, Search
 from treeselect.algorithms.task import Step, Task, ranked_step
@@ -130,9 +130,9 @@ class ExchangeSearch(Method):
     True
     """
 
-    left: float | None = None
-    n_trees: int | None = None
-    margin: float = MARGIN
+    left: float | None = field(default=None, metadata=number(above=0.0, most=1.0))
+    n_trees: int | None = field(default=None, metadata=integer(least=10))
+    margin: float = field(default=MARGIN, metadata=number(least=0.0))
 
     name: ClassVar[str] = "exchange"
     title: ClassVar[str] = "Exchange search"
@@ -153,11 +153,6 @@ class ExchangeSearch(Method):
     scores_out_of_bag: ClassVar[bool] = True
     searches_on: ClassVar[int | None] = SURE_ROWS
     left_out: ClassVar[str] = "the others are constant, or do not lower the out-of-bag error"
-
-    def __post_init__(self) -> None:
-        check_number(self, "left", above=0.0, most=1.0, optional=True)
-        check_integer(self, "n_trees", least=10, optional=True)
-        check_number(self, "margin", least=0.0)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units, one step per size (see ``Method.path``)."""

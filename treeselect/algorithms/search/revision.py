@@ -10,14 +10,14 @@ import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.method import Method
-from treeselect.algorithms.options import check_flag
+from treeselect.algorithms.options import flag
 from treeselect.algorithms.search.exchanging import Found, Search, usual_trees
 from treeselect.algorithms.search.judging import Judge, rows_to_judge
 from treeselect.algorithms.task import (
@@ -428,10 +428,7 @@ def rising(steps: Sequence[Step], max_size: int) -> tuple[Step, ...]:
 class PrunedMethod(Method):
     """A method with a backward pass that drops redundant units."""
 
-    prune: bool = False
-
-    def __post_init__(self) -> None:
-        check_flag(self, "prune")
+    prune: bool = field(default=False, metadata=flag())
 
     def path_of(
         self,
@@ -484,11 +481,7 @@ class PrunedMethod(Method):
 class RefinedMethod(PrunedMethod):
     """A method whose sets can be refined by exchanges, which include the backward pass."""
 
-    refine: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_flag(self, "refine")
+    refine: bool = field(default=False, metadata=flag())
 
     @property
     def tells_out_of_bag(self) -> bool:
