@@ -14,8 +14,8 @@ import pytest
 from sklearn.model_selection import TimeSeriesSplit
 
 import treeselect
-from treeselect.algorithms.forests.boruta import with_shadows
 from treeselect.algorithms.forests.elimination import out_of_bag_error
+from treeselect.algorithms.forests.ranking import with_shadows
 from treeselect.algorithms.search.judging import Judge
 from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from treeselect.algorithms.filters import FCBF as FCBF
     from treeselect.algorithms.filters import MRMR as MRMR
     from treeselect.algorithms.foreign import ForeignSelector as ForeignSelector
-    from treeselect.algorithms.forests.boruta import Boruta as Boruta
     from treeselect.algorithms.forests.elimination import (
         RecursiveElimination as RecursiveElimination,
     )
     from treeselect.algorithms.forests.elimination import VarSelRF as VarSelRF
     from treeselect.algorithms.forests.gbfs import GBFS as GBFS
-    from treeselect.algorithms.forests.importance import ForestImportance as ForestImportance
-    from treeselect.algorithms.forests.rboost import RBoost as RBoost
-    from treeselect.algorithms.forests.rrf import GRRF as GRRF
-    from treeselect.algorithms.forests.rrf import RRF as RRF
+    from treeselect.algorithms.forests.ranking import Boruta as Boruta
+    from treeselect.algorithms.forests.ranking import ForestImportance as ForestImportance
+    from treeselect.algorithms.forests.regularised import GRRF as GRRF
+    from treeselect.algorithms.forests.regularised import RRF as RRF
+    from treeselect.algorithms.forests.regularised import RBoost as RBoost
     from treeselect.algorithms.linear.hsic import HSICLasso as HSICLasso
     from treeselect.algorithms.linear.lasso import Lasso as Lasso
     from treeselect.algorithms.linear.stepwise import Stepwise as Stepwise
@@ -72,7 +72,7 @@ __all__ = [
 # Names are imported on first use, so that `import treeselect` alone is fast.
 _HOME = {
     "BestSubset": "treeselect.algorithms.controlburn.options",
-    "Boruta": "treeselect.algorithms.forests.boruta",
+    "Boruta": "treeselect.algorithms.forests.ranking",
     "CFS": "treeselect.algorithms.filters",
     "Constraints": "treeselect.algorithms.controlburn.options",
     "ControlBurn": "treeselect.algorithms.controlburn.controlburn",
@@ -80,9 +80,9 @@ _HOME = {
     "FCBF": "treeselect.algorithms.filters",
     "ForeignSelector": "treeselect.algorithms.foreign",
     "Forest": "treeselect.algorithms.controlburn.options",
-    "ForestImportance": "treeselect.algorithms.forests.importance",
+    "ForestImportance": "treeselect.algorithms.forests.ranking",
     "GBFS": "treeselect.algorithms.forests.gbfs",
-    "GRRF": "treeselect.algorithms.forests.rrf",
+    "GRRF": "treeselect.algorithms.forests.regularised",
     "HSICLasso": "treeselect.algorithms.linear.hsic",
     "Hinge": "treeselect.algorithms.controlburn.options",
     "Lasso": "treeselect.algorithms.linear.lasso",
@@ -90,8 +90,8 @@ _HOME = {
     "Method": "treeselect.algorithms.method",
     "Penalty": "treeselect.algorithms.controlburn.options",
     "Problem": "treeselect.designs.problem",
-    "RBoost": "treeselect.algorithms.forests.rboost",
-    "RRF": "treeselect.algorithms.forests.rrf",
+    "RBoost": "treeselect.algorithms.forests.regularised",
+    "RRF": "treeselect.algorithms.forests.regularised",
     "RecursiveElimination": "treeselect.algorithms.forests.elimination",
     "SVMRFE": "treeselect.algorithms.linear.svm",
     "SelectionResult": "treeselect.result",

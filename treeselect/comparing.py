@@ -47,7 +47,7 @@ from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.frames.tables import in_library, library_of, open_table
-from treeselect.models.linear.maketables import ModelColumn, Tabled, coefficient_frame
+from treeselect.models.linear.coefficients import ModelColumn, Tabled, coefficient_frame
 from treeselect.printing import Summarised
 from treeselect.resampling.folds import Splitter, mean_repeats, read_folds, split_rows
 from treeselect.results.calls import call_text, data_text, once

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import treeselect
 from treeselect import Boruta
-from treeselect.algorithms.forests.boruta import adjusted, with_shadows
+from treeselect.algorithms.forests.ranking import adjusted, with_shadows
 from treeselect.algorithms.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.algorithms.search import exchanging
-from treeselect.algorithms.search.exchange import ExchangeSearch
-from treeselect.algorithms.search.exchanging import per_price
+from treeselect.algorithms.search import exchange
+from treeselect.algorithms.search.exchange import ExchangeSearch, per_price
 from treeselect.algorithms.search.revision import BackwardPass
 from treeselect.algorithms.task import Task, step_of_size
 from treeselect.errors import MethodError, OptionError
@@ -66,7 +65,7 @@ def test_on_few_rows_the_start_is_what_elimination_leaves(monkeypatch):
     """With a margin that nothing can beat, the start is the answer."""
     data = pair(n=99, n_noise=30)
     assert set(select(data, 2, margin=1e6).selected) == {"x00", "x01"}
-    monkeypatch.setattr(exchanging, "_FEW_ROWS", 99)
+    monkeypatch.setattr(exchange, "_FEW_ROWS", 99)
     assert set(select(data, 2, margin=1e6).selected) != {"x00", "x01"}
     assert set(select(data, 2).selected) == {"x00", "x01"}
 
@@ -116,7 +115,7 @@ def test_the_trace_is_of_the_set(found):
     """From a set of noise, exchanges lead to what matters."""
     design = found.data.design
     task = Task(design.problem, design.row_weights, max_size=3, seed=1)
-    search, names = exchanging.Search(task), design.arrays.groups.names
+    search, names = exchange.Search(task), design.arrays.groups.names
     step = search.improved(np.isin(names, ["x4", "x5", "x6"]))
     trace = search.trace(step)
     assert len(trace.exchanges) >= 3
@@ -201,25 +200,25 @@ def test_what_was_seen_of_a_set_is_not_said_of_what_is_left_of_it(found):
 
 
 def test_judges_and_searches_are_made_once_for_each_task(task_of_noise):
-    once = task_of_noise.once(exchanging.Search, None, 1.0)
-    assert task_of_noise.once(exchanging.Search, None, 1.0) is once
-    assert task_of_noise.once(exchanging.Search, None, 2.0) is not once
+    once = task_of_noise.once(exchange.Search, None, 1.0)
+    assert task_of_noise.once(exchange.Search, None, 1.0) is once
+    assert task_of_noise.once(exchange.Search, None, 2.0) is not once
     other = dataclasses.replace(task_of_noise, seed=2)
-    assert other.once(exchanging.Search, None, 1.0) is not once
+    assert other.once(exchange.Search, None, 1.0) is not once
 
 
 def test_half_samples_are_searched_on_half_the_rows_without_exchanges(task_of_noise, monkeypatch):
-    monkeypatch.setattr(exchanging, "SURE_ROWS", 100)
+    monkeypatch.setattr(exchange, "SURE_ROWS", 100)
     half = dataclasses.replace(task_of_noise, n_judge_trees=15)
-    assert len(exchanging.Search(task_of_noise).judge.rows.places) == 100
-    search = exchanging.Search(half)
+    assert len(exchange.Search(task_of_noise).judge.rows.places) == 100
+    search = exchange.Search(half)
     assert len(search.judge.rows.places) == 50
 
     def improved(self, selected):
         raise AssertionError("an exchange")
 
-    monkeypatch.setattr(exchanging.Search, "improved", improved)
-    found = list(search.growing(exchanging.Found(search.first(0)), 2, search.best_of_size))
+    monkeypatch.setattr(exchange.Search, "improved", improved)
+    found = list(search.growing(exchange.Found(search.first(0)), 2, search.best_of_size))
     assert [one.size for one in found] == [1, 2]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import treeselect
 from treeselect import ForestImportance
-from treeselect.algorithms.forests.importance import KINDS, _usual_trees
+from treeselect.algorithms.forests.ranking import KINDS, _usual_trees
 from treeselect.algorithms.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights

@@ -7,7 +7,7 @@ import pytest
 
 import treeselect
 from treeselect import RBoost
-from treeselect.algorithms.forests import rboost
+from treeselect.algorithms.forests import regularised
 from treeselect.algorithms.task import Task
 from treeselect.errors import MethodError
 
@@ -66,13 +66,13 @@ def test_gini_and_the_uncentred_form_are_options(friedman):
 
 def test_bags_have_as_many_rows_as_there_are_copies(friedman, monkeypatch):
     """Weights of 2 and 3 are not a bag of a third of the rows."""
-    grow, drawn = rboost.bagged_forest, []
+    grow, drawn = regularised.bagged_forest, []
 
     def noted(data, target, counts, **options):
         drawn.append(counts.sum())
         return grow(data, target, counts, **options)
 
-    monkeypatch.setattr(rboost, "bagged_forest", noted)
+    monkeypatch.setattr(regularised, "bagged_forest", noted)
     half = np.arange(400) % 2
     for weight, n_rows in ((np.full(400, 3) - half, 1000), (np.full(400, 0.3) + half, 400)):
         treeselect.select("y ~ .", friedman, method=RBoost(n_trees=2, lam=0.9), weights=weight)

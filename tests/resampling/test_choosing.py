@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from sklearn.model_selection import StratifiedKFold
 
 import treeselect
-from treeselect.algorithms.forests.rrf import RRF
+from treeselect.algorithms.forests.regularised import RRF
 from treeselect.algorithms.search.exchange import ExchangeSearch
 from treeselect.algorithms.task import Step, step_of_size
 from treeselect.designs.weights import row_weights

@@ -274,17 +274,6 @@ def predominant(
     """The units forced in, then the first predominant units, up to the number wanted.
 
     This is the listing of the paper, except that pairs are evaluated only as needed.
-
-    Parameters
-    ----------
-    units : Uncertainties
-    relevance : ndarray of float, shape (n_groups,)
-        Symmetrical uncertainty with the response.
-    ranking : ndarray of int64
-        Relevant units and those forced in, by decreasing relevance.
-    keep : ndarray of bool, shape (n_groups,)
-    most : int
-        Number of units wanted besides those forced in.
     """
     found: list[int] = []
     left = ranking
@@ -414,22 +403,7 @@ class UnitSet:
 
 
 class MeritSearch:
-    """Best-first search for sets of high merit.
-
-    Parameters
-    ----------
-    units : Uncertainties
-    groups : FeatureGroups
-    seed : int
-        Seed of the order of ties.
-    gain : float
-        What each unit must add to the merit.
-
-    Attributes
-    ----------
-    relevance : ndarray of float, shape (n_groups,)
-        Symmetrical uncertainty of each unit with the response.
-    """
+    """Best-first search for sets of high merit."""
 
     def __init__(self, units: Uncertainties, groups: FeatureGroups, seed: int, gain: float) -> None:
         self._units, self._gain = units, gain
@@ -519,21 +493,11 @@ class MeritSearch:
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """The sets with one unit more than another set, best first.
+    """The sets with one unit more than another set, best first."""
 
-    Attributes
-    ----------
-    parent : tuple of int
-        Units of the other set.
-    order : ndarray of int64, shape (n_children,)
-        Units that enter.
-    merits : ndarray of float, shape (n_groups,)
-        Merit of the set with each unit.
-    """
-
-    parent: tuple[int, ...]
-    order: IntArray
-    merits: FloatArray
+    parent: tuple[int, ...]  # units of the other set
+    order: IntArray  # (n_children,): units that enter
+    merits: FloatArray  # (n_groups,): merit of the set with each unit
 
     def __len__(self) -> int:
         return len(self.order)

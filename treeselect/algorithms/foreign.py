@@ -376,13 +376,7 @@ class ForeignSelector(RefinedMethod):
 
 
 def foreign_selector(selector: Any) -> ForeignSelector:
-    """The method for a copy of a selector.
-
-    Raises
-    ------
-    MethodError
-        If it is not a selector.
-    """
+    """The method for a copy of a selector."""
     if not looks_like_selector(selector):
         raise not_a_method(selector)
     return ForeignSelector(copy_of(selector))

@@ -30,15 +30,7 @@ def row_mass(weights: RowWeights) -> tuple[IntArray, FloatArray]:
 
 def mutual_information(x: IntArray, y: IntArray, mass: FloatArray) -> float:
     """Mutual information of two partitions of the rows, in nats, minus its expectation under
-    independence.
-
-    Parameters
-    ----------
-    x, y : ndarray of int64, shape (n_rows,)
-        Cells, numbered from 0 without gaps.
-    mass : ndarray of float, shape (n_rows,)
-        Mass of each row.
-    """
+    independence."""
     n_x, n_y = int(x.max()) + 1, int(y.max()) + 1
     total = mass.sum()
     both = np.bincount(x * n_y + y, mass, n_x * n_y).reshape(n_x, n_y) / total
@@ -104,14 +96,6 @@ class Uncertainties:
     independence (see :func:`mutual_information`) is subtracted from both; otherwise it would be 1
     for units with many cells. Values are at least 0 and rounded to 12 digits, so that exact copies
     are equal.
-
-    Parameters
-    ----------
-    cells : sequence of ndarray of int64, each of shape (n_rows,)
-        Cells of each unit, numbered from 0 without gaps.
-    response : ndarray of int64, shape (n_rows,)
-    mass : ndarray of float, shape (n_rows,)
-        Mass of each row.
     """
 
     def __init__(self, cells: Sequence[IntArray], response: IntArray, mass: FloatArray) -> None:

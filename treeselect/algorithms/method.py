@@ -346,11 +346,6 @@ def steps_of(method: Method, task: Task) -> tuple[Step, ...]:
     """The path of any method, checked, with training scores.
 
     Scores that are wanted and missing are those of forests of 100 trees.
-
-    Raises
-    ------
-    MethodError
-        If these are no steps, or if their sizes decrease.
     """
     found = method.path(task)
     where = _where(method)
@@ -433,18 +428,10 @@ _PLAIN = (str, int, float, bool, type(None))
 
 @dataclass(frozen=True)
 class MissingMethod(Method):
-    """A method whose code is missing: it keeps its description and can't select.
+    """A method whose code is missing: it keeps its description and can't select."""
 
-    Parameters
-    ----------
-    said : mapping of str to object
-        The description that :func:`told` stored.
-    why : str
-        Why the method could not be found.
-    """
-
-    said: Mapping[str, Any] = field(hash=False)
-    why: str
+    said: Mapping[str, Any] = field(hash=False)  # the description that :func:`told` stored
+    why: str  # why the method could not be found
 
     @property
     def name(self) -> str:

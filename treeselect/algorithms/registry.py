@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 from treeselect.algorithms.controlburn.controlburn import ControlBurn
 from treeselect.algorithms.filters import CFS, FCBF, MRMR
 from treeselect.algorithms.foreign import IN_FILES, ForeignSelector, foreign_selector
-from treeselect.algorithms.forests.boruta import Boruta
 from treeselect.algorithms.forests.elimination import RecursiveElimination, VarSelRF
 from treeselect.algorithms.forests.gbfs import GBFS
-from treeselect.algorithms.forests.importance import ForestImportance
-from treeselect.algorithms.forests.rboost import RBoost
-from treeselect.algorithms.forests.rrf import GRRF, RRF
+from treeselect.algorithms.forests.ranking import Boruta, ForestImportance
+from treeselect.algorithms.forests.regularised import GRRF, RRF, RBoost
 from treeselect.algorithms.linear.hsic import HSICLasso
 from treeselect.algorithms.linear.lasso import Lasso
 from treeselect.algorithms.linear.stepwise import Stepwise
@@ -115,19 +113,7 @@ def find_kind(name: str) -> type[Method] | None:
 
 
 def find_method(method: Any, options: Mapping[str, Any]) -> Method:
-    """The method with that name, or the given method, with some options replaced.
-
-    Parameters
-    ----------
-    method : str, Method or selector
-        A selector of scikit-learn becomes a :class:`ForeignSelector`.
-    options : mapping of str to object
-
-    Raises
-    ------
-    MethodError
-        If the name or an option is unknown, or if an option is out of range.
-    """
+    """The method with that name, or the given method, with some options replaced."""
     if isinstance(method, str):
         kind = find_kind(method)
         if kind is None:
@@ -175,11 +161,6 @@ def method_of_record(
     """The method of such a record, or a stand-in if its code is missing.
 
     Only registered methods and entry points of installed packages are imported.
-
-    Raises
-    ------
-    MethodError
-        If this package has no such method, or the method no such options.
     """
     if said is None:
         if name == IN_FILES:

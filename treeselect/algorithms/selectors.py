@@ -41,29 +41,14 @@ SCIKIT_LEARN = Reference(
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Description of a selector, as stored in a model file.
+    """Description of a selector, as stored in a model file."""
 
-    Attributes
-    ----------
-    name : str
-        Its class; for a pipeline, the class of the last step.
-    title : str
-        The name with its package.
-    paper : str
-    text : str
-        The call that creates it, without defaults.
-    parameters : str
-        All of its parameters.
-    size : str
-        The parameter for the number of columns; empty if there is none.
-    """
-
-    name: str
-    title: str
+    name: str  # its class
+    title: str  # the name with its package
     paper: str
-    text: str
-    parameters: str
-    size: str
+    text: str  # the call that creates it, without defaults
+    parameters: str  # all of its parameters
+    size: str  # the parameter for the number of columns
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -191,13 +176,7 @@ def _is_same(value: Any, default: Any) -> bool:
 
 
 def copy_of(selector: Any) -> Any:
-    """An unfitted copy, independent of later changes to the original.
-
-    Raises
-    ------
-    MethodError
-        If it can't be copied.
-    """
+    """An unfitted copy, independent of later changes to the original."""
     from sklearn.base import clone
 
     try:
@@ -240,17 +219,10 @@ def _draws(function: Callable[..., Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Columns that a fitted selector selects.
+    """Columns that a fitted selector selects."""
 
-    Attributes
-    ----------
-    taken : ndarray of bool, shape (n_columns,)
-    worth : ndarray of float, shape (n_columns,)
-        Importance of each column, at least 0; 0 for columns that are not selected.
-    """
-
-    taken: BoolArray
-    worth: FloatArray
+    taken: BoolArray  # (n_columns,)
+    worth: FloatArray  # (n_columns,): importance of each column, at least 0
 
     @property
     def size(self) -> int:
@@ -259,25 +231,7 @@ class Support:
 
 
 class ColumnSearch:
-    """Fits of one selector to the columns of some rows.
-
-    Parameters
-    ----------
-    selector : object
-        Copied and seeded before each fit.
-    x : ndarray of float, shape (n_rows, n_columns)
-    y : ndarray of float or int64, shape (n_rows,)
-    weight : ndarray of float, shape (n_rows,), or None
-        Passed to ``fit`` as ``sample_weight``.
-    seed : int
-    advice : str
-        Added to the error message if a fit fails.
-
-    Attributes
-    ----------
-    warned : list of Warning
-        Distinct warnings of the fits so far.
-    """
+    """Fits of one selector to the columns of some rows."""
 
     def __init__(
         self,

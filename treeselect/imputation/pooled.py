@@ -14,8 +14,12 @@ from treeselect.errors import DataError, listing
 from treeselect.frames.tables import in_library
 from treeselect.imputation.record import Imputed, in_frame
 from treeselect.models.linear.coefficients import (
+    SAME_ROWS,
+    ModelColumn,
     Pooled,
+    Tabled,
     coefficient_form,
+    coefficient_frame,
     exponentiated,
     few_events_notes,
     in_print,
@@ -27,7 +31,6 @@ from treeselect.models.linear.coefficients import (
 )
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
-from treeselect.models.linear.maketables import SAME_ROWS, ModelColumn, Tabled, coefficient_frame
 from treeselect.models.linear.tests import fit_terms
 from treeselect.printing import Summarised, Summary, SummaryContent, interval_text, number_text
 from treeselect.results.linear_predictor import SELECTED_HERE

@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 
 from treeselect.algorithms.method import Method, steps_along, steps_of
-from treeselect.algorithms.search.exchanging import sure_rows, usual_trees
+from treeselect.algorithms.search.exchange import sure_rows, usual_trees
 from treeselect.algorithms.search.judging import Judge, rows_to_judge
 from treeselect.algorithms.task import Step, Task, full_step, ranked_step, step_of_size, step_within
 from treeselect.arguments.checks import AUTO

@@ -21,7 +21,12 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.tables import in_library
 from treeselect.models.linear.coefficients import (
+    OTHER_ROWS,
+    ModelColumn,
+    Tabled,
+    changed_labels,
     clusters,
+    coefficient_frame,
     coefficient_table,
     error_words,
     exponentiated,
@@ -33,13 +38,6 @@ from treeselect.models.linear.coefficients import (
     table_rows,
 )
 from treeselect.models.linear.fit import LinearFit
-from treeselect.models.linear.maketables import (
-    OTHER_ROWS,
-    ModelColumn,
-    Tabled,
-    changed_labels,
-    coefficient_frame,
-)
 from treeselect.models.linear.statistics import dispersion_fact, fit_statistics
 from treeselect.printing import MOST_ROWS, Summarised, Summary, SummaryContent, count_text, p_text
 from treeselect.resampling.choosing import Choice, Procedure, choose

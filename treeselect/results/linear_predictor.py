@@ -29,8 +29,7 @@ from treeselect.models.linear.coefficients import (
     with_references,
 )
 from treeselect.models.linear.data import LinearData
-from treeselect.models.linear.fit import LinearFit
-from treeselect.models.linear.prediction import LinearRule, Predicted
+from treeselect.models.linear.fit import LinearFit, LinearRule, Predicted
 from treeselect.models.linear.tests import (
     FittedTerms,
     TermTests,

@@ -24,6 +24,11 @@ from treeselect.frames.tables import in_library
 from treeselect.models.boosting import refit_boosting
 from treeselect.models.forest import refit_forest
 from treeselect.models.linear.coefficients import (
+    SAME_ROWS,
+    ModelColumn,
+    Tabled,
+    changed_labels,
+    coefficient_frame,
     coefficient_table,
     error_words,
     exponentiated,
@@ -38,13 +43,6 @@ from treeselect.models.linear.coefficients import (
 )
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
-from treeselect.models.linear.maketables import (
-    SAME_ROWS,
-    ModelColumn,
-    Tabled,
-    changed_labels,
-    coefficient_frame,
-)
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.linear.tests import FittedTerms, fit_terms
 from treeselect.models.model import baseline_of

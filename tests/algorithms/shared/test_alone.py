@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.algorithms.search.exchanging import Alone
+from treeselect.algorithms.search.judging import Alone
 from treeselect.models.capacity import truth_of
 
 

@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectKBest
 
 import treeselect
 from treeselect.algorithms.registry import METHODS, find_method
-from treeselect.algorithms.search.exchanging import Search
+from treeselect.algorithms.search.exchange import Search
 from treeselect.algorithms.search.revision import Refinement
 from treeselect.algorithms.task import Step, Task, step_of_size
 from treeselect.errors import MethodError

@@ -40,30 +40,13 @@ _LEAST_IMPORTANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class SparsityRules:
-    """Settings of the sparse-forest problem.
+    """Settings of the sparse-forest problem."""
 
-    Attributes
-    ----------
-    rows : ndarray of int64
-        Rows of the problem.
-    held : ndarray of float, shape (n_groups,), or None
-        For a second solution with costs by the importances of the first: the share of each unit's
-        gain that holds out of bag, by which these importances are multiplied.
-    ridge : float
-        Ridge penalty, at least 0.
-    mixed : (int, int) or None
-        Number and seed of Gaussian combinations that replace the rows.
-    loss : Loss or None
-        Replaces the family's loss.
-    constrain : callable or None
-        From :class:`UnitWeights` to a sequence of cvxpy constraints.
-    """
-
-    rows: IntArray
-    held: FloatArray | None
-    ridge: float = 0.0
+    rows: IntArray  # rows of the problem
+    held: FloatArray | None  # for a second solution with costs by the importances of the first
+    ridge: float = 0.0  # ridge penalty, at least 0
     mixed: tuple[int, int] | None = None
-    loss: Loss | None = None
+    loss: Loss | None = None  # replaces the family's loss
     constrain: Callable[[UnitWeights], Sequence[Any]] | None = None
 
 
@@ -80,27 +63,14 @@ class UnitWeights:
     """The weights of the trees as cvxpy expressions, for constraints.
 
     ``weights["age"]`` is the sum of the weights of the trees that use the unit `age`.
-
-    Attributes
-    ----------
-    trees : cvxpy.Variable, shape (n_trees,)
-    uses : ndarray of bool, shape (n_trees, n_units)
-    names : tuple of str
-        The units.
     """
 
-    trees: Any
-    uses: BoolArray
-    names: tuple[str, ...]
+    trees: Any  # (n_trees,)
+    uses: BoolArray  # (n_trees, n_units)
+    names: tuple[str, ...]  # the units
 
     def __getitem__(self, name: str) -> Any:
-        """Sum of the weights of the trees that use a unit.
-
-        Raises
-        ------
-        MethodError
-            If there is no such unit.
-        """
+        """Sum of the weights of the trees that use a unit."""
         if name not in self.names:
             close = near(name, self.names)
             way = did_you_mean(close) if close else f"Available: {listing(self.names)}."
@@ -111,15 +81,7 @@ class UnitWeights:
 
 
 class Sparsifier:
-    """The sparse-forest problem of some trees.
-
-    Parameters
-    ----------
-    problem : Problem
-    weight : ndarray, shape (n_rows,)
-    pool : TreePool
-    rules : SparsityRules
-    """
+    """The sparse-forest problem of some trees."""
 
     def __init__(
         self,
@@ -171,15 +133,7 @@ class Sparsifier:
         return self._step(forest, forest.solve(lam, empty) if np.isfinite(lam) else empty)
 
     def best_subsets(self, sizes: Sequence[int], time_limit: float) -> tuple[Step, ...]:
-        """The empty step, and the best subset of each size at which a further unit helps.
-
-        Parameters
-        ----------
-        sizes : sequence of int
-            Increasing, above the number of units that are forced in.
-        time_limit : float
-            Seconds for each.
-        """
+        """The empty step, and the best subset of each size at which a further unit helps."""
         uses, keep, forest = self._pool.uses, self._problem.groups.keep, self._forest
         steps = [self._step(forest, forest.empty())]
         path = self.path(max(sizes, default=0))

@@ -33,29 +33,14 @@ _SMALLEST = 1e-300
 
 @dataclass(frozen=True, slots=True)
 class TreePool:
-    """Trees, and the leaf of each row.
+    """Trees, and the leaf of each row."""
 
-    Attributes
-    ----------
-    leaves : list of ndarray of uint8, uint16 or int32, each of shape (n_rows,)
-        Leaf of each row in each tree.
-    values : list of ndarray of float, each of shape (n_leaves, n_outputs)
-    gains : ndarray of float, shape (n_trees, n_groups)
-        Gain of each group in each tree, above 0 where the tree uses it.
-    trees : list of Trees
-        On the columns of the problem, or of ``bins``.
-    group_of : ndarray of int64
-        Group of each of these columns.
-    bins : ImportedBins or None
-        Bins of the trees of another library; its features are its columns.
-    """
-
-    leaves: list[LeafArray]
-    values: list[FloatArray]
-    gains: FloatArray
-    trees: list[Trees]
-    group_of: IntArray
-    bins: ImportedBins | None = None
+    leaves: list[LeafArray]  # (n_rows,): leaf of each row in each tree
+    values: list[FloatArray]  # (n_leaves, n_outputs)
+    gains: FloatArray  # gain of each group in each tree, above 0 where the tree uses it
+    trees: list[Trees]  # on the columns of the problem, or of ``bins``
+    group_of: IntArray  # group of each of these columns
+    bins: ImportedBins | None = None  # bins of the trees of another library
 
     @property
     def uses(self) -> BoolArray:
@@ -82,17 +67,7 @@ class TreePool:
 def grown_pool(
     task: Task, rules: BagBoosting, *, forests: int, tree_cost: float
 ) -> tuple[TreePool, bool]:
-    """The trees of several independent forests, and whether all of them converged.
-
-    Parameters
-    ----------
-    task : Task
-    rules : BagBoosting
-    forests : int
-    tree_cost : float
-        Cost of the first split of a tree on a unit of cost 1, in units of the mean squared
-        gradient at the null model.
-    """
+    """The trees of several independent forests, and whether all of them converged."""
     problem, weight, seed = task.problem, task.weight, task.seed
     base, rank = problem.constant(weight), problem.groups.ranks(seed)
     penalty = _tree_penalty(problem, weight, tree_cost) if tree_cost > 0 else None
@@ -127,14 +102,7 @@ def _tree_penalty(problem: Problem, weight: WeightArray, tree_cost: float) -> Sp
 
 
 def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
-    """The trees of a model fitted by another library, unchanged.
-
-    Raises
-    ------
-    MethodError
-        If the model was fitted to unnamed columns, or to columns other than those of the formula,
-        or if its trees predict something else.
-    """
+    """The trees of a model fitted by another library, unchanged."""
     forest = import_forest(model)
     forest = forest.with_features(_column_of_each(_feature_names(model), coded))
     data = forest.bins.bin(coded.columns, np.arange(len(coded.columns)).tolist())

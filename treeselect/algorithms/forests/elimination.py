@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from treeselect.algorithms.forests.importance import Kind, MeasuredForest, RankingForest
+from treeselect.algorithms.forests.ranking import Kind, MeasuredForest, RankingForest
 from treeselect.algorithms.options import (
     flag,
     number,
@@ -62,20 +62,7 @@ def path_of_shares(
     judge: Callable[[BoolArray], Judged],
     score: Callable[[BoolArray], float],
 ) -> tuple[Step, ...]:
-    """Path of the remaining units (see ``Method.path``).
-
-    Parameters
-    ----------
-    method : LeavesShare
-    task : Task
-    judge, score : callable
-        The importances of a set's units, and its training score.
-
-    Raises
-    ------
-    MethodError
-        If there are costs.
-    """
+    """Path of the remaining units (see ``Method.path``)."""
     groups = task.problem.groups
     refuse_costs(method, groups)
     able = can_split(task.problem.data, task.weight) | groups.keep
@@ -114,19 +101,6 @@ def eliminate(
     """Nested sets from the largest on, each with the importances of its units.
 
     Useless units are removed at once.
-
-    Parameters
-    ----------
-    judge : callable
-        Importances of the units of a set.
-    first : ndarray of bool, shape (n_groups,)
-        The largest set: units that can split, and those forced in.
-    keep : ndarray of bool, shape (n_groups,)
-        Units that are never removed.
-    ranks : ndarray of int64, shape (n_groups,)
-        Order of ties.
-    next_size : callable
-        Number of remaining units after the next removal; None at the end.
     """
     left = first
     found: list[tuple[BoolArray, J]] = []
@@ -379,41 +353,18 @@ class VarSelRF(RankingForest):
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
-    """A set, and its forest's assessment.
+    """A set, and its forest's assessment."""
 
-    Attributes
-    ----------
-    importance : ndarray of float, shape (n_groups,)
-        By which the next units are removed.
-    error, standard_error : float
-        See :func:`out_of_bag_error`.
-    train_score : float
-        Score of the out-of-bag predictions.
-    """
-
-    importance: FloatArray
-    error: float
-    standard_error: float
-    train_score: float
+    importance: FloatArray  # (n_groups,): by which the next units are removed
+    error: float  # see :func:`out_of_bag_error`
+    standard_error: float  # see :func:`out_of_bag_error`
+    train_score: float  # score of the out-of-bag predictions
 
 
 def out_of_bag_error(
     problem: Problem, weights: RowWeights, fitted: FloatArray
 ) -> tuple[float, float]:
-    """Mean error of the rows with a prediction, and its standard error over rows or clusters.
-
-    Parameters
-    ----------
-    problem : Problem
-    weights : RowWeights
-    fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
-        Mean response; NaN where there is none.
-
-    Raises
-    ------
-    MethodError
-        If no row has a prediction.
-    """
+    """Mean error of the rows with a prediction, and its standard error over rows or clusters."""
     rows = weights.used & ~np.isnan(fitted.reshape(len(fitted), -1)[:, 0])
     if not rows.any():
         raise MethodError(

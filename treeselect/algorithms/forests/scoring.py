@@ -34,17 +34,10 @@ _SCORED_ROWS = 50_000
 
 
 class OutOfBagFit(NamedTuple):
-    """Out-of-bag predictions of a forest.
-
-    Attributes
-    ----------
-    score : float
-    fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
-        Mean response of each row; NaN for rows that are in every bag.
-    """
+    """Out-of-bag predictions of a forest."""
 
     score: float
-    fitted: FloatArray
+    fitted: FloatArray  # (n_rows,) or (n_rows, n_classes): mean response of each row
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +109,7 @@ def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> floa
 
 
 def score_outside(task: Task, groups: BoolArray, predict: Callable[[], FloatArray]) -> float:
-    """Score of some units by their out-of-bag predictions.
-
-    Parameters
-    ----------
-    task : Task
-    groups : ndarray of bool, shape (n_groups,)
-    predict : callable
-        Out-of-bag predictions of ``truth_of``, shape (n_rows, n_outputs), NaN where there are none;
-        called only if the problem wants scores and there are units.
-
-    Returns
-    -------
-    float
-        NaN if the problem wants no scores, or if no row has a prediction.
-    """
+    """Score of some units by their out-of-bag predictions."""
     problem = task.problem
     if not problem.wants_scores:
         return float("nan")
@@ -160,11 +139,6 @@ def held_shares(task: Task) -> FloatArray:
     A forest of small trees is grown on all units, a third of which are tried at each node. The
     share is the out-of-bag gain of a unit divided by its in-bag gain; 0 if the former is negative,
     or if no tree splits on the unit.
-
-    Returns
-    -------
-    ndarray of float, shape (n_groups,)
-        In [0, 1]; all 1 if no gain holds.
     """
     every = np.ones(len(task.problem.groups.names), dtype=np.bool_)
     grown = grown_forest(task.seeded("reliability"), every, _HELD_TREES, _held_growth)
@@ -186,13 +160,6 @@ def screened(scale: FloatArray, shares: FloatArray | None) -> FloatArray:
 
     The smaller its coefficient, the more of a unit's gain must hold: a unit with coefficient c may
     enter if its share is at least ``1 - c``; at 1, any unit may.
-
-    Parameters
-    ----------
-    scale : ndarray of float, shape (n_groups,)
-        In [0, 1].
-    shares : ndarray of float, shape (n_groups,), or None
-        See :func:`held_shares`; if None, all may enter.
     """
     if shares is None:
         return scale
@@ -218,18 +185,10 @@ _TREES_AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class SharedForest:
-    """Result of a forest whose trees share one set of used units, without its trees.
+    """Result of a forest whose trees share one set of used units, without its trees."""
 
-    Attributes
-    ----------
-    gains : ndarray of float, shape (n_groups,)
-        Unpenalised gain of each unit, mean over the trees; 0 for units that no tree splits on.
-    train_score : float
-        Score of the out-of-bag predictions.
-    """
-
-    gains: FloatArray
-    train_score: float
+    gains: FloatArray  # (n_groups,): unpenalised gain of each unit, mean over the trees
+    train_score: float  # score of the out-of-bag predictions
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,11 +229,6 @@ def forest_target(
     by the sum of squares, centred so that the un-centred criterion does not depend on their mean.
     With an offset, and for survival times, the negative gradient at the null model replaces the
     response; for times, these are the log-rank scores of Hothorn and Lausen (2003).
-
-    Raises
-    ------
-    MethodError
-        If entropy is used for a response without classes, or with an offset.
     """
     family, y = problem.family, problem.y
     if not problem.splits_classes:
@@ -299,13 +253,7 @@ def grow_shared(
     rules: ForestRules,
     scale: FloatArray,
 ) -> SharedForest:
-    """Grow trees one after the other; a unit that one tree uses is open to all later trees.
-
-    Parameters
-    ----------
-    scale : ndarray of float, shape (n_groups,)
-        Factor on the gain of each unit that is not in use, in [0, 1].
-    """
+    """Grow trees one after the other; a unit that one tree uses is open to all later trees."""
     problem, weight, seed = task.problem, task.weight, task.seed
     data, groups = problem.exact or problem.data, problem.groups
     target, has_classes = forest_target(problem, weight, rules.criterion)

@@ -155,20 +155,7 @@ class HSICLasso(RefinedMethod):
 
 
 class KernelFits:
-    """HSIC lasso of one problem at any penalty.
-
-    Parameters
-    ----------
-    task : Task
-        Its seed breaks ties.
-    blocks : Blocks
-        Blocks of the rows with positive weight.
-
-    Attributes
-    ----------
-    relevance : ndarray of float, shape (n_groups,)
-        Inner product of the kernel matrices of each unit and the response, centred and of norm 1.
-    """
+    """HSIC lasso of one problem at any penalty."""
 
     def __init__(self, task: Task, blocks: Blocks) -> None:
         problem, weight = task.problem, task.weight
@@ -260,17 +247,7 @@ class KernelFits:
 
 
 def unit_kernel(coded: CodedColumns, group: int, rows: IntArray, mass: FloatArray) -> Kernel:
-    """The kernel of a unit, from its columns jointly.
-
-    Parameters
-    ----------
-    coded : CodedColumns
-    group : int
-    rows : ndarray of int64
-        The rows with positive weight.
-    mass : ndarray of float, shape (n_used_rows,)
-        Mass of each row.
-    """
+    """The kernel of a unit, from its columns jointly."""
     share = mass / mass.sum()
     numbers, missing, codes = [], [], []
     for j in np.flatnonzero(coded.groups.ids == group):

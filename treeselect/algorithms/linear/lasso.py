@@ -265,21 +265,11 @@ _CONSTANT = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class LinearColumns:
-    """Columns of the rows with weight, unit after unit.
+    """Columns of the rows with weight, unit after unit."""
 
-    Attributes
-    ----------
-    x : ndarray of float, shape (n_used_rows, n_columns)
-        Mean 0 and variance 1 under the weights, unless they were left as they are.
-    start : ndarray of int64, shape (n_groups + 1,)
-        Columns ``start[i]`` to ``start[i + 1] - 1`` belong to the i-th unit of `order`.
-    order : ndarray of int64, shape (n_groups,)
-        The units.
-    """
-
-    x: FloatArray
-    start: IntArray
-    order: IntArray
+    x: FloatArray  # mean 0 and variance 1 under the weights, unless they were left as they are
+    start: IntArray  # (n_groups + 1,)
+    order: IntArray  # (n_groups,): the units
 
 
 def linear_columns(

@@ -134,16 +134,6 @@ class Search:
     """Models of one problem that differ by one unit.
 
     Units are in the order in which ties are broken.
-
-    Parameters
-    ----------
-    task : Task
-    rules : Stepwise
-
-    Raises
-    ------
-    MethodError
-        If there are too many columns for backward selection.
     """
 
     def __init__(self, task: Task, rules: Stepwise) -> None:

@@ -139,26 +139,13 @@ class SVMRFE(RefinedMethod):
 
 @dataclass(frozen=True, slots=True)
 class UnitWeights:
-    """Importances from a trained machine.
+    """Importances from a trained machine."""
 
-    Attributes
-    ----------
-    importance : ndarray of float, shape (n_groups,)
-        Sum of the squared weights of the columns; minus infinity for units without columns.
-    """
-
-    importance: FloatArray
+    importance: FloatArray  # (n_groups,): sum of the squared weights of the columns
 
 
 class LinearMachine:
-    """Support vector machines of one problem on any set of units.
-
-    Parameters
-    ----------
-    task : Task
-    C, epsilon
-        See :class:`SVMRFE`.
-    """
+    """Support vector machines of one problem on any set of units."""
 
     def __init__(self, task: Task, C: float, epsilon: float) -> None:
         problem, weight = task.problem, task.weight

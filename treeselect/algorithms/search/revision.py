@@ -18,7 +18,7 @@ import numpy as np
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.method import Method
 from treeselect.algorithms.options import flag
-from treeselect.algorithms.search.exchanging import Found, Search, usual_trees
+from treeselect.algorithms.search.exchange import Found, Search, usual_trees
 from treeselect.algorithms.search.judging import Judge, rows_to_judge
 from treeselect.algorithms.task import (
     Step,
@@ -43,10 +43,6 @@ class Refinement:
     All sets are judged by the out-of-bag error of forests on them, with the same bags. A set of the
     method is replaced only if the error falls by more than its standard error, so the refined set
     never has a higher error.
-
-    Parameters
-    ----------
-    task : Task
     """
 
     def __init__(self, task: Task) -> None:
@@ -74,11 +70,6 @@ class Refinement:
         first units of a held-out ranking, with sets of the backward pass from more of these and
         from a larger step, and with the set of one unit fewer plus one. A path over all sizes ends
         when further units do not help.
-
-        Parameters
-        ----------
-        steps : sequence of Step
-            In any order; the first of each size is used.
         """
         of_size = best_of_each_size(steps)
         own = [of_size[size] for size in sorted(of_size)]
@@ -162,12 +153,6 @@ class BackwardPass:
     (see ``Judge.rise``). After the first removal, units are tried in order of the error that their
     removal left when last tried, and the first redundant one is dropped: this takes about ``2 s``
     forests for s units instead of ``s ** 2 / 2``. Units that are forced in stay.
-
-    Parameters
-    ----------
-    task : Task
-    judge : Judge, optional
-        Judge of the sets; by default one of 200 trees, down to 50 on more than 3,000 rows.
     """
 
     def __init__(self, task: Task, judge: Judge | None = None) -> None:
@@ -284,17 +269,6 @@ def with_cuts(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
     units. It gives way to the best of those that cost no more, and whose out-of-bag error is lower
     by more than the standard error of the difference (see ``Judge.rise``), with forests of 100
     trees, down to 30 on more than 3,000 rows.
-
-    Parameters
-    ----------
-    task : Task
-    steps : sequence of Step
-        All that were found, in any order.
-
-    Returns
-    -------
-    tuple of Step
-        In order of increasing size, at most one of each.
     """
     groups, of_size = task.problem.groups, best_of_each_size(steps)
     keep = groups.keep
@@ -365,24 +339,7 @@ def trace(
     task: Task,
     end: Callable[[Sequence[Step]], Sequence[Step]],
 ) -> tuple[Step, ...]:
-    """Steps of sizes up to the largest that is wanted.
-
-    Parameters
-    ----------
-    try_at : callable
-        The step at a position between 0, where only units forced in are selected, and 1, the least
-        regularised.
-    task : Task
-        The search goes on until an ensemble of `max_size` is found, or until the values on both
-        sides of it are too close; then the next larger ensemble ends the path.
-    end : callable
-        Applied to all steps found, before one of each size is kept.
-
-    Returns
-    -------
-    tuple of Step
-        In order of increasing size.
-    """
+    """Steps of sizes up to the largest that is wanted."""
     trials: dict[float, Step] = {}
     with ThreadPoolExecutor(task.n_threads) as pool:
         positions: Sequence[float] = _FIRST
@@ -436,16 +393,7 @@ class PrunedMethod(Method):
         fixed: Step | None,
         task: Task,
     ) -> tuple[Step, ...]:
-        """The step at a fixed tuning parameter, or a path, after the final revision.
-
-        Parameters
-        ----------
-        try_at : callable
-            See ``trace``.
-        fixed : Step or None
-            The step at the tuning parameter, if that is fixed.
-        task : Task
-        """
+        """The step at a fixed tuning parameter, or a path, after the final revision."""
         if fixed is not None:
             return self.path_at(fixed, task)
         return trace(try_at, task, functools.partial(self._ended, task))
