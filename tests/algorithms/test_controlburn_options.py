@@ -157,10 +157,7 @@ def test_unknown_keywords_and_the_signature():
         ControlBurn(deep=1)
     with pytest.raises(AttributeError, match="no attribute 'deep'"):
         ControlBurn().deep  # noqa: B018
-    assert set(inspect.signature(ControlBurn).parameters) == {
-        *ControlBurn.defaults(),
-        "solver",
-    }
+    assert set(inspect.signature(ControlBurn).parameters) == {*ControlBurn.defaults(), "solver"}
 
 
 def test_objects_are_shown_as_they_were_typed():

@@ -111,9 +111,7 @@ def test_constraints_shape_the_selection(data):
     weight = free.model.trees().explode("terms").groupby("terms")["weight"].sum()
     assert weight["a"] > 0.2
     held = fit_of(
-        data,
-        constraints=lambda weights: [weights["a"] <= 0.1, weights["e"] >= 0.05],
-        **options,
+        data, constraints=lambda weights: [weights["a"] <= 0.1, weights["e"] >= 0.05], **options
     )
     found = held.model.trees().explode("terms").groupby("terms")["weight"].sum()
     assert found["a"] == pytest.approx(0.1, abs=1e-4)

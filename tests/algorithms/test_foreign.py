@@ -113,11 +113,7 @@ def test_steps_forward(linear):
 
 @pytest.mark.parametrize(
     "selector",
-    [
-        SelectFdr(f_regression),
-        RFECV(LEAST_SQUARES, cv=3),
-        SelectFdr(f_regression, alpha=1e-300),
-    ],
+    [SelectFdr(f_regression), RFECV(LEAST_SQUARES, cv=3), SelectFdr(f_regression, alpha=1e-300)],
 )
 def test_a_set_of_its_own_size(linear, selector):
     fit = select(linear, selector)

@@ -222,10 +222,7 @@ HALF = np.array([0.5, 0.5])
         (lambda self, task: [treeselect.Step(1, HALF, HALF, 0.5)], "True or False in `selected`"),
         (lambda self, task: [treeselect.Step(1, HALF > 0, -HALF, 0.5)], "of at least 0"),
         (lambda self, task: [treeselect.Step(1, HALF > 0, HALF * np.nan, 0.5)], "a finite number"),
-        (
-            lambda self, task: [treeselect.Step(1, HALF > 1, HALF, 0.5)],
-            "0 for terms not selected",
-        ),
+        (lambda self, task: [treeselect.Step(1, HALF > 1, HALF, 0.5)], "0 for terms not selected"),
     ],
 )
 def test_answers_that_are_no_path(data, made, said):

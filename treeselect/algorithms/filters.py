@@ -18,12 +18,7 @@ from treeselect.algorithms.information import (
     uncertainties,
     unit_cells,
 )
-from treeselect.algorithms.options import (
-    choice,
-    integer,
-    number,
-    refuse_costs,
-)
+from treeselect.algorithms.options import choice, integer, number, refuse_costs
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, first_units, ranked_step

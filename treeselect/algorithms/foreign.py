@@ -14,11 +14,7 @@ from numpy.typing import NDArray
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.linear.lasso import LinearColumns, linear_columns
 from treeselect.algorithms.method import OWN
-from treeselect.algorithms.options import (
-    MOST_UNITS,
-    flag,
-    refuse_costs,
-)
+from treeselect.algorithms.options import MOST_UNITS, flag, refuse_costs
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.selectors import (
@@ -203,11 +199,7 @@ class ForeignSelector(RefinedMethod):
     def options(self) -> dict[str, Any]:
         """All options by name: the call that creates the selector, and all its parameters."""
         words = self.words
-        return {
-            "selector": words.text,
-            **self._plain_options(),
-            "parameters": words.parameters,
-        }
+        return {"selector": words.text, **self._plain_options(), "parameters": words.parameters}
 
     def _plain_options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("columns", "standardise", "prune", "refine")}

@@ -41,11 +41,7 @@ WHOLE = step(0.4, a=0.5, b=0.3, n1=0.1, n2=0.05, n3=0.05)
 
 def test_noise_gives_way_to_the_most_important_of_a_larger_set():
     found = with_cuts(task_of(), [NULL, NOISE, WHOLE])
-    assert [(names(s), s.size) for s in found] == [
-        ("", 0),
-        ("a", 1),
-        ("ab123", 5),
-    ]
+    assert [(names(s), s.size) for s in found] == [("", 0), ("a", 1), ("ab123", 5)]
     one = found[1]
     assert (one.tuning, one.importance.tolist(), one.cut_from) == (0.4, [1, 0, 0, 0, 0], None)
     assert one.train_score > 0.5  # of a forest on it, not that of the larger one

@@ -84,11 +84,7 @@ class Sparsifier:
     """The sparse-forest problem of some trees."""
 
     def __init__(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        pool: TreePool,
-        rules: SparsityRules,
+        self, problem: Problem, weight: WeightArray, pool: TreePool, rules: SparsityRules
     ) -> None:
         self._problem, self._pool, self._rules = problem, pool, rules
         rows = rules.rows

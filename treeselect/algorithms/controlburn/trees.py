@@ -13,11 +13,7 @@ from treeselect.algorithms.task import Task
 from treeselect.arguments.checks import answer
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
-from treeselect.engine.ensembles.bag_boosting import (
-    BagBoosting,
-    BoostedBag,
-    bag_boost,
-)
+from treeselect.engine.ensembles.bag_boosting import BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.ensembles.forests import Sampling
 from treeselect.engine.ensembles.prediction import mark_leaves
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, group_gains

@@ -10,11 +10,7 @@ from typing import ClassVar, Protocol, TypeVar
 import numpy as np
 
 from treeselect.algorithms.forests.ranking import Kind, MeasuredForest, RankingForest
-from treeselect.algorithms.options import (
-    flag,
-    number,
-    refuse_costs,
-)
+from treeselect.algorithms.options import flag, number, refuse_costs
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.task import Step, Task, first_units, ranked_step, ranking
 from treeselect.designs.problem import Problem

@@ -9,13 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.options import (
-    MOST_DEPTH,
-    MOST_LEAF,
-    flag,
-    integer,
-    number,
-)
+from treeselect.algorithms.options import MOST_DEPTH, MOST_LEAF, flag, integer, number
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, step_of_gains

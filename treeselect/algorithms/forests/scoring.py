@@ -248,11 +248,7 @@ def forest_target(
     return target_of_mean(y - _HALF, weight), False
 
 
-def grow_shared(
-    task: Task,
-    rules: ForestRules,
-    scale: FloatArray,
-) -> SharedForest:
+def grow_shared(task: Task, rules: ForestRules, scale: FloatArray) -> SharedForest:
     """Grow trees one after the other; a unit that one tree uses is open to all later trees."""
     problem, weight, seed = task.problem, task.weight, task.seed
     data, groups = problem.exact or problem.data, problem.groups

@@ -10,11 +10,7 @@ import numpy as np
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.information import joint_cells, row_mass
 from treeselect.algorithms.linear.lasso import of_number, standardised
-from treeselect.algorithms.options import (
-    MOST_UNITS,
-    integer,
-    number,
-)
+from treeselect.algorithms.options import MOST_UNITS, integer, number
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step

@@ -9,11 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from treeselect.algorithms.linear.lasso import linear_columns
-from treeselect.algorithms.options import (
-    choice,
-    number,
-    refuse_costs,
-)
+from treeselect.algorithms.options import choice, number, refuse_costs
 from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step

@@ -180,11 +180,7 @@ class Judge:
         return float(np.average(error[known], weights=self._weight[known]))
 
     def rise(
-        self,
-        before: BoolArray,
-        after: BoolArray,
-        base: BoolArray | None = None,
-        share: float = 0.5,
+        self, before: BoolArray, after: BoolArray, base: BoolArray | None = None, share: float = 0.5
     ) -> tuple[float, float]:
         """Increase of the error from one set to another, with its standard error.
 

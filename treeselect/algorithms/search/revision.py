@@ -335,9 +335,7 @@ _FINEST = 2.0**-8
 
 
 def trace(
-    try_at: Callable[[float], Step],
-    task: Task,
-    end: Callable[[Sequence[Step]], Sequence[Step]],
+    try_at: Callable[[float], Step], task: Task, end: Callable[[Sequence[Step]], Sequence[Step]]
 ) -> tuple[Step, ...]:
     """Steps of sizes up to the largest that is wanted."""
     trials: dict[float, Step] = {}
@@ -388,10 +386,7 @@ class PrunedMethod(Method):
     prune: bool = field(default=False, metadata=flag())
 
     def path_of(
-        self,
-        try_at: Callable[[float], Step],
-        fixed: Step | None,
-        task: Task,
+        self, try_at: Callable[[float], Step], fixed: Step | None, task: Task
     ) -> tuple[Step, ...]:
         """The step at a fixed tuning parameter, or a path, after the final revision."""
         if fixed is not None:
