@@ -19,7 +19,7 @@ from treeselect.algorithms.information import (
     unit_cells,
 )
 from treeselect.algorithms.options import choice, integer, number, refuse_costs
-from treeselect.algorithms.references import Reference
+from treeselect.algorithms.references import HALL_1999, HALL_2000, PENG_2005, YU_2003, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, first_units, ranked_step
 from treeselect.designs.problem import FeatureGroups
@@ -71,12 +71,6 @@ class MRMR(RefinedMethod):
     score is the out-of-bag score of a forest of 100 trees on the terms of the step, grown like the
     final model. Constant terms never enter.
 
-    References
-    ----------
-    .. [1] H. Peng, F. Long, C. Ding (2005). Feature selection based on mutual information criteria
-       of max-dependency, max-relevance, and min-redundancy. IEEE Transactions on Pattern Analysis
-       and Machine Intelligence 27, 1226-1238.
-
     Examples
     --------
     >>> import treeselect
@@ -92,17 +86,7 @@ class MRMR(RefinedMethod):
 
     name: ClassVar[str] = "mrmr"
     title: ClassVar[str] = "Minimum redundancy, maximum relevance (mRMR)"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("H. Peng", "F. Long", "C. Ding"),
-            2005,
-            "Feature selection based on mutual information criteria of max-dependency,"
-            " max-relevance, and min-redundancy",
-            journal="IEEE TPAMI",
-            volume="27",
-            pages="1226-1238",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (PENG_2005,)
     tuning_name: ClassVar[str] = "threshold"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
@@ -201,12 +185,6 @@ class FCBF(RefinedMethod):
     remove only weaker ones. Training scores are those of :class:`MRMR`. Pairs of terms are computed
     only as needed. A group (``groups=``) counts as one term.
 
-    References
-    ----------
-    .. [1] L. Yu, H. Liu (2003). Feature selection for high-dimensional data: a fast
-       correlation-based filter solution. Proceedings of the 20th International Conference on
-       Machine Learning, 856-863.
-
     Examples
     --------
     >>> import treeselect
@@ -221,15 +199,7 @@ class FCBF(RefinedMethod):
 
     name: ClassVar[str] = "fcbf"
     title: ClassVar[str] = "Fast correlation-based filter (FCBF)"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("L. Yu", "H. Liu"),
-            2003,
-            "Feature selection for high-dimensional data: a fast correlation-based filter solution",
-            book="Proceedings of ICML 20",
-            pages="856-863",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (YU_2003,)
     tuning_name: ClassVar[str] = "delta"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
@@ -331,14 +301,6 @@ class CFS(RefinedMethod):
     importance of a term is its symmetrical uncertainty with the response. Training scores are those
     of :class:`MRMR`. Constant terms never enter.
 
-    References
-    ----------
-    .. [1] M. A. Hall (1999). Correlation-based feature selection for machine learning. Thesis,
-       University of Waikato.
-    .. [2] M. A. Hall (2000). Correlation-based feature selection for discrete and numeric class
-       machine learning. Proceedings of the 17th International Conference on Machine Learning,
-       359-366.
-
     Examples
     --------
     >>> import treeselect
@@ -353,15 +315,8 @@ class CFS(RefinedMethod):
 
     name: ClassVar[str] = "cfs"
     title: ClassVar[str] = "Correlation-based feature selection (CFS)"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("M. A. Hall",),
-            2000,
-            "Correlation-based feature selection for discrete and numeric class machine learning",
-            book="Proceedings of ICML 17",
-            pages="359-366",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (HALL_2000,)
+    cited: ClassVar[tuple[Reference, ...]] = (HALL_1999, HALL_2000)
     tuning_name: ClassVar[str] = "gain"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True

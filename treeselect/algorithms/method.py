@@ -16,7 +16,7 @@ import numpy as np
 
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.options import check_options
-from treeselect.algorithms.references import Reference, texts
+from treeselect.algorithms.references import Reference, texts, with_references
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.arguments.checks import NotGiven, described
 from treeselect.engine.arrays import BoolArray, FloatArray
@@ -103,6 +103,11 @@ class Method:
     searches_on: ClassVar[int | None] = None
     left_out: ClassVar[str] = "the others do not improve the ensemble"
     own_value: ClassVar[float | None] = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = vars(cls)
+        with_references(cls, own.get("cited", own.get("references")))
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -33,7 +33,7 @@ from treeselect.algorithms.controlburn.trees import (
 )
 from treeselect.algorithms.forests.scoring import held_shares
 from treeselect.algorithms.method import Method, same
-from treeselect.algorithms.references import Reference
+from treeselect.algorithms.references import LIU_2021, Reference
 from treeselect.algorithms.search.revision import NO_FURTHER, BackwardPass, Refinement, prune_path
 from treeselect.algorithms.task import Step, Task
 from treeselect.arguments.checks import described
@@ -200,11 +200,6 @@ class ControlBurn(Method):
     defaults differ from the paper in pooling five forests and in adaptive costs; :meth:`published`
     gives the paper's form. A group (``groups=``) counts as one term.
 
-    References
-    ----------
-    .. [1] B. Liu, M. Xie, M. Udell (2021). ControlBurn: Feature Selection by Sparse Forests.
-       KDD '21, 1045-1054.
-
     Examples
     --------
     >>> from treeselect import BestSubset, ControlBurn, Forest
@@ -243,15 +238,7 @@ class ControlBurn(Method):
 
     name: ClassVar[str] = "controlburn"
     title: ClassVar[str] = "ControlBurn"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("B. Liu", "M. Xie", "M. Udell"),
-            2021,
-            "ControlBurn: Feature Selection by Sparse Forests",
-            book="KDD '21",
-            pages="1045-1054",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (LIU_2021,)
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = False

@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect.algorithms.forests.ranking import Kind, MeasuredForest, RankingForest
 from treeselect.algorithms.options import flag, number, refuse_costs
-from treeselect.algorithms.references import Reference
+from treeselect.algorithms.references import DIAZ_2006, GUYON_2002, Reference
 from treeselect.algorithms.task import Step, Task, first_units, ranked_step, ranking
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -159,13 +159,6 @@ class RecursiveElimination(RankingForest):
     terms of the step, grown like the final model. Right-censored times are handled as in
     :class:`ForestImportance`. A group (``groups=``) counts as one term.
 
-    References
-    ----------
-    .. [1] I. Guyon, J. Weston, S. Barnhill, V. Vapnik (2002). Gene selection for cancer
-       classification using support vector machines. Machine Learning 46, 389-422.
-    .. [2] R. Diaz-Uriarte, S. Alvarez de Andres (2006). Gene selection and classification of
-       microarray data using random forest. BMC Bioinformatics 7, 3.
-
     Examples
     --------
     >>> import treeselect
@@ -181,16 +174,8 @@ class RecursiveElimination(RankingForest):
 
     name: ClassVar[str] = "rfe"
     title: ClassVar[str] = "Recursive feature elimination with random forests (RFE)"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("I. Guyon", "J. Weston", "S. Barnhill", "V. Vapnik"),
-            2002,
-            "Gene selection for cancer classification using support vector machines",
-            journal="Machine Learning",
-            volume="46",
-            pages="389-422",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (GUYON_2002,)
+    cited: ClassVar[tuple[Reference, ...]] = (GUYON_2002, DIAZ_2006)
     tuning_name: ClassVar[str] = "share"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
@@ -261,11 +246,6 @@ class VarSelRF(RankingForest):
     the set's own forest. Terms on which no tree of the ranking forest splits are removed at once. A
     group (``groups=``) counts as one term.
 
-    References
-    ----------
-    .. [1] R. Diaz-Uriarte, S. Alvarez de Andres (2006). Gene selection and classification of
-       microarray data using random forest. BMC Bioinformatics 7, 3.
-
     Examples
     --------
     >>> import treeselect
@@ -284,16 +264,7 @@ class VarSelRF(RankingForest):
 
     name: ClassVar[str] = "varselrf"
     title: ClassVar[str] = "Backward elimination by out-of-bag error (varSelRF)"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("R. Diaz-Uriarte", "S. Alvarez de Andres"),
-            2006,
-            "Gene selection and classification of microarray data using random forest",
-            journal="BMC Bioinformatics",
-            volume="7",
-            pages="3",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (DIAZ_2006,)
     tuning_name: ClassVar[str] = "c_sd"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True

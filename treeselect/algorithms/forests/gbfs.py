@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeselect.algorithms.options import MOST_DEPTH, MOST_LEAF, flag, integer, number
-from treeselect.algorithms.references import Reference
+from treeselect.algorithms.references import XU_2014, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.arguments.checks import described, finite, members
@@ -84,11 +84,6 @@ class GBFS(RefinedMethod):
     the martingale residuals. The path starts at the value of `mu` at which no term enters. A cost
     shared by several terms is charged to each of them. A group (``groups=``) counts as one term.
 
-    References
-    ----------
-    .. [1] Z. Xu, G. Huang, K. Q. Weinberger, A. X. Zheng (2014). Gradient boosted feature
-       selection. KDD '14, 522-531.
-
     Examples
     --------
     >>> import treeselect
@@ -112,15 +107,7 @@ class GBFS(RefinedMethod):
 
     name: ClassVar[str] = "gbfs"
     title: ClassVar[str] = "Gradient boosted feature selection (GBFS)"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("Z. Xu", "G. Huang", "K. Q. Weinberger", "A. X. Zheng"),
-            2014,
-            "Gradient boosted feature selection",
-            book="KDD '14",
-            pages="522-531",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (XU_2014,)
     tuning_name: ClassVar[str] = "mu"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = False

@@ -27,7 +27,7 @@ from treeselect.algorithms.options import (
     number,
     refuse_costs,
 )
-from treeselect.algorithms.references import Reference
+from treeselect.algorithms.references import BREIMAN_2001, KURSA_2010, LI_2019, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import (
     CONFIRMED,
@@ -184,12 +184,6 @@ class ForestImportance(RankingForest):
     all forests of this package, trees split the martingale residuals of the null model, within
     strata: the log-rank scores of Hothorn and Lausen (2003).
 
-    References
-    ----------
-    .. [1] L. Breiman (2001). Random forests. Machine Learning 45, 5-32.
-    .. [2] X. Li, Y. Wang, S. Basu, K. Kumbier, B. Yu (2019). A debiased MDI feature importance
-       measure for random forests. NeurIPS 2019.
-
     Examples
     --------
     >>> import treeselect
@@ -203,16 +197,8 @@ class ForestImportance(RankingForest):
 
     name: ClassVar[str] = "importance"
     title: ClassVar[str] = "Random forest importance"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("L. Breiman",),
-            2001,
-            "Random forests",
-            journal="Machine Learning",
-            volume="45",
-            pages="5-32",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (BREIMAN_2001,)
+    cited: ClassVar[tuple[Reference, ...]] = (BREIMAN_2001, LI_2019)
     tuning_name: ClassVar[str] = "threshold"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
@@ -309,11 +295,6 @@ class Boruta(RankingForest):
     right-censored times are those of :class:`ForestImportance`. A group (``groups=``) counts as one
     term.
 
-    References
-    ----------
-    .. [1] M. B. Kursa, W. R. Rudnicki (2010). Feature selection with the Boruta package. Journal
-       of Statistical Software 36(11).
-
     Examples
     --------
     >>> import treeselect
@@ -335,16 +316,7 @@ class Boruta(RankingForest):
 
     name: ClassVar[str] = "boruta"
     title: ClassVar[str] = "Boruta (shadow features)"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("M. B. Kursa", "W. R. Rudnicki"),
-            2010,
-            "Feature selection with the Boruta package",
-            journal="Journal of Statistical Software",
-            volume="36",
-            number="11",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (KURSA_2010,)
     tuning_name: ClassVar[str] = "level"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True

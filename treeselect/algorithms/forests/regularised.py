@@ -28,7 +28,7 @@ from treeselect.algorithms.options import (
     number,
     refuse_together,
 )
-from treeselect.algorithms.references import Reference
+from treeselect.algorithms.references import DENG_2012, DENG_2013, HOTHORN_2003, ZHU_2009, Reference
 from treeselect.algorithms.search.revision import DrawnMethod
 from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.designs.problem import Problem
@@ -175,14 +175,6 @@ class RRF(_RegularisedForest):
     at the null model. For right-censored times, this gradient is the martingale residual of the
     null model, within strata: the log-rank score of [3]_; nodes are split by its sum of squares.
 
-    References
-    ----------
-    .. [1] H. Deng, G. Runger (2013). Gene selection with guided regularized random forest.
-       Pattern Recognition 46, 3483-3489.
-    .. [2] H. Deng, G. Runger (2012). Feature selection via regularized trees. IJCNN 2012.
-    .. [3] T. Hothorn, B. Lausen (2003). On the exact distribution of maximally selected rank
-       statistics. Computational Statistics & Data Analysis 43, 121-137.
-
     Examples
     --------
     >>> import treeselect
@@ -196,16 +188,8 @@ class RRF(_RegularisedForest):
 
     name: ClassVar[str] = "rrf"
     title: ClassVar[str] = "Regularised random forest (RRF)"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("H. Deng", "G. Runger"),
-            2013,
-            "Gene selection with guided regularized random forest",
-            journal="Pattern Recognition",
-            volume="46",
-            pages="3483-3489",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (DENG_2013,)
+    cited: ClassVar[tuple[Reference, ...]] = (DENG_2013, DENG_2012, HOTHORN_2003)
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
@@ -258,11 +242,6 @@ class GRRF(_RegularisedForest):
     :class:`RRF`. A group (``groups=``) counts as one term. With ``gamma=None``, sets of the path
     give way to larger ones as in :class:`RRF`.
 
-    References
-    ----------
-    .. [1] H. Deng, G. Runger (2013). Gene selection with guided regularized random forest.
-       Pattern Recognition 46, 3483-3489.
-
     Examples
     --------
     >>> import treeselect
@@ -277,7 +256,7 @@ class GRRF(_RegularisedForest):
 
     name: ClassVar[str] = "grrf"
     title: ClassVar[str] = "Guided regularised random forest (GRRF)"
-    references: ClassVar[tuple[Reference, ...]] = RRF.references
+    references: ClassVar[tuple[Reference, ...]] = (DENG_2013,)
     tuning_name: ClassVar[str] = "gamma"
     splits_exactly: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
@@ -369,12 +348,6 @@ class RBoost(DrawnMethod):
     :class:`RRF`. The training scores of a path are out of bag, those of forests of 100 trees on its
     sets; that of a given `lam` is of the ensemble on its own rows.
 
-    References
-    ----------
-    .. [1] H. Deng, G. Runger (2012). Feature selection via regularized trees. IJCNN 2012.
-    .. [2] J. Zhu, H. Zou, S. Rosset, T. Hastie (2009). Multi-class AdaBoost. Statistics and Its
-       Interface 2, 349-360.
-
     Examples
     --------
     >>> import treeselect
@@ -396,14 +369,8 @@ class RBoost(DrawnMethod):
 
     name: ClassVar[str] = "rboost"
     title: ClassVar[str] = "Regularised boosted trees (RBoost)"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("H. Deng", "G. Runger"),
-            2012,
-            "Feature selection via regularized trees",
-            book="IJCNN 2012",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (DENG_2012,)
+    cited: ClassVar[tuple[Reference, ...]] = (DENG_2012, ZHU_2009)
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False

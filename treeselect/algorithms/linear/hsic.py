@@ -11,7 +11,7 @@ from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.information import joint_cells, row_mass
 from treeselect.algorithms.linear.lasso import of_number, standardised
 from treeselect.algorithms.options import MOST_UNITS, integer, number
-from treeselect.algorithms.references import Reference
+from treeselect.algorithms.references import CLIMENTE_2019, YAMADA_2014, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.designs.problem import CodedColumns, Problem
@@ -83,13 +83,6 @@ class HSICLasso(RefinedMethod):
     solution near the end of the first interval of penalties with that size. It ends when no other
     term adds to those selected. Training scores are those of :class:`MRMR`.
 
-    References
-    ----------
-    .. [1] M. Yamada, W. Jitkrittum, L. Sigal, E. P. Xing, M. Sugiyama (2014). High-dimensional
-       feature selection by feature-wise kernelized lasso. Neural Computation 26, 185-207.
-    .. [2] H. Climente-Gonzalez, C.-A. Azencott, S. Kaski, M. Yamada (2019). Block HSIC lasso:
-       model-free biomarker detection for ultra-high dimensional data. Bioinformatics 35, i427-i435.
-
     Examples
     --------
     >>> import treeselect
@@ -105,16 +98,8 @@ class HSICLasso(RefinedMethod):
 
     name: ClassVar[str] = "hsic_lasso"
     title: ClassVar[str] = "HSIC lasso"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("M. Yamada", "W. Jitkrittum", "L. Sigal", "E. P. Xing", "M. Sugiyama"),
-            2014,
-            "High-dimensional feature selection by feature-wise kernelized lasso",
-            journal="Neural Computation",
-            volume="26",
-            pages="185-207",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (YAMADA_2014,)
+    cited: ClassVar[tuple[Reference, ...]] = (YAMADA_2014, CLIMENTE_2019)
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True

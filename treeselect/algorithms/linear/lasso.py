@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.options import number
-from treeselect.algorithms.references import Reference
+from treeselect.algorithms.references import MEIER_2008, YUAN_2006, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.designs.problem import CodedColumns
@@ -93,13 +93,6 @@ class Lasso(RefinedMethod):
     contribution to the linear predictor. For each size, the path has the last solution before the
     set changes. The final model is a random forest on the selected terms, as for the other methods.
 
-    References
-    ----------
-    .. [1] M. Yuan, Y. Lin (2006). Model selection and estimation in regression with grouped
-       variables. Journal of the Royal Statistical Society B 68, 49-67.
-    .. [2] L. Meier, S. van de Geer, P. Buhlmann (2008). The group lasso for logistic regression.
-       Journal of the Royal Statistical Society B 70, 53-71.
-
     Examples
     --------
     >>> import treeselect
@@ -113,16 +106,8 @@ class Lasso(RefinedMethod):
 
     name: ClassVar[str] = "lasso"
     title: ClassVar[str] = "Group lasso"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("M. Yuan", "Y. Lin"),
-            2006,
-            "Model selection and estimation in regression with grouped variables",
-            journal="Journal of the Royal Statistical Society B",
-            volume="68",
-            pages="49-67",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (YUAN_2006,)
+    cited: ClassVar[tuple[Reference, ...]] = (YUAN_2006, MEIER_2008)
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True

@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.algorithms.linear.lasso import linear_columns
 from treeselect.algorithms.options import choice, number, refuse_costs
-from treeselect.algorithms.references import Reference
+from treeselect.algorithms.references import SCHWARZ_1978, VENABLES_2002, VOLINSKY_2000, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.engine.arrays import BoolArray
@@ -74,14 +74,6 @@ class Stepwise(RefinedMethod):
     in -2 log-likelihood when each term is left out. The final model is a random forest on the
     selected terms, as for the other methods.
 
-    References
-    ----------
-    .. [1] G. Schwarz (1978). Estimating the dimension of a model. Annals of Statistics 6, 461-464.
-    .. [2] W. N. Venables, B. D. Ripley (2002). Modern Applied Statistics with S. Springer, section
-       6.8.
-    .. [3] C. T. Volinsky, A. E. Raftery (2000). Bayesian information criterion for censored
-       survival models. Biometrics 56, 256-262.
-
     Examples
     --------
     >>> import treeselect
@@ -97,16 +89,8 @@ class Stepwise(RefinedMethod):
 
     name: ClassVar[str] = "stepwise"
     title: ClassVar[str] = "Stepwise regression"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("G. Schwarz",),
-            1978,
-            "Estimating the dimension of a model",
-            journal="Annals of Statistics",
-            volume="6",
-            pages="461-464",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (SCHWARZ_1978,)
+    cited: ClassVar[tuple[Reference, ...]] = (SCHWARZ_1978, VENABLES_2002, VOLINSKY_2000)
     tuning_name: ClassVar[str] = "penalty"
     left_out: ClassVar[str] = "the others do not improve the fit"
     splits_exactly: ClassVar[bool] = False

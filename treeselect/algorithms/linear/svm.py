@@ -12,7 +12,7 @@ from treeselect.algorithms.forests.elimination import path_of_shares
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.linear.lasso import linear_columns
 from treeselect.algorithms.options import check_number, number
-from treeselect.algorithms.references import Reference
+from treeselect.algorithms.references import GUYON_2002, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task
 from treeselect.designs.problem import Problem
@@ -86,11 +86,6 @@ class SVMRFE(RefinedMethod):
     score of a forest of 100 trees on the terms of the step, grown like the final model. A group
     (``groups=``) counts as one term.
 
-    References
-    ----------
-    .. [1] I. Guyon, J. Weston, S. Barnhill, V. Vapnik (2002). Gene selection for cancer
-       classification using support vector machines. Machine Learning 46, 389-422.
-
     Examples
     --------
     >>> import treeselect
@@ -107,16 +102,7 @@ class SVMRFE(RefinedMethod):
 
     name: ClassVar[str] = "svm_rfe"
     title: ClassVar[str] = "Recursive feature elimination with a linear SVM (SVM-RFE)"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("I. Guyon", "J. Weston", "S. Barnhill", "V. Vapnik"),
-            2002,
-            "Gene selection for cancer classification using support vector machines",
-            journal="Machine Learning",
-            volume="46",
-            pages="389-422",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (GUYON_2002,)
     tuning_name: ClassVar[str] = "share"
     splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True

@@ -12,7 +12,14 @@ import numpy as np
 from treeselect.algorithms.forests.scoring import score_outside
 from treeselect.algorithms.method import Method
 from treeselect.algorithms.options import integer, number
-from treeselect.algorithms.references import Reference, texts
+from treeselect.algorithms.references import (
+    KELLEY_1935,
+    KIM_2004,
+    PUDIL_1994,
+    ZHU_2020,
+    Reference,
+    texts,
+)
 from treeselect.algorithms.search.judging import (
     Alone,
     Judge,
@@ -492,16 +499,6 @@ class ExchangeSearch(Method):
     Exchanges correspond to the splicing step of best-subset selection in linear models [1]_ and to
     the backward steps of floating search [2]_.
 
-    References
-    ----------
-    .. [1] J. Zhu, C. Wen, J. Zhu, H. Zhang, X. Wang (2020). A polynomial algorithm for best-subset
-       selection problem. PNAS 117(52), 33117-33123.
-    .. [2] P. Pudil, J. Novovicova, J. Kittler (1994). Floating search methods in feature selection.
-       Pattern Recognition Letters 15(11), 1119-1125.
-    .. [3] T. L. Kelley (1935). An unbiased correlation ratio measure. PNAS 21(9), 554-559.
-    .. [4] Y.-J. Kim, C. Gu (2004). Smoothing spline Gaussian regression: more scalable computation
-       via efficient approximation. JRSS B 66(2), 337-356.
-
     Examples
     --------
     >>> import treeselect
@@ -517,17 +514,8 @@ class ExchangeSearch(Method):
 
     name: ClassVar[str] = "exchange"
     title: ClassVar[str] = "Exchange search"
-    references: ClassVar[tuple[Reference, ...]] = (
-        Reference(
-            ("J. Zhu", "C. Wen", "J. Zhu", "H. Zhang", "X. Wang"),
-            2020,
-            "A polynomial algorithm for best-subset selection problem",
-            journal="PNAS",
-            volume="117",
-            number="52",
-            pages="33117-33123",
-        ),
-    )
+    references: ClassVar[tuple[Reference, ...]] = (ZHU_2020,)
+    cited: ClassVar[tuple[Reference, ...]] = (ZHU_2020, PUDIL_1994, KELLEY_1935, KIM_2004)
     paper: ClassVar[str] = f"treeselect's own method, based on {texts(references)}"
     tuning_name: ClassVar[str] = "left"
     splits_exactly: ClassVar[bool] = False
