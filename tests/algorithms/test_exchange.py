@@ -1,4 +1,4 @@
-"""Exchange search on simulated truth, and what it says of its way."""
+"""Exchange search, and the record of a search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import treeselect
 from treeselect.algorithms.search import exchange
 from treeselect.algorithms.search.exchange import ExchangeSearch, per_price
 from treeselect.algorithms.search.revision import BackwardPass
-from treeselect.algorithms.task import Task, step_of_size
+from treeselect.algorithms.task import MOST_RIVALS, Rival, Task, step_of_size, trace_of
 from treeselect.errors import MethodError, OptionError
 
 
@@ -229,3 +229,13 @@ def task_of_noise():
     frame["y"] = frame["a"] + rng.standard_normal(150)
     design = treeselect.select("y ~ .", frame, method="mrmr", k=1, seed=1).data.design
     return Task(design.problem_for(ExchangeSearch()), design.row_weights, max_size=2, seed=1)
+
+
+# --- The record of a search ---
+
+
+def test_of_many_rivals_the_best_are_kept_and_all_counted():
+    rivals = [Rival((unit,), unit / 1000, 0.5) for unit in range(2 * MOST_RIVALS)]
+    trace = trace_of([], rivals, n_judged=200)
+    assert trace.rivals == tuple(rivals[:MOST_RIVALS])
+    assert (trace.n_rivals, trace.n_judged) == (2 * MOST_RIVALS, 200)

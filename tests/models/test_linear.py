@@ -1,9 +1,24 @@
-"""Coefficients of linear models."""
+"""Linear models: columns, coefficients, statistics, Rubin's rules."""
+
+from __future__ import annotations
+
+import math
 
 import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal
 
-from treeselect.models.linear.coefficients import coefficient_table
+import treeselect
+from treeselect.models.linear import data
+from treeselect.models.linear.coefficients import coefficient_table, pool
+from treeselect.models.linear.data import independent_columns
 from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.statistics import fit_facts, fit_statistics
+from treeselect.results.refitting import fit_terms
 
 
 def test_a_negative_variance_has_no_standard_error():
@@ -22,3 +37,151 @@ def test_an_exact_fit_has_statistics_without_bounds():
     statistic = coefficient_table(fit)["statistic"]
     assert statistic[0] == np.inf
     assert np.isnan(statistic[1])
+
+
+# --- Columns that are linear combinations of others, in long matrices ---
+
+
+def test_long_matrices_are_judged_as_short_ones(monkeypatch):
+    rng = np.random.default_rng(1)
+    codes = rng.integers(6, size=1000)
+    dummies = (codes[:, None] == np.arange(6)).astype(float)  # their sum is the intercept
+    x, scale = rng.normal(size=(1000, 3)), np.array([1e-6, 1.0, 1e8])
+    near = x[:, :1] + 1e-5 * rng.normal(size=(1000, 1))  # no combination, but close to one
+    only_last = (np.arange(1000) == 999).astype(float)[:, None]
+    matrix = np.hstack(
+        [np.ones((1000, 1)), dummies, x * scale, near, x.sum(axis=1)[:, None], only_last,
+         np.zeros((1000, 1)), x[:, 1:2] * 3]
+    )  # fmt: skip
+    whole = independent_columns(matrix)
+    monkeypatch.setattr(data, "_BLOCK", 64)
+    assert_array_equal(independent_columns(matrix), whole)
+    assert_array_equal(np.flatnonzero(~whole), [6, 11, 13, 14])
+
+
+# --- Deviance, AIC and the like, and how they are said ---
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=90)
+    return pd.DataFrame(
+        {
+            "x": x,
+            "number": x + rng.normal(size=90),
+            "ill": rng.random(90) < 0.5,
+            "visits": rng.poisson(2.0, size=90),
+            "kind": rng.choice(list("abc"), size=90),
+            "times": rng.integers(1, 4, size=90),
+            "share": rng.random(90) + 0.5,
+        }
+    )
+
+
+def statistics(rows, response, **more):
+    fit = treeselect.select(f"{response} ~ x", rows, method="mrmr", k=1, seed=1, **more)
+    data = fit.data.design
+    own = fit_terms(data, ("x",))[2]
+    asked = {"family": data.response.family.name, "are_copies": data.row_weights.are_copies}
+    return fit_statistics(own, **asked), dict(fit_facts(own, **asked))
+
+
+def test_least_squares_as_r_prints_them(rows):
+    found, said = statistics(rows, "number")
+    line = np.polyfit(rows["x"], rows["number"], 1)
+    left = rows["number"] - np.polyval(line, rows["x"])
+    assert found["sigma"] == pytest.approx(math.sqrt((left**2).sum() / 88))
+    assert found["r2"] == pytest.approx(1 - left.var() / rows["number"].var())
+    assert said["Residual s.e."].endswith(" on 88 degrees of freedom")
+    assert said["R-squared"].startswith(f"{found['r2']:.3f}, adjusted ")
+
+
+def test_copies_of_rows_fit_as_the_rows_written_out(rows):
+    written_out = rows.loc[rows.index.repeat(rows["times"])].reset_index(drop=True)
+    copies, _ = statistics(rows, "number", weights="times")
+    assert copies == pytest.approx(statistics(written_out.drop(columns="times"), "number")[0])
+
+
+@pytest.mark.parametrize(("response", "more"), [("ill", {}), ("visits", {"family": "poisson"})])
+def test_deviances_and_aic(rows, response, more):
+    found, said = statistics(rows, response, **more)
+    assert (found["df_resid"], found["df_null"]) == (88, 89)
+    assert found["null_deviance"] > found["deviance"]
+    assert found["aic"] == pytest.approx(4 - 2 * found["ll"])
+    assert said["Deviance"].endswith(f"; null {found['null_deviance']:,.2f} on 89 df")
+    assert said["AIC"] == f"{found['aic']:,.2f}"
+
+
+def test_classes_have_a_deviance(rows):
+    found, said = statistics(rows, "kind")
+    assert found["aic"] == pytest.approx(found["deviance"] + 8)
+    assert set(said) == {"Deviance", "AIC"}
+
+
+def test_relative_weights_have_no_aic(rows):
+    found, said = statistics(rows, "ill", weights="share")
+    assert "aic" not in found
+    assert "AIC" not in said
+    assert "Deviance" in said
+
+
+# --- Rubin's rules: by hand, against their definition, and where nothing is missing ---
+
+
+def pooled_naively(estimates, variances, n):
+    """One coefficient, as Rubin (1987) and Barnard and Rubin (1999) have it."""
+    m = len(estimates)
+    q = sum(estimates) / m
+    u = sum(variances) / m
+    b = sum((e - q) ** 2 for e in estimates) / (m - 1)
+    t = u + (1 + 1 / m) * b
+    r = (1 + 1 / m) * b / u
+    share = (1 + 1 / m) * b / t
+    old = (m - 1) * (1 + 1 / r) ** 2
+    observed = np.inf if n is None else (n + 1) / (n + 3) * n * (1 - share)
+    df = 1 / (1 / old + 1 / observed)
+    return q, t**0.5, df, r, (r + 2 / (df + 3)) / (r + 1)
+
+
+def test_a_case_by_hand():
+    # U = 2, B = 1, T = 2 + 4/3, r = 2/3, lambda = 2/5; 10 of the complete data's degrees of freedom
+    found = pool(np.array([[1.0], [2.0], [3.0]]), np.array([[1.0], [2.0], [3.0]]), 10.0)
+    assert found.estimate == pytest.approx([2.0])
+    assert found.std_error**2 == pytest.approx([10 / 3])
+    assert found.riv == pytest.approx([2 / 3])
+    df = 1 / (1 / 12.5 + 1 / (110 / 13 * 0.6))
+    assert found.df == pytest.approx([df])
+    assert found.fmi == pytest.approx([(2 / 3 + 2 / (df + 3)) / (5 / 3)])
+
+
+@given(
+    arrays(np.float64, st.tuples(st.integers(2, 6), st.integers(1, 3)), elements=st.floats(-9, 9)),
+    st.sampled_from([None, 1.0, 7.0, 500.0]),
+    st.integers(0, 9),
+)
+def test_against_the_definition(estimates, df_complete, seed):
+    rng = np.random.default_rng(seed)
+    estimates = estimates + 0.01 * rng.normal(size=estimates.shape)
+    variances = rng.uniform(0.1, 2, size=estimates.shape)
+    found = pool(estimates, variances, df_complete)
+    for j in range(estimates.shape[1]):
+        expected = pooled_naively(estimates[:, j].tolist(), variances[:, j].tolist(), df_complete)
+        mine = [a[j] for a in (found.estimate, found.std_error, found.df, found.riv, found.fmi)]
+        assert mine == pytest.approx(expected, rel=1e-9)
+    assert ((found.fmi >= 0) & (found.fmi <= 1)).all()
+
+
+@pytest.mark.parametrize(("df_complete", "df"), [(None, np.inf), (12.0, 12 * 13 / 15)])
+def test_imputations_that_agree_lack_nothing(df_complete, df):
+    # 0.1 has no exact mean: what is rounded is no difference between imputations.
+    found = pool(np.full((3, 1), 0.1), np.full((3, 1), 0.25), df_complete)
+    assert (found.riv[0], found.std_error[0]) == (0.0, 0.5)
+    assert found.df == pytest.approx([df])
+    assert found.fmi == pytest.approx([2 / (df + 3)])
+
+
+def test_what_has_no_variance_has_no_error():
+    found = pool(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([[np.nan, 1.0], [1.0, 1.0]]), 5.0)
+    assert np.isnan(found.std_error).tolist() == [True, False]
+    assert found.estimate.tolist() == [1.5, 1.5]

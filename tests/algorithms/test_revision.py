@@ -1,0 +1,380 @@
+"""What changes the sets of a path: refinement, the backward pass, larger sets that are cut."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_selection import SelectKBest
+
+import treeselect
+from treeselect import RRF
+from treeselect.algorithms.registry import METHODS, find_method
+from treeselect.algorithms.search.exchange import Search
+from treeselect.algorithms.search.revision import BackwardPass, DrawnMethod, Refinement, with_cuts
+from treeselect.algorithms.task import Step, Task, ranked_step, step_of_size
+from treeselect.designs.weights import row_weights
+from treeselect.errors import MethodError
+
+FORESTS = ("gbfs", "grrf", "importance", "rboost", "rfe", "rrf", "varselrf")
+
+QUICK = {
+    "boruta": {"max_rounds": 5, "n_trees": 10},
+    "controlburn": {"forests": 1, "n_trees": 1},
+    **{name: {"n_trees": 10} for name in FORESTS},
+}
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """Two columns that tell nothing one by one, and everything together; four of noise."""
+    x = np.random.default_rng(1).normal(size=(200, 6))
+    data = pd.DataFrame(x, columns=[f"x{j}" for j in range(6)])
+    return data.assign(y=((x[:, 0] > 0) != (x[:, 1] > 0)).astype(int))
+
+
+@pytest.fixture(scope="module")
+def copies():
+    """Three columns that matter, the third least, near copies of the first two, and noise."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(250, 6))
+    data = pd.DataFrame(x, columns=[f"x{j}" for j in range(6)])
+    for j in (0, 1):
+        data[f"near{j}"] = x[:, j] + 0.1 * rng.normal(size=250)
+    return data.assign(y=2 * x[:, 0] + 2 * x[:, 1] + 0.7 * x[:, 2] + 0.5 * rng.normal(size=250))
+
+
+def select(data, method, k=2, **options):
+    return treeselect.select("y ~ .", data, method=method, k=k, seed=1, **options)
+
+
+def tasks(fit, **asked):
+    return Task(fit.data.design.problem, fit.data.design.row_weights, seed=1, **asked)
+
+
+@pytest.fixture(scope="module")
+def refined(pair):
+    return select(pair, "mrmr", refine=True)
+
+
+def test_a_pair_that_the_path_of_controlburn_misses(pair):
+    quick = QUICK["controlburn"]
+    assert set(select(pair, "controlburn", **quick).selected) != {"x0", "x1"}
+    assert set(select(pair, "controlburn", refine=True, **quick).selected) == {"x0", "x1"}
+
+
+@pytest.mark.parametrize("method", sorted({*METHODS} - {"exchange"}))
+def test_every_method_can_be_refined(pair, method):
+    quick = QUICK.get(method, {})
+    fit = select(pair, method, refine=True, **quick)
+    if method in ("fcbf", "hsic_lasso"):  # see no pairs, and may find no second one
+        assert fit.k == 2 or any(
+            "or do not lower the out-of-bag error" in n for n in fit.search.notes
+        )
+    else:
+        assert set(fit.selected) == {"x0", "x1"}
+    assert fit.search.method.refine
+    assert fit.search.method.tells_out_of_bag
+    assert fit.search.step.error is not None
+    assert fit.search.step.trace is not None
+    assert fit.model.importance.sum() == pytest.approx(1.0)
+    with pytest.raises(MethodError, match=r"`refine` of .* True or False"):
+        METHODS[method](refine=1)
+
+
+def test_selectors_of_others_can_be_refined(pair):
+    method = find_method(SelectKBest(), {"refine": True})
+    assert repr(method) == "ForeignSelector(SelectKBest(), refine=True)"
+    assert set(select(pair, method).selected) == {"x0", "x1"}
+
+
+def test_exchange_search_has_nothing_to_be_refined(pair):
+    with pytest.raises(MethodError, match="no option"):
+        select(pair, "exchange", refine=True)
+
+
+def test_no_copy_takes_the_place_of_a_weak_column(copies):
+    fit = select(copies, "importance", 3, refine=True, prune=True, n_trees=50)
+    one, other = ({f"x{j}", f"near{j}"} & set(fit.selected) for j in (0, 1))
+    assert (len(one), len(other)) == (1, 1)
+    assert "x2" in fit.selected
+
+
+def test_what_was_there_before_is_told(pair, refined):
+    own = select(pair, "mrmr").selected
+    (said,) = [note for note in refined.search.notes if note.startswith("Selected before")]
+    assert said == f"Selected before refinement: `{'`, `'.join(sorted(own))}`."
+    assert "out of bag" in refined.summary().as_text()
+
+
+@pytest.mark.parametrize("name", ["lasso", "cfs", "grrf"])
+@pytest.mark.parametrize("every_size", [True, False])
+def test_the_error_is_never_above_that_of_the_methods_own_set(copies, name, every_size):
+    fit = treeselect.select("y ~ .", copies, method="lasso", k=1, seed=1)
+    method = find_method(name, QUICK.get(name, {}))
+    problem = fit.data.design.problem_for(method)
+    task = Task(problem, fit.data.design.row_weights, max_size=3, seed=1, every_size=every_size)
+    judge, keep = Search(task, n_trees=100, margin=1.0).judge, problem.groups.keep
+    own = method.path(task)
+    steps = dataclasses.replace(method, refine=True).path(task)
+    assert [step.size for step in steps] == ([0, 1, 2, 3] if every_size else [0, 3])
+    for step in steps:
+        before = judge.error(step_of_size(own, step.size, keep).selected)
+        assert step.error == judge.error(step.selected) <= before
+
+
+def test_at_a_fixed_tuning_value_nothing_is_left_to_change(copies):
+    fit = treeselect.select("y ~ .", copies, method="lasso", lam=0.01, refine=True, seed=1)
+    own = treeselect.select("y ~ .", copies, method="lasso", lam=0.01, seed=1)
+    assert fit.k < own.k
+    assert fit.search.step.tuning == 0.01
+    again = Refinement(tasks(fit, max_size=8)).at(fit.search.step)
+    assert set(np.flatnonzero(again.selected)) == set(np.flatnonzero(fit.search.step.selected))
+    assert len(fit.search.steps) == 1
+
+
+def test_kept_units_stay(pair):
+    fit = select(pair, "lasso", 3, refine=True, keep="x5")
+    assert set(fit.selected) == {"x0", "x1", "x5"}
+    fixed = treeselect.select(
+        "y ~ .", pair, method="lasso", lam=1e-4, refine=True, keep="x5", seed=1
+    )
+    assert "x5" in fixed.selected
+    alone = Step(np.inf, fixed.data.design.problem.groups.keep, np.zeros(6), 0.0)
+    assert Refinement(tasks(fixed, max_size=3)).at(alone).size == 1
+
+
+def test_threads_and_the_order_of_columns_change_nothing(pair, refined):
+    other = select(pair[pair.columns[::-1]], "mrmr", refine=True, n_jobs=2)
+    assert set(other.selected) == set(refined.selected)
+    assert other.search.step.error == pytest.approx(refined.search.step.error)
+
+
+def test_a_path_of_all_sizes_ends_where_more_units_do_not_help(pair):
+    fit = select(pair, "lasso", "best", folds=2, refine=True)
+    assert set(fit.selected) == {"x0", "x1"}
+    assert fit.search.steps[-1].size < 6
+
+
+def test_the_sparse_forest_predicts_from_a_set_that_is_not_on_its_path(copies):
+    fit = select(
+        copies, "controlburn", 3, refine=True, refit=None, forests=1, forest="single-feature"
+    )
+    assert fit.predict(copies).shape == (250,)
+
+
+def test_what_nothing_replaces_is_found_at_any_price(pair):
+    assert set(select(pair, "lasso", 2, refine=True, costs={"x0": 2.0}).selected) == {"x0", "x1"}
+
+
+# --- The backward pass: what is not missed goes, what is missed stays ---
+
+
+@pytest.fixture(scope="module")
+def simulated() -> pd.DataFrame:
+    """`x` and `y` decide together; `z` is their sum, `noise` is none of both."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.uniform(-1, 1, size=(400, 3)), columns=["x", "y", "noise"])
+    data["z"] = data["x"] + data["y"]
+    data["four"] = ((data["x"] > 0) != (data["y"] > 0)).astype(int)
+    data["sum"] = 3 * data["x"] + data["y"] + 0.3 * rng.normal(size=400)
+    return data
+
+
+def everything(fit) -> Step:
+    n = len(fit.data.design.arrays.groups.names)
+    return Step(0.0, np.ones(n, dtype=bool), np.full(n, 1 / n), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("formula", "left"),
+    [("four ~ x + y + z + noise", {"x", "y"}), ("sum ~ x + y + noise", {"x", "y"})],
+)
+def test_what_is_not_missed_goes(simulated, formula, left):
+    fit = treeselect.select(
+        formula, simulated, method="controlburn", k=1, seed=1, forests=1, n_trees=1
+    )
+    problem, weight = fit.data.design.problem, fit.data.design.weight
+    pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
+        everything(fit)
+    )[-1]
+    names = np.array(problem.groups.names)
+    assert set(names[pruned.selected]) == left
+    assert pruned.importance.sum() == pytest.approx(1.0)
+    again = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(pruned)[-1]
+    np.testing.assert_array_equal(again.selected, pruned.selected)
+
+
+def test_kept_units_stay_and_one_unit_is_left(simulated):
+    fit = treeselect.select(
+        "four ~ z + noise",
+        simulated,
+        method="controlburn",
+        k=1,
+        seed=1,
+        forests=1,
+        n_trees=1,
+        keep="noise",
+    )
+    problem, weight = fit.data.design.problem, fit.data.design.weight
+    pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
+        everything(fit)
+    )[-1]
+    names = np.array(problem.groups.names)
+    assert "noise" in names[pruned.selected]
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "exchange"])
+def test_every_other_method_can_end_with_it(simulated, method):
+    own = {
+        "controlburn": {"forests": 1, "n_trees": 20},
+        "lasso": {},
+        "mrmr": {},
+        "cfs": {},
+        "fcbf": {},
+        "hsic_lasso": {},
+        "boruta": {"max_rounds": 12, "n_trees": 20},
+        "svm_rfe": {},
+        "stepwise": {},
+    }
+    few = own.get(method, {"n_trees": 20})
+    fit = treeselect.select(
+        "four ~ x + y + z + noise", simulated, method=method, k=2, seed=1, prune=True, **few
+    )
+    if method in ("fcbf", "hsic_lasso"):  # see no pairs, and may find no second one
+        assert "z" in fit.selected
+        assert not {"x", "y"} & set(fit.selected)
+        return
+    assert fit.k == 2
+    assert "noise" not in fit.selected
+    if method not in ("grrf", "lasso", "stepwise"):  # whose paths meet another pair first
+        assert set(fit.selected) == {"x", "y"}
+    sizes = [step.size for step in fit.search.steps]
+    assert sizes == sorted(set(sizes))
+    tuned = {
+        "controlburn": {"lam": 1e-4}, "gbfs": {"mu": 0.0}, "grrf": {"gamma": 0.0},
+        "importance": {"threshold": 0.0}, "rfe": {"share": 1.0},
+        "lasso": {"lam": 1e-4}, "boruta": {"level": 0.99},
+        "mrmr": {"threshold": -10.0}, "cfs": {"gain": -10.0}, "svm_rfe": {"share": 1.0},
+        "stepwise": {"penalty": 0.0}, "exchange": {"left": 1e-6},
+        "varselrf": {"c_sd": 0.0},
+    }  # fmt: skip
+    lasting = treeselect.select(
+        "four ~ x + y + z + noise", simulated, method=method, seed=1, prune=True, **few,
+        **tuned.get(method, {"lam": 1.0}),
+    )  # fmt: skip
+    if method in ("lasso", "stepwise"):  # take two of the three: the third is their sum
+        assert set(lasting.selected) in ({"x", "y"}, {"x", "z"}, {"y", "z"})
+    else:
+        assert set(lasting.selected) == {"x", "y"}
+    with pytest.raises(MethodError, match=r"`prune` of .* True or False"):
+        METHODS[method](prune=1)
+
+
+def test_a_sample_of_the_rows_tells_the_same(simulated, monkeypatch):
+    monkeypatch.setattr("treeselect.algorithms.search.revision._PRUNE_ROWS", 300)
+    fit = treeselect.select(
+        "sum ~ x + y + noise", simulated, method="controlburn", k=1, seed=1, forests=1, n_trees=1
+    )
+    problem, weight = fit.data.design.problem, fit.data.design.weight
+    pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
+        everything(fit)
+    )[-1]
+    assert set(np.array(problem.groups.names)[pruned.selected]) == {"x", "y"}
+
+
+# --- Sets of a path that give way to larger ones, cut to their size ---
+
+
+def task_of(*, max_size=2, every_size=True, **arguments):
+    """Two columns that decide together, and three of noise."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(rng.normal(size=(200, 5)), columns=["a", "b", "n1", "n2", "n3"])
+    data["y"] = data["a"] + 0.7 * data["b"] + 0.3 * rng.normal(size=200)
+    fit = treeselect.select("y ~ .", data, method=RRF(n_trees=1), k=2, seed=1, **arguments)
+    problem = fit.data.design.problem_for(RRF())
+    assert problem.groups.names == ("a", "b", "n1", "n2", "n3")
+    return Task(
+        problem, fit.data.design.row_weights, max_size=max_size, every_size=every_size, seed=1
+    )
+
+
+def step(tuning, **worth):
+    named = np.array([worth.get(name, 0.0) for name in ("a", "b", "n1", "n2", "n3")])
+    return ranked_step(tuning, named > 0, named, 0.5)
+
+
+def names(found):
+    return "".join(np.array(["a", "b", "1", "2", "3"])[found.selected])
+
+
+NULL = step(0.0)
+NOISE = step(0.1, n1=1.0)
+WHOLE = step(0.4, a=0.5, b=0.3, n1=0.1, n2=0.05, n3=0.05)
+
+
+def test_noise_gives_way_to_the_most_important_of_a_larger_set():
+    found = with_cuts(task_of(), [NULL, NOISE, WHOLE])
+    assert [(names(s), s.size) for s in found] == [("", 0), ("a", 1), ("ab123", 5)]
+    one = found[1]
+    assert (one.tuning, one.importance.tolist(), one.cut_from) == (0.4, [1, 0, 0, 0, 0], None)
+    assert one.train_score > 0.5  # of a forest on it, not that of the larger one
+    assert one.notes == (
+        "Cut from 5 terms: forests on the most important one have a lower out-of-bag error than on"
+        " the one the path has at this size.",
+    )
+
+
+def test_a_set_that_is_as_good_stays():
+    true = step(0.2, a=1.0)
+    poor = step(0.4, n1=0.5, a=0.3, b=0.2)
+    found = with_cuts(task_of(), [NULL, true, poor])
+    assert found[1] is true
+
+
+def test_a_better_set_of_the_same_size_is_no_cut():
+    found = with_cuts(task_of(), [NULL, NOISE, step(0.2, a=1.0)])
+    assert (names(found[1]), found[1].tuning, found[1].notes) == ("a", 0.2, ())
+
+
+def test_a_size_without_a_set_is_filled_if_the_next_larger_one_is_cut_badly():
+    poor = step(0.3, n1=0.4, n2=0.3, n3=0.2, a=0.1)
+    found = with_cuts(task_of(), [NULL, poor, WHOLE])
+    assert [names(s) for s in found] == ["", "a", "ab", "a123", "ab123"]
+    assert found[2].notes[0].endswith("than on the 2 cut from 4.")
+    only = with_cuts(task_of(every_size=False), [NULL, poor, WHOLE])
+    assert [names(s) for s in only] == ["", "ab", "a123", "ab123"]
+    assert with_cuts(task_of(), [NULL, WHOLE]) == (NULL, WHOLE)
+
+
+def test_units_that_are_forced_in_stay():
+    task = task_of(keep=["n3"])
+    kept = step(0.1, n3=1.0)
+    found = with_cuts(task, [kept, step(0.2, n1=0.5, n3=0.5), WHOLE])
+    assert [names(s) for s in found] == ["3", "a3", "ab123"]
+
+
+def test_a_set_does_not_give_way_to_a_dearer_one():
+    dear, equal = (
+        task_of(max_size=1, costs={"a": cost, "b": 2.0, "n1": 2.0}) for cost in (3.0, 2.0)
+    )
+    assert with_cuts(dear, [NULL, NOISE, WHOLE])[1] is NOISE
+    assert names(with_cuts(equal, [NULL, NOISE, WHOLE])[1]) == "a"
+
+
+def test_methods_that_draw_nothing_keep_their_path():
+    assert issubclass(treeselect.RBoost, DrawnMethod)
+    assert not issubclass(treeselect.GBFS, DrawnMethod)  # its first unit is the best of all
+
+
+@pytest.mark.parametrize(("method", "trees"), [("rrf", 20), ("rboost", 10)])
+def test_few_of_very_many_terms_are_not_those_drawn_first(method, trees):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(200, 600))).add_prefix("x")
+    data["y"] = data[["x7", "x77", "x577"]].sum(axis=1) + 0.5 * rng.normal(size=200)
+    fit = treeselect.select(
+        "y ~ .", data, method=method, k=3, n_trees=trees, seed=1, n_jobs=1, progress=False
+    )
+    assert set(fit.selected) == {"x7", "x77", "x577"}
