@@ -220,8 +220,8 @@ def test_constant_and_missing_columns_are_never_selected(method):
 def assert_same_answer(one, other, data, rows=slice(None)):
     """Steps and predictions bit for bit; `other` may know more units."""
     names = [np.array(fit.data.design.arrays.groups.names) for fit in (one, other)]
-    assert len(one.steps) == len(other.steps)
-    for a, b in zip(one.steps, other.steps, strict=True):
+    assert len(one.search.steps) == len(other.search.steps)
+    for a, b in zip(one.search.steps, other.search.steps, strict=True):
         assert a.tuning == b.tuning or (np.isnan(a.tuning) and np.isnan(b.tuning))
         assert names[0][a.selected].tolist() == names[1][b.selected].tolist()
         assert a.importance[a.selected].tolist() == b.importance[b.selected].tolist()

@@ -203,7 +203,7 @@ def test_another_version_says_so(file_of, version, way, tmp_path):
 
 def test_bombs(file_of, tmp_path):
     document = content_of(file_of("fit"))
-    for content in (bytes(200_000_000), coding._encode(document | {"more": bytes(80_000_000)})):
+    for content in (bytes(200_000_000), coding._encode(document | {"more": bytes(150_000_000)})):
         packed = gzip.compress(content, 1)
         (tmp_path / "bomb").write_bytes(packed)
         tracemalloc.start()
