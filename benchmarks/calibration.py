@@ -27,7 +27,7 @@ from sklearn.metrics import roc_auc_score
 from tables import arguments, mean_and_error, run_all, shown, with_earlier, write_table
 
 import treeselect
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 
 CASES = {
     "classes": ("binomial", False),

@@ -28,7 +28,7 @@ from sklearn.model_selection import KFold, RepeatedKFold
 from tables import arguments, mean_and_error, run_all, shown, write_table
 
 import treeselect
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 
 TRUE = ("number", "binary", "factor", "pair")
 LEVEL, LEVELS = 0.05, list("abcdef")

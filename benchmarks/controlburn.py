@@ -24,10 +24,10 @@ from treeselect.algorithms.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import row_weights
 from treeselect.engine.arrays import FloatArray
-from treeselect.engine.blas import one_thread
-from treeselect.engine.sparse.gram_forest import sparse_forest
-from treeselect.engine.sparse.tree_weights import SparseForest
-from treeselect.engine.sparse.weight_path import solution_path
+from treeselect.engine.sparse.forest import sparse_forest
+from treeselect.engine.sparse.path import solution_path
+from treeselect.engine.sparse.weights import SparseForest
+from treeselect.engine.threads import one_thread
 
 N_TREES = 300
 

@@ -24,13 +24,13 @@ import numpy as np
 from engine_processes import first_calls, memory
 
 from treeselect.engine.arrays import FloatArray
-from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
-from treeselect.engine.data.targets import class_target, mean_target
-from treeselect.engine.ensembles.boosting import Boosting, boost
-from treeselect.engine.ensembles.forests import Sampling, bagged_forest
-from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
+from treeselect.engine.columns import MAX_BINS, BinnedData, bin_columns, bin_edges
+from treeselect.engine.forest.bagging import Sampling, bagged_forest
+from treeselect.engine.forest.boosting import Boosting, boost
 from treeselect.engine.losses import LogisticLoss, Loss, MultinomialLoss, PoissonLoss, SquaredLoss
-from treeselect.engine.splitting.penalty import SplitPenalty
+from treeselect.engine.tree.target import class_target, mean_target
+from treeselect.engine.tree.used_groups import SplitPenalty
+from treeselect.engine.tree.workspace import BEST_FIRST, UNBOUNDED, Growth
 
 LEAVES = Growth(UNBOUNDED, 20, UNBOUNDED, 0.0, False, BEST_FIRST, 31, 1e-3)
 PEER = {

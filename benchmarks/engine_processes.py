@@ -29,12 +29,12 @@ START = """
 import time, json
 begin = time.process_time()
 import numpy as np
-from treeselect.engine.data.binning import bin_columns, bin_edges
-from treeselect.engine.ensembles.boosting import Boosting, boost
-from treeselect.engine.ensembles.forests import bagged_forest
-from treeselect.engine.growing.growth import *
+from treeselect.engine.columns import bin_columns, bin_edges
+from treeselect.engine.forest.boosting import Boosting, boost
+from treeselect.engine.forest.bagging import bagged_forest
+from treeselect.engine.tree.workspace import *
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
-from treeselect.engine.data.targets import class_target, mean_target
+from treeselect.engine.tree.target import class_target, mean_target
 loaded = time.process_time()
 x = np.random.default_rng(0).normal(size=(4, 2000))
 data = bin_columns(list(x), [bin_edges(c) for c in x], [0] * 4, np.arange(4))

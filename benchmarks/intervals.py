@@ -26,7 +26,7 @@ import pandas as pd
 from tables import arguments, data_folder, mean_and_error, run_all, shown, write_table
 
 import treeselect
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 
 LEVEL, SEEDS, ROWS, NEW_ROWS = 0.9, 10, 400, 2_000
 SIMULATED = ("linear", "friedman", "spread", "skewed", "clusters")

@@ -20,7 +20,7 @@ import pandas as pd
 from tables import arguments, data_folder, mean_and_error, run_all, shown, write_table
 
 import treeselect
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 
 SETS = {"simulated": {"x1": 1, "x2": -1}, "abalone": {"shell_weight": 1, "diameter": 1}}
 SEEDS = 10

@@ -31,8 +31,8 @@ from tables import (
 
 import treeselect
 from treeselect.algorithms.task import Task
-from treeselect.engine.blas import one_thread
 from treeselect.engine.random import stream_seed
+from treeselect.engine.threads import one_thread
 from treeselect.resampling.choosing import Choice, Procedure, run_selection
 from treeselect.resampling.cross_validation import held_out_score
 from treeselect.resampling.folds import Folds, split_rows

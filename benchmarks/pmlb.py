@@ -38,8 +38,8 @@ from tables import RESULTS, arguments, mean_and_error, run_all, signed, with_ear
 
 import treeselect
 from treeselect.designs.weights import row_weights
-from treeselect.engine.blas import one_thread
-from treeselect.engine.data.binning import select_groups, take_rows
+from treeselect.engine.columns import select_groups, take_rows
+from treeselect.engine.threads import one_thread
 from treeselect.models.forest import refit_forest
 
 sys.path.append(str(Path(__file__).parent / "papers"))

@@ -31,7 +31,7 @@ import pandas as pd
 from tables import RESULTS, mean_and_error, shown, with_earlier, write_table
 
 import treeselect
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 from treeselect.resampling.error_bounds import efp_scores, q_values_of
 
 PARTS = ("rules", "methods", "peers", "examples")

@@ -27,7 +27,7 @@ from forms import FORMS, in_order, told
 from tables import RESULTS, data_folder, shown, with_earlier, write_table
 
 import treeselect
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 
 SIZE, RUNS, ENOUGH = 5, 3, 10.0
 BY_RULE = "short"

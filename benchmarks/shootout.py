@@ -52,7 +52,7 @@ from tables import arguments, data_folder
 
 import treeselect
 from treeselect.algorithms.registry import METHODS
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 
 SIZES = (1, 2, 3, 5, 10)
 MOST_SIZE = 50

@@ -36,7 +36,7 @@ from tables import (
 )
 
 import treeselect
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 
 sys.path.append(str(Path(__file__).parent / "papers"))
 

@@ -37,7 +37,7 @@ from truth import judged
 
 import treeselect
 from treeselect.datasets import simulate_survival
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 from treeselect.errors import MethodError
 
 FORMULA = "Surv(time, event) ~ ."

@@ -63,7 +63,7 @@ from tables import (
 )
 
 import treeselect
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 
 QUICK = ("importance", "mrmr")
 QUICK_CASES = ("factors", "noise")

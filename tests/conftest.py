@@ -35,8 +35,8 @@ collect_ignore = ["reference"]
 """Programs that need other packages, and wrote the files beside them."""
 
 WITHOUT_FORESTS = (
-    *("engine/data", "engine/linear", "engine/sparse", "engine/splitting", "engine/test_cache.py"),
-    *("engine/test_losses.py", "engine/test_modelled.py", "designs/test_encoding.py"),
+    *("engine/test_columns.py", "engine/linear", "engine/sparse", "engine/test_compiling.py"),
+    *("engine/test_losses.py", "engine/test_sketch.py", "designs/test_encoding.py"),
     *("designs/test_evaluation.py", "test_formula.py", "test_layout.py", "test_packaging.py"),
 )
 """Tests that grow no forest: they need all but the kernel that takes longest to compile."""

@@ -15,10 +15,10 @@ import numpy as np
 from naive_bounds import FREE, Bounds, bounded_gain
 
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import OTHER, BinnedData
-from treeselect.engine.data.targets import ENTROPY, GINI, MEAN, NEWTON, VECTOR
-from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, Growth
-from treeselect.engine.splitting.penalty import SplitPenalty
+from treeselect.engine.columns import OTHER, BinnedData
+from treeselect.engine.tree.target import ENTROPY, GINI, MEAN, NEWTON, VECTOR
+from treeselect.engine.tree.used_groups import SplitPenalty
+from treeselect.engine.tree.workspace import BEST_FIRST, BREADTH_FIRST, Growth
 
 
 class Rows(NamedTuple):

@@ -90,7 +90,7 @@ def test_rows_that_belong_together_are_drawn_together():
         ("bagged_forest(data, n_trees=2, sampling=ALL_ROWS)", 0),
         ("bagged_forest(data, n_trees=2)", 1),
         ("forests.bagged_forest(data, **options)", 1),
-        ("from treeselect.engine.ensembles.bag_boosting import bag_boost as grow\ngrow(data)", 1),
+        ("from treeselect.engine.forest.bag_boosting import bag_boost as grow\ngrow(data)", 1),
         ("sampling = Sampling()", 1),
         ("sampling = Sampling(groups=None)", 1),
         ("Sampling(True, 0.5)", 1),

@@ -7,8 +7,10 @@ import numpy as np
 from hypothesis import strategies as st
 from naive import Rows, Stream, mean_rows
 
-from treeselect.engine.data.binning import OTHER, BinnedData, bin_columns
-from treeselect.engine.data.targets import (
+from treeselect.engine.columns import OTHER, BinnedData, bin_columns
+from treeselect.engine.forest.bagging import ALL_ROWS, bagged_forest
+from treeselect.engine.tree.nodes import Nodes
+from treeselect.engine.tree.target import (
     MEAN,
     NEWTON,
     VECTOR,
@@ -18,8 +20,6 @@ from treeselect.engine.data.targets import (
     newton_target,
     vector_target,
 )
-from treeselect.engine.ensembles.forests import ALL_ROWS, bagged_forest
-from treeselect.engine.growing.nodes import Nodes
 
 EVERYTHING = 1_000
 

@@ -26,11 +26,11 @@ from treeselect.designs.encoding import build_design
 from treeselect.designs.families import BINOMIAL, multinomial
 from treeselect.designs.problem import FeatureGroups, Problem, make_units
 from treeselect.designs.weights import row_weights
-from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
-from treeselect.engine.data.targets import class_target
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.ensembles.prediction import predict_mean
-from treeselect.engine.growing.growth import UNBOUNDED, Growth
+from treeselect.engine.columns import MAX_BINS, BinnedData, bin_columns, bin_edges
+from treeselect.engine.forest.bagging import BOOTSTRAP, bagged_forest
+from treeselect.engine.forest.walk import predict_mean
+from treeselect.engine.tree.target import class_target
+from treeselect.engine.tree.workspace import UNBOUNDED, Growth
 from treeselect.formula import parse_formula
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # tables.py is beside this folder

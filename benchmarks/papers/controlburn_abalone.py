@@ -30,9 +30,9 @@ from common import (
 
 from treeselect.datasets import simulate_friedman
 from treeselect.designs.families import GAUSSIAN
-from treeselect.engine.ensembles.bag_boosting import BagBoosting, _Stages
-from treeselect.engine.ensembles.forests import BOOTSTRAP
-from treeselect.engine.splitting.penalty import no_penalty
+from treeselect.engine.forest.bag_boosting import BagBoosting, _Stages
+from treeselect.engine.forest.bagging import BOOTSTRAP
+from treeselect.engine.tree.used_groups import no_penalty
 
 DEPTHS = 12
 SPLITS = 20

@@ -34,8 +34,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from treeselect import GBFS, GRRF, RRF, ControlBurn, ExchangeSearch, RBoost
-from treeselect.engine.data.binning import select_groups, take_rows
-from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.engine.columns import select_groups, take_rows
+from treeselect.engine.forest.walk import predict_mean
 
 COPIES = (0, 3, 5, 7)
 UNPRINTED = [f"k = {k}" for k in (4, 6, 7, 8, 9)]

@@ -41,8 +41,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from treeselect import ControlBurn, ExchangeSearch
-from treeselect.engine.data.binning import select_groups, take_rows
-from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.engine.columns import select_groups, take_rows
+from treeselect.engine.forest.walk import predict_mean
 
 METHODS = {
     "default": ControlBurn(),

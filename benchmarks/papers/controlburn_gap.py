@@ -37,8 +37,8 @@ from sklearn.linear_model import SGDClassifier
 from treeselect import ControlBurn, datasets
 from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
-from treeselect.engine.blas import one_thread
-from treeselect.engine.sparse.gram_forest import sparse_forest
+from treeselect.engine.sparse.forest import sparse_forest
+from treeselect.engine.threads import one_thread
 
 PENALTIES = (0.1, 0.03, 0.01, 0.003, 0.001)
 FORESTS = 10

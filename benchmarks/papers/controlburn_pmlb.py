@@ -39,12 +39,12 @@ from sklearn.model_selection import StratifiedKFold
 from treeselect import ControlBurn
 from treeselect.algorithms.task import Task, step_of_size
 from treeselect.designs.weights import row_weights
-from treeselect.engine.data.binning import select_groups, take_rows
-from treeselect.engine.data.targets import mean_target
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.ensembles.prediction import predict_mean
-from treeselect.engine.growing.growth import UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import group_gains
+from treeselect.engine.columns import select_groups, take_rows
+from treeselect.engine.forest.bagging import BOOTSTRAP, bagged_forest
+from treeselect.engine.forest.walk import predict_mean
+from treeselect.engine.tree.nodes import group_gains
+from treeselect.engine.tree.target import mean_target
+from treeselect.engine.tree.workspace import UNBOUNDED, Growth
 
 SETS = (
     "analcatdata_cyyoung8092", "glass2", "prnn_crabs", "sonar", "biomed", "heart_statlog",

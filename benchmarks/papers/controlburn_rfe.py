@@ -35,7 +35,7 @@ from sklearn.feature_selection import RFE
 
 import treeselect
 from treeselect import ControlBurn
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 
 SETS = (
     "australian", "churn", "german", "hypothyroid", "wdbc", "ionosphere", "chess", "tokyo1",

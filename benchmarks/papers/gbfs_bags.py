@@ -30,8 +30,8 @@ from treeselect import GBFS
 from treeselect.algorithms.forests.gbfs import Ensembles
 from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
-from treeselect.engine.data.binning import take_rows
-from treeselect.engine.ensembles.prediction import predict_sum
+from treeselect.engine.columns import take_rows
+from treeselect.engine.forest.walk import predict_sum
 
 N_BAGS = 9
 

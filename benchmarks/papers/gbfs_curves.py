@@ -31,12 +31,12 @@ from treeselect import GBFS
 from treeselect.algorithms.forests.gbfs import Ensembles
 from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
-from treeselect.engine.data.binning import take_rows
-from treeselect.engine.data.targets import mean_target
-from treeselect.engine.ensembles.forests import bagged_forest
-from treeselect.engine.ensembles.prediction import predict_sum
-from treeselect.engine.growing.growth import UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import group_gains
+from treeselect.engine.columns import take_rows
+from treeselect.engine.forest.bagging import bagged_forest
+from treeselect.engine.forest.walk import predict_sum
+from treeselect.engine.tree.nodes import group_gains
+from treeselect.engine.tree.target import mean_target
+from treeselect.engine.tree.workspace import UNBOUNDED, Growth
 
 MU = tuple(2.0**power for power in (9, 7, 5, 3, 2, 1, 0, -1, -2, -3))
 SIZES = (2, 5, 10, 20, 50)

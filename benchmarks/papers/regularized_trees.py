@@ -31,11 +31,11 @@ from sklearn.svm import LinearSVC
 from treeselect import RRF, RBoost
 from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
-from treeselect.engine.data.binning import select_groups
-from treeselect.engine.data.targets import class_target
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.ensembles.prediction import predict_mean
-from treeselect.engine.growing.growth import UNBOUNDED, Growth
+from treeselect.engine.columns import select_groups
+from treeselect.engine.forest.bagging import BOOTSTRAP, bagged_forest
+from treeselect.engine.forest.walk import predict_mean
+from treeselect.engine.tree.target import class_target
+from treeselect.engine.tree.workspace import UNBOUNDED, Growth
 
 SETS = {
     "parkinsons": ("parkinsons", "status", "parkinsons"),

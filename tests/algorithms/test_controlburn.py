@@ -248,7 +248,7 @@ def test_options_are_checked_when_built(options, says):
 def test_trees_that_tell_nothing_but_rounding_are_left_out_at_once(monkeypatch):
     """A fold in which they are uncorrelated with the classes: the solver looked for minutes for an
     optimum finer than numbers are."""
-    from treeselect.engine.sparse import tree_weights
+    from treeselect.engine.sparse import weights as tree_weights
 
     n_calls = [0]
     descend = tree_weights.coordinate_descent

@@ -10,10 +10,10 @@ import treeselect
 from treeselect import GBFS
 from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
-from treeselect.engine.ensembles.boosting import Boosting, boost
-from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import group_gains
+from treeselect.engine.forest.boosting import Boosting, boost
 from treeselect.engine.losses import GradientOnly
+from treeselect.engine.tree.nodes import group_gains
+from treeselect.engine.tree.workspace import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.errors import MethodError
 from treeselect.models.boosting import Judge
 

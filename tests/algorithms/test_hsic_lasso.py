@@ -16,7 +16,7 @@ from treeselect.algorithms.linear.hsic import KernelFits, response_kernel, unit_
 from treeselect.algorithms.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
-from treeselect.engine.linear.hsic import all_rows
+from treeselect.engine.linear.homotopy import all_rows
 from treeselect.errors import MethodError
 
 

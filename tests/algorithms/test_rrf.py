@@ -14,11 +14,11 @@ from treeselect.algorithms.forests.scoring import grow_shared
 from treeselect.algorithms.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights, row_weights
-from treeselect.engine.data.targets import class_target
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.growing.growth import BREADTH_FIRST, UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import group_gains
+from treeselect.engine.forest.bagging import BOOTSTRAP, bagged_forest
 from treeselect.engine.random import stream_seed
+from treeselect.engine.tree.nodes import group_gains
+from treeselect.engine.tree.target import class_target
+from treeselect.engine.tree.workspace import BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.errors import MethodError
 
 FEW = {"n_trees": 30}

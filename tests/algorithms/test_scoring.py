@@ -12,9 +12,9 @@ from treeselect.algorithms.forests.scoring import held_shares, screened
 from treeselect.algorithms.search import judging
 from treeselect.algorithms.search.judging import passing, screen
 from treeselect.algorithms.task import Task
-from treeselect.engine.data.binning import bin_columns, bin_edges
-from treeselect.engine.data.targets import mean_target
-from treeselect.engine.growing.growth import Growth
+from treeselect.engine.columns import bin_columns, bin_edges
+from treeselect.engine.tree.target import mean_target
+from treeselect.engine.tree.workspace import Growth
 
 LEAF = Growth(1, 5, 1, 0.0)
 

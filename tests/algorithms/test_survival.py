@@ -20,17 +20,16 @@ from treeselect.algorithms.linear.stepwise import Search, Stepwise
 from treeselect.algorithms.registry import METHODS
 from treeselect.algorithms.task import Task
 from treeselect.designs.weights import row_weights
-from treeselect.engine.data.targets import mean_target
-from treeselect.engine.ensembles.boosting import Boosting, boost
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import group_gains
+from treeselect.engine.forest.bagging import BOOTSTRAP, bagged_forest
+from treeselect.engine.forest.boosting import Boosting, boost
 from treeselect.engine.losses import GradientOnly, SquaredLoss
 from treeselect.engine.random import stream_seed
-from treeselect.engine.sparse.tree_columns import TreeColumns
-from treeselect.engine.sparse.tree_weights import SparseForest
+from treeselect.engine.sparse.weights import SparseForest, TreeColumns
 from treeselect.engine.survival.cox import CoxLoss
 from treeselect.engine.survival.times import EVENT, STOP, STRATUM
+from treeselect.engine.tree.nodes import group_gains
+from treeselect.engine.tree.target import mean_target
+from treeselect.engine.tree.workspace import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.errors import MethodError
 
 FEW = {"n_trees": 20}

@@ -16,12 +16,12 @@ from treeselect.algorithms.forests.scoring import forest_target
 from treeselect.algorithms.task import Task
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, multinomial
 from treeselect.designs.weights import no_weights, row_weights
-from treeselect.engine.data.binning import select_groups
-from treeselect.engine.data.targets import copies
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.ensembles.out_of_bag import out_of_bag
-from treeselect.engine.growing.growth import UNBOUNDED, Growth
+from treeselect.engine.columns import select_groups
+from treeselect.engine.forest.bagging import BOOTSTRAP, bagged_forest
+from treeselect.engine.forest.out_of_bag import out_of_bag
 from treeselect.engine.random import stream_seed
+from treeselect.engine.tree.target import copies
+from treeselect.engine.tree.workspace import UNBOUNDED, Growth
 from treeselect.errors import MethodError
 
 FEW = {"n_trees": 40}

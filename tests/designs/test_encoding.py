@@ -18,7 +18,7 @@ from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.problem import make_units
 from treeselect.designs.response import read_response
 from treeselect.designs.weights import no_weights
-from treeselect.engine.data.binning import OTHER
+from treeselect.engine.columns import OTHER
 from treeselect.errors import DataError, NewDataError
 from treeselect.formula import parse_formula
 from treeselect.frames.reading import read_data

@@ -18,31 +18,31 @@ from pathlib import Path
 from numba.core.dispatcher import Dispatcher
 
 import treeselect.engine
-from treeselect.engine.cache import kernel_cache_folder
+from treeselect.engine.compiling import kernel_cache_folder
 
 EVERYTHING = """
 import json, sys
 import numpy as np
 import treeselect
 from test_compilation import dispatchers
-from treeselect.engine.data.binning import bin_columns, bin_edges
-from treeselect.engine.ensembles.boosting import Boosting, boost
-from treeselect.engine.ensembles.forests import BOOTSTRAP, Sampling, bagged_forest
-from treeselect.engine.linear.priced_groups import minimise_model
-from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
-from treeselect.engine.ensembles.cutting import out_of_bag_at_size
-from treeselect.engine.ensembles.permutation import out_of_bag_gains, permutation_importance
-from treeselect.engine.growing.first_splits import first_gains
+from treeselect.engine.columns import bin_columns, bin_edges
+from treeselect.engine.forest.boosting import Boosting, boost
+from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling, bagged_forest
+from treeselect.engine.linear.group_lasso import minimise_model
+from treeselect.engine.tree.workspace import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.forest.out_of_bag import out_of_bag_at_size
+from treeselect.engine.forest.importance import out_of_bag_gains, permutation_importance
+from treeselect.engine.forest.bagging import first_gains
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
-from treeselect.engine.ensembles.hazard_leaves import hazard_trees
-from treeselect.engine.ensembles.ordering import in_order_of
-from treeselect.engine.ensembles.out_of_bag import out_of_bag
-from treeselect.engine.splitting.penalty import SplitPenalty
-from treeselect.engine.ensembles.prediction import predict_mean
-from treeselect.engine.survival.concordance import uno_concordance
+from treeselect.engine.forest.leaf_values import hazard_trees
+from treeselect.engine.forest.leaf_values import in_order_of
+from treeselect.engine.forest.out_of_bag import out_of_bag
+from treeselect.engine.tree.used_groups import SplitPenalty
+from treeselect.engine.forest.walk import predict_mean
+from treeselect.engine.survival.curves import uno_concordance
 from treeselect.engine.survival.cox import CoxLoss, CoxRows
 from treeselect.engine.survival.times import as_times
-from treeselect.engine.data.targets import (
+from treeselect.engine.tree.target import (
     class_target,
     mean_target,
     vector_target,

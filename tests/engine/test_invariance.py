@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree_data import grow_fast, make_data, problems
 
-from treeselect.engine.growing.growth import Growth
-from treeselect.engine.splitting.penalty import SplitPenalty
+from treeselect.engine.tree.used_groups import SplitPenalty
+from treeselect.engine.tree.workspace import Growth
 
 COMMON = settings(deadline=None, derandomize=True, max_examples=60)
 GROWTH = Growth(5, 1, 1_000, 0.0)

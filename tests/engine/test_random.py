@@ -10,7 +10,7 @@ from naive import Stream
 from tree_data import bag_of, from_python
 
 from treeselect.engine import random
-from treeselect.engine.ensembles.forests import Sampling, bags_of
+from treeselect.engine.forest.bagging import Sampling, bags_of
 
 next_random = from_python(random.next_random)
 random_below = from_python(random.random_below)

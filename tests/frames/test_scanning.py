@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
-from treeselect.engine.data.binning import bin_edges
+from treeselect.engine.columns import bin_edges
 from treeselect.errors import DataError
 from treeselect.frames import tables
 from treeselect.frames.reading import Scan, frame_of_arrow, read_data, scan_of

@@ -18,7 +18,7 @@ from quick import changed as with_parts
 
 import treeselect
 from treeselect.algorithms.task import Exchange, Rival, Trace
-from treeselect.engine.growing.nodes import Nodes, Trees
+from treeselect.engine.tree.nodes import Nodes, Trees
 from treeselect.errors import DataError, FormulaError, ModelFileError, OptionError
 from treeselect.modelfile import coding
 

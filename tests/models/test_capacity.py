@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import treeselect
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.ensembles.cutting import cut_back
+from treeselect.engine.forest.out_of_bag import cut_back
 from treeselect.models.capacity import Grower, cut_forest, sizes_of_nodes, trees_needed, truth_of
 
 NOISE = [f"z{j}" for j in range(5)]

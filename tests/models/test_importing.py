@@ -15,8 +15,8 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeRegressor
 
-from treeselect.engine.ensembles.prediction import predict_sum
-from treeselect.engine.growing.nodes import group_gains
+from treeselect.engine.forest.walk import predict_sum
+from treeselect.engine.tree.nodes import group_gains
 from treeselect.errors import DataError, NotBuiltError
 from treeselect.models.importing import import_forest
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.engine.data.binning import bin_columns, bin_edges
-from treeselect.engine.ensembles.prediction import predict_sum
+from treeselect.engine.columns import bin_columns, bin_edges
+from treeselect.engine.forest.walk import predict_sum
 from treeselect.models.stacked import StackedModel, effect_tree
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.engine.ensembles.interaction import beyond_both, strength
+from treeselect.engine.forest.dependence import beyond_both, strength
 from treeselect.errors import DataError, OptionError, TreeselectWarning
 from treeselect.models.probing import read_resampled_strengths, read_strengths
 from treeselect.resampling import assessing

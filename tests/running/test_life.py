@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import treeselect
-from treeselect.engine.cache import kernel_cache_folder
+from treeselect.engine.compiling import kernel_cache_folder
 from treeselect.quiet import own_filters
 from treeselect.running import machine
 

@@ -35,7 +35,7 @@ from treeselect.arguments.checks import described, parameters_of, plain, whole
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 from treeselect.errors import MethodError, listing
 
 IN_FILES = "selector"

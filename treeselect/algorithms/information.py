@@ -9,7 +9,7 @@ import numpy as np
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.columns import BinnedData
 from treeselect.engine.rounding import PRECISION, levels
 
 _MOST_EMPTY = 100

@@ -19,7 +19,7 @@ from treeselect.arguments.checks import (
     whole,
 )
 from treeselect.designs.problem import FeatureGroups
-from treeselect.engine.growing.growth import UNBOUNDED
+from treeselect.engine.tree.workspace import UNBOUNDED
 from treeselect.errors import MethodError, quoted
 
 MOST_TREES = 1_000_000

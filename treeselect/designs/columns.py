@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from treeselect.brief import brief
 from treeselect.designs.evaluation import Basis, Values, as_factor
 from treeselect.engine.arrays import FloatArray
-from treeselect.engine.data.binning import MAX_BINS, OTHER
+from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.errors import DataError, NewDataError, quoted
 from treeselect.formulas.terms import Factor, Term
 from treeselect.frames.values import Labels, Numbers, number_text, read_column

@@ -29,7 +29,7 @@ from treeselect.designs.columns import (
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
 from treeselect.designs.problem import CodedColumns, Units
 from treeselect.engine.arrays import FloatArray, WeightArray
-from treeselect.engine.data.binning import FREE, bin_columns, edges_of_columns
+from treeselect.engine.columns import FREE, bin_columns, edges_of_columns
 from treeselect.errors import DataError, NewDataError, joined, listing, quoted
 from treeselect.formulas.terms import ParsedFormula, Term
 from treeselect.frames.opening import NO_CODES, MissingCodes

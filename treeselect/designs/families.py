@@ -22,10 +22,13 @@ from treeselect.engine.losses import (
     poisson_mean,
 )
 from treeselect.engine.rounding import levels
-from treeselect.engine.survival.concordance import uno_concordance
 from treeselect.engine.survival.cox import CoxLoss
-from treeselect.engine.survival.curves import censoring_curve
-from treeselect.engine.survival.explained import brier_explained, deviance_explained
+from treeselect.engine.survival.curves import (
+    brier_explained,
+    censoring_curve,
+    deviance_explained,
+    uno_concordance,
+)
 from treeselect.engine.survival.times import START
 from treeselect.errors import OptionError, did_you_mean, near
 
@@ -167,7 +170,7 @@ def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray
     """Harrell's C of relative risks: the share of comparable pairs of rows of a stratum in which
     the row with the earlier event has the higher risk; ties in risk count one half. NaN if there is
     no comparable pair, or a prediction is missing."""
-    from treeselect.engine.survival.concordance import concordance
+    from treeselect.engine.survival.curves import concordance
 
     return concordance(y, prediction, weight).value
 

@@ -30,7 +30,7 @@ from treeselect.engine.arrays import (
     UInt64Array,
     WeightArray,
 )
-from treeselect.engine.data.binning import (
+from treeselect.engine.columns import (
     MAX_BINS,
     BinnedData,
     bin_columns,
@@ -38,8 +38,8 @@ from treeselect.engine.data.binning import (
     constrained,
     take_rows,
 )
+from treeselect.engine.losses import RowLoss
 from treeselect.engine.random import stream_seed
-from treeselect.engine.row_losses import RowLoss
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.formulas.terms import Term
@@ -164,7 +164,7 @@ class CodedColumns:
     binned : BinnedData
         The columns as the engine takes them.
     monotone : ndarray of int8, shape (n_columns,), or (0,) without constraints
-        See ``engine.data.binning.BinnedData``.
+        See ``engine.columns.BinnedData``.
     """
 
     column_names: tuple[str, ...]

@@ -15,7 +15,7 @@ from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, Family
 from treeselect.designs.survival import FollowUp, follow_up_of, has_times, read_times
 from treeselect.designs.weights import RowWeights, copies_of
 from treeselect.engine.arrays import IntArray, WeightArray
-from treeselect.engine.data.targets import MOST_CLASSES
+from treeselect.engine.tree.target import MOST_CLASSES
 from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
 from treeselect.formulas.terms import ParsedFormula
 from treeselect.frames.values import Labels, Numbers, read_column

@@ -12,8 +12,7 @@ from treeselect.designs.evaluation import Basis, as_factor, evaluate, missing_ro
 from treeselect.designs.weights import copies_of
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.rounding import at_least
-from treeselect.engine.survival.concordance import concordance
-from treeselect.engine.survival.curves import kaplan_meier
+from treeselect.engine.survival.curves import concordance, kaplan_meier
 from treeselect.engine.survival.times import (
     EVENT,
     FROM_THE_BEGINNING,

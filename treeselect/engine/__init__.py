@@ -2,16 +2,14 @@
 
 Rooms, each of which imports from those above it only:
 
-- ``data``: columns as byte codes, targets, a gradient and a weight packed into one integer.
-- ``splitting``: the best split of a node, and the penalty of using a new group.
-- ``growing``: one tree, in order or best first.
-- ``ensembles``: forests and boosting, and what is read from them: predictions, out-of-bag
+- ``tree``: targets and their exact sums, the best split of a node, one tree.
+- ``forest``: forests and boosting, and what is read from them: predictions, out-of-bag
   predictions, importances, partial dependence.
 - ``linear``: generalised linear models, the group lasso, the path of a non-negative lasso.
-- ``sparse``: the sparse forest of ControlBurn, its path and its best subsets; it imports ``linear``
-  but none of the rooms that grow trees.
+- ``sparse``: the sparse forest of ControlBurn, its path and its best subsets.
+- ``survival``: times until an event: likelihood, curves and their scores.
 
-Beside them stand ``arrays`` (names of types), ``cache`` (how kernels are compiled), ``random``,
-``rounding`` (what counts as equal), ``intrinsics``, ``blas`` and ``losses``. Fast kernels have a
-twin of a few lines in the tests, which defines them.
+Beside them stand ``arrays`` (names of types), ``compiling`` (of kernels), ``random``,
+``rounding`` (what counts as equal), ``threads``, ``losses`` and ``columns`` (their codes). Fast
+kernels have a twin of a few lines in the tests, which defines them.
 """

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from treeselect.engine.arrays import UInt64Array
-from treeselect.engine.cache import inner
+from treeselect.engine.compiling import inner
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -25,19 +25,8 @@ _U32 = np.uint64(32)
 
 
 def stream_seed(*parts: int | str) -> int:
-    """Seed of the stream that belongs to these parts, in [0, 2**64).
-
-    Parameters
-    ----------
-    *parts : int or str
-        What the stream is for, for example ``stream_seed(7, "bootstrap", 12)``. Whole numbers of
-        numpy are those of Python.
-
-    Returns
-    -------
-    int
-        A hash of the parts: equal parts give equal streams on every machine.
-    """
+    """Seed of the stream that belongs to these parts, in [0, 2**64), a hash of them: for example
+    ``stream_seed(7, "bootstrap", 12)``. Whole numbers of numpy are those of Python."""
     return int.from_bytes(_hash_of(_text(*parts)), "little")
 
 

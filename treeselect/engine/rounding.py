@@ -28,26 +28,11 @@ def slack(values: Any) -> float:
 
 
 def levels(values: FloatArray) -> IntArray:
-    """Rank of each number among the different ones, from 0 on; equal for equal ones.
+    """Rank of each number among the different ones, from 0 on; equal for equal ones, and missing
+    ones above all others.
 
     Neighbours closer than :func:`slack` are equal. They are told from their gaps, not by rounding
     each to a grid, on whose edges two that are equal could still part.
-
-    Parameters
-    ----------
-    values : ndarray of float
-        Of any shape; missing ones are equal, and above all others.
-
-    Returns
-    -------
-    ndarray of int64, of the same shape
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.engine.rounding import levels
-    >>> levels(np.array([0.1 + 0.2, 0.3, -1.0, np.inf])).tolist()
-    [1, 1, 0, 2]
     """
     flat = np.asarray(values, dtype=np.float64).ravel()
     order = np.argsort(flat, kind="stable")
@@ -61,17 +46,8 @@ def levels(values: FloatArray) -> IntArray:
 
 
 def least_of_equals(values: FloatArray) -> FloatArray:
-    """The numbers, each of those that are equal made the least of them; the others as they are.
-
-    For functions of others, which compare without a tolerance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.engine.rounding import least_of_equals
-    >>> least_of_equals(np.array([0.1 + 0.2, 0.3, 0.5])).tolist()
-    [0.3, 0.3, 0.5]
-    """
+    """The numbers, each of those that are equal made the least of them; the others as they are. For
+    functions of others, which compare without a tolerance."""
     flat = np.asarray(values, dtype=np.float64).ravel()
     place = levels(flat)
     least = np.full(int(place.max(initial=0)) + 1, np.inf)
@@ -80,42 +56,20 @@ def least_of_equals(values: FloatArray) -> FloatArray:
 
 
 def at_least(values: Any, bound: Any) -> Any:
-    """Whether numbers are a bound or more; a scalar or an array, as they are.
-
-    Examples
-    --------
-    >>> from treeselect.engine.rounding import at_least
-    >>> bool(at_least(0.3, 0.1 + 0.2))
-    True
-    """
+    """Whether numbers are a bound or more; a scalar or an array, as they are."""
     size = np.maximum(np.abs(values), np.abs(bound))
     return values >= bound - PRECISION * np.where(np.isfinite(size), size, 0.0)
 
 
 def weighted_median(values: FloatArray, weight: WeightArray) -> float:
-    """Least of some numbers, one or more, with at least half of the weight at or below it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.engine.rounding import weighted_median
-    >>> weighted_median(np.array([5.0, 1.0, 3.0]), np.array([0.1, 0.1, 0.2]))
-    3.0
-    """
+    """Least of some numbers, one or more, with at least half of the weight at or below it."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weight[order])
     return float(values[order[np.searchsorted(below, below[-1] / 2 - slack(below))]])
 
 
 def first_largest(values: Any) -> int:
-    """Place of the first of the largest numbers; equal ones are those within :func:`slack`.
-
-    Examples
-    --------
-    >>> from treeselect.engine.rounding import first_largest
-    >>> first_largest([0.3, 0.1 + 0.2, -1.0])
-    0
-    """
+    """Place of the first of the largest numbers; equal ones are those within :func:`slack`."""
     given = np.asarray(values, dtype=np.float64)
     largest = float(np.fmax.reduce(given))
     if not np.isfinite(largest):
@@ -146,14 +100,6 @@ def largest_in_row(values: FloatArray) -> NDArray[np.int64]:
 
 def falling(values: FloatArray, ranks: IntArray | None = None) -> IntArray:
     """Order from the largest number to the smallest, missing ones last; of equal ones the lower
-    rank, or the first, comes first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.engine.rounding import falling
-    >>> falling(np.array([0.3, 1.0, 0.1 + 0.2])).tolist()
-    [1, 0, 2]
-    """
+    rank, or the first, comes first."""
     own = np.arange(len(values)) if ranks is None else ranks
     return np.lexsort((own, levels(-values)))

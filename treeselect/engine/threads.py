@@ -1,10 +1,14 @@
-"""Threads for the parts of one piece of work, where it is long enough for them."""
+"""Threads for the parts of long work, and a single one for matrix products."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
+
+from threadpoolctl import threadpool_limits
 
 from treeselect.engine.arrays import IntArray
 
@@ -27,20 +31,12 @@ def each(
     cells: float,
     stop: IntArray | None = None,
 ) -> list[Result]:
-    """Results of a function for each part, in their order, each in a thread of its own.
+    """Results of a function for each part, in their order, each in a thread of its own; all parts
+    are so many cells of work.
 
     A single part of short work runs in the thread of the caller, as starting another one costs as
-    much as a small forest.
-
-    Parameters
-    ----------
-    function : callable
-    parts : sequence
-        At least one.
-    cells : float
-        How much work all parts are.
-    stop : ndarray of int64, shape (1,), optional
-        Set to 1 if this thread is interrupted: kernels look at it.
+    much as a small forest. Kernels look at ``stop[0]``, which is set to 1 if this thread is
+    interrupted.
     """
     if len(parts) == 1 and cells <= _LONG:
         return [function(parts[0])]
@@ -52,3 +48,31 @@ def each(
             if stop is not None:
                 stop[0] = 1  # Ctrl-C does not wait for the kernels
             raise
+
+
+_lock = threading.Lock()
+_inside = 0
+_limits: threadpool_limits | None = None
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit the linear algebra library to one thread while any caller is inside.
+
+    Products of narrow matrices gain nothing from more, and threads that wait use up a processor.
+    The limit is that of the whole process, so it is set by the first to come in and lifted by the
+    last to go out.
+    """
+    global _inside, _limits
+    with _lock:
+        _inside += 1
+        if _inside == 1:
+            _limits = threadpool_limits(1, user_api="blas")
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0 and _limits is not None:
+                _limits.restore_original_limits()
+                _limits = None

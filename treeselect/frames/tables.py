@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import bin_edges
-from treeselect.engine.data.sketch import Sketch, merged, sketch_of, sketched_edges
+from treeselect.engine.columns import Sketch, bin_edges, merged, sketch_of, sketched_edges
 from treeselect.errors import DataError, OptionError, quoted
 from treeselect.frames.files import labels_in, labels_of_schema
 from treeselect.frames.reading import (

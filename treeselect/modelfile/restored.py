@@ -29,9 +29,9 @@ from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.survival import FollowUp, are_times, described_follow_up, has_times
 from treeselect.designs.weights import LARGEST_WEIGHT, RowWeights, no_weights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import FREE, MAX_BINS, bin_columns
-from treeselect.engine.growing.nodes import LEAF, Nodes, Trees
+from treeselect.engine.columns import FREE, MAX_BINS, bin_columns
 from treeselect.engine.survival.curves import Baseline
+from treeselect.engine.tree.nodes import LEAF, Nodes, Trees
 from treeselect.formula import parse_formula
 from treeselect.formulas.terms import Code, Factor, ParsedFormula, Transform, nodes
 from treeselect.frames.files import one_line

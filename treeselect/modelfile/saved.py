@@ -24,8 +24,8 @@ from treeselect.designs.row_sample import RowSample
 from treeselect.designs.scoring import scoring_record
 from treeselect.designs.weights import WeightsKind
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from treeselect.engine.growing.nodes import Trees, join_trees
 from treeselect.engine.survival.curves import Baseline
+from treeselect.engine.tree.nodes import Trees, join_trees
 from treeselect.errors import ModelFileError
 from treeselect.frames.opening import MissingCodes
 from treeselect.frames.values import Numbers, read_column

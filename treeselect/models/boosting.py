@@ -13,16 +13,15 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.row_sample import units_of
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import BinnedData, select_groups, take_rows
-from treeselect.engine.ensembles.boosting import BoostedTrees, Boosting, boost
-from treeselect.engine.ensembles.prediction import predict_sum
-from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import Trees, group_gains
-from treeselect.engine.losses import Loss
+from treeselect.engine.columns import BinnedData, select_groups, take_rows
+from treeselect.engine.forest.boosting import BoostedTrees, Boosting, boost
+from treeselect.engine.forest.walk import predict_sum
+from treeselect.engine.losses import Loss, mean_loss
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, first_smallest
-from treeselect.engine.row_losses import mean_loss
-from treeselect.engine.splitting.penalty import SplitPenalty
+from treeselect.engine.tree.nodes import Trees, group_gains
+from treeselect.engine.tree.used_groups import SplitPenalty
+from treeselect.engine.tree.workspace import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.models.model import BoostedModel, null_predictor
 
 MOST_ROUNDS = 2000

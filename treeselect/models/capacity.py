@@ -17,21 +17,21 @@ from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.data.targets import Target, copies, target_of, target_of_classes
-from treeselect.engine.ensembles.cutting import (
+from treeselect.engine.columns import BinnedData
+from treeselect.engine.forest.bagging import Sampling, bagged_forest
+from treeselect.engine.forest.importance import out_of_bag_gains
+from treeselect.engine.forest.out_of_bag import (
     OutsideSums,
     cut_back,
     mean_errors_by_size,
     out_of_bag_at_size,
 )
-from treeselect.engine.ensembles.forests import Sampling, bagged_forest
-from treeselect.engine.ensembles.permutation import out_of_bag_gains
-from treeselect.engine.growing.growth import UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import Nodes, Trees, join_trees
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import first_largest, slack
-from treeselect.engine.splitting.candidates import n_able
+from treeselect.engine.tree.nodes import Nodes, Trees, join_trees
+from treeselect.engine.tree.target import Target, copies, target_of, target_of_classes
+from treeselect.engine.tree.used_groups import n_able
+from treeselect.engine.tree.workspace import UNBOUNDED, Growth
 
 MIN_LEAF = 5
 """Least rows of a leaf."""

@@ -10,16 +10,14 @@ import numpy as np
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
-from treeselect.engine.data.binning import BinnedData, select_groups
-from treeselect.engine.data.targets import copies
-from treeselect.engine.ensembles.forests import bags_of
-from treeselect.engine.ensembles.hazard_leaves import hazard_trees
-from treeselect.engine.ensembles.leaves import leaves_of, with_leaf_fits
-from treeselect.engine.ensembles.ordering import in_order_of
-from treeselect.engine.ensembles.out_of_bag import add_out_of_bag, bag_room
-from treeselect.engine.ensembles.prediction import predict_mean
-from treeselect.engine.growing.nodes import LEAF, Trees, join_trees
+from treeselect.engine.columns import BinnedData, select_groups
+from treeselect.engine.forest.bagging import bags_of
+from treeselect.engine.forest.leaf_values import hazard_trees, in_order_of, with_leaf_fits
+from treeselect.engine.forest.out_of_bag import add_out_of_bag, bag_room
+from treeselect.engine.forest.walk import leaves_of, predict_mean
 from treeselect.engine.random import stream_seed, tree_seeds
+from treeselect.engine.tree.nodes import LEAF, Trees, join_trees
+from treeselect.engine.tree.target import copies
 from treeselect.models.capacity import (
     Grower,
     best_trees,

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns
-from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, empty_nodes, join_trees
+from treeselect.engine.columns import MAX_BINS, BinnedData, bin_columns
+from treeselect.engine.tree.nodes import LEAF, Nodes, Trees, empty_nodes, join_trees
 from treeselect.errors import DataError, NotBuiltError
 
 _EDGES = MAX_BINS - 1

@@ -13,10 +13,10 @@ from treeselect.brief import brief
 from treeselect.designs.families import Family
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import BinnedData, select_groups
-from treeselect.engine.ensembles.prediction import predict_sum
-from treeselect.engine.growing.nodes import LEAF, Trees, join_trees
+from treeselect.engine.columns import BinnedData, select_groups
+from treeselect.engine.forest.walk import predict_sum
 from treeselect.engine.survival.curves import Baseline, breslow
+from treeselect.engine.tree.nodes import LEAF, Trees, join_trees
 from treeselect.models.importing import ImportedBins
 
 

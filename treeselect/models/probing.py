@@ -12,9 +12,8 @@ import numpy as np
 from treeselect.designs.families import Family
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import BinnedData, take_rows
-from treeselect.engine.ensembles.dependence import codes_of, mean_at
-from treeselect.engine.ensembles.interaction import strength
+from treeselect.engine.columns import BinnedData, take_rows
+from treeselect.engine.forest.dependence import codes_of, mean_at, strength
 from treeselect.models.model import TreeModel
 
 

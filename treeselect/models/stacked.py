@@ -17,14 +17,14 @@ from treeselect.designs.families import GAUSSIAN
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import OTHER, BinnedData, select_groups, take_rows
-from treeselect.engine.ensembles.leaves import leaves_of, mean_curvature, with_leaf_fits
-from treeselect.engine.ensembles.prediction import predict_mean, predict_sum
-from treeselect.engine.growing.nodes import LEAF, Trees, empty_nodes, join_trees
+from treeselect.engine.columns import OTHER, BinnedData, select_groups, take_rows
+from treeselect.engine.forest.leaf_values import mean_curvature, with_leaf_fits
+from treeselect.engine.forest.walk import leaves_of, predict_mean, predict_sum
 from treeselect.engine.linear.additive import AdditiveColumns, AdditiveFit, fit_additive
-from treeselect.engine.linear.ridge import folds_of_clusters
+from treeselect.engine.linear.additive_search import folds_of_clusters
+from treeselect.engine.losses import RowLoss
 from treeselect.engine.random import stream_seed
-from treeselect.engine.row_losses import RowLoss
+from treeselect.engine.tree.nodes import LEAF, Trees, empty_nodes, join_trees
 from treeselect.models.capacity import (
     CutForest,
     Grower,

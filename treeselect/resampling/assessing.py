@@ -17,7 +17,7 @@ from treeselect.designs.row_sample import varies
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.engine.splitting.candidates import can_split
+from treeselect.engine.tree.used_groups import can_split
 from treeselect.errors import OptionError, StabilityError
 from treeselect.models.model import TreeModel
 from treeselect.models.probing import Probes, ResampledReadings, read_resample

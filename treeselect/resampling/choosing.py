@@ -19,13 +19,12 @@ from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.row_sample import labels_of
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.linear.additive import fit_additive
+from treeselect.engine.linear.additive import fit_additive, score_test
 from treeselect.engine.linear.additive_search import exchanged
-from treeselect.engine.linear.score_test import score_test
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, first_largest
-from treeselect.engine.splitting.candidates import can_split
 from treeselect.engine.survival.times import STRATUM
+from treeselect.engine.tree.used_groups import can_split
 from treeselect.models.model import TreeModel
 from treeselect.resampling.cross_validation import (
     ScoreBySize,

@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect.designs.columns import TermSpec
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import MAX_BINS, OTHER
+from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.engine.rounding import at_least, falling
 from treeselect.errors import listing
 from treeselect.models.probing import Probes, ResampledReadings, TermProbe, read_model

@@ -21,11 +21,11 @@ from treeselect.arguments.checks import (
 from treeselect.designs.survival import strata_of
 from treeselect.designs.weights import check_offset
 from treeselect.engine.arrays import FloatArray, WeightArray
-from treeselect.engine.data.binning import BinnedData, select_groups
-from treeselect.engine.data.targets import are_copies
-from treeselect.engine.ensembles.quantiles import leaf_quantiles
+from treeselect.engine.columns import BinnedData, select_groups
+from treeselect.engine.forest.leaf_values import leaf_quantiles
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import PRECISION, at_least, largest_in_row
+from treeselect.engine.tree.target import are_copies
 from treeselect.errors import DataError, OptionError, quoted
 from treeselect.frames.reading import Scan, frame_of_arrow, read_data, scan_of
 from treeselect.frames.tables import as_column, as_frame
@@ -208,7 +208,7 @@ def read_level(type: str, interval: object, level: object) -> float | None:
 def quantile_columns(
     fit: Fit, new: BinnedData | None, offset: FloatArray | None, shares: FloatArray
 ) -> dict[str, list[float]]:
-    """A column for each share; see :func:`engine.ensembles.quantiles.leaf_quantiles`."""
+    """A column for each share; see :func:`engine.forest.leaf_values.leaf_quantiles`."""
     design, model = fit.design, fit.model
     assert new is not None
     if not isinstance(model, ForestModel):

@@ -16,14 +16,14 @@ import numpy as np
 from treeselect.arguments.checks import found_near, is_one_of
 from treeselect.designs.problem import CodedColumns
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import BinnedData, take_rows
-from treeselect.engine.ensembles.dependence import (
+from treeselect.engine.columns import BinnedData, take_rows
+from treeselect.engine.forest.dependence import (
     Dependence,
+    beyond_both,
     codes_of,
     grid_of,
     partial_dependence,
 )
-from treeselect.engine.ensembles.interaction import beyond_both
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.values import Labels, Numbers, read_column

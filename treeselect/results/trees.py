@@ -15,9 +15,9 @@ from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.modeldata import Associations
 from treeselect.designs.problem import CodedColumns
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import OTHER
-from treeselect.engine.growing.nodes import LEAF, Trees
+from treeselect.engine.columns import OTHER
 from treeselect.engine.rounding import falling
+from treeselect.engine.tree.nodes import LEAF, Trees
 from treeselect.errors import OptionError
 from treeselect.models.importing import ImportedBins
 from treeselect.models.model import TreeModel

@@ -262,7 +262,7 @@ _SECONDS = 10.0
 def announce_compilation(progress: bool | None) -> None:
     """Announce the compilation of the kernels: once per machine and version, or once per process if
     no folder can keep them."""
-    from treeselect.engine.cache import kernels_are_compiled
+    from treeselect.engine.compiling import kernels_are_compiled
 
     if progress is not False and not kernels_are_compiled():
         _announce()
@@ -270,7 +270,7 @@ def announce_compilation(progress: bool | None) -> None:
 
 @cache
 def _announce() -> None:
-    from treeselect.engine.cache import kernels_can_be_kept
+    from treeselect.engine.compiling import kernels_can_be_kept
 
     if kernels_can_be_kept():
         _say("treeselect: compiling tree kernels for this machine (once, up to a minute).")

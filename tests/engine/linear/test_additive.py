@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, multinomial
-from treeselect.engine.data.binning import bin_columns, bin_edges
+from treeselect.engine.columns import bin_columns, bin_edges
 from treeselect.engine.linear.additive import AdditiveColumns, basis_of, fit_additive
-from treeselect.engine.linear.ridge import folds_of_clusters, ridge_outside, rises_without
+from treeselect.engine.linear.additive_search import folds_of_clusters, ridge_outside, rises_without
 from treeselect.engine.survival.times import as_times
 
 

@@ -7,10 +7,13 @@ import itertools
 import numpy as np
 import pytest
 
-from treeselect.engine.data.binning import bin_columns, bin_edges
+from treeselect.engine.columns import bin_columns, bin_edges
 from treeselect.engine.linear.additive import AdditiveColumns
-from treeselect.engine.linear.additive_search import AdditiveSearch
-from treeselect.engine.linear.ridge import counted_error, folds_of_clusters
+from treeselect.engine.linear.additive_search import (
+    AdditiveSearch,
+    counted_error,
+    folds_of_clusters,
+)
 
 
 def columns_of(x):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treeselect.engine.linear.group_lasso import GroupLasso
-from treeselect.engine.linear.priced_groups import minimise_model
+from treeselect.engine.linear.group_lasso import GroupLasso, minimise_model
 from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
 from treeselect.engine.survival.cox import CoxLoss
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM, as_times

@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treeselect.engine.linear import hsic
-from treeselect.engine.linear.hsic import Blocks, Kernel, all_rows, inner_products, shuffled_blocks
+from treeselect.engine.linear.homotopy import (
+    Blocks,
+    Kernel,
+    all_rows,
+    inner_products,
+    shuffled_blocks,
+)
 
 
 def definition(kernel):
@@ -57,7 +62,7 @@ def rows_of(kernel, rows):
 @pytest.mark.parametrize("most", [1, 50, 2**22])
 def test_they_are_what_the_definition_says(monkeypatch, most):
     """Whatever the number of entries that are held at once."""
-    monkeypatch.setattr(hsic, "_MOST_ENTRIES", most)
+    monkeypatch.setattr("treeselect.engine.linear.homotopy._MOST_ENTRIES", most)
     kernels = some_kernels(0, 23)
     found = inner_products(kernels, all_rows(np.ones(23)))
     np.testing.assert_allclose(found, naive(kernels), rtol=1e-10)
@@ -74,7 +79,7 @@ def test_whole_weights_are_copies_of_rows():
 
 @pytest.mark.parametrize("most", [300, 2**22])
 def test_blocks_are_summed(monkeypatch, most):
-    monkeypatch.setattr(hsic, "_MOST_ENTRIES", most)
+    monkeypatch.setattr("treeselect.engine.linear.homotopy._MOST_ENTRIES", most)
     kernels = some_kernels(3, 31)
     blocks = shuffled_blocks(np.ones(31), 8, [5, 6])
     assert blocks.rows.shape == (8, 8)

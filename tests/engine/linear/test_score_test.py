@@ -8,9 +8,8 @@ import scipy.stats
 import statsmodels.api as sm
 
 from treeselect.designs.families import BINOMIAL, GAUSSIAN
-from treeselect.engine.data.binning import bin_columns, bin_edges
-from treeselect.engine.linear.additive import AdditiveColumns, fit_additive
-from treeselect.engine.linear.score_test import score_test
+from treeselect.engine.columns import bin_columns, bin_edges
+from treeselect.engine.linear.additive import AdditiveColumns, fit_additive, score_test
 
 
 def columns_of(x):

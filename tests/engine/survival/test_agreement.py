@@ -9,10 +9,16 @@ import pandas as pd
 import pytest
 from naive_survival import log_rank
 
-from treeselect.engine.survival.concordance import concordance, uno_concordance
 from treeselect.engine.survival.cox import CoxRows
-from treeselect.engine.survival.curves import breslow, censoring_curve, kaplan_meier
-from treeselect.engine.survival.explained import brier_scores, integrated_brier_score
+from treeselect.engine.survival.curves import (
+    breslow,
+    brier_scores,
+    censoring_curve,
+    concordance,
+    integrated_brier_score,
+    kaplan_meier,
+    uno_concordance,
+)
 from treeselect.engine.survival.times import as_times
 
 REFERENCE = Path(__file__).parents[2] / "reference"

@@ -7,8 +7,7 @@ import pytest
 from drawn_times import SEEDS, survival_rows
 from hypothesis import assume, given
 
-from treeselect.engine.survival.curves import censoring_curve
-from treeselect.engine.survival.explained import brier_scores, integrated_brier_score
+from treeselect.engine.survival.curves import brier_scores, censoring_curve, integrated_brier_score
 from treeselect.engine.survival.times import EVENT, START, STOP, as_times
 from treeselect.errors import DataError
 

@@ -8,8 +8,7 @@ import pytest
 from drawn_times import SEEDS, survival_rows
 from hypothesis import given
 
-from treeselect.engine.survival.concordance import concordance, uno_concordance
-from treeselect.engine.survival.curves import censoring_curve
+from treeselect.engine.survival.curves import censoring_curve, concordance, uno_concordance
 from treeselect.engine.survival.times import STOP, as_times
 
 

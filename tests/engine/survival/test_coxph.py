@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from coxph_models import COEFFICIENTS, HAZARDS, every_model, needs_sets, rows_of
 
-from treeselect.engine.survival.concordance import concordance
 from treeselect.engine.survival.cox import CoxRows
-from treeselect.engine.survival.curves import breslow
+from treeselect.engine.survival.curves import breslow, concordance
 
 pytestmark = needs_sets
 

@@ -8,7 +8,6 @@ from drawn_times import SEEDS, survival_rows
 from hypothesis import given
 from naive_survival import at_risk
 
-from treeselect.engine.survival.spans import spans
 from treeselect.engine.survival.times import (
     EVENT,
     START,
@@ -17,6 +16,7 @@ from treeselect.engine.survival.times import (
     as_times,
     one_stratum,
     risk_sets,
+    spans,
 )
 
 

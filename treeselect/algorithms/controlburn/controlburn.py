@@ -37,12 +37,11 @@ from treeselect.algorithms.references import LIU_2021, Reference
 from treeselect.algorithms.search.revision import NO_FURTHER, BackwardPass, Refinement, prune_path
 from treeselect.algorithms.task import Step, Task
 from treeselect.arguments.checks import described
-from treeselect.engine.blas import one_thread
-from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
-from treeselect.engine.losses import HingeLoss
+from treeselect.engine.forest.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
+from treeselect.engine.losses import HingeLoss, explicable
 from treeselect.engine.random import stream_seed
-from treeselect.engine.row_losses import explicable
-from treeselect.engine.splitting.candidates import n_able
+from treeselect.engine.threads import one_thread
+from treeselect.engine.tree.used_groups import n_able
 from treeselect.errors import MethodError
 from treeselect.models.forest import REFITTED_TREES, refit_forest
 from treeselect.models.model import TreeModel, WeightedForest, no_trees

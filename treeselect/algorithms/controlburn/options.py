@@ -21,13 +21,7 @@ from treeselect.algorithms.options import (
     owner_of,
 )
 from treeselect.arguments.checks import described
-from treeselect.engine.ensembles.bag_boosting import (
-    BAG_BOOSTING,
-    BAGGING,
-    DOUBLE,
-    SINGLE,
-    SINGLE_MOST,
-)
+from treeselect.engine.forest.bag_boosting import BAG_BOOSTING, BAGGING, DOUBLE, SINGLE, SINGLE_MOST
 from treeselect.errors import MethodError
 from treeselect.models.forest import REFITTED_TREES
 

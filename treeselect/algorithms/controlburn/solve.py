@@ -17,16 +17,16 @@ from treeselect.designs.row_sample import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.losses import Loss
 from treeselect.engine.rounding import falling
-from treeselect.engine.sparse.best_subset import SubsetValues, best_subset
-from treeselect.engine.sparse.gram_forest import sparse_forest
-from treeselect.engine.sparse.modelled_forest import ModelledForest
-from treeselect.engine.sparse.tree_weights import SparseForest, WeightedTrees
-from treeselect.engine.sparse.weight_path import (
+from treeselect.engine.sparse.forest import ModelledForest, sparse_forest
+from treeselect.engine.sparse.path import (
+    SubsetValues,
+    best_subset,
     last_solution,
     solution_path,
     support,
     weighted_importance,
 )
+from treeselect.engine.sparse.weights import SparseForest, WeightedTrees
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
 from treeselect.models.model import WeightedForest
 

@@ -13,13 +13,13 @@ from treeselect.algorithms.task import Task
 from treeselect.arguments.checks import answer
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
-from treeselect.engine.ensembles.bag_boosting import BagBoosting, BoostedBag, bag_boost
-from treeselect.engine.ensembles.forests import Sampling
-from treeselect.engine.ensembles.prediction import mark_leaves
-from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, group_gains
+from treeselect.engine.forest.bag_boosting import BagBoosting, BoostedBag, bag_boost
+from treeselect.engine.forest.bagging import Sampling
+from treeselect.engine.forest.walk import mark_leaves
 from treeselect.engine.random import stream_seed
-from treeselect.engine.sparse.tree_columns import TreeColumns
-from treeselect.engine.splitting.penalty import SplitPenalty
+from treeselect.engine.sparse.weights import TreeColumns
+from treeselect.engine.tree.nodes import LEAF, Nodes, Trees, group_gains
+from treeselect.engine.tree.used_groups import SplitPenalty
 from treeselect.errors import MethodError, quoted
 from treeselect.models.importing import ImportedBins, import_forest
 

@@ -17,7 +17,7 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, first_smallest, largest_in_row
-from treeselect.engine.splitting.candidates import can_split
+from treeselect.engine.tree.used_groups import can_split
 from treeselect.errors import MethodError
 
 _ONE_BY_ONE = 30

@@ -14,10 +14,10 @@ from treeselect.algorithms.references import XU_2014, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.arguments.checks import described, finite, members
-from treeselect.engine.ensembles.boosting import BoostedTrees
-from treeselect.engine.growing.nodes import group_gains
+from treeselect.engine.forest.boosting import BoostedTrees
 from treeselect.engine.losses import GradientOnly
-from treeselect.engine.splitting.penalty import SplitPenalty
+from treeselect.engine.tree.nodes import group_gains
+from treeselect.engine.tree.used_groups import SplitPenalty
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
 from treeselect.models.boosting import MOST_ROUNDS, Booster
 

@@ -43,17 +43,13 @@ from treeselect.algorithms.task import (
 from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import BinnedData, pack_blocks
-from treeselect.engine.ensembles.permutation import (
-    Importance,
-    out_of_bag_gains,
-    permutation_importance,
-)
-from treeselect.engine.growing.growth import UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import group_gains
+from treeselect.engine.columns import BinnedData, pack_blocks
+from treeselect.engine.forest.importance import Importance, out_of_bag_gains, permutation_importance
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import levels
-from treeselect.engine.splitting.candidates import can_split
+from treeselect.engine.tree.nodes import group_gains
+from treeselect.engine.tree.used_groups import can_split
+from treeselect.engine.tree.workspace import UNBOUNDED, Growth
 from treeselect.models.capacity import usual_candidates
 
 Kind = Literal["unbiased", "mdi", "permutation"]

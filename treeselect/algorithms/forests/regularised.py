@@ -33,18 +33,16 @@ from treeselect.algorithms.search.revision import DrawnMethod
 from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, WeightArray
-from treeselect.engine.data.targets import class_target, copies
-from treeselect.engine.ensembles.boosting import Boosting, boost
-from treeselect.engine.ensembles.forests import ALL_ROWS, bagged_forest
-from treeselect.engine.ensembles.prediction import predict_mean
-from treeselect.engine.ensembles.reweighting import reweight
-from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import group_gains
+from treeselect.engine.forest.bagging import ALL_ROWS, bagged_forest
+from treeselect.engine.forest.boosting import Boosting, boost, reweight
+from treeselect.engine.forest.walk import predict_mean
 from treeselect.engine.losses import GradientOnly
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import largest_in_row
-from treeselect.engine.splitting.candidates import n_able
-from treeselect.engine.splitting.penalty import SplitPenalty
+from treeselect.engine.tree.nodes import group_gains
+from treeselect.engine.tree.target import class_target, copies
+from treeselect.engine.tree.used_groups import SplitPenalty, n_able
+from treeselect.engine.tree.workspace import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.errors import MethodError
 
 _SHARE, _MOST_ROWS = 0.632, 10_000

@@ -12,17 +12,16 @@ from treeselect.algorithms.search.judging import rows_to_judge
 from treeselect.algorithms.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import BinnedData, select_groups
-from treeselect.engine.data.targets import Target, copies, target_of_classes, target_of_mean
-from treeselect.engine.ensembles.forests import Sampling, bagged_forest
-from treeselect.engine.ensembles.out_of_bag import out_of_bag
-from treeselect.engine.ensembles.permutation import out_of_bag_gains
-from treeselect.engine.growing.growth import BREADTH_FIRST, UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import Trees, group_gains
+from treeselect.engine.columns import BinnedData, select_groups
+from treeselect.engine.forest.bagging import Sampling, bagged_forest
+from treeselect.engine.forest.importance import out_of_bag_gains
+from treeselect.engine.forest.out_of_bag import out_of_bag
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import slack
-from treeselect.engine.splitting.candidates import n_able
-from treeselect.engine.splitting.penalty import SplitPenalty
+from treeselect.engine.tree.nodes import Trees, group_gains
+from treeselect.engine.tree.target import Target, copies, target_of_classes, target_of_mean
+from treeselect.engine.tree.used_groups import SplitPenalty, n_able
+from treeselect.engine.tree.workspace import BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.errors import MethodError
 from treeselect.models.capacity import Grower, best_forest, truth_of
 

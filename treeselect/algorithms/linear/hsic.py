@@ -17,11 +17,17 @@ from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
-from treeselect.engine.blas import one_thread
-from treeselect.engine.linear.homotopy import Homotopy
-from treeselect.engine.linear.hsic import Blocks, Kernel, all_rows, inner_products, shuffled_blocks
+from treeselect.engine.linear.homotopy import (
+    Blocks,
+    Homotopy,
+    Kernel,
+    all_rows,
+    inner_products,
+    shuffled_blocks,
+)
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
+from treeselect.engine.threads import one_thread
 
 _MOST_ROWS = 1000
 """Most rows that are all compared with each other, unless `block_size` is given."""

@@ -16,13 +16,13 @@ from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.designs.problem import CodedColumns
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.blas import one_thread
-from treeselect.engine.data.binning import OTHER
+from treeselect.engine.columns import OTHER
 from treeselect.engine.linear.columns import CodedColumns as LazyColumns
 from treeselect.engine.linear.columns import Columns, Indicator, Number, blocks_of
 from treeselect.engine.linear.group_lasso import GroupLasso, LinearFit
+from treeselect.engine.losses import explicable
 from treeselect.engine.rounding import weighted_median
-from treeselect.engine.row_losses import explicable
+from treeselect.engine.threads import one_thread
 
 _GRID = 10.0 ** -np.linspace(0, 4, 101)
 """Penalties of the path, relative to that at which nothing enters."""

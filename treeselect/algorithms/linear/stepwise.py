@@ -14,8 +14,8 @@ from treeselect.algorithms.references import SCHWARZ_1978, VENABLES_2002, VOLINS
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.engine.arrays import BoolArray
-from treeselect.engine.blas import one_thread
 from treeselect.engine.linear.glm import Glm, GlmFit
+from treeselect.engine.threads import one_thread
 from treeselect.errors import MethodError
 
 Direction = Literal["both", "forward", "backward"]

@@ -17,7 +17,7 @@ from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.blas import one_thread
+from treeselect.engine.threads import one_thread
 from treeselect.quiet import own_filters
 
 _TOLERANCE = 1e-6

@@ -39,7 +39,7 @@ from treeselect.algorithms.task import (
     trace_of,
 )
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import FREE
+from treeselect.engine.columns import FREE
 from treeselect.engine.linear.additive_search import exchanged
 from treeselect.engine.rounding import falling, levels
 

@@ -12,17 +12,20 @@ from treeselect.algorithms.task import Task
 from treeselect.designs.families import GAUSSIAN
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import BinnedData, select_groups, take_rows
-from treeselect.engine.data.targets import Target, copies, target_of
-from treeselect.engine.ensembles.forests import Sampling, bagged_forest
-from treeselect.engine.ensembles.permutation import out_of_bag_gains
-from treeselect.engine.growing.first_splits import first_gains
-from treeselect.engine.growing.growth import Growth
+from treeselect.engine.columns import BinnedData, select_groups, take_rows
+from treeselect.engine.forest.bagging import Sampling, bagged_forest, first_gains
+from treeselect.engine.forest.importance import out_of_bag_gains
 from treeselect.engine.linear.additive import AdditiveColumns
-from treeselect.engine.linear.additive_search import AdditiveSearch
-from treeselect.engine.linear.ridge import folds_of_clusters, ridge_outside, rises_without
+from treeselect.engine.linear.additive_search import (
+    AdditiveSearch,
+    folds_of_clusters,
+    ridge_outside,
+    rises_without,
+)
 from treeselect.engine.rounding import levels, slack
-from treeselect.engine.splitting.candidates import can_split, n_able
+from treeselect.engine.tree.target import Target, copies, target_of
+from treeselect.engine.tree.used_groups import can_split, n_able
+from treeselect.engine.tree.workspace import Growth
 from treeselect.models.capacity import MIN_LEAF, Grower, cut_forest, truth_of
 
 # --- screens: the units that a forest of very many units is grown on ---------------------------

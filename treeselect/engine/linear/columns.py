@@ -80,19 +80,8 @@ class _Chosen:
 
 
 class Number(NamedTuple):
-    """A column that is a number.
-
-    Attributes
-    ----------
-    values : ndarray of float64
-        Of all rows; NaN is missing.
-    fill : float
-        What stands for the missing ones.
-    exponent : int
-        Values are divided by this power of two, then `mean` is taken off, then they are divided by
-        `spread`.
-    mean, spread : float
-    """
+    """A column that is a number: its values, of which `fill` stands for the missing ones, are
+    divided by a power of two, then `mean` is taken off, then they are divided by `spread`."""
 
     values: FloatArray
     fill: float
@@ -112,16 +101,8 @@ class Number(NamedTuple):
 
 
 class Indicator(NamedTuple):
-    """A column that is 1 where the source has a code and 0 elsewhere, standardised.
-
-    Attributes
-    ----------
-    codes : ndarray
-        Of all rows: codes of levels, or truth values.
-    code : int
-    low, high : float
-        What stands for 0 and 1.
-    """
+    """A column that is `high` where the source has a code and `low` elsewhere: 1 and 0,
+    standardised."""
 
     codes: NDArray[Any]
     code: int
@@ -135,15 +116,8 @@ class Indicator(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CodedColumns:
-    """Columns that are made of their sources when they are needed.
-
-    Attributes
-    ----------
-    parts : sequence of Number and Indicator, length n_columns
-    rows : ndarray of int64, shape (n_rows,), or None
-        Rows of the sources, increasing; None for all of them.
-    n_rows : int
-    """
+    """Columns that are made of their sources when they are needed, in increasing rows of these, or
+    in all."""
 
     parts: Sequence[Number | Indicator]
     rows: IntArray | None

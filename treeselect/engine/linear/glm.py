@@ -54,21 +54,12 @@ _CELLS = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class GlmFit:
-    """A fit.
+    """A fit of the groups that are in.
 
-    Attributes
-    ----------
-    groups : ndarray of bool, shape (n_groups,)
-        Those whose columns are in.
-    basis : ndarray of float, shape (n_rows, rank)
-        Columns times the roots of the weights, the constant first (0 where the loss has none);
-        orthonormal.
-    coef : ndarray of float, shape (rank, n_free)
-    misfit : float
-        -2 log-likelihood, less that of a perfect fit where there is one; for the squared error
-        ``n log(RSS / n)``. Not below that at which all is explained.
-    n_coefs : int
-        Free coefficients, aliased ones not counted.
+    `basis`, (n_rows, rank), are orthonormal columns times the roots of the weights, the constant
+    first (0 where the loss has none), `coef`, (rank, n_free), their coefficients, aliased ones not
+    counted. `misfit` is -2 log-likelihood, less that of a perfect fit where there is one; for the
+    squared error ``n log(RSS / n)``; not below that at which all is explained.
     """
 
     groups: BoolArray
@@ -79,24 +70,10 @@ class GlmFit:
 
 
 class Glm:
-    """A response and groups of columns.
+    """A response and groups of columns, which have mean 0 and variance 1 under the weights, `mass`.
 
-    Parameters
-    ----------
-    x : ndarray of float, shape (n_rows, n_columns)
-        Of mean 0 and variance 1 under the weights.
-    start : ndarray of int64, shape (n_groups + 1,)
-        Columns ``start[g]`` to ``start[g + 1] - 1`` are those of group g; there may be none.
-    y : ndarray of float, shape (n_rows,)
-    mass : ndarray of float, shape (n_rows,)
-        How often each row counts, above 0.
-    loss : Loss
-    offset : ndarray of float, shape (n_rows,), or None
-
-    Attributes
-    ----------
-    best_misfit : float
-        That of a fit that explains all.
+    Columns ``start[g]`` to ``start[g + 1] - 1`` are those of group g; there may be none.
+    `best_misfit` is that of a fit that explains all.
     """
 
     def __init__(

@@ -18,11 +18,9 @@ import numpy as np
 import scipy
 
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
-from treeselect.engine.cache import kernel
-from treeselect.engine.losses import Apart, PoissonLoss
-from treeselect.engine.row_losses import RowLoss
-from treeselect.engine.survival.spans import spans, sums_at
-from treeselect.engine.survival.times import EVENT, risk_sets
+from treeselect.engine.compiling import kernel
+from treeselect.engine.losses import Apart, PoissonLoss, RowLoss
+from treeselect.engine.survival.times import EVENT, risk_sets, spans, sums_at
 from treeselect.errors import MethodError
 
 # --- several independent copies of some rows ---------------------------------------------------
@@ -173,13 +171,6 @@ class CoxRows:
     no risk set and have figures by the same formulas: they are events without a part in the ties.
     The relative risks of a stratum may differ by a factor of exp(600); beyond that the lowest count
     as that much below the highest.
-
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n_rows, 4)
-        See :mod:`treeselect.engine.survival.times`.
-    weight : ndarray of int64 or float64, shape (n_rows,)
-        At least 0.
     """
 
     def __init__(self, y: FloatArray, weight: WeightArray) -> None:
@@ -356,14 +347,8 @@ class CoxLoss:
         return 0.0
 
     def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:
-        """Losses of the rows times their shares, summed: a cvxpy expression of the expression
-        `eta`, of shape (n_rows,).
-
-        Raises
-        ------
-        MethodError
-            For more than 1,000 rows, since each risk set is written out.
-        """
+        """Losses of the rows times their shares, summed: a cvxpy expression of `eta`, (n_rows,). A
+        MethodError for more than 1,000 rows, since each risk set is written out."""
         import cvxpy
 
         if len(y) > _MOST_MODELLED:

@@ -1,19 +1,35 @@
-"""Curves over time: Kaplan and Meier's estimate, of events or of censoring, and the baseline
-hazard of a Cox model by Breslow."""
+"""Curves over time, and how well they are predicted.
+
+Kaplan and Meier's estimate, of events or of censoring, and the baseline hazard of a Cox model by
+Breslow; Brier scores, what a model explains of them and of the deviance beside one without
+predictors, of the same strata; concordance.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 
 from treeselect.brief import brief
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
-from treeselect.engine.rounding import at_least
-from treeselect.engine.survival.cox import risk_levels
-from treeselect.engine.survival.spans import spans, sums_at
-from treeselect.engine.survival.times import EVENT, STOP, STRATUM, one_stratum, risk_sets
+from treeselect.engine.compiling import inner, kernel
+from treeselect.engine.losses import explicable
+from treeselect.engine.rounding import at_least, levels
+from treeselect.engine.survival.cox import CoxRows, risk_levels
+from treeselect.engine.survival.times import (
+    EVENT,
+    START,
+    STOP,
+    STRATUM,
+    one_stratum,
+    risk_sets,
+    spans,
+    sums_at,
+)
+from treeselect.errors import DataError
 
 
 def steps_at(time: FloatArray, value: FloatArray, at: FloatArray, before: float) -> FloatArray:
@@ -72,16 +88,8 @@ class SurvivalCurve:
 
 
 def kaplan_meier(y: FloatArray, weight: WeightArray, *, confidence: float = 0.95) -> SurvivalCurve:
-    """Survival of some rows, whatever their strata.
-
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n_rows, 4)
-    weight : ndarray, shape (n_rows,)
-        At least 0; rows of weight 0 are left out.
-    confidence : float
-        Of the pointwise intervals, between 0 and 1.
-    """
+    """Survival of some rows, those of weight 0 left out, whatever their strata, with pointwise
+    intervals."""
     return _product_limit(y, weight, confidence, of_censoring=False)
 
 
@@ -184,16 +192,8 @@ _LARGEST = 700.0
 
 
 def breslow(y: FloatArray, eta: FloatArray, weight: WeightArray) -> Baseline:
-    """Breslow's estimate: events over the sum of the relative risks of those at risk.
-
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n_rows, 4)
-    eta : ndarray of float64, shape (n_rows,)
-        Logarithms of the relative risks.
-    weight : ndarray, shape (n_rows,)
-        At least 0.
-    """
+    """Breslow's estimate, by logarithms of relative risks: events over the sum of the relative
+    risks of those at risk."""
     mass = np.asarray(weight, dtype=np.float64)
     dies = (y[:, EVENT] > 0) & (mass > 0)
     sets = risk_sets(y, dies)
@@ -208,3 +208,259 @@ def breslow(y: FloatArray, eta: FloatArray, weight: WeightArray) -> Baseline:
     for own in map(slice, sets.begin[:-1], sets.begin[1:]):
         hazard[own] = np.cumsum(added[own])
     return Baseline(sets.time, sets.begin, hazard, moved, until)
+
+
+# --- brier scores of predicted survival, with inverse-probability-of-censoring weights ---------
+
+
+def brier_scores(
+    y: FloatArray,
+    survival: FloatArray,
+    times: FloatArray,
+    weight: WeightArray,
+    *,
+    censoring: SurvivalCurve | None = None,
+) -> FloatArray:
+    """Mean squared difference at each time between survival and its prediction, (n_rows, n_times);
+    shape (n_times,).
+
+    Who is censored before a time is left out; the others count one over the probability of being
+    still under observation, at their event or at the time, by the :func:`censoring_curve` of these
+    rows or of others; after its last time it is what it was there. A DataError if a row with weight
+    was not under observation from the beginning. E. Graf, C. Schmoor, W. Sauerbrei, M. Schumacher
+    (1999), Statistics in Medicine 18, 2529-2545.
+    """
+    if (y[weight > 0, START] >= 0).any():
+        raise DataError(
+            "Brier scores can't be computed with delayed entry.\n"
+            "  Found: rows whose observation began after time 0.\n"
+            "  Concordance allows delayed entry."
+        )
+    curve = censoring_curve(y, weight) if censoring is None else censoring
+    stop = y[:, STOP, np.newaxis]
+    over = (stop <= times) & (y[:, EVENT, np.newaxis] > 0)
+    of_cases = inverse_of_observation(curve, y[:, STOP])[:, np.newaxis] * over
+    of_others = inverse_of_observation(curve, times) * (stop > times)
+    squares = of_cases * survival**2 + of_others * (1.0 - survival) ** 2
+    return np.asarray(np.average(squares, axis=0, weights=weight))
+
+
+def integrated_brier_score(scores: FloatArray, times: FloatArray) -> float:
+    """Mean of Brier scores over the time from the first to the last of at least two rising times,
+    by trapezes."""
+    return float(np.trapezoid(scores, times) / (times[-1] - times[0]))
+
+
+# --- what a model of times to an event explains ------------------------------------------------
+
+_AT_ONCE = 1_000_000
+"""So many predicted probabilities are in memory at a time."""
+
+_NOTHING = 1e-12
+"""Deviance per row that is left by rounding where nothing can be told."""
+
+
+def brier_explained(
+    y: FloatArray, eta: FloatArray, weight: WeightArray, training: WeightArray, times: FloatArray
+) -> float:
+    """One less the ratio of two integrated Brier scores: of the survival that is predicted, and of
+    that without predictors (Graf et al. 1999, who take Kaplan and Meier's curve for it); NaN if the
+    latter has no error.
+
+    `weight` is of the rows that are predicted, none of which entered late, `training` of those that
+    the model was fitted to, which tell the baseline hazard by Breslow's estimate, of each stratum,
+    and the censoring. The scores are integrated over rising times by trapezes; one alone is the
+    score there.
+    """
+    told = weight > 0
+    censoring = censoring_curve(y, training)
+    found = [
+        _integrated(y[told], one[told], weight[told], breslow(y, one, training), censoring, times)
+        for one in (eta, np.zeros(len(eta)))
+    ]
+    return 1 - found[0] / found[1] if found[1] > 0 else float("nan")
+
+
+def _integrated(
+    y: FloatArray,
+    eta: FloatArray,
+    weight: WeightArray,
+    baseline: Baseline,
+    censoring: SurvivalCurve,
+    times: FloatArray,
+) -> float:
+    stratum = y[:, STRATUM].astype(np.int64)[:, np.newaxis]
+    scores = []
+    for part in np.array_split(times, min(len(times), 1 + len(y) * len(times) // _AT_ONCE)):
+        survival = baseline.survival(part, stratum, eta[:, np.newaxis])
+        scores.append(brier_scores(y, survival, part, weight, censoring=censoring))
+    found = np.concatenate(scores)
+    return integrated_brier_score(found, times) if len(times) > 1 else float(found[0])
+
+
+def deviance_explained(y: FloatArray, eta: FloatArray, weight: WeightArray) -> float:
+    """One less the ratio of two deviances of the partial likelihood: at `eta`, and where all risks
+    are equal; NaN if there is no event with others at risk. Risk sets are those of the rows with a
+    weight."""
+    part = weight > 0
+    if not part.any():
+        return float("nan")
+    rows, own = CoxRows(y[part], weight[part]), weight[part]
+    without = explicable(rows, np.zeros(len(own)), own)
+    if without <= _NOTHING:
+        return float("nan")
+    return 1 - explicable(rows, eta[part], own) / without
+
+
+@inner
+def add_to(tree, place, amount):
+    """Add to a place, from 1 on, of a tree of partial sums (Fenwick 1994)."""
+    while place < tree.shape[0]:
+        tree[place] += amount
+        place += place & -place
+
+
+@inner
+def sum_to(tree, place):
+    """Sum over the places from 1 to this one."""
+    total = 0.0
+    while place > 0:
+        total += tree[place]
+        place -= place & -place
+    return total
+
+
+@kernel
+def count_pairs(y, rank, weight, event_weight, order, leaving, tree, found):
+    """Weights of concordant, discordant and tied pairs.
+
+    `order` has the rows by stratum, the latest first, at a time the censored before the events;
+    `leaving` by stratum, the latest start first. `tree` has a place more than there are ranks.
+    """
+    n = order.shape[0]
+    high = tree.shape[0] - 1
+    asked = gone = 0
+    while asked < n:
+        stratum = y[order[asked], STRATUM]
+        begin = asked
+        total = 0.0
+        inside = 0
+        while asked < n and y[order[asked], STRATUM] == stratum:
+            time = y[order[asked], STOP]
+            end = asked
+            while end < n and y[order[end], STOP] == time and y[order[end], STRATUM] == stratum:
+                if y[order[end], EVENT] == 0.0:
+                    add_to(tree, rank[order[end]] + 1, weight[order[end]])
+                    total += weight[order[end]]
+                    inside += 1
+                end += 1
+            # Who enters at this time or later is no more at risk.
+            while (
+                gone < n
+                and y[leaving[gone], STRATUM] == stratum
+                and y[leaving[gone], START] >= time
+            ):
+                add_to(tree, rank[leaving[gone]] + 1, -weight[leaving[gone]])
+                total -= weight[leaving[gone]]
+                inside -= 1
+                gone += 1
+            for at in range(asked, end):
+                i = order[at]
+                if inside > 0 and y[i, EVENT] > 0.0 and event_weight[i] > 0.0:
+                    lower = sum_to(tree, rank[i])
+                    upto = sum_to(tree, rank[i] + 1)
+                    pair = weight[i] * event_weight[i]
+                    found[0] += pair * lower
+                    found[1] += pair * (total - upto)
+                    found[2] += pair * (upto - lower)
+            for at in range(asked, end):
+                i = order[at]
+                if y[i, EVENT] > 0.0:
+                    add_to(tree, rank[i] + 1, weight[i])
+                    total += weight[i]
+                    inside += 1
+            asked = end
+        while gone < n and y[leaving[gone], STRATUM] == stratum:
+            gone += 1
+        for at in range(begin, asked):
+            place = rank[order[at]] + 1
+            while place <= high:
+                tree[place] = 0.0
+                place += place & -place
+
+
+class Concordance(NamedTuple):
+    """Weights of pairs: whose earlier one has the higher predicted risk, the lower, and the same;
+    :attr:`value` is their summary."""
+
+    concordant: float
+    discordant: float
+    tied: float
+
+    @property
+    def value(self) -> float:
+        """Share of the concordant pairs, the tied ones counted half; NaN without any pair."""
+        total = self.concordant + self.discordant + self.tied
+        return (self.concordant + self.tied / 2) / total if total > 0 else float("nan")
+
+
+_NONE = Concordance(0.0, 0.0, 0.0)
+
+
+def concordance(
+    y: FloatArray, risk: FloatArray, weight: WeightArray, event_weight: FloatArray | None = None
+) -> Concordance:
+    """Harrell's pairs, each with the product of its weights; an event may count `event_weight`
+    besides.
+
+    Pairs are those of scikit-survival, within strata: the event of one, and another that was under
+    observation then and had no event until after it; one that is censored at the very time counts
+    as later, two events at the same time are no pair. Predictions that only rounding tells apart
+    tie, and count half; scikit-survival has those tie that are within 1e-8, lifelines only equal
+    ones. There is no pair if the risk of a row with weight is missing. F. E. Harrell, K. L. Lee, D.
+    B. Mark (1996), Statistics in Medicine 15, 361-387.
+    """
+    rows = weight > 0
+    y, risk, mass = y[rows], risk[rows], np.asarray(weight[rows], dtype=np.float64)
+    if np.isnan(risk).any():
+        return _NONE
+    counts = np.ones(len(y)) if event_weight is None else event_weight[rows]
+    rank = levels(risk)
+    order = np.lexsort((y[:, EVENT], -y[:, STOP], y[:, STRATUM]))
+    leaving = np.lexsort((-y[:, START], y[:, STRATUM]))
+    tree = np.zeros(int(rank.max(initial=0)) + 2)
+    found = np.zeros(3)
+    count_pairs(np.ascontiguousarray(y), rank, mass, counts, order, leaving, tree, found)
+    # Real weights that come and go leave rounding behind, which is not to be a pair.
+    return Concordance(*(max(float(total), 0.0) for total in found))
+
+
+def inverse_of_observation(curve: SurvivalCurve, times: FloatArray) -> FloatArray:
+    """One over the probability of being still under observation at some times; 0 where that is 0:
+    what could not be observed has no weight."""
+    seen = curve.at(times)
+    return np.divide(1.0, seen, out=np.zeros_like(seen), where=seen > 0)
+
+
+def uno_concordance(
+    y: FloatArray,
+    risk: FloatArray,
+    weight: WeightArray,
+    *,
+    tau: float | None = None,
+    censoring: SurvivalCurve | None = None,
+) -> Concordance:
+    """Uno's pairs: as :func:`concordance`, each event divided by the square of the probability of
+    being still under observation, by the :func:`censoring_curve` of these rows or of others, so
+    that the answer does not depend on the censoring.
+
+    Strata have one distribution of censoring in common. Only events before `tau` count, to be
+    chosen where still some are under observation: late events have large weights. H. Uno, T. Cai,
+    M. J. Pencina, R. B. D'Agostino, L. J. Wei (2011), Statistics in Medicine 30, 1105-1117. The
+    probability is taken at the time of the event itself, as in scikit-survival.
+    """
+    censoring = censoring_curve(y, weight) if censoring is None else censoring
+    share = inverse_of_observation(censoring, y[:, STOP]) ** 2
+    if tau is not None:
+        share = np.where(y[:, STOP] < tau, share, 0.0)
+    return concordance(y, risk, weight, share)

@@ -13,8 +13,8 @@ from treeselect.designs.linear import USUAL, LinearCoding, LinearColumns, linear
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.blas import one_thread
 from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
+from treeselect.engine.threads import one_thread
 from treeselect.errors import DataError, quoted
 
 if TYPE_CHECKING:

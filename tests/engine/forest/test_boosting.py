@@ -1,0 +1,188 @@
+"""Boosting: against LightGBM, in limit cases, and on more threads than one."""
+
+from __future__ import annotations
+
+import lightgbm
+import numpy as np
+import pytest
+
+from treeselect.engine.columns import BinnedData, bin_columns, bin_edges
+from treeselect.engine.forest.boosting import Boosting, boost
+from treeselect.engine.forest.walk import predict_sum
+from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
+from treeselect.engine.tree.used_groups import SplitPenalty
+from treeselect.engine.tree.workspace import BEST_FIRST, UNBOUNDED, Growth
+
+N, P = 6000, 10
+LEAVES = Growth(UNBOUNDED, 20, UNBOUNDED, 0.0, order=BEST_FIRST, max_leaves=15, min_curvature=1e-3)
+PEER = {
+    "num_leaves": 15, "learning_rate": 0.1, "min_data_in_leaf": 20, "max_bin": 255, "verbose": -1,
+    "num_threads": 1, "min_sum_hessian_in_leaf": 1e-3, "min_data_in_bin": 1, "seed": 1,
+    "deterministic": True, "force_col_wise": True,
+}  # fmt: skip
+LOSSES = [(SquaredLoss(), "l2"), (LogisticLoss(), "binary")]
+NAMES = ["squared", "logistic"]
+
+
+def simulate(missing=0.0) -> tuple[np.ndarray, BinnedData, np.ndarray]:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(N, P))
+    y = 2 * X[:, 0] + X[:, 1] * X[:, 2] + np.sin(3 * X[:, 3]) + rng.normal(size=N)
+    X[rng.random(X.shape) < missing] = np.nan
+    columns = [np.ascontiguousarray(c) for c in X.T]
+    return X, bin_columns(columns, [bin_edges(c) for c in columns], [0] * P, np.arange(P)), y
+
+
+def ours(data, loss, y, n_trees=20, weight=None, growth=LEAVES, **options):
+    weight = np.ones(N, dtype=np.int64) if weight is None else weight
+    return boost(
+        data, loss, y, weight, loss.constant(y, weight), Boosting(n_trees, 0.1, growth), seed=1,
+        rank=np.arange(P), **options,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize(("loss", "objective"), LOSSES, ids=NAMES)
+def test_training_loss_is_lightgbms(loss, objective, missing):
+    X, data, y = simulate(missing)
+    y = y if loss.is_squared else (y > 0) * 1.0
+    peer = lightgbm.train(PEER | {"objective": objective}, lightgbm.Dataset(X, y), 20)
+    losses = [
+        loss.value(y, eta).mean()
+        for eta in (ours(data, loss, y).eta, peer.predict(X, raw_score=True))
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=0.005)
+
+
+def test_counts_with_an_offset_are_lightgbms():
+    rng = np.random.default_rng(0)
+    X, data, _ = simulate()
+    exposure = rng.normal(size=N) * 0.5
+    y = rng.poisson(np.exp(0.5 * X[:, 0] + 0.3 * X[:, 1] * X[:, 2] + exposure)).astype(float)
+    loss, weight = PoissonLoss(), np.ones(N, dtype=np.int64)
+    base = loss.constant(y, weight, exposure) + exposure
+    options = {"objective": "poisson", "poisson_max_delta_step": 1e-9, "boost_from_average": False}
+    peer = lightgbm.train(PEER | options, lightgbm.Dataset(X, y, init_score=base), 20)
+    found = boost(data, loss, y, weight, base, Boosting(20, 0.1, LEAVES), seed=1, rank=np.arange(P))
+    losses = [
+        loss.value(y, eta).mean() for eta in (found.eta, peer.predict(X, raw_score=True) + base)
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=0.005)
+
+
+def three_classes():
+    rng = np.random.default_rng(1)
+    X, data, _ = simulate()
+    score = np.stack([X[:, 0], X[:, 1] * X[:, 2], X[:, 3]], axis=1)
+    return X, data, np.argmax(score + rng.gumbel(size=score.shape), axis=1).astype(float)
+
+
+def test_classes_are_lightgbms():
+    X, data, y = three_classes()
+    loss = MultinomialLoss(3)
+    options = {"objective": "multiclass", "num_class": 3}
+    peer = lightgbm.train(PEER | options, lightgbm.Dataset(X, y), 20)
+    found = ours(data, loss, y)
+    losses = [loss.value(y, eta).mean() for eta in (found.eta, peer.predict(X, raw_score=True))]
+    assert losses[0] == pytest.approx(losses[1], rel=0.005)
+    assert found.trees.n_trees == 60
+
+
+def test_classes_sum_up_and_share_threads():
+    _, data, y = three_classes()
+    loss = MultinomialLoss(3)
+    one, two = (ours(data, loss, y, 4, n_threads=n) for n in (1, 2))
+    np.testing.assert_array_equal(one.eta, two.eta)
+    base = loss.constant(y, np.ones(N, dtype=np.int64))
+    np.testing.assert_allclose(predict_sum(one.trees, data) + base, one.eta, atol=1e-12)
+
+
+def test_two_classes_in_two_columns_are_the_logistic_model():
+    """Their predictors are opposite, and their difference is the log-odds."""
+    _, data, y = simulate()
+    y = (y > 0) * 1.0
+    both = ours(data, MultinomialLoss(2), y, 1).eta
+    np.testing.assert_allclose(
+        both[:, 0] - both[:, 0].mean(), -(both[:, 1] - both[:, 1].mean()), atol=1e-9
+    )
+    odds = ours(data, LogisticLoss(), y, 1).eta
+    difference = both[:, 1] - both[:, 0]
+    np.testing.assert_allclose(difference, odds, atol=1e-6)
+
+
+def test_first_use_prices_choose_what_lightgbms_do():
+    X, data, y = simulate()
+    price = 60.0
+    peer = lightgbm.train(
+        PEER | {"objective": "l2", "cegb_penalty_feature_coupled": [price] * P},
+        lightgbm.Dataset(X, y), 20,
+    )  # fmt: skip
+    is_open = np.zeros(P, dtype=np.bool_)
+    found = ours(
+        data, SquaredLoss(), y, penalty=SplitPenalty(np.ones(P), np.full(P, price / N)),
+        is_open=is_open,
+    )  # fmt: skip
+    used = np.flatnonzero(peer.feature_importance()).tolist()
+    assert np.flatnonzero(is_open).tolist() == used == [0, 3]
+    losses = [SquaredLoss().value(y, eta).mean() for eta in (found.eta, peer.predict(X))]
+    assert losses[0] == pytest.approx(losses[1], rel=0.005)
+
+
+@pytest.mark.parametrize(("loss", "_"), LOSSES, ids=NAMES)
+def test_any_number_of_threads_gives_the_same(loss, _):
+    _, data, y = simulate(0.05)
+    y = y if loss.is_squared else (y > 0) * 1.0
+    penalty = SplitPenalty(np.ones(P), np.full(P, 0.01))
+    one = ours(data, loss, y, 5, penalty=penalty)
+    for n_threads in (2, 3):
+        more = ours(data, loss, y, 5, penalty=penalty, n_threads=n_threads)
+        np.testing.assert_array_equal(more.eta, one.eta)
+        for a, b in zip(more.trees.nodes, one.trees.nodes, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(("loss", "_"), LOSSES, ids=NAMES)
+def test_the_linear_predictor_is_the_sum_of_the_trees(loss, _):
+    _, data, y = simulate()
+    y = y if loss.is_squared else (y > 0) * 1.0
+    found = ours(data, loss, y, 6)
+    base = loss.constant(y, np.ones(N, dtype=np.int64))
+    np.testing.assert_allclose(predict_sum(found.trees, data)[:, 0] + base, found.eta, atol=1e-12)
+
+
+@pytest.mark.parametrize(("loss", "_"), LOSSES, ids=NAMES)
+def test_real_weights_that_are_whole_are_copies(loss, _):
+    _, data, y = simulate()
+    y = y if loss.is_squared else (y > 0) * 1.0
+    weight = np.random.default_rng(0).integers(0, 3, size=N)
+    growth = LEAVES._replace(min_weight=1, max_leaves=6, min_curvature=1e-9)
+    whole = ours(data, loss, y, 4, weight, growth)
+    real = ours(data, loss, y, 4, weight.astype(float), growth)
+    np.testing.assert_allclose(whole.eta[weight > 0], real.eta[weight > 0], atol=1e-8)
+
+
+def test_boosting_ends_when_it_is_told_to():
+    _, data, y = simulate()
+    seen = []
+
+    def after_round(number, eta, trees):
+        seen.append(number)
+        moved[0] += predict_sum(trees[0], data)[:, 0]
+        np.testing.assert_allclose(eta, moved[0] + y.mean(), atol=1e-12)
+        return number == 4
+
+    moved = [np.zeros(N)]
+    found = ours(data, SquaredLoss(), y, 9, after_round=after_round)
+    assert found.trees.n_trees == 4
+    assert seen == [1, 2, 3, 4]
+
+
+def test_full_steps_of_stumps_are_the_means_of_their_leaves():
+    _, data, y = simulate()
+    weight = np.ones(N, dtype=np.int64)
+    stump = LEAVES._replace(max_leaves=2)
+    found = boost(
+        data, SquaredLoss(), y, weight, 0.0, Boosting(1, 1.0, stump), seed=1, rank=np.arange(P)
+    )
+    for value in np.unique(found.eta):
+        assert y[found.eta == value].mean() == pytest.approx(value)

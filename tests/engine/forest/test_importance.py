@@ -1,0 +1,194 @@
+"""Importance by out-of-bag rows: against naive twins, and where the truth is known."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from naive import Stream, left_side
+from tree_data import bag_of, make_data
+
+from treeselect.engine.columns import bin_columns, bin_edges
+from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling, bagged_forest, bags_of
+from treeselect.engine.forest.importance import out_of_bag_gains, permutation_importance
+from treeselect.engine.random import stream_seed, tree_seeds
+from treeselect.engine.tree.nodes import group_gains
+from treeselect.engine.tree.target import (
+    class_target,
+    copies,
+    mean_target,
+    vector_target,
+    weighted_mean_target,
+)
+from treeselect.engine.tree.workspace import UNBOUNDED, Growth
+
+
+def small(kind):
+    rng = np.random.default_rng(4)
+    n = 90
+    codes = rng.integers(0, 7, size=(5, n))
+    data = make_data(codes, [False, True, False, False, True], [0, 1, 1, 2, 3])
+    y = (codes[0] > 3) + 0.5 * (codes[1] == 2) + 0.3 * rng.normal(size=n)
+    weight = rng.integers(0, 3, size=n)
+    real = rng.random(n) * (weight > 0)
+    if kind == "mean":
+        return data, mean_target(y), weight, y[:, np.newaxis], weight.astype(float)
+    if kind == "weighted":
+        scaled = real / real[real > 0].mean()
+        return data, weighted_mean_target(y, real), copies(real), y[:, np.newaxis], scaled
+    if kind == "vector":
+        several = np.column_stack([y, -2 * y + rng.normal(size=n)])
+        return data, vector_target(several), weight, several, weight.astype(float)
+    label = (y > 0.5) * 1 + (y > 1)
+    return data, class_target(label, 3), weight, np.eye(3)[label], weight.astype(float)
+
+
+def way(nodes, data, row, moved=None, group=None):
+    """Nodes that a row passes; the columns of a group may have the values of another row."""
+    at, path = 0, [0]
+    while nodes.column[at] >= 0:
+        j = nodes.column[at]
+        here = moved if group is not None and data.group_of[j] == group else row
+        code = data.codes[j, here : here + 1]
+        left = left_side(code, nodes.code[at], nodes.missing_left[at], bool(data.is_factor[j]))
+        at = int(nodes.left[at]) + (0 if left[0] else 1)
+        path.append(at)
+    return path
+
+
+def each_tree(trees, weight, sampling, seed):
+    """Nodes of each tree and its out-of-bag rows, those of a group beside each other."""
+    rows = bags_of(weight, sampling, tree_seeds(seed, 1)).in_rows
+    for i, stream in enumerate(tree_seeds(seed, trees.n_trees)):
+        part = slice(trees.start[i], trees.start[i + 1])
+        nodes = type(trees.nodes)._make(array[part] for array in trees.nodes)
+        yield nodes, rows[bag_of(stream, weight, sampling)[rows] == 0]
+
+
+def forest(data, target, weight, sampling, n_trees=6, seed=5):
+    return bagged_forest(
+        data, target, weight, n_trees=n_trees, growth=Growth(UNBOUNDED, 3, 2, 0.0), seed=seed,
+        rank=np.arange(data.n_groups), sampling=sampling,
+    )  # fmt: skip
+
+
+def naive_losses(trees, data, weight, sampling, truth, row_weight):
+    """What each tree of seed 5 loses by permuting each group."""
+    permuting = tree_seeds(stream_seed(5, "permute"), trees.n_trees)
+    lost = np.zeros((trees.n_trees, data.n_groups))
+    for t, (nodes, outside) in enumerate(each_tree(trees, weight, sampling, 5)):
+        total, stream = row_weight[outside].sum(), Stream(int(permuting[t]))
+        for g in used_groups(nodes, data):
+            shuffled = outside.copy()
+            for r in range(len(shuffled) - 1):
+                other = r + stream.below(len(shuffled) - r)
+                shuffled[r], shuffled[other] = shuffled[other], shuffled[r]
+            for i, other in zip(outside, shuffled, strict=True):
+                errors = [
+                    ((truth[i] - nodes.value[leaf]) ** 2).sum()
+                    for leaf in (way(nodes, data, i)[-1], way(nodes, data, i, other, g)[-1])
+                ]
+                lost[t, g] += row_weight[i] * (errors[1] - errors[0]) / total
+    return lost
+
+
+def used_groups(nodes, data):
+    return sorted(set(data.group_of[nodes.column[nodes.column >= 0]].tolist()))
+
+
+@pytest.mark.parametrize("kind", ["mean", "weighted", "classes", "vector"])
+@pytest.mark.parametrize(
+    "sampling", [BOOTSTRAP, Sampling(False, 0.6), Sampling(groups=np.arange(90) % 20)]
+)
+def test_both_are_their_naive_twins(kind, sampling):
+    data, target, weight, truth, row_weight = small(kind)
+    trees = forest(data, target, weight, sampling)
+    lost = naive_losses(trees, data, weight, sampling, truth, row_weight)
+    gained = np.zeros((trees.n_trees, data.n_groups))
+    for t, (nodes, outside) in enumerate(each_tree(trees, weight, sampling, 5)):
+        total = row_weight[outside].sum()
+        for i in outside:
+            path = way(nodes, data, i)
+            for a, b in pairwise(path):
+                change = (nodes.value[b] - nodes.value[a]) @ (truth[i] - nodes.value[0])
+                gained[t, data.group_of[nodes.column[a]]] += row_weight[i] * change / total
+    for expected, measure in ((lost, permutation_importance), (gained, out_of_bag_gains)):
+        for n_threads in (1, 2):
+            found = measure(trees, data, target, weight, sampling, 5, n_threads)
+            np.testing.assert_allclose(found.mean, expected.mean(axis=0), atol=1e-9)
+            np.testing.assert_allclose(
+                found.standard_error, expected.std(axis=0, ddof=1) / np.sqrt(6), atol=1e-9
+            )
+
+
+def test_permuting_where_a_tree_uses_more_groups_than_a_word_has_bits():
+    rng = np.random.default_rng(8)
+    n, p = 240, 160
+    data = make_data(rng.integers(0, 7, size=(p, n)), [False] * p, np.arange(p))
+    y, weight = rng.normal(size=n), np.ones(n, dtype=np.int64)
+    target = mean_target(y)
+    trees = bagged_forest(
+        data, target, weight, n_trees=2, growth=Growth(UNBOUNDED, 1, 2, 0.0), seed=5,
+        rank=np.arange(p), sampling=BOOTSTRAP,
+    )  # fmt: skip
+    for nodes, _ in each_tree(trees, weight, BOOTSTRAP, 5):
+        assert len(used_groups(nodes, data)) > 64
+    expected = naive_losses(trees, data, weight, BOOTSTRAP, y[:, np.newaxis], weight)
+    found = permutation_importance(trees, data, target, weight, BOOTSTRAP, 5)
+    np.testing.assert_allclose(found.mean, expected.mean(axis=0), atol=1e-9)
+
+
+def test_on_the_rows_of_the_bag_the_gain_is_the_decrease_of_impurity():
+    """The identity that MDI-oob takes to other rows (Li et al. 2019)."""
+    data, target, weight, truth, _ = small("mean")
+    trees = forest(data, target, weight, BOOTSTRAP)
+    gains = group_gains(trees, data)
+    for t, stream in enumerate(tree_seeds(5, trees.n_trees)):
+        part = slice(trees.start[t], trees.start[t + 1])
+        nodes = type(trees.nodes)._make(array[part] for array in trees.nodes)
+        drawn = bag_of(stream, weight, BOOTSTRAP) * weight
+        found = np.zeros(data.n_groups)
+        for i in np.flatnonzero(drawn):
+            path = way(nodes, data, i)
+            for a, b in pairwise(path):
+                change = (nodes.value[b] - nodes.value[a]) @ (truth[i] - nodes.value[0])
+                found[data.group_of[nodes.column[a]]] += drawn[i] * change / drawn.sum()
+        np.testing.assert_allclose(found, gains[t], atol=1e-9)
+
+
+def test_noise_with_many_values_is_not_important():
+    rng = np.random.default_rng(0)
+    n = 400
+    X = np.column_stack([rng.integers(0, 2, n), rng.normal(size=(n, 3))])
+    y = 0.7 * X[:, 0] + rng.normal(size=n)
+    columns = list(X.T)
+    data = bin_columns(columns, [bin_edges(c) for c in columns], [0] * 4, np.arange(4))
+    target, weight = mean_target(y), np.ones(n, dtype=np.int64)
+    trees = forest(data, target, weight, BOOTSTRAP, n_trees=200)
+    plain = group_gains(trees, data).mean(axis=0)
+    assert plain[0] < plain[1:].min()  # the bias: noise with many values looks better
+    for measure in (permutation_importance, out_of_bag_gains):
+        found = measure(trees, data, target, weight, BOOTSTRAP, 5)
+        assert found.mean.argmax() == 0
+        assert found.mean[0] > 5 * found.standard_error[0]
+        assert found.mean[1:].max() < 0.3 * found.mean[0]  # deep trees make noise cost something
+
+
+def test_columns_of_a_group_are_permuted_together():
+    """Two copies of a signal hide each other unless they are one group."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=300)
+    y, weight = x + 0.1 * rng.normal(size=300), np.ones(300, dtype=np.int64)
+    edges = [bin_edges(x)] * 2
+    apart = bin_columns([x, x], edges, [0, 0], [0, 1])
+    together = bin_columns([x, x], edges, [0, 0], [0, 0])
+    found = [
+        permutation_importance(
+            forest(d, mean_target(y), weight, BOOTSTRAP, 30), d, mean_target(y), weight,
+            BOOTSTRAP, 5,
+        ).mean
+        for d in (apart, together)
+    ]  # fmt: skip
+    assert found[1][0] == pytest.approx(2 * y.var(), rel=0.2)
+    assert found[0].max() < found[1][0]

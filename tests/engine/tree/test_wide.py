@@ -1,0 +1,144 @@
+"""Wide columns: exact splits of columns with more than 254 values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tree_data import grow_target
+
+from treeselect.engine.columns import (
+    MAX_BINS,
+    MOST_BINS,
+    bin_columns,
+    bin_edges,
+    bin_numbers,
+    select_groups,
+)
+from treeselect.engine.forest.bagging import bagged_forest
+from treeselect.engine.forest.boosting import Boosting, boost
+from treeselect.engine.forest.walk import mark_leaves, predict_mean
+from treeselect.engine.losses import SquaredLoss
+from treeselect.engine.tree.nodes import Trees
+from treeselect.engine.tree.target import class_target, mean_target
+from treeselect.engine.tree.workspace import BEST_FIRST, UNBOUNDED, Growth
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Continuous columns, one of them with few values, and responses."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1500, 4))
+    x[:, 2] = x[:, 2].round(1)
+    return x, np.sin(3 * x[:, 0]) + x[:, 1] * x[:, 2] + 0.1 * rng.normal(size=1500)
+
+
+def exact(x):
+    edges = [bin_edges(column, max_bins=None) for column in x.T]
+    return bin_columns(list(x.T), edges, [0] * x.shape[1], np.arange(x.shape[1])), edges
+
+
+def trees_of(nodes):
+    return Trees(nodes, np.array([0, len(nodes.column)]))
+
+
+def test_only_columns_with_many_values_are_wide(problem):
+    data, edges = exact(problem[0])
+    assert data.wide_at.tolist() == [0, 1, -1, 2]
+    assert [len(e) for e in edges] == [1499, 1499, len(np.unique(problem[0][:, 2])) - 1, 1499]
+    assert not data.codes[[0, 1, 3]].any()
+
+
+@pytest.mark.parametrize("n", [MAX_BINS, MAX_BINS + 1, 5000])
+def test_codes_are_ranks(n):
+    values = np.random.default_rng(n).permutation(n).astype(float)
+    values[3] = np.nan
+    codes = bin_numbers(values, bin_edges(values, max_bins=None))
+    known = ~np.isnan(values)
+    assert codes[3] == 0
+    assert codes[known].tolist() == (1 + np.unique(values[known], return_inverse=True)[1]).tolist()
+    assert codes.dtype == (np.uint8 if n - 1 <= MAX_BINS else np.uint16)
+
+
+def test_columns_with_still_more_values_follow_the_quantiles():
+    values = np.random.default_rng(0).normal(size=100_000)
+    edges = bin_edges(values, max_bins=None)
+    assert 0.9 * MOST_BINS < len(edges) < MOST_BINS
+    assert np.bincount(bin_numbers(values, edges)).max() <= 4
+
+
+@pytest.mark.parametrize("depth", [1, 3, 100])
+def test_trees_are_those_of_scikit_learn(problem, depth):
+    x, y = problem
+    data, edges = exact(x)
+    ones = np.ones(len(y), dtype=np.int64)
+    growth = Growth(depth, 50, 99, 0.0)  # small nodes have ties
+    for target, peer, truth in (
+        (mean_target(y), DecisionTreeRegressor, y),
+        (class_target(y > 0, 2), DecisionTreeClassifier, y > 0),
+    ):
+        nodes = grow_target(data, target, ones, growth)
+        tree = peer(max_depth=depth, min_samples_leaf=50, random_state=0).fit(x, truth)
+        ours = predict_mean(trees_of(nodes), data)[:, -1]
+        theirs = tree.predict_proba(x)[:, 1] if peer is DecisionTreeClassifier else tree.predict(x)
+        np.testing.assert_allclose(ours, theirs, atol=1e-9)
+        root = nodes.column[0]
+        assert edges[root][nodes.code[0] - 1] == pytest.approx(tree.tree_.threshold[0])
+
+
+def test_a_wide_column_of_few_values_is_the_narrow_one(problem):
+    """The same codes in two bytes grow the same tree, in every order and with kept histograms."""
+    x, y = problem
+    edges = [bin_edges(column) for column in x.T]
+    narrow = bin_columns(list(x.T), edges, [0] * 4, np.arange(4))
+    wide = narrow._replace(
+        codes=np.where([[True], [False], [True], [False]], 0, narrow.codes).astype(np.uint8),
+        wide=narrow.codes[[2, 0]].astype(np.uint16),
+        wide_at=np.array([1, -1, 0, -1], dtype=np.int32),
+    )
+    ones = np.ones(len(y), dtype=np.int64)
+    for order in (0, 1, BEST_FIRST):
+        for target in (mean_target(y), class_target(y > 0, 2)):
+            growth = Growth(UNBOUNDED, 3, 99, 0.0, order=order, max_leaves=40)
+            a, b = (grow_target(data, target, ones, growth) for data in (narrow, wide))
+            for one, other in zip(a, b, strict=True):
+                np.testing.assert_array_equal(one, other)
+    leaves, others = np.zeros((2, len(y)), dtype=np.uint16)
+    mark_leaves(trees_of(a), narrow, leaves)
+    mark_leaves(trees_of(b), wide, others)
+    np.testing.assert_array_equal(leaves, others)
+
+
+def test_boosting_is_the_same_for_any_number_of_threads(problem):
+    x, y = problem
+    data, _ = exact(x)
+    rules = Boosting(5, 0.1, Growth(UNBOUNDED, 5, 99, 0.0, order=BEST_FIRST, max_leaves=8))
+    ones = np.ones(len(y), dtype=np.int64)
+    one, two = (
+        boost(data, SquaredLoss(), y, ones, 0.0, rules, seed=0, rank=np.arange(4), n_threads=n)
+        for n in (1, 2)
+    )
+    np.testing.assert_array_equal(one.eta, two.eta)
+    assert np.var(y - one.eta) < 0.8 * np.var(y)
+
+
+def test_groups_keep_their_wide_columns(problem):
+    data, _ = exact(problem[0])
+    part = select_groups(data, np.array([False, True, True, True]))
+    assert part.wide_at.tolist() == [0, -1, 1]
+    for j in range(3):
+        np.testing.assert_array_equal(part.column(j), data.column(j + 1))
+
+
+def test_exact_forests_predict_as_well_as_the_peer(problem):
+    x, y = problem
+    data, edges = exact(x[:1000])
+    new = bin_columns(list(x[1000:].T), edges, [0] * 4, np.arange(4))
+    trees = bagged_forest(
+        data, mean_target(y[:1000]), np.ones(1000, dtype=np.int64), n_trees=100,
+        growth=Growth(UNBOUNDED, 1, 4, 0.0), seed=1, rank=np.arange(4),
+    )  # fmt: skip
+    peer = RandomForestRegressor(100, random_state=1).fit(x[:1000], y[:1000])
+    ours = np.mean((y[1000:] - predict_mean(trees, new)[:, 0]) ** 2)
+    assert ours == pytest.approx(np.mean((y[1000:] - peer.predict(x[1000:])) ** 2), rel=0.1)
