@@ -253,7 +253,10 @@ MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
         ({"fold_groups": CLUSTERS[:9]}, "one value per row, 400.\n  Found: 9 values"),
         ({"fold_groups": 3}, "`fold_groups` must be the name of a column"),
         ({"fold_groups": MISSING}, "1 row in which it is missing"),
-        ({"fold_groups": "sit"}, "named in `fold_groups`.\n  Did you mean `site`"),
+        (
+            {"fold_groups": "sit"},
+            "among the columns.\n  Did you mean `site`",
+        ),
         (
             {"fold_groups": CLUSTERS, "folds": KFold(7)},
             "divide the clusters.*\n.*Give a number of folds",
@@ -386,19 +389,19 @@ def test_clusters_of_the_fit_of_an_array_and_of_a_file_are_the_same(name, wards,
     bare = treeselect.load(fit.save(tmp_path / "bare"))
     whole = treeselect.load(fit.save(tmp_path / "whole", include_data=True))
     rest, array = wards.drop(columns="ward"), wards["ward"].to_numpy()
-    expected, later = call(fit), call(plain, fold_groups="ward", data=wards)
+    expected, later = call(fit), call(plain.with_data(wards), fold_groups="ward")
     np.testing.assert_array_equal(call(plain, fold_groups=array), later)
     if name != "performance":  # there trees of the model draw whole clusters of the fit alone
         np.testing.assert_array_equal(later, expected)
     for one, given in (
         (whole, {}),
-        (bare, {"data": wards}),
-        (bare, {"data": rest, "fold_groups": array}),
+        (bare.with_data(wards), {}),
+        (bare.with_data(rest), {"fold_groups": array}),
     ):
         np.testing.assert_array_equal(call(one, **given), expected)
-    said = r"`fold_groups` must be given(.|\n)*Give `data` with the column `ward`"
+    said = r"`fold_groups` must be given(.|\n)*with_data\(data\)` with the column `ward`"
     with pytest.raises(OptionError, match=said):
-        call(bare, data=rest)
+        call(bare.with_data(rest))
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -408,7 +411,7 @@ def test_clusters_that_can_not_be_used(name, wards):
         (np.zeros(400), "must have at least two groups"),
         (wards["ward"].where(wards.index > 2), "3 rows in which it is missing"),
         (np.arange(7), "one value per row, 400"),
-        ("ward", r"must be a column of `data`(.|\n)*Found: `ward`"),
+        ("ward", r"must be a column of the data(.|\n)*Found: `ward`"),
     ):
         with pytest.raises(OptionError, match=f"(?s)`fold_groups`.*{said}"):
             CALLS[name](fit, fold_groups=groups)

@@ -14,7 +14,7 @@ from sklearn.ensemble import (
 )
 
 import treeselect
-from treeselect import ControlBurn, Forest
+from treeselect import ControlBurn
 from treeselect.designs.modeldata import Coded, association, coded_number
 from treeselect.errors import DataError, MethodError, OptionError
 from treeselect.results.curves import curves
@@ -467,13 +467,13 @@ def test_variables_named_like_the_tables_numbers(data):
 
 def test_folds_grow_their_trees_once(data, monkeypatch):
     grown = []
-    pool = Forest.pool
+    pool = ControlBurn.pool
 
     def counted(*args, **options):
         grown.append(1)
         return pool(*args, **options)
 
-    monkeypatch.setattr(Forest, "pool", counted)
+    monkeypatch.setattr(ControlBurn, "pool", counted)
     treeselect.select(
         "y ~ . - two", data, method="controlburn", seed=1, forests=1, refit=None, folds=3
     )

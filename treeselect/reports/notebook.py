@@ -28,7 +28,7 @@ def fit_html(fit: Fit) -> str:
             style=style_sheet(),
             answer=head.answer(material),
             cards=head.cards(material),
-            table=found.table,
+            table=found.table if fit.selected else None,
             notes=found.notes,
         )
     )
