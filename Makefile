@@ -36,7 +36,7 @@ PYTEST = $(BIN)/pytest -n auto --dist worksteal
 
 check: .venv/installed-dev
 	@$(PARTS_OF_CODE); \
-	part $(PYTEST) -q -m "not slow" --timeout 120; \
+	part $(PYTEST) -q -m "not slow" --timeout 120 tests; \
 	$(VERDICT)
 
 test: .venv/installed-dev

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
 from quick import quick_fit
+from slow import Measuring, mark_slow
 
 import treeselect
 
@@ -42,9 +43,19 @@ WITHOUT_FORESTS = (
 """Tests that grow no forest: they need all but the kernel that takes longest to compile."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-slow", action="store_true", help="measure all tests for slow.txt")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--write-slow"):
+        config.pluginmanager.register(Measuring())
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The test that compiles all kernels comes first, and leaves them to the others. Of two
     processes, the second begins in the middle: there stand tests that can do without, meanwhile."""
+    mark_slow(items)
     folder = Path(__file__).parent
     early = tuple(folder / name for name in WITHOUT_FORESTS)
     first, middle, others = [], [], []

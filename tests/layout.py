@@ -135,7 +135,7 @@ def floors(graph: Graph) -> list[list[str]]:
 
 
 def figure() -> str:
-    """The floors as CONTRIBUTING shows them."""
+    """The floors as ARCHITECTURE.md shows them."""
     graph = rooms(imports())
     named = {r: f"{r}/" if (PACKAGE / r).is_dir() else f"{r}.py" for r in graph}
     lines = [

@@ -26,9 +26,9 @@ def test_no_rooms_import_each_other_in_a_circle():
 
 
 def test_the_figure_of_the_rooms_is_true():
-    shown = (layout.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    shown = (layout.ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     assert layout.figure() in shown, (
-        f"CONTRIBUTING.md must show the rooms as they are:\n\n{layout.figure()}\n"
+        f"ARCHITECTURE.md must show the rooms as they are:\n\n{layout.figure()}\n"
     )
 
 

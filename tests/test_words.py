@@ -150,7 +150,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 
 def pages() -> list[Path]:
     """Markdown that people read; pages of the site that are made from vignettes are not sources."""
-    found = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    found = [*ROOT.glob("*.md")]
     found += [p for p in (ROOT / "docs").glob("*.md")]
     found += [p for name in ("guides", "methods", "reference") for p in sources("docs", name)]
     return [*found, *sources("vignettes")]

@@ -48,7 +48,7 @@ def _check(app: Sphinx, exception: Exception | None) -> None:
         return
     site = Path(app.outdir)
     pages = [*site.rglob("*.html"), *(ROOT / "vignettes" / "html").glob("*.html")]
-    pages += [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    pages += [*ROOT.glob("*.md")]
     for problem in broken(path for path in pages if path.is_file()):
         _log.warning(problem)
     for style in site.rglob("*.css"):
