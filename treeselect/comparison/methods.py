@@ -105,14 +105,8 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
 
 
 def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, ...]]:
-    """The rule by which methods are compared, and the sizes that are scored.
-
-    Returns
-    -------
-    rule : int, "1se" or "best"
-    sizes : tuple of int
-        Increasing; 0 is the constant model.
-    """
+    """The rule by which methods are compared, and the sizes that are scored, which increase; 0 is
+    the constant model."""
     most = most_units(groups)
     if isinstance(k, str):
         check_rule(k, "a whole number, a list of these", SCORE_RULES)
@@ -552,11 +546,9 @@ class ScoreLine:
 
 
 def score_lines(found: Contest, most: int | None = None) -> tuple[ScoreLine, ...]:
-    """Methods over their sizes, the best score first.
-
-    Sizes at which no fold selects anything are omitted, unless the method is compared there: the
-    constant model is the same for all methods, and scores far lower.
-    """
+    """Methods over their sizes, the best score first. Sizes at which no fold selects anything are
+    omitted, unless the method is compared there: the constant model is the same for all methods,
+    and scores far lower."""
     compared = found.ranked_table()
     curves = dict(list(found.curve_table().groupby("method", sort=False)))
     rows = compared.to_dict("records")[:most]

@@ -47,11 +47,8 @@ if TYPE_CHECKING:
 
 
 def pareto_front(points: FloatArray) -> BoolArray:
-    """Points that no other point dominates.
-
-    A point dominates another if it is at least as good in every respect and better in one. A
-    respect in which either point is missing (NaN) is ignored.
-    """
+    """Points that no other point dominates. A point dominates another if it is at least as good in
+    every respect and better in one. A respect in which either point is missing (NaN) is ignored."""
     told = np.array([levels(respect) for respect in points.T], dtype=np.float64).T
     points = np.where(np.isnan(points), np.nan, told)
     ours, others = points[:, np.newaxis], points[np.newaxis]

@@ -62,21 +62,15 @@ class FactorSpec:
 
 @dataclass(frozen=True, slots=True)
 class TermSpec:
-    """What was learned about one term.
-
-    Attributes
-    ----------
-    combinations : tuple of tuple of int, or None
-        For an interaction of several factors with labels: the combinations of level numbers that
-        occur, in order. Factors count in alphabetical order here.
-    n_occurring, n_missing : int or None
-        Number of levels that occur in the data, None for a number; number of rows in which the term
-        is missing, None if that was not stored.
-    """
+    """What was learned about one term."""
 
     term: Term
     factors: tuple[FactorSpec, ...]
+    # for an interaction of several factors with labels: the combinations of level numbers that
+    # occur, in order. Factors count in alphabetical order here
     combinations: tuple[tuple[int, ...], ...] | None = None
+    # n_occurring, n_missing: number of levels that occur in the data, None for a number; number of
+    # rows in which the term is missing, None if that was not stored
     n_occurring: int | None = None
     n_missing: int | None = None
 
@@ -192,9 +186,7 @@ def _learn_factor(factor: Factor, values: Values) -> FactorSpec:
 
 def conform(values: Values, spec: FactorSpec) -> Values | None:
     """Values of other data in the form that was learned, or None if they are of another type.
-
-    Labels get the codes of the learned levels, :data:`UNSEEN` if they are none of them.
-    """
+    Labels get the codes of the learned levels, :data:`UNSEEN` if they are none of them."""
     if isinstance(values, Numbers) and not (~np.isnan(values.values)).any():
         return _all_missing(spec, len(values.values))
     if spec.levels is not None:
@@ -302,10 +294,8 @@ def _code_columns(codes: NDArray[Any], n_levels: int) -> tuple[NDArray[np.uint8]
 
 
 def one_hot(spec: TermSpec, columns: Sequence[NDArray[Any]]) -> Mapping[str, NDArray[np.float64]]:
-    """formulaic's columns of a term, from its design columns.
-
-    Missing labels are 0 in all columns of the factor; missing numbers are NaN.
-    """
+    """formulaic's columns of a term, from its design columns. Missing labels are 0 in all columns
+    of the factor; missing numbers are NaN."""
     n_rows = len(columns[0]) if columns else 0
     expanded: dict[str, NDArray[np.float64]] = {}
     labelled = [i for i in spec.order if spec.factors[i].levels is not None]

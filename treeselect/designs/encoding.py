@@ -64,24 +64,15 @@ NewLevels = Literal["error", "missing", "other"]
 
 @dataclass(frozen=True, slots=True)
 class DesignSpec:
-    """How to encode new data as the training data were encoded.
-
-    Attributes
-    ----------
-    schema : dict
-        ``"number"``, ``"logical"`` or ``"text"`` for each variable.
-    state : dict
-        What the transforms of each factor learned, by the factor's name.
-    new_levels : {"error", "missing", "other"}
-        What to do with levels that did not occur when the model was fitted: refuse them, treat
-        them as missing, or treat them as none of the known levels.
-    """
+    """How to encode new data as the training data were encoded."""
 
     formula: ParsedFormula
     terms: tuple[TermSpec, ...]
-    schema: Mapping[str, str]
-    state: Mapping[str, Any]
+    schema: Mapping[str, str]  # ``"number"``, ``"logical"`` or ``"text"`` for each variable
+    state: Mapping[str, Any]  # what the transforms of each factor learned, by the factor's name
     units: Units
+    # what to do with levels that did not occur when the model was fitted: refuse them, treat them
+    # as missing, or treat them as none of the known levels
     new_levels: NewLevels
     na: MissingCodes = NO_CODES
     _by_name: dict[str, TermSpec] = field(init=False, repr=False, compare=False)
@@ -101,11 +92,10 @@ class DesignSpec:
         return tuple(self.schema)
 
     def encode(self, new: Any, terms: Sequence[str] | None = None) -> tuple[NDArray[Any], ...]:
-        """Encode these terms, by default all, of new data, which hold their variables.
-
-        One array of shape (n_rows,) per coded column, in its order: numbers as float64, factors as
-        uint8 codes. A NewDataError names columns that are missing, can't be used, hold text instead
-        of numbers or the reverse, or (with ``new_levels="error"``) new labels."""
+        """Encode these terms, by default all, of new data, which hold their variables. One array of
+        shape (n_rows,) per coded column, in its order: numbers as float64, factors as uint8 codes.
+        A NewDataError names columns that are missing, can't be used, hold text instead of numbers
+        or the reverse, or (with ``new_levels="error"``) new labels."""
         frame = read_data(new)
         wanted = [self[name] for name in self.units.term_order if terms is None or name in terms]
         used = {v for spec in wanted for v in spec.term.variables}
@@ -188,10 +178,8 @@ class DesignSpec:
         )
 
     def one_hot(self, coded: CodedColumns) -> tuple[list[str], NDArray[np.float64]]:
-        """Names and values of the columns as formulaic would expand them, term after term.
-
-        Rows with a missing label are 0 in all columns of the factor; missing numbers are NaN.
-        """
+        """Names and values of the columns as formulaic would expand them, term after term. Rows
+        with a missing label are 0 in all columns of the factor; missing numbers are NaN."""
         return self.one_hot_of(self.units.term_order, coded.columns)
 
     def one_hot_of(
@@ -226,7 +214,6 @@ def build_design(
     edges: Mapping[str, FloatArray] | None = None,
 ) -> tuple[CodedColumns, DesignSpec, list[str]]:
     """Encode the right-hand side of a formula and bin it; also notes for readers of the summary.
-
     Weights, shape (n_rows,), say how often a row counts where numbers are binned; what transforms
     learn (a mean, knots) does not depend on them. `edges` between the bins of columns that are
     terms by themselves may be known from more rows than these."""

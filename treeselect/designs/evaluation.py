@@ -59,11 +59,10 @@ Values = Numbers | Labels | Basis
 def evaluate(
     factor: Factor, columns: Mapping[str, Numbers | Labels], state: dict[str, Any]
 ) -> Values:
-    """Values of a factor, from its variables.
-
-    The expression is evaluated only in rows where none of its columns is missing: formulaic's own
-    transforms either drop the other rows or fail because of them. `state` is what transforms such
-    as ``scale`` learned; filled if empty, else replayed."""
+    """Values of a factor, from its variables. The expression is evaluated only in rows where none
+    of its columns is missing: formulaic's own transforms either drop the other rows or fail because
+    of them. `state` is what transforms such as ``scale`` learned; filled if empty, else
+    replayed."""
     if factor.is_plain:
         return columns[factor.name]
     if isinstance(factor.node, Transform) and factor.node.function == "C":
@@ -424,9 +423,8 @@ def term_matrix(
     text: str, frame: pd.DataFrame, terms: Sequence[Term], recoded: Recoded | None = None
 ) -> tuple[pd.DataFrame, list[int], TermColumns]:
     """The matrix of a linear model of these terms, the term of each of its columns (-1 for the
-    intercept, which comes first), and how to make the columns of other rows.
-
-    It is of full rank as far as formulaic can tell from the formula."""
+    intercept, which comes first), and how to make the columns of other rows. It is of full rank as
+    far as formulaic can tell from the formula."""
     import pandas as pd
 
     recoded = Recoded() if recoded is None else recoded
@@ -487,10 +485,8 @@ def _making(terms: Sequence[Term], frame: pd.DataFrame) -> Iterator[None]:
 
 
 def _for_formulaic(series: pd.Series[Any], name: str) -> pd.Series[Any]:
-    """A column without missing values, of a type that formulaic knows.
-
-    It takes `string` and Arrow text for numbers and passes them through as they are.
-    """
+    """A column without missing values, of a type that formulaic knows. It takes `string` and Arrow
+    text for numbers and passes them through as they are."""
     if isinstance(series.dtype, np.dtype) and series.dtype != object:
         return series
     column = read_column(series, name)

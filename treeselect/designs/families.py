@@ -45,51 +45,26 @@ negative."""
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A family of responses.
-
-    Attributes
-    ----------
-    name : str
-        ``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"poisson"`` or ``"cox"``.
-    loss : Loss
-        What boosting and the sparse forest minimise.
-    score_name, score_words : str
-        Score by which models are compared, greater is better; and what it is, where its name does
-        not say so.
-    score : callable
-        ``score(y, prediction, weight)``; the prediction is on the response's scale.
-    null_score : float
-        Score of a constant prediction.
-    mean, link : callable
-        From the linear predictor to the response's scale, and back.
-    min_leaf : int
-        Least weight of a leaf of refitted boosted trees: 5 for numbers, 10 for probabilities.
-    has_classes, n_classes : bool, int
-        Whether the response has classes, whose labels are predicted too, and their number.
-    has_times : bool
-        Whether the response is times to an event, whose mean is not modelled.
-    score_needs_variation : bool
-        Whether the score is defined only for rows whose response varies.
-    score_bounds : (float, float)
-        Least and greatest value that the score can have; infinite where none is known.
-    score_after : callable or None
-        ``score_after(y, prediction, weight, training)``: the same score for held-out rows, if it
-        also uses the training rows; `score` takes the scored rows as training rows.
-    """
+    """A family of responses: ``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"poisson"`` or
+    ``"cox"``."""
 
     name: str
-    loss: Loss
-    mean: Callable[[FloatArray], FloatArray]
-    link: Callable[[FloatArray], FloatArray]
+    loss: Loss  # what boosting and the sparse forest minimise
+    mean: Callable[[FloatArray], FloatArray]  # from the linear predictor to the response's scale
+    link: Callable[[FloatArray], FloatArray]  # and back
+    # Least weight of a leaf of refitted boosted trees: 5 for numbers, 10 for probabilities
     min_leaf: int
-    score_name: str
+    score_name: str  # score by which models are compared, greater is better
+    # Of the response, the prediction on its scale, and weights
     score: Callable[[FloatArray, FloatArray, WeightArray], float]
-    null_score: float
-    score_bounds: tuple[float, float]
-    score_words: str = ""
-    n_classes: int = 0
-    has_times: bool = False
-    score_needs_variation: bool = True
+    null_score: float  # score of a constant prediction
+    score_bounds: tuple[float, float]  # infinite where none is known
+    score_words: str = ""  # what the score is, where its name does not say so
+    n_classes: int = 0  # 0 if the response has no classes
+    has_times: bool = False  # times to an event, whose mean is not modelled
+    score_needs_variation: bool = True  # whether it is defined only for a response that varies
+    # The same score for held-out rows, if it also uses the training rows, whose weights come last;
+    # `score` takes the scored rows as training rows
     score_after: Callable[[FloatArray, FloatArray, WeightArray, WeightArray], float] | None = None
 
     @property
@@ -278,11 +253,10 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of score: ``score(y, risk, weight, training, span)`` of relative risks.
-
-    Its words are a sentence, in which ``{until}`` stands for the end of its span; `null` is the
-    score of the model without predictors. If it needs the training rows, delayed entry is not
-    allowed; if it needs pairs, there must be an event with others at risk."""
+    """A kind of score: ``score(y, risk, weight, training, span)`` of relative risks. Its words are
+    a sentence, in which ``{until}`` stands for the end of its span; `null` is the score of the
+    model without predictors. If it needs the training rows, delayed entry is not allowed; if it
+    needs pairs, there must be an event with others at risk."""
 
     name: str
     words: str

@@ -37,10 +37,9 @@ from treeselect.shown import is_broken
 def read_labels(
     given: object, in_data: Mapping[str, str], formula: ParsedFormula, columns: Iterable[str]
 ) -> dict[str, str]:
-    """Labels of the columns and terms of a formula, by name, in alphabetical order.
-
-    Those `given` are of terms and of columns of the data, whether or not in the formula, and take
-    precedence over those that came with the data, which None and empty text remove."""
+    """Labels of the columns and terms of a formula, by name, in alphabetical order. Those `given`
+    are of terms and of columns of the data, whether or not in the formula, and take precedence over
+    those that came with the data, which None and empty text remove."""
     asked = read_mapping("labels", given, "from names of columns or terms to labels")
     columns = list(columns)
     terms = {_parts(term.key): term.name for term in (formula.response, *formula.terms)}
@@ -146,11 +145,9 @@ def _called(function: str, inner: list[str]) -> str:
 
 
 def shown_names(data: ModelData) -> dict[str, str]:
-    """What terms and units are called in print, by name; only those with a label.
-
-    Labels stay distinct: if two labels are the same, or one is the name of another term, the names
-    follow in parentheses. A group keeps the name that the user gave it.
-    """
+    """What terms and units are called in print, by name; only those with a label. Labels stay
+    distinct: if two labels are the same, or one is the name of another term, the names follow in
+    parentheses. A group keeps the name that the user gave it."""
     terms = [spec.term for spec in data.spec.terms]
     wanted = {term.name: term_label(term, data.labels) for term in terms}
     names = {*wanted, *data.arrays.groups.names}
@@ -186,10 +183,9 @@ def labelled_names(data: ModelData, terms: Iterable[str]) -> list[tuple[str, str
 
 
 def column_labels(data: ModelData, columns: Iterable[str], terms: Iterable[str]) -> list[str]:
-    """What columns of a linear model are called in print: ``Sex: male × Age (years)``.
-
-    formulaic names them ``sex[T.male]:age``, of more than two classes behind the class; what is no
-    term, as the intercept, keeps its name."""
+    """What columns of a linear model are called in print: ``Sex: male × Age (years)``. formulaic
+    names them ``sex[T.male]:age``, of more than two classes behind the class; what is no term, as
+    the intercept, keeps its name."""
     classes = data.response.classes if len(data.response.classes) > 2 else ()
     known = {spec.term.name: spec for spec in data.spec.terms}
     found = []
@@ -238,11 +234,9 @@ def _brackets(column: str, factors: Sequence[FactorSpec]) -> list[str] | None:
 
 
 def in_labels(data: ModelData) -> ModelData:
-    """The same design, whose terms, units and response bear their labels as names.
-
-    Whatever reads names from it prints labels, and there are no further ones. Formulas, columns,
-    variables and all numbers are unchanged: random draws and orders depend on keys and positions.
-    """
+    """The same design, whose terms, units and response bear their labels as names. Whatever reads
+    names from it prints labels, and there are no further ones. Formulas, columns, variables and all
+    numbers are unchanged: random draws and orders depend on keys and positions."""
     if not data.labels:
         return data
     labels = shown_names(data)

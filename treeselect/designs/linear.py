@@ -151,12 +151,10 @@ def _filled(series: pd.Series[Any], name: str, value: Any) -> pd.Series[Any]:
 def learn_filling(
     frame: pd.DataFrame, terms: Sequence[TermSpec], coding: LinearCoding, weight: WeightArray
 ) -> Filling:
-    """What replaces the missing values of these rows.
-
-    A factor that all its terms take as it is has a level of its own, except for scores and
-    polynomials, which need a place in the order. Other variables take their lower median, for
-    ordered factors the median level, for others the first one: which one does not change the fit of
-    a term on its own, as there is an indicator."""
+    """What replaces the missing values of these rows. A factor that all its terms take as it is has
+    a level of its own, except for scores and polynomials, which need a place in the order. Other
+    variables take their lower median, for ordered factors the median level, for others the first
+    one: which one does not change the fit of a term on its own, as there is an indicator."""
     levels: dict[str, tuple[Any, ...]] = {}
     values: dict[str, Any] = {}
     term_of: dict[str, str] = {}
@@ -326,10 +324,8 @@ def _recoded(frame: pd.DataFrame, factors: Sequence[Any], coding: LinearCoding) 
 
 
 def _variables(design: DesignSpec, frame: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
-    """Variables of some terms in new data, of the types of the data of the fit.
-
-    Labels that are not levels are missing where ``new_levels="missing"``.
-    """
+    """Variables of some terms in new data, of the types of the data of the fit. Labels that are not
+    levels are missing where ``new_levels="missing"``."""
     import pandas as pd
 
     specs = [design[name] for name in terms]
@@ -397,10 +393,8 @@ def gaps_of(data: ModelData, terms: Sequence[str]) -> Gaps:
 
 
 def warn_of_gaps(data: ModelData, terms: Sequence[str], call: str, *, splits: bool = False) -> None:
-    """Warn if a linear model of these terms drops more than a twentieth of the rows.
-
-    `call` is the user's. A call that `splits` selects again, and so drops the rows of other terms
-    than these."""
+    """Warn if a linear model of these terms drops more than a twentieth of the rows. `call` is the
+    user's. A call that `splits` selects again, and so drops the rows of other terms than these."""
     gaps = gaps_of(data, terms)
     if gaps.n_any <= _SHARE * gaps.n_rows:
         return

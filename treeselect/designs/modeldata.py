@@ -97,50 +97,30 @@ class AllRows:
 
 @dataclass(frozen=True, slots=True)
 class ModelData:
-    """Encoded data and how they were encoded.
+    """Encoded data and how they were encoded."""
 
-    Attributes
-    ----------
-    arrays : CodedColumns
-        Without rows in a model that was saved without its data.
-    row_weights : RowWeights
-        Of the rows that are used, which have a response and a weight. The copies that frequency
-        weights count are rows of their own.
-    weights, offset_name : str, bool
-        Columns of the case weights and the offset; else whether an array was given.
-    offset : ndarray of float, shape (n_rows,), or None
-        Known part of the linear predictor.
-    notes : tuple of str
-        Notes on the data for readers of the summary.
-    sources : pandas.DataFrame
-        The columns behind the terms, for :meth:`model_matrix`.
-    library : str
-        Library of the user's data, in which tables are given.
-    weights_kind : {"frequency", "sampling", "precision"}, or None
-        Given or found; None if there are none, or if all rows used have the same, which has no
-        effect.
-    labels, words : mapping of str to str
-        What columns and terms are called in print, by name; and the columns of a design whose terms
-        already have their labels as names.
-    sample : RowSample or None
-        None if all rows with a response and a weight are here.
-    """
-
-    arrays: CodedColumns
+    arrays: CodedColumns  # without rows in a model that was saved without its data
     spec: DesignSpec
     response: Response
+    # of the rows that are used, which have a response and a weight. The copies that frequency
+    # weights count are rows of their own
     row_weights: RowWeights
+    # weights, offset_name: columns of the case weights and the offset; else whether an array was
+    # given
     weights: str | bool
-    offset: FloatArray | None
+    offset: FloatArray | None  # shape (n_rows,); known part of the linear predictor
     offset_name: str | bool
     rows: RowCounts
-    notes: tuple[str, ...]
-    sources: pd.DataFrame
-    library: str = "pandas"
+    notes: tuple[str, ...]  # notes on the data for readers of the summary
+    sources: pd.DataFrame  # the columns behind the terms, for :meth:`model_matrix`
+    library: str = "pandas"  # library of the user's data, in which tables are given
+    # given or found; None if there are none, or if all rows used have the same, which has no effect
     weights_kind: WeightsKind | None = None
+    # labels, words: what columns and terms are called in print, by name; and the columns of a
+    # design whose terms already have their labels as names
     labels: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
-    sample: RowSample | None = None
+    sample: RowSample | None = None  # None if all rows with a response and a weight are here
 
     __repr__ = brief
 
@@ -329,12 +309,9 @@ COVERED = (
 
 
 def data_fingerprint(design: ModelData) -> str | None:
-    """64 hexadecimal digits; None without the data.
-
-    Numbers, truth values among them, are read as 64-bit floating point, all missing ones as the
-    same; labels as their texts. Values follow each other in the order of the names, each with its
-    length, little end first.
-    """
+    """64 hexadecimal digits; None without the data. Numbers, truth values among them, are read as
+    64-bit floating point, all missing ones as the same; labels as their texts. Values follow each
+    other in the order of the names, each with its length, little end first."""
     if not design.has_data:
         return None
     found = hashlib.sha256()
@@ -403,11 +380,9 @@ def coded_number(values: FloatArray) -> Coded:
 
 def association(first: Coded, second: Coded, weight: FloatArray) -> float:
     """Strength in [0, 1] of the association of two columns, over the rows where neither is missing;
-    0 if one of them is constant.
-
-    For two numbers the absolute Spearman rank correlation (1904); for a number and a factor
-    Pearson's correlation ratio (1905), the square root of the proportion of the variance of the
-    ranks between the levels; for two factors Cramer's V (1946)."""
+    0 if one of them is constant. For two numbers the absolute Spearman rank correlation (1904); for
+    a number and a factor Pearson's correlation ratio (1905), the square root of the proportion of
+    the variance of the ranks between the levels; for two factors Cramer's V (1946)."""
     rows = (first.codes >= 0) & (second.codes >= 0) & (weight > 0)
     if not rows.any():
         return 0.0

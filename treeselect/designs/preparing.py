@@ -150,9 +150,8 @@ def prepare(
     rows: int | None = None,
     seed: int = 0,
 ) -> ModelData:
-    """Read a user's request for a frame, with the labels that came with it.
-
-    At most `rows` are selected on, a draw with this seed; see ``row_sample``."""
+    """Read a user's request for a frame, with the labels that came with it. At most `rows` are
+    selected on, a draw with this seed; see ``row_sample``."""
     table = table_of(frame)
     check_rows(table)
     codes = read_codes(request.na)

@@ -49,31 +49,20 @@ from treeselect.shown import is_broken
 @dataclass(frozen=True, slots=True)
 class FeatureGroups:
     """The units of selection: which columns belong together, and what they cost; in order of their
-    names, so that no answer depends on the order of the columns in the user's data.
+    names, so that no answer depends on the order of the columns in the user's data."""
 
-    Attributes
-    ----------
-    names : tuple of str, length n_groups
-        A term's name, or the name the user gave to a group of terms.
-    terms : tuple of tuple of str, length n_groups
-        Terms of each unit.
-    ids : ndarray of int64, shape (n_columns,)
-        Unit of each column, not decreasing.
-    items, item_costs : tuple of ndarray of int64, ndarray of float, shape (n_items,)
-        What using a unit costs: the units that need each item, and its cost, at least 0. An item
-        that several units need (a variable behind two terms) is paid for once.
-    keep : ndarray of bool, shape (n_groups,)
-        Units that are forced in.
-    keys : tuple of str, length n_groups
-        What ties go by: the names, with the factors of an interaction in alphabetical order.
-    """
-
+    # length n_groups; a term's name, or the name the user gave to a group of terms
     names: tuple[str, ...]
-    terms: tuple[tuple[str, ...], ...]
-    ids: IntArray
+    terms: tuple[tuple[str, ...], ...]  # length n_groups; terms of each unit
+    ids: IntArray  # shape (n_columns,); unit of each column, not decreasing
+    # items, item_costs: shape (n_items,); what using a unit costs: the units that need each item,
+    # and its cost, at least 0. An item that several units need (a variable behind two terms) is
+    # paid for once
     items: tuple[IntArray, ...]
     item_costs: FloatArray
-    keep: BoolArray
+    keep: BoolArray  # shape (n_groups,); units that are forced in
+    # length n_groups; what ties go by: the names, with the factors of an interaction in
+    # alphabetical order
     keys: tuple[str, ...]
 
     __repr__ = brief
@@ -109,10 +98,9 @@ class FeatureGroups:
 
     def ranks(self, seed: int) -> IntArray:
         """Order in which units win ties, shape (n_groups,): forced in, then cheap, then by a hash.
-
         The hash is computed from the seed and the unit's key. Exact copies of a column are thus
-        selected about equally often across seeds and resamples, and the cheaper of two copies wins.
-        """
+        selected about equally often across seeds and resamples, and the cheaper of two copies
+        wins."""
         order = np.lexsort(
             (_hashes(seed, self.keys), np.where(self.keep, 0.0, self.costs), ~self.keep)
         )
@@ -148,31 +136,21 @@ def check_size(k: object, groups: FeatureGroups) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CodedColumns:
-    """Encoded data.
+    """Encoded data."""
 
-    Attributes
-    ----------
-    column_names : tuple of str, length n_columns
-        Term behind each column, in the order of the units; a term may have several columns.
-    columns : tuple of ndarray, each of shape (n_rows,)
-        Numbers as float64 (NaN is missing); factors as uint8 codes (level + 1, 0 is missing, 255
-        is none of the column's levels).
-    n_levels : tuple, length n_columns
-        Number of levels of a factor column, None for a number.
-    edges : tuple, length n_columns
-        Edges between the bins of a number, None for a factor.
-    binned : BinnedData
-        The columns as the engine takes them.
-    monotone : ndarray of int8, shape (n_columns,), or (0,) without constraints
-        See ``engine.columns.BinnedData``.
-    """
-
+    # length n_columns; term behind each column, in the order of the units; a term may have several
+    # columns
     column_names: tuple[str, ...]
+    # shape (n_rows,); numbers as float64 (NaN is missing); factors as uint8 codes (level + 1, 0 is
+    # missing, 255 is none of the column's levels)
     columns: tuple[NDArray[Any], ...]
+    # length n_columns; number of levels of a factor column, None for a number
     n_levels: tuple[int | None, ...]
+    # length n_columns; edges between the bins of a number, None for a factor
     edges: tuple[FloatArray | None, ...]
     groups: FeatureGroups
-    binned: BinnedData
+    binned: BinnedData  # the columns as the engine takes them
+    # shape (n_columns,), or (0,) without constraints; see ``engine.columns.BinnedData``
     monotone: Int8Array
 
     __repr__ = brief
@@ -229,30 +207,21 @@ _LEAST_EXPECTED = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Encoded data, units and response: the input of a method.
-
-    Attributes
-    ----------
-    y : ndarray of float, shape (n_rows,), or (n_rows, 4)
-        For times to an event four columns: see ``engine.survival.times``.
-    offset : ndarray of float, shape (n_rows,), or None
-        Known part of the linear predictor.
-    exact : BinnedData or None
-        The same columns with a bin for each value, for methods that split exactly.
-    columns : CodedColumns or None
-        The columns before they were binned, for methods that read them.
-    wants_scores : bool
-        Whether the training scores of steps are needed: they are not in folds and resamples, where
-        they are NaN if they would need separate forests or predictions.
-    """
+    """Encoded data, units and response: the input of a method."""
 
     data: BinnedData
     groups: FeatureGroups
+    # shape (n_rows,), or (n_rows, 4); for times to an event four columns: see
+    # ``engine.survival.times``
     y: FloatArray
     family: Family
-    offset: FloatArray | None = None
+    offset: FloatArray | None = None  # shape (n_rows,); known part of the linear predictor
+    # the same columns with a bin for each value, for methods that split exactly
     exact: BinnedData | None = None
+    # the columns before they were binned, for methods that read them
     columns: CodedColumns | None = None
+    # whether the training scores of steps are needed: they are not in folds and resamples, where
+    # they are NaN if they would need separate forests or predictions
     wants_scores: bool = True
 
     __repr__ = brief
@@ -389,17 +358,13 @@ def make_units(
     costs: Mapping[str, float] | None,
     keep: Iterable[str] | str | None,
 ) -> Units:
-    """Resolve the user's groups, costs and forced-in terms.
-
-    A name means the term of that name, else every main-effect term of the variable of that name;
-    in `costs` and `keep` the name of a group comes first. An interaction joins a group if all its
-    variables are in it.
-
-    A cost is counted once, however many selected units need it. The cost of a variable is needed by
-    its main-effect terms and by interactions with the variable, the cost of a term that is no
-    variable by that term, and the cost of a group by the group and by interactions with its
-    variables. A unit without any cost costs 1.
-    """
+    """Resolve the user's groups, costs and forced-in terms. A name means the term of that name,
+    else every main-effect term of the variable of that name; in `costs` and `keep` the name of a
+    group comes first. An interaction joins a group if all its variables are in it. A cost is
+    counted once, however many selected units need it. The cost of a variable is needed by its
+    main-effect terms and by interactions with the variable, the cost of a term that is no variable
+    by that term, and the cost of a group by the group and by interactions with its variables. A
+    unit without any cost costs 1."""
     groups = read_mapping("groups", groups, "from the group's name to the terms in it")
     costs = read_mapping("costs", costs, "from names to costs")
     membership = _membership(terms, groups)

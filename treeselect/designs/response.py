@@ -36,36 +36,24 @@ _SMALLEST = 1e-70
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The response of the rows where it is observed.
+    """The response of the rows where it is observed."""
 
-    Attributes
-    ----------
-    name : str
-        The left-hand side.
-    y : ndarray of float, shape (n_rows,), or (n_rows, 4)
-        For two classes the indicator of the second, for more their number from 0; of times to an
-        event four columns: see ``engine.survival.times``.
-    rows : ndarray of int64, shape (n_rows,)
-        Rows of the data that are used; a row with a frequency weight as often as it says.
-    reason : str
-        How the family was found.
-    classes : tuple
-        The classes as in the user's data, the positive one of two last; empty for numbers.
-    n_dropped : int
-        Observations with a weight that are left out because the response, or a stratum, is missing.
-    counts : tuple of int
-        Observations of each class; of numbers their number, and of counts their sum behind it.
-        Empty for times, and in models saved by versions that did not keep them.
-    """
-
-    name: str
+    name: str  # the left-hand side
+    # shape (n_rows,), or (n_rows, 4); for two classes the indicator of the second, for more their
+    # number from 0; of times to an event four columns: see ``engine.survival.times``
     y: NDArray[np.float64]
+    # shape (n_rows,); rows of the data that are used; a row with a frequency weight as often as it
+    # says
     rows: NDArray[np.int64]
     family: Family
-    reason: str
+    reason: str  # how the family was found
+    # the classes as in the user's data, the positive one of two last; empty for numbers
     classes: tuple[Any, ...]
+    # observations with a weight that are left out because the response, or a stratum, is missing
     n_dropped: int
     follow_up: FollowUp | None = None
+    # observations of each class; of numbers their number, and of counts their sum behind it. Empty
+    # for times, and in models saved by versions that did not keep them
     counts: tuple[int, ...] = ()
 
     @property
@@ -110,11 +98,9 @@ class Response:
 def read_response(
     formula: ParsedFormula, frame: pd.DataFrame, family: str, weight: WeightArray
 ) -> Response:
-    """Evaluate the left-hand side and determine the family.
-
-    Text, logical values, categories and numbers that are only 0 or 1 are classes. The positive
-    class of two is 1, True, the last category, or the second in sorted order.
-    """
+    """Evaluate the left-hand side and determine the family. Text, logical values, categories and
+    numbers that are only 0 or 1 are classes. The positive class of two is 1, True, the last
+    category, or the second in sorted order."""
     check_choice("family", family, FAMILIES)
     found = _read(formula, frame, family, weight)
     copies = copies_of(weight)[found.rows]

@@ -52,30 +52,18 @@ class RowSample:
 
 
 class Drawn(NamedTuple):
-    """Rows in use, and their columns.
+    """Rows in use, and their columns."""
 
-    Attributes
-    ----------
-    frame, every : pandas.DataFrame, RowWeights
-        All rows of the columns that are needed of all rows, and the weights of all rows.
-    response, weights, used : Response, RowWeights, pandas.DataFrame
-        Of the rows that are used, numbered as in all rows.
-    edges : dict of str to ndarray of float
-        Edges between the bins of all rows; empty without a sample.
-    sample : RowSample or None
-        None if all rows are used.
-    n_in_use : int
-        Observations with a response and a weight, drawn or not.
-    """
-
+    # frame, every: all rows of the columns that are needed of all rows, and the weights of all rows
     frame: pd.DataFrame
     every: RowWeights
+    # response, weights, used: of the rows that are used, numbered as in all rows
     response: Response
     weights: RowWeights
     used: pd.DataFrame
-    edges: dict[str, FloatArray]
-    sample: RowSample | None
-    n_in_use: int
+    edges: dict[str, FloatArray]  # edges between the bins of all rows; empty without a sample
+    sample: RowSample | None  # None if all rows are used
+    n_in_use: int  # observations with a response and a weight, drawn or not
 
 
 def check_size_of_sample(rows: object) -> int | None:
@@ -111,10 +99,9 @@ def draw(
     rows: int | None,
     seed: int,
 ) -> Drawn:
-    """Read the response and the weights, decide which rows are used, and take their columns.
-
-    The copies that frequency weights count are independent observations: they become rows of their
-    own, so that folds, bags and permutations draw them one by one, and a table of counts gives the
+    """Read the response and the weights, decide which rows are used, and take their columns. The
+    copies that frequency weights count are independent observations: they become rows of their own,
+    so that folds, bags and permutations draw them one by one, and a table of counts gives the
     answer of the rows that it counts. Beyond a million rows, or four times those of the data,
     copies remain together in lots. Without a number of rows all are used if they are in memory,
     otherwise 200,000."""
@@ -198,9 +185,8 @@ def sampled(
     response: Response, groups: IntArray | None, wanted: int, seed: int
 ) -> tuple[IntArray, str]:
     """Places among the rows of the response, increasing, of a sample without replacement in
-    proportion to strata of the response; and these strata in words.
-
-    Clusters are drawn as a whole: the number comes as close as they allow to the one wanted."""
+    proportion to strata of the response; and these strata in words. Clusters are drawn as a whole:
+    the number comes as close as they allow to the one wanted."""
     rng = np.random.default_rng(seed)
     if groups is None:
         strata, by = _strata(response)
@@ -302,11 +288,8 @@ def varies(problem: Problem, rows: IntArray) -> bool:
 
 
 def units_of(problem: Problem, weights: RowWeights) -> Units:
-    """The units of the rows with a weight.
-
-    A group with rows of several classes counts as one of the rarest of them, so that rare classes
-    are spread.
-    """
+    """The units of the rows with a weight. A group with rows of several classes counts as one of
+    the rarest of them, so that rare classes are spread."""
     rows, groups = weights.rows, weights.blocks
     of_row = np.arange(len(rows))
     if groups is not None:

@@ -34,33 +34,22 @@ _LEAST_MEAN = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class CustomScore:
-    """A score that replaces the family's: ``score(y, prediction, weight)``.
+    """A score that replaces the family's: ``score(y, prediction, weight)``."""
 
-    Attributes
-    ----------
-    name : str
-        For people; whether the user gave it says `by_name`.
-    scorer : callable or None
-        None in a model that was loaded from a file, which holds no functions: the score is NaN.
-    style : str
-        ``"estimator"`` for ``scorer(estimator, X, y)`` of scikit-learn, ``"prediction"`` for
-        ``scorer(y_true, prediction)``; of scikit-survival ``"training"`` for ``scorer(training,
-        y_true, risk)`` of structured arrays and ``"events"`` for ``scorer(event, time, risk)``.
-    weighted : bool
-        Whether it takes ``sample_weight``.
-    n_classes, is_count
-        Number of classes of the response, 0 for numbers; whether means must be above 0.
-    time_fields : tuple of str
-        Those of :func:`structured`, if the response is times to an event.
-    """
-
-    name: str
+    name: str  # for people; whether the user gave it says `by_name`
+    # None in a model that was loaded from a file, which holds no functions: the score is NaN
     scorer: Callable[..., Any] | None
+    # ``"estimator"`` for ``scorer(estimator, X, y)`` of scikit-learn, ``"prediction"`` for
+    # ``scorer(y_true, prediction)``; of scikit-survival ``"training"`` for ``scorer(training,
+    # y_true, risk)`` of structured arrays and ``"events"`` for ``scorer(event, time, risk)``
     style: str
     by_name: bool
-    weighted: bool
+    weighted: bool  # whether it takes ``sample_weight``
+    # n_classes, is_count: number of classes of the response, 0 for numbers; whether means must be
+    # above 0
     n_classes: int
     is_count: bool
+    # those of :func:`structured`, if the response is times to an event
     time_fields: tuple[str, ...] = ()
 
     def __call__(self, y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
@@ -155,7 +144,6 @@ _TIMES = ("event", "time")
 
 def structured(y: FloatArray, fields: tuple[str, ...]) -> NDArray[Any]:
     """Times to an event, shape (n_rows, 4), as scikit-survival has them: one structured array.
-
     Fields are ``event`` and ``time``; where rows have a start, or strata, also ``start`` (-1 is the
     beginning) and ``stratum``: a score that can't handle these must not ignore them."""
     found = np.empty(len(y), dtype=[(name, _FIELDS[name][1]) for name in fields])
@@ -165,10 +153,8 @@ def structured(y: FloatArray, fields: tuple[str, ...]) -> NDArray[Any]:
 
 
 def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
-    """An estimator of scikit-learn that has predicted already, whatever the data.
-
-    Predictions are mean responses, of two classes the probability of class 1, of more a column for
-    each class."""
+    """An estimator of scikit-learn that has predicted already, whatever the data. Predictions are
+    mean responses, of two classes the probability of class 1, of more a column for each class."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
     class FrozenNumbers(RegressorMixin, BaseEstimator):
@@ -190,10 +176,9 @@ def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
 
 
 def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = None) -> Family:
-    """The family with its score replaced by the requested one; greater is better.
-
-    That is the name of a scorer of scikit-learn (of times to an event one of ``families.KINDS``), a
-    scorer that ``make_scorer`` made, or ``scorer(y_true, prediction, sample_weight=None)``."""
+    """The family with its score replaced by the requested one; greater is better. That is the name
+    of a scorer of scikit-learn (of times to an event one of ``families.KINDS``), a scorer that
+    ``make_scorer`` made, or ``scorer(y_true, prediction, sample_weight=None)``."""
     if scoring is None:
         return family
     if follow_up is not None and not callable(scoring):

@@ -43,32 +43,22 @@ _MOST = 0.9
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """Facts about times to an event.
+    """Facts about times to an event."""
 
-    Attributes
-    ----------
-    time, event, start : str
-        As the formula writes them; no start if rows have none.
-    n_rows, n_events : int
-        Observations with a response, and those of them that end in an event.
-    median : float or None
-        Median follow-up by the weighted reverse Kaplan-Meier estimate; None if it is not reached,
-        or if rows have a start: they may be intervals of one person's time.
-    span : tuple of float
-        The time of the first event, and the time by which 90% of the events (by weight) occur: the
-        range of scores over time.
-    strata, levels : tuple
-        The arguments of ``strata()``, and their values in each stratum, in the order of the numbers
-        of strata; one empty tuple without strata.
-    """
-
-    time: str
+    time: str  # time, event, start: as the formula writes them; no start if rows have none
     event: str
     start: str | None
+    # n_rows, n_events: observations with a response, and those of them that end in an event
     n_rows: int
     n_events: int
+    # median follow-up by the weighted reverse Kaplan-Meier estimate; None if it is not reached, or
+    # if rows have a start: they may be intervals of one person's time
     median: float | None
+    # the time of the first event, and the time by which 90% of the events (by weight) occur: the
+    # range of scores over time
     span: tuple[float, float]
+    # strata, levels: the arguments of ``strata()``, and their values in each stratum, in the order
+    # of the numbers of strata; one empty tuple without strata
     strata: tuple[str, ...] = ()
     levels: tuple[tuple[Any, ...], ...] = ((),)
 

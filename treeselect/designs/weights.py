@@ -52,25 +52,16 @@ numbers."""
 
 @dataclass(frozen=True, slots=True)
 class RowWeights:
-    """How much each row counts, and which rows belong together.
+    """How much each row counts, and which rows belong together."""
 
-    Attributes
-    ----------
-    values : ndarray of int64 or float, shape (n_rows,)
-        At least 0; a row with weight 0 is ignored.
-    are_copies : bool
-        Whether a weight of 2 stands for two rows; otherwise only ratios of weights matter.
-    is_sample : bool
-        Whether weights that are no copies are inverse probabilities of selection, so that standard
-        errors are robust; otherwise they are inverse variances.
-    groups : ndarray of int64, shape (n_rows,), or None
-        Clusters, numbered from 0: their rows may depend on each other, and are drawn and held out
-        together. None if all rows are independent.
-    """
-
-    values: WeightArray
+    values: WeightArray  # shape (n_rows,); at least 0; a row with weight 0 is ignored
+    # whether a weight of 2 stands for two rows; otherwise only ratios of weights matter
     are_copies: bool
+    # shape (n_rows,); clusters, numbered from 0: their rows may depend on each other, and are drawn
+    # and held out together. None if all rows are independent
     groups: IntArray | None = None
+    # whether weights that are no copies are inverse probabilities of selection, so that standard
+    # errors are robust; otherwise they are inverse variances
     is_sample: bool = False
 
     def __len__(self) -> int:
@@ -155,10 +146,9 @@ class RowWeights:
         return dataclasses.replace(self, groups=groups)
 
     def written_out(self, most: int | None = None) -> tuple[RowWeights, IntArray]:
-        """Each copy as a separate row, and the number of the original row.
-
-        There are at most `most` rows, or as many as now: copies then remain together in lots of
-        nearly equal size, as few to a lot as this allows."""
+        """Each copy as a separate row, and the number of the original row. There are at most `most`
+        rows, or as many as now: copies then remain together in lots of nearly equal size, as few to
+        a lot as this allows."""
         counts, size = self.values.astype(np.int64), 1
         lots = counts
         while most is not None and lots.sum() > max(most, len(self.rows)):
@@ -203,11 +193,10 @@ def read_weights(
     argument: str = "weights",
     kind: str | None = None,
 ) -> RowWeights:
-    """Case weights of all rows, 1 by default; errors call them `argument`.
-
-    Without a kind, whole numbers with a mean of at most :data:`LARGEST_COUNT` are frequencies,
-    other whole numbers sampling weights, and all other numbers precision weights. Equal weights are
-    no weights, unless they are said to be frequencies."""
+    """Case weights of all rows, 1 by default; errors call them `argument`. Without a kind, whole
+    numbers with a mean of at most :data:`LARGEST_COUNT` are frequencies, other whole numbers
+    sampling weights, and all other numbers precision weights. Equal weights are no weights, unless
+    they are said to be frequencies."""
     check_kind(kind, weights, argument)
     if weights is None:
         return no_weights(len(frame))

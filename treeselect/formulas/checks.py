@@ -274,13 +274,7 @@ def said_of(expression: str) -> str | None:
 
 
 def power_instead(expression: str) -> str:
-    """What to write for an expression with R's sign for powers.
-
-    Examples
-    --------
-    >>> power_instead("log(x^2 + 1)")
-    'Write powers as `**`: `log(x ** 2 + 1)`.'
-    """
+    """What to write for an expression with R's sign for powers."""
     is_plain = len(expression) <= 100 and not re.search("[`'\"]", expression)
     written = re.sub(r"\s*\^\s*", " ** ", expression) if is_plain else "I(x ** 2)"
     return f"Write powers as `**`: `{written}`."

@@ -41,9 +41,8 @@ def check_expression(
     code: str, unquoted: Unquoted, columns: Collection[str], *, trusted: bool = False
 ) -> Factor:
     """Check one expression of a formula (a part of ``unquoted.code``) and make what can be
-    evaluated of it, under its name in one form for all spellings: ``log(x + 1)``.
-
-    ``trusted=True`` accepts as Python code what the allow-list refuses."""
+    evaluated of it, under its name in one form for all spellings: ``log(x + 1)``. ``trusted=True``
+    accepts as Python code what the allow-list refuses."""
     code = code.strip()
     expression = unquoted.restore(code).strip()
     if len(expression) > LONGEST_TEXT and not trusted:
@@ -157,10 +156,8 @@ def _calls(node: ast.AST, functions: Collection[str]) -> bool:
 
 
 class Identifiers:
-    """The columns and expressions of a formula, and the identifiers that stand for them.
-
-    ``c7`` is a column, ``e7`` an expression: the parser multiplies terms out and sees nothing else.
-    """
+    """The columns and expressions of a formula, and the identifiers that stand for them. ``c7`` is
+    a column, ``e7`` an expression: the parser multiplies terms out and sees nothing else."""
 
     def __init__(self, unquoted: Unquoted, columns: Sequence[str], trusted: bool) -> None:
         self._unquoted, self._trusted = unquoted, trusted
@@ -249,16 +246,7 @@ _NAME = re.compile(r"\w+|`[^`]*`")
 
 def updated_formula(old: str, new: str) -> str:
     """The new formula, with the sides of the old one in the place of its dots; without a left-hand
-    side, the response is the old one.
-
-    Examples
-    --------
-    >>> from treeselect.formulas.guard import updated_formula
-    >>> updated_formula("y ~ a + b", "~ . - b")
-    'y ~ a + b - b'
-    >>> updated_formula("y ~ a + b", "log(.) ~ .:x")
-    'log(y) ~ (a + b):x'
-    """
+    side, the response is the old one: ``~ . - b`` for ``y ~ a + b`` is ``y ~ a + b - b``."""
     left, right = _sides(old)
     response, terms = _sides(new)
     if not terms.strip():

@@ -215,31 +215,17 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class ParsedFormula:
-    """A formula for given columns.
+    """A formula for given columns."""
 
-    Attributes
-    ----------
-    text : str
-        What the user wrote.
-    terms : tuple of Term
-        The right-hand side without the intercept, ``.`` written out, by their degree.
-    columns : tuple of str
-        Columns of the data that it was read for.
-    hidden : tuple of str
-        Those that ``.`` does not stand for.
-    strata : tuple of Factor
-        What ``strata()`` is given, in alphabetical order; their combinations are the strata.
-    has_intercept : bool
-        False after ``-1`` or ``0 +``, which have no effect.
-    """
-
-    text: str
+    text: str  # what the user wrote
     response: Term
+    # the right-hand side without the intercept, ``.`` written out, by their degree
     terms: tuple[Term, ...]
-    columns: tuple[str, ...]
-    hidden: tuple[str, ...]
+    columns: tuple[str, ...]  # columns of the data that it was read for
+    hidden: tuple[str, ...]  # those that ``.`` does not stand for
+    # what ``strata()`` is given, in alphabetical order; their combinations are the strata
     strata: tuple[Factor, ...] = ()
-    has_intercept: bool = True
+    has_intercept: bool = True  # False after ``-1`` or ``0 +``, which have no effect
 
     @property
     def outcome_variables(self) -> tuple[str, ...]:
@@ -277,11 +263,9 @@ class Token:
 
 
 def balanced(tokens: Sequence[Token]) -> list[Token]:
-    """The same formula with its long sums in nested parentheses.
-
-    formulaic unites sums from left to right, which takes quadratic time: 10 s for 7,000 names.
-    Neither union nor repeated removal depends on how it is nested.
-    """
+    """The same formula with its long sums in nested parentheses. formulaic unites sums from left to
+    right, which takes quadratic time: 10 s for 7,000 names. Neither union nor repeated removal
+    depends on how it is nested."""
     if len(tokens) < 50:
         return list(tokens)
     opening = next((i for i, t in enumerate(tokens) if t.text == "~"), -1) + 1

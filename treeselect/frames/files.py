@@ -297,12 +297,11 @@ KEYS = ("labels", "variable_labels", "column_names_to_labels", "column_labels")
 
 
 def labels_in(data: Any) -> dict[str, str]:
-    """Labels of columns in the user's data, by name, each on one line.
-
-    Of a pandas frame these are the entries of ``attrs`` under one of :data:`KEYS`; of an Arrow
-    table, a Parquet or a Feather file these, which pandas keeps there, and before them the metadata
-    ``label`` of each field; of a file of Stata, SPSS or SAS its own. Others have none. Entries that
-    are not labels are ignored."""
+    """Labels of columns in the user's data, by name, each on one line. Of a pandas frame these are
+    the entries of ``attrs`` under one of :data:`KEYS`; of an Arrow table, a Parquet or a Feather
+    file these, which pandas keeps there, and before them the metadata ``label`` of each field; of a
+    file of Stata, SPSS or SAS its own. Others have none. Entries that are not labels are
+    ignored."""
     import pandas as pd
 
     if isinstance(data, pd.DataFrame):

@@ -165,11 +165,9 @@ class MissingCodes:
         return bool(self.everywhere or self.by_column)
 
     def applied(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The frame with missing values in the place of codes.
-
-        Codes that are text are compared with text, numbers with numbers; blanks around text do not
-        count. A column of text that holds nothing but numbers without its codes becomes numeric.
-        """
+        """The frame with missing values in the place of codes. Codes that are text are compared
+        with text, numbers with numbers; blanks around text do not count. A column of text that
+        holds nothing but numbers without its codes becomes numeric."""
         done = {}
         for name in frame.columns:
             codes = (*self.everywhere, *self.by_column.get(name, ()))

@@ -46,10 +46,8 @@ _ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *STATISTICAL, *WORKBOOKS)
 @memory_errors()
 def read_data(data: Any) -> pd.DataFrame:
     """A checked frame from a frame of any library or a file, as :func:`treeselect.read` reads it;
-    all rows of what is read in batches.
-
-    Columns are views where that is possible. Rows are numbered from 0, so that repeated index
-    values do no harm."""
+    all rows of what is read in batches. Columns are views where that is possible. Rows are numbered
+    from 0, so that repeated index values do no harm."""
     import pandas as pd
 
     if (scanned := scan_of(data)) is not None:
@@ -265,11 +263,9 @@ class Scan:
 
 
 def scan_of(data: Any) -> Scan | None:
-    """The data as a scan; None if they are a file, or are in memory.
-
-    A scan has a folder of Parquet files or a pattern such as ``"folder/*.parquet"``, a
-    ``pyarrow.dataset.Dataset``, a DuckDB relation, or a Dask frame. Filters of a dataset and a
-    relation hold."""
+    """The data as a scan; None if they are a file, or are in memory. A scan has a folder of Parquet
+    files or a pattern such as ``"folder/*.parquet"``, a ``pyarrow.dataset.Dataset``, a DuckDB
+    relation, or a Dask frame. Filters of a dataset and a relation hold."""
     opened = _opener(data)
     if opened is None:
         return None

@@ -349,10 +349,9 @@ def _plain(column: pd.Series[Any]) -> list[Any]:
 
 
 def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -> Any:
-    """The user's data with one more column, of the same library.
-
-    Its values are computed from data in memory: a file is read once, and a lazy frame collected
-    once, as its rows may come in another order the next time."""
+    """The user's data with one more column, of the same library. Its values are computed from data
+    in memory: a file is read once, and a lazy frame collected once, as its rows may come in another
+    order the next time."""
     import pandas as pd
 
     if isinstance(data, str | os.PathLike) or has_no_frames(data):

@@ -119,9 +119,7 @@ def read_plain_numbers(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, N
 
 def to_series(column: Numbers | Labels, index: Any = None) -> pd.Series[Any]:
     """A pandas column of the type that the user sees; :func:`read_column` reads it as `column`.
-
-    Truth values and whole numbers have a nullable type only where values are missing.
-    """
+    Truth values and whole numbers have a nullable type only where values are missing."""
     import pandas as pd
 
     if isinstance(column, Labels):
@@ -392,16 +390,7 @@ class NumberText:
 
 
 def number_text(levels: Sequence[object]) -> NumberText | None:
-    """Numbers among the levels of a column of text; None if they are not most of them.
-
-    Examples
-    --------
-    >>> found = number_text(["12 %", "7 %", "30 %", "n/a"])
-    >>> found.example, found.codes
-    ('12 %', ('n/a',))
-    >>> number_text(["a1", "b2", "c3", "d4"]) is None
-    True
-    """
+    """Numbers among the levels of a column of text; None if they are not most of them."""
     import pandas as pd
 
     texts = pd.Series([str(level) for level in levels], dtype=object)

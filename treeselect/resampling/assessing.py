@@ -51,16 +51,12 @@ Grow = Callable[..., TreeModel]
 def resample_weights(
     problem: Problem, weights: RowWeights, scheme: Scheme, number: int, seed: int
 ) -> RowWeights:
-    """Case weights of one resample: how often each row was drawn, times its weight.
-
-    Bootstrap: as many draws with replacement as there are rows. Subsample: half of the rows.
-    Complementary: resamples 2i and 2i + 1 are the two halves of one split. Halves have the same
-    share of each class, or of the events (``folds.part_rows``).
-
-    Clustered rows are drawn as whole clusters (the cluster bootstrap: Davison and Hinkley 1997,
-    section 3.8). Rows of one patient are correlated; drawn one by one, they would overstate the
-    stability of the selection.
-    """
+    """Case weights of one resample: how often each row was drawn, times its weight. Bootstrap: as
+    many draws with replacement as there are rows. Subsample: half of the rows. Complementary:
+    resamples 2i and 2i + 1 are the two halves of one split. Halves have the same share of each
+    class, or of the events (``folds.part_rows``). Clustered rows are drawn as whole clusters (the
+    cluster bootstrap: Davison and Hinkley 1997, section 3.8). Rows of one patient are correlated;
+    drawn one by one, they would overstate the stability of the selection."""
     pair = number // 2 if scheme == "complementary" else number
     own_seed = stream_seed(seed, scheme, pair)
     if scheme != "bootstrap":
@@ -115,15 +111,12 @@ def assess(
     grow: Grow | None = None,
     course: Course = HERE,
 ) -> Assessed:
-    """Repeat the selection on resamples, of whole clusters if the rows are clustered.
-
-    If a rule chooses the number of units, it does so on each resample; sets of fewer than
-    `n_scored` units are then scored on rows that were not drawn. If `probes` are given, the model
-    of each resample is fitted too, by `grow` or by the method, and evaluated at the probes.
-
-    If the user stops the call, the finished resamples are the result, provided that there are two
-    or more; of complementary resamples, only complete pairs count.
-    """
+    """Repeat the selection on resamples, of whole clusters if the rows are clustered. If a rule
+    chooses the number of units, it does so on each resample; sets of fewer than `n_scored` units
+    are then scored on rows that were not drawn. If `probes` are given, the model of each resample
+    is fitted too, by `grow` or by the method, and evaluated at the probes. If the user stops the
+    call, the finished resamples are the result, provided that there are two or more; of
+    complementary resamples, only complete pairs count."""
     problem, method, weights, choice = asked
     check_choice("scheme", scheme, SCHEMES)
     n_resamples = check_count("n", n_resamples, least=2, most=MOST_RESAMPLES)
@@ -189,8 +182,7 @@ def sizes_to_follow(
     path: bool | int, k: int, n_resamples: int, method: Method, keep: BoolArray, able: BoolArray
 ) -> int:
     """Number of sizes, beyond the units forced in, that `path` requests: 0 for False; for True as
-    many as q-values use, and at least those up to k, which every resample has.
-    """
+    many as q-values use, and at least those up to k, which every resample has."""
     if path is False:
         return 0
     n_kept, p = int(keep.sum()), int(able.sum())

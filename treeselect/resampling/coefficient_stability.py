@@ -79,11 +79,9 @@ def refit_resamples(
     progress: bool | None,
     coding: LinearCoding = USUAL,
 ) -> list[Refit]:
-    """The linear model of each resample, in order.
-
-    Columns are encoded once for each set of terms, from all rows: a level that is absent from a
-    resample must not change the reference level of the others.
-    """
+    """The linear model of each resample, in order. Columns are encoded once for each set of terms,
+    from all rows: a level that is absent from a resample must not change the reference level of the
+    others."""
     if stability.asked is not None:  # which of them were finished is not known
         raise StabilityError(
             "`coefficient_stability()` needs all requested resamples.\n"
@@ -155,11 +153,9 @@ def _fitted(data: ModelData, terms: tuple[str, ...], here: LinearData) -> Refit:
 
 
 def estimates_of(refits: Sequence[Refit], keys: Sequence[Key]) -> tuple[FloatArray, BoolArray]:
-    """Estimates of coefficients, and whether each was in the model, shape (n_refits, n_keys).
-
-    The estimate is 0 if the term is not in the model; missing if the term is in the model without
-    this coefficient, and if there is no model.
-    """
+    """Estimates of coefficients, and whether each was in the model, shape (n_refits, n_keys). The
+    estimate is 0 if the term is not in the model; missing if the term is in the model without this
+    coefficient, and if there is no model."""
     estimate = np.full((len(refits), len(keys)), np.nan)
     has_term = np.zeros(estimate.shape, dtype=bool)
     for i, refit in enumerate(refits):

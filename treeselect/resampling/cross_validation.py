@@ -104,13 +104,11 @@ class ScoreBySize:
 
 
 def standard_error(scores: FloatArray, repeats: float) -> Any:
-    """Standard error over folds: their standard deviation over the square root of their number.
-
-    The standard deviation is over the folds of all repeats, shape (n_folds, ...). The number of
-    folds is that of one repeat, as repeats split the same rows again and are not independent. Folds
-    share training rows and are not independent either: no unbiased estimate of the variance exists
-    (Bengio and Grandvalet 2004), and this one is an approximation.
-    """
+    """Standard error over folds: their standard deviation over the square root of their number. The
+    standard deviation is over the folds of all repeats, shape (n_folds, ...). The number of folds
+    is that of one repeat, as repeats split the same rows again and are not independent. Folds share
+    training rows and are not independent either: no unbiased estimate of the variance exists
+    (Bengio and Grandvalet 2004), and this one is an approximation."""
     return scores.std(axis=0, ddof=1) / np.sqrt(len(scores) / repeats)
 
 
@@ -231,13 +229,11 @@ def follow_fold(
     *,
     n_threads: int = 1,
 ) -> FoldPath:
-    """Compute the selection path of the training rows and score it on the held-out rows.
-
-    Sizes increase; 0 is the constant model, also without the units forced in; None is the single
-    size that the method's tuning parameter yields. The units of each set come in order of
-    importance if they are to be `ranked`, and otherwise rise. The model with all units is scored
-    too, if it is asked for (`with_full`).
-    """
+    """Compute the selection path of the training rows and score it on the held-out rows. Sizes
+    increase; 0 is the constant model, also without the units forced in; None is the single size
+    that the method's tuning parameter yields. The units of each set come in order of importance if
+    they are to be `ranked`, and otherwise rise. The model with all units is scored too, if it is
+    asked for (`with_full`)."""
     train, test = split.weights(weights)
     problem = dataclasses.replace(problem, wants_scores=False)
     most = problem.data.n_groups if sizes is None else max(sizes)
@@ -355,12 +351,10 @@ def sampling_error(
     test: RowWeights,
     seed: int,
 ) -> float:
-    """Standard error of the score of given predictions, as other rows might have been held out.
-
-    It is half of the range of the central 68.3% of scores of bootstrap samples of the held-out
-    rows, drawn one copy at a time, or in whole clusters: of few rows, some samples hardly vary, and
-    the standard deviation of R2 is without bound. NaN if fewer than half have a score.
-    """
+    """Standard error of the score of given predictions, as other rows might have been held out. It
+    is half of the range of the central 68.3% of scores of bootstrap samples of the held-out rows,
+    drawn one copy at a time, or in whole clusters: of few rows, some samples hardly vary, and the
+    standard deviation of R2 is without bound. NaN if fewer than half have a score."""
     rng, rows, found = np.random.default_rng(seed), train.rows, []
     for _ in range(N_DRAWS):
         drawn, weight = _drawn(test, rng)

@@ -235,14 +235,12 @@ def worst_case_bound(q: int, p: int, threshold: float) -> float:
 
 
 def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
-    """Bound if the distributions of each noise unit's selections are r-concave.
-
-    Equation 8 of Shah and Samworth (2013), with theta = q / p:
-    p min(D(theta^2, 2t - 1, B, -1/2), D(theta, t, 2B, -1/4)), where D is :func:`largest_tail`. The
-    proportions of simultaneous selections are taken to be -1/2-concave and the frequencies to be
-    -1/4-concave, for B pairs. The threshold is rounded up to the next frequency that 2B resamples
-    can have. An OptionError if the threshold is too low, or q exceeds p / 2.
-    """
+    """Bound if the distributions of each noise unit's selections are r-concave. Equation 8 of Shah
+    and Samworth (2013), with theta = q / p: p min(D(theta^2, 2t - 1, B, -1/2), D(theta, t, 2B,
+    -1/4)), where D is :func:`largest_tail`. The proportions of simultaneous selections are taken to
+    be -1/2-concave and the frequencies to be -1/4-concave, for B pairs. The threshold is rounded up
+    to the next frequency that 2B resamples can have. An OptionError if the threshold is too low, or
+    q exceeds p / 2."""
     theta, b = q / p, n_pairs
     if q > p / 2:
         raise OptionError(
@@ -284,13 +282,11 @@ def _twice(mean: float, n: int) -> int:
 
 def largest_tail(mean: float, least: int, n: int, r: float) -> float:
     """Largest P(X >= least) of an r-concave X on {0, ..., n}, r < 0, with mean at most `mean` n: D.
-
-    Shah and Samworth (2013), appendices A.2 and A.4. The largest tail is that of probabilities
-    f(i) proportional to (a + i)^(1/r) for i = 0, ..., m, with f(m + 1) between 0 and its value by
-    this formula, and 0 above. For each m, `a` ranges from the value at which f(m + 1) follows the
+    Shah and Samworth (2013), appendices A.2 and A.4. The largest tail is that of probabilities f(i)
+    proportional to (a + i)^(1/r) for i = 0, ..., m, with f(m + 1) between 0 and its value by this
+    formula, and 0 above. For each m, `a` ranges from the value at which f(m + 1) follows the
     formula to that at which it is 0, and the mean determines f(m + 1). If `least` is at most twice
-    the mean, the bound does not apply and is 1.
-    """
+    the mean, the bound does not apply and is 1."""
     if least <= _twice(mean, n):
         return 1.0
     ends = _full_supports(mean, n, r)
@@ -381,10 +377,8 @@ def sizes_within(q: FloatArray, p: int, n_pairs: int, power: int, cutoff: float)
 
 def efp_scores(frequency: FloatArray, n_pairs: int, power: int, cutoff: float) -> FloatArray:
     """Expected number of false positives if a unit and all units at least as stable are selected,
-    shape (p,), from frequencies in the sets of sizes 1, 2, ..., shape (n_sizes, p).
-
-    Sizes are used as long as the mean bound is at most the cutoff.
-    """
+    shape (p,), from frequencies in the sets of sizes 1, 2, ..., shape (n_sizes, p). Sizes are used
+    as long as the mean bound is at most the cutoff."""
     p = frequency.shape[1]
     q = frequency.sum(axis=1)
     n_sizes = sizes_within(q, p, n_pairs, power, cutoff)
@@ -395,8 +389,7 @@ def efp_scores(frequency: FloatArray, n_pairs: int, power: int, cutoff: float) -
 
 def q_values_of(efp: FloatArray) -> FloatArray:
     """Smallest false discovery rate at which each unit is selected: the minimum, over thresholds
-    that its efp score reaches, of expected false positives over the number selected.
-    """
+    that its efp score reaches, of expected false positives over the number selected."""
     ordered = np.sort(efp)
     selected = np.searchsorted(ordered, ordered, side="right")
     least = np.minimum.accumulate((ordered / selected)[::-1])[::-1]

@@ -76,64 +76,37 @@ class Asked:
 
 @dataclass(frozen=True)  # no slots: its stability is kept once it is measured
 class Fit:
-    """The result of a selection, and what follows from it alone.
+    """The result of a selection, and what follows from it alone."""
 
-    Attributes
-    ----------
-    design : ModelData
-        The encoded data.
-    call : Call
-    chosen_method : Method
-        The method with its options.
-    steps : tuple of Step
-        The path.
-    step : Step
-        The chosen one.
-    scores : ScoreBySize or None
-        Scores by size on rows that the search did not use: cross-validated ones if they chose the
-        number of units, or those of half-samples.
-    model : TreeModel
-        Predicts from the selected units.
-    seed : int
-    notes : tuple of str
-        What a reader should know of this selection.
-    choice : Choice
-        How the number of units is chosen, as specified, for :meth:`performance`.
-    effect_record : EffectRecord or None
-        Effects of the terms in the model, with intervals from models of the resamples, if these
-        were fitted.
-    baseline : Baseline or None
-        Cumulative hazard beside the risks that the model predicts, if the response is times.
-    asked : Asked or None
-        What was given to ``select()``; None in files of older versions.
-    p_values : ndarray of float, shape (n_tested,), or None
-        By size, for ``k="auto"``: of the hypothesis that no larger set predicts better, up to the
-        size chosen; NaN for sizes not tested.
-    held_out : HeldOutScore or None
-        Score of the final model on the rows that were not drawn; None if all rows were used. See
-        ``rows`` of ``select()``.
-    source : frame, path or None
-        The data as :meth:`with_data` was given them, for columns that are not in the design.
-    """
-
-    design: ModelData
+    design: ModelData  # the encoded data
     call: Call
-    chosen_method: Method
-    steps: tuple[Step, ...]
-    step: Step
+    chosen_method: Method  # the method with its options
+    steps: tuple[Step, ...]  # the path
+    step: Step  # the chosen one
+    # scores by size on rows that the search did not use: cross-validated ones if they chose the
+    # number of units, or those of half-samples
     scores: ScoreBySize | None
-    model: TreeModel
+    model: TreeModel  # predicts from the selected units
     seed: int
     n_jobs: int | None
     progress: bool | None
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what a reader should know of this selection
     resampled: Stability | None = None
+    # how the number of units is chosen, as specified, for :meth:`performance`
     choice: Choice = field(default_factory=Choice)
+    # effects of the terms in the model, with intervals from models of the resamples, if these were
+    # fitted
     effect_record: EffectRecord | None = None
+    # cumulative hazard beside the risks that the model predicts, if the response is times
     baseline: Baseline | None = None
-    asked: Asked | None = None
+    asked: Asked | None = None  # what was given to ``select()``; None in files of older versions
+    # score of the final model on the rows that were not drawn; None if all rows were used. See
+    # ``rows`` of ``select()``
     held_out: HeldOutScore | None = None
+    # shape (n_tested,); by size, for ``k="auto"``: of the hypothesis that no larger set predicts
+    # better, up to the size chosen; NaN for sizes not tested
     p_values: FloatArray | None = None
+    # the data as :meth:`with_data` was given them, for columns that are not in the design
     source: Any = field(default=None, repr=False, compare=False)
 
     # --- its data ---
@@ -218,15 +191,7 @@ class Fit:
 
     @cached_property
     def stability(self) -> Stability:
-        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``,
-        ``.correlated_index``, ``.models()``, ``.pairs()``, ``.co_selection()``, ``.substitutes``,
-        ``.pfer()``, ``.threshold()``.
-
-        Raises
-        ------
-        StabilityError
-            If there are no resamples yet.
-        """
+        """Selections on resamples; a StabilityError if there are none yet."""
         if self.resampled is None:
             raise StabilityError(
                 "Can't tell the stability without resamples.\n"
@@ -386,13 +351,10 @@ def intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
 
 
 def direction(curve: FloatArray, share: FloatArray) -> str:
-    """Direction of a curve.
-
-    "up" if no fall, from any point to any later one, exceeds a tenth of the largest rise; "down"
-    for the reverse; "flat" if the curve is constant; "mixed" otherwise. Points at either end that
-    together hold at most a fortieth of the rows are ignored, so that a single extreme row does not
-    determine the direction.
-    """
+    """Direction of a curve. "up" if no fall, from any point to any later one, exceeds a tenth of
+    the largest rise; "down" for the reverse; "flat" if the curve is constant; "mixed" otherwise.
+    Points at either end that together hold at most a fortieth of the rows are ignored, so that a
+    single extreme row does not determine the direction."""
     curve = curve[_inner(share)]
     if len(curve) == 0:
         return FLAT
@@ -458,11 +420,9 @@ AnyFit = TypeVar("AnyFit", bound="Fit")
 
 
 def as_shown(fit: AnyFit) -> AnyFit:
-    """The same fit with labels in place of the names of terms, units and response.
-
-    Code that prints or draws uses this fit and needs no labels; code that computes or saves uses
-    the original. The function is idempotent.
-    """
+    """The same fit with labels in place of the names of terms, units and response. Code that prints
+    or draws uses this fit and needs no labels; code that computes or saves uses the original. The
+    function is idempotent."""
     design = in_labels(fit.design)
     if design is fit.design:
         return fit

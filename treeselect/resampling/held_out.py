@@ -243,12 +243,9 @@ def areas(held: HeldOut, number: int) -> tuple[float, float]:
 
 
 def cutoff_table(held: HeldOut, cutoffs: Sequence[float]) -> pd.DataFrame:
-    """Classification of two classes at some cut-offs.
-
-    Columns ``cutoff``; ``positive``, share of the rows whose probability reaches it;
-    ``sensitivity``, share of the positive rows that reach it; ``specificity``, share of the others
-    that do not; missing if there are no such rows.
-    """
+    """Classification of two classes at some cut-offs. Columns ``cutoff``; ``positive``, share of
+    the rows whose probability reaches it; ``sensitivity``, share of the positive rows that reach
+    it; ``specificity``, share of the others that do not; missing if there are no such rows."""
     import pandas as pd
 
     yes, mass = held.y > 0, held.mass
@@ -361,11 +358,9 @@ class HeldOutScore:
 def confirm(
     design: ModelData, model: TreeModel, table: Table, request: Request, n_threads: int
 ) -> HeldOutScore | None:
-    """Score the final model on rows in use that were not drawn; None if all were drawn.
-
-    The response of all rows is in memory, but of their columns no more than a batch. Levels that
-    are not among those of the sample are none of the levels, whatever `new_levels` says.
-    """
+    """Score the final model on rows in use that were not drawn; None if all were drawn. The
+    response of all rows is in memory, but of their columns no more than a batch. Levels that are
+    not among those of the sample are none of the levels, whatever `new_levels` says."""
     if design.sample is None or design.rows.not_drawn == 0:
         return None
     parsed, codes = design.spec.formula, design.spec.na

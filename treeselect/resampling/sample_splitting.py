@@ -51,11 +51,8 @@ def _row_strata(problem: Problem, weights: RowWeights) -> list[IntArray]:
 
 
 def _draw_groups(asked: Procedure, split: float, seed: int) -> Split:
-    """The first draw of whole clusters whose parts are large enough.
-
-    The draw depends on rows and classes only, not on the columns, so tests on the second part
-    remain valid.
-    """
+    """The first draw of whole clusters whose parts are large enough. The draw depends on rows and
+    classes only, not on the columns, so tests on the second part remain valid."""
     for number in range(_MOST_DRAWS):
         own = seed if number == 0 else stream_seed(seed, "parts", number)
         parts = Split(*part_rows(asked.problem, asked.weights, split, own))
@@ -181,11 +178,9 @@ def why_not() -> Iterator[list[str]]:
 
 def _without_sums(data: LinearData, terms: Sequence[str]) -> tuple[LinearData, dict[str, int]]:
     """The same without columns that are linear combinations of preceding ones, as in R; and terms
-    that lose columns because of other terms, with their number.
-
-    Columns that are collinear within their own term and the intercept do not count: the joint test
-    of a term is the same whichever of them is dropped.
-    """
+    that lose columns because of other terms, with their number. Columns that are collinear within
+    their own term and the intercept do not count: the joint test of a term is the same whichever of
+    them is dropped."""
     matrix, term_of = data.compared, np.array(data.term_of, dtype=object)
     free = independent_columns(matrix)
     if free.all():
@@ -205,14 +200,10 @@ def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatAr
     """One p-value per term from those of several splits, shape (n_splits, n_terms), each already
     multiplied by the number of terms tested in its split.
 
-    Notes
-    -----
     Equations 2.2 and 2.3 of [1]_. The empirical gamma-quantile of B values is the k-th smallest
     for gamma in ((k - 1) / B, k / B], so ``Q(gamma)`` is smallest at ``gamma = k / B``. The infimum
     is the minimum of ``B / k`` times the k-th smallest value, over ``k / B`` above `gamma_min`.
 
-    References
-    ----------
     .. [1] N. Meinshausen, L. Meier, P. Buehlmann (2009). p-values for high-dimensional regression.
        Journal of the American Statistical Association 104, 1671-1681.
     """
