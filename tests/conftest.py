@@ -36,8 +36,8 @@ collect_ignore = ["reference"]
 """Programs that need other packages, and wrote the files beside them."""
 
 WITHOUT_FORESTS = (
-    *("engine/test_columns.py", "engine/linear", "engine/sparse", "engine/test_compiling.py"),
-    *("engine/test_losses.py", "engine/test_sketch.py", "designs/test_encoding.py"),
+    *("engine/test_columns.py", "engine/linear", "engine/sparse"),
+    *("engine/test_losses.py", "designs/test_encoding.py"),
     *("designs/test_evaluation.py", "test_formula.py", "test_layout.py", "test_packaging.py"),
 )
 """Tests that grow no forest: they need all but the kernel that takes longest to compile."""
@@ -60,7 +60,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     early = tuple(folder / name for name in WITHOUT_FORESTS)
     first, middle, others = [], [], []
     for item in items:
-        if item.path.name == "test_compilation.py":
+        if item.name == "test_every_kernel_is_compiled_once_and_then_loaded":
             first.append(item)
         elif any(item.path.is_relative_to(path) for path in early):
             middle.append(item)

@@ -1,18 +1,178 @@
-"""Where the compiled kernels are kept."""
+"""Kernels are compiled once each, for one signature, and kept; threads of linear algebra."""
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import json
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 from numba.core.codegen import JITCPUCodegen
+from numba.core.dispatcher import Dispatcher
+from threadpoolctl import threadpool_info, threadpool_limits
 
+import treeselect.engine
 from treeselect.engine import compiling
+from treeselect.engine.compiling import kernel_cache_folder
+from treeselect.engine.threads import one_thread
+
+EVERYTHING = """
+import json, sys
+import numpy as np
+import treeselect
+from test_compiling import dispatchers
+from treeselect.engine.columns import bin_columns, bin_edges
+from treeselect.engine.forest.boosting import Boosting, boost
+from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling, bagged_forest
+from treeselect.engine.linear.group_lasso import minimise_model
+from treeselect.engine.tree.workspace import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.forest.out_of_bag import out_of_bag_at_size
+from treeselect.engine.forest.importance import out_of_bag_gains, permutation_importance
+from treeselect.engine.forest.bagging import first_gains
+from treeselect.engine.losses import LogisticLoss, SquaredLoss
+from treeselect.engine.forest.leaf_values import hazard_trees
+from treeselect.engine.forest.leaf_values import in_order_of
+from treeselect.engine.forest.out_of_bag import out_of_bag
+from treeselect.engine.tree.used_groups import SplitPenalty
+from treeselect.engine.forest.walk import predict_mean
+from treeselect.engine.survival.curves import uno_concordance
+from treeselect.engine.survival.cox import CoxLoss, CoxRows
+from treeselect.engine.survival.times import as_times
+from treeselect.engine.tree.target import (
+    class_target,
+    mean_target,
+    vector_target,
+    weighted_mean_target,
+)
+
+rng = np.random.default_rng(0)
+x = rng.normal(size=(4, 2000))
+factor = rng.integers(0, 5, size=2000).astype(np.uint8)
+edges = [*(bin_edges(c) for c in x[1:]), None]
+data = bin_columns([*x[1:], factor], edges, [0, 0, 0, 4], np.arange(4))
+y, weight, rank = x[0], np.ones(2000, dtype=np.int64), np.arange(4)
+minimise_model(np.eye(2), np.ones(2), np.zeros(2), np.arange(3), np.ones(2), 1e-9)
+grow = Growth(5, 1, 2, 0.0)
+for target in (mean_target(y), class_target(y > 0, 2), weighted_mean_target(y, abs(x[1])),
+               vector_target(x.T[:, :2])):
+    for order in (0, BREADTH_FIRST, BEST_FIRST):
+        for n_candidates in (2, 9):
+            growth = Growth(5, 1, n_candidates, 0.0, n_candidates == 2, order, 8)
+            trees = bagged_forest(
+                data, target, weight, n_trees=2, growth=growth, seed=1, rank=rank, shared=True,
+                penalty=SplitPenalty(np.full(4, 0.5), np.zeros(4)),
+            )
+            out_of_bag(trees, data, weight, BOOTSTRAP, 1)
+            for measure in (permutation_importance, out_of_bag_gains):
+                measure(trees, data, target, weight, BOOTSTRAP, 1)
+bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank,
+              sampling=Sampling(False, 0.5), n_threads=2)
+first_gains(data, mean_target(y), weight, grow)
+exact = bin_columns([*x[1:], factor], [*(bin_edges(c, None) for c in x[1:]), None],
+                    [0, 0, 0, 4], np.arange(4))
+predict_mean(bagged_forest(exact, mean_target(y), weight, n_trees=2, growth=grow, seed=1,
+                           rank=rank), exact)
+leaves = Growth(5, 1, 9, 0.0, False, BEST_FIRST, 8)
+for loss, response in ((SquaredLoss(), y), (LogisticLoss(), (y > 0) * 1.0)):
+    for n_threads in (1, 2):
+        boost(data, loss, response, weight, 0.0, Boosting(2, 0.1, leaves), seed=1, rank=rank,
+              n_threads=n_threads)
+for start in (None, abs(x[1])):
+    times = as_times(abs(x[1]) + abs(x[2]), y > 0, start)
+    rows = CoxRows(times, weight)
+    rows.value(x[3])
+    rows.derivatives(x[3])
+    rows.score_residuals(x[3], x.T)
+    uno_concordance(times, x[3], weight)
+    boost(data, CoxLoss(), times, weight, 0.0, Boosting(2, 0.1, leaves), seed=1, rank=rank)
+grown = bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank)
+in_order_of(grown, np.ones(4, dtype=np.int8))
+out_of_bag_at_size(grown, data, weight, BOOTSTRAP, 1, 9, np.zeros(1))
+hazard_trees(grown, data, weight, BOOTSTRAP, 1, abs(y), abs(x[1]))
+frame = treeselect.datasets.load("titanic_correlated")
+for formula in ("survived ~ .", "age ~ . - survived"):
+    fit = treeselect.select(formula, frame, method="controlburn", k=2, seed=1, forests=1,
+                            n_trees=8)
+    fit.predict(frame)
+treeselect.select("pclass ~ age + sex", frame, method="controlburn", family="multinomial", k=1,
+                  seed=1, forests=1, n_trees=8)
+treeselect.select("survived ~ sex + femur", frame, method="controlburn", k=1, seed=1, forests=1,
+                  n_trees=8, offset="age")
+number = treeselect.select("age ~ femur + sex", frame, method="rrf", k=1, seed=1, n_trees=8,
+                           monotone={"femur": 1})
+number.predict(frame, type="quantile")
+print(json.dumps({name: (len(d.overloads), sum(d.stats.cache_hits.values()))
+                  for name, d in dispatchers().items()}))
+"""
+
+
+def dispatchers() -> dict[str, Dispatcher]:
+    """All kernels of the engine."""
+    found = {}
+    for module in pkgutil.walk_packages(treeselect.engine.__path__, "treeselect.engine."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, Dispatcher):
+                found[f"{value.py_func.__module__}.{value.py_func.__name__}"] = value
+    assert len(found) > 50
+    return found
+
+
+def compiled(folder: Path) -> dict[str, tuple[int, int]]:
+    """How often each kernel was compiled or loaded by a program that uses them all, and how often
+    loaded."""
+    here = os.path.dirname(__file__)
+    environment = {**os.environ, "TREESELECT_CACHE_DIR": str(folder), "PYTHONPATH": here}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", EVERYTHING],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    counts: dict[str, tuple[int, int]] = json.loads(done.stdout)
+    return counts
+
+
+def leave_to_other_tests(folder: Path) -> None:
+    """Put compiled kernels where this process and others look for them, unless they are there: code
+    before the index that names it."""
+    target = kernel_cache_folder()
+    with contextlib.suppress(OSError):  # nowhere to write: the others compile for themselves
+        target.mkdir(parents=True, exist_ok=True)
+        for ending in ("nbc", "nbi"):
+            for path in sorted(folder.rglob(f"*.{ending}")):
+                if not (target / path.name).exists():
+                    own = target / f"{path.name}.{os.getpid()}"
+                    shutil.copyfile(path, own)
+                    own.replace(target / path.name)
+
+
+def test_every_kernel_is_compiled_once_and_then_loaded(tmp_path):
+    """Loaded from where nothing can be written, too."""
+    cold = compiled(tmp_path)
+    assert {name: n for name, (n, _) in cold.items() if n != 1} == {}
+    assert not any(loaded for _, loaded in cold.values())
+    files = sorted(path.name for path in tmp_path.rglob("*.nbc"))
+    assert files
+    leave_to_other_tests(tmp_path)
+    for path in [*tmp_path.rglob("*"), tmp_path]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        warm = compiled(tmp_path)
+    finally:
+        for path in [tmp_path, *tmp_path.rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    # What only kernels call is part of them: a warm process never sees it.
+    assert sum(n for n, _ in warm.values()) == len(files)
+    assert sum(loaded for _, loaded in warm.values()) == len(files)
+    assert sorted(path.name for path in tmp_path.rglob("*.nbc")) == files
+
 
 PROGRAM = """
 import numpy as np
@@ -53,7 +213,7 @@ def test_folder_can_be_chosen(fresh, monkeypatch, tmp_path):
     assert not compiling.kernels_are_compiled()
 
 
-def run(folder):
+def run_program(folder):
     environment = {**os.environ, "TREESELECT_CACHE_DIR": str(folder)}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
@@ -62,7 +222,7 @@ def run(folder):
 
 
 def test_second_process_loads_what_the_first_compiled(tmp_path):
-    first, second = run(tmp_path), run(tmp_path)
+    first, second = run_program(tmp_path), run_program(tmp_path)
     assert first[0] == "False"
     assert first[2] == "0"
     assert second[0] == "True"
@@ -72,7 +232,7 @@ def test_second_process_loads_what_the_first_compiled(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_no_obstacle(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    result = run(tmp_path / "file")
+    result = run_program(tmp_path / "file")
     assert result[0] == "False"
     assert int(result[1]) > 0
 
@@ -95,14 +255,14 @@ def hits(fresh, monkeypatch, tmp_path):
     """Runs a new kernel of `twice`; how often it was found in the cache."""
     monkeypatch.setenv("TREESELECT_CACHE_DIR", str(tmp_path))
 
-    def run():
+    def run_program():
         kernel = compiling.kernel(twice)
         array = np.array([21])
         kernel(array)
         assert array[0] == 42
         return sum(kernel.stats.cache_hits.values())
 
-    return run
+    return run_program
 
 
 def stored(folder, ending):
@@ -221,3 +381,17 @@ def test_numba_is_one_that_the_cache_knows(fresh, monkeypatch, tmp_path):
             + "\n  Mend the patch, or hold numba below this version in `pyproject.toml`.",
             pytrace=False,
         )
+
+
+def blas_threads():
+    return [own["num_threads"] for own in threadpool_info() if own["user_api"] == "blas"]
+
+
+def test_the_last_to_leave_lifts_the_limit():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with one_thread():
+            with one_thread():
+                assert set(blas_threads()) == {1}
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before

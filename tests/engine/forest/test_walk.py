@@ -1,4 +1,4 @@
-"""Prediction of many rows against walking one row through one tree after the other."""
+"""Prediction, in and out of bag, against walking one row through one tree after the other."""
 
 from __future__ import annotations
 
@@ -7,11 +7,19 @@ from unittest import mock
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from naive import left_side
 from tree_data import problems
 
 from treeselect.engine.forest import walk
-from treeselect.engine.forest.bagging import bagged_forest
+from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling, bagged_forest
+from treeselect.engine.forest.out_of_bag import (
+    OutsideSums,
+    cut_back,
+    mean_errors_by_size,
+    out_of_bag,
+    out_of_bag_at_size,
+)
 from treeselect.engine.forest.walk import predict_mean
 from treeselect.engine.tree.nodes import Trees
 from treeselect.engine.tree.target import mean_target
@@ -90,3 +98,98 @@ def test_any_number_of_rows(n_rows):
         blocks=np.ascontiguousarray(data.blocks[:, :n_rows]),
     )
     np.testing.assert_array_equal(predict_mean(trees, some), predict_mean(trees, data)[:n_rows])
+
+
+COMMON = settings(deadline=None, derandomize=True, max_examples=40)
+
+
+def small_forest(data, gradient, weight, sampling=BOOTSTRAP):
+    target = mean_target(gradient.astype(float))
+    return bagged_forest(
+        data, target, weight, n_trees=4, growth=Growth(20, 1, 3, 0.0), seed=1,
+        rank=np.arange(data.n_groups), sampling=sampling,
+    )  # fmt: skip
+
+
+def stopped(trees, data, row, size):
+    """Mean value of the nodes where a row ends if smaller ones are not split."""
+    nodes, total = trees.nodes, 0.0
+    for first in trees.start[:-1]:
+        at = first
+        while nodes.column[at] >= 0 and nodes.weight[at] >= size:
+            j = nodes.column[at]
+            code, missing_left = nodes.code[at], nodes.missing_left[at]
+            left = left_side(data.column(j)[row : row + 1], code, missing_left, data.is_factor[j])
+            at = first + nodes.left[at] + (0 if left[0] else 1)
+        total += nodes.value[at, 0]
+    return total / trees.n_trees
+
+
+@given(problems(max_rows=60), st.integers(1, 40))
+@COMMON
+def test_rows_end_where_nodes_are_small(problem, size):
+    data, gradient, weight, _ = problem
+    trees = small_forest(data, gradient, weight)
+    cut = cut_back(trees, size)
+    expected = [stopped(trees, data, row, size) for row in range(data.n_rows)]
+    np.testing.assert_allclose(predict_mean(cut, data)[:, 0], expected, rtol=1e-12)
+    split = cut.nodes.column >= 0
+    assert (cut.nodes.weight[split] >= size).all()
+    assert (cut.nodes.gain[~split] == 0).all()
+
+
+@given(problems(max_rows=60))
+@COMMON
+def test_a_cut_at_one_row_changes_nothing(problem):
+    data, gradient, weight, _ = problem
+    trees = small_forest(data, gradient, weight)
+    same = cut_back(trees, 1)
+    np.testing.assert_array_equal(same.start, trees.start)
+    for ours, theirs in zip(same.nodes, trees.nodes, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@given(problems(max_rows=60), st.integers(1, 3), st.integers(1, 60))
+@COMMON
+def test_one_walk_predicts_for_all_sizes(problem, n_threads, n_groups):
+    data, gradient, weight, _ = problem
+    sampling = Sampling(groups=np.arange(data.n_rows) % n_groups)
+    trees, sizes = small_forest(data, gradient, weight, sampling), [50, 9, 4, 1]
+    centre, truth = np.array([0.5]), gradient.astype(float)[:, np.newaxis]
+    means = mean_errors_by_size(trees, data, weight, sampling, 1, sizes, truth, weight, n_threads)
+    for size, mean in zip(sizes, means, strict=True):
+        found = out_of_bag_at_size(trees, data, weight, sampling, 1, size, centre, n_threads)
+        expected = out_of_bag(cut_back(trees, size), data, weight, sampling, 1)
+        np.testing.assert_allclose(found.mean[:, 0], expected.prediction, rtol=1e-12)
+        np.testing.assert_array_equal(found.n_trees, expected.n_trees)
+        errors = found.errors(truth)[:, 0]
+        known = ~np.isnan(errors)
+        own = np.average(errors[known], weights=weight[known]) if known.any() else np.nan
+        np.testing.assert_allclose(mean, own, rtol=1e-9, atol=1e-9)
+
+
+@given(st.integers(0, 1000))
+@COMMON
+def test_errors_are_mean_products_of_those_of_two_trees(seed):
+    rng = np.random.default_rng(seed)
+    said = rng.normal(size=(5, 4, 2))  # trees, rows, outputs
+    truth = rng.normal(size=(4, 2))
+    sums = OutsideSums(
+        (said - 1.0).sum(axis=0)[:, np.newaxis],
+        ((said - 1.0) ** 2).sum(axis=(0, 2))[:, np.newaxis],
+        np.full(4, 5),
+        np.ones(2),
+    )
+    left = said - truth
+    pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
+    expected = np.mean([(left[i] * left[j]).sum(axis=1) for i, j in pairs], axis=0)
+    np.testing.assert_allclose(sums.errors(truth)[:, 0], expected, rtol=1e-9, atol=1e-12)
+    both = sums.with_trees(sums)
+    np.testing.assert_allclose(both.mean[:, 0], said.mean(axis=0), rtol=1e-12)
+
+
+def test_one_tree_tells_no_error():
+    sums = OutsideSums(np.zeros((2, 1, 1)), np.zeros((2, 1)), np.array([0, 1]), np.zeros(1))
+    assert np.isnan(sums.errors(np.ones((2, 1)))).all()
+    assert np.isnan(sums.mean[0]).all()
+    assert sums.mean[1] == 0

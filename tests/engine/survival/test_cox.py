@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from drawn_times import SEEDS, survival_rows
 from hypothesis import given
-from naive_survival import cox, expected_events
+from naive_survival import cox, expected_events, log_rank
 
 from treeselect.engine.survival.cox import CoxLoss, CoxRows
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM, as_times
@@ -209,3 +209,13 @@ def test_what_the_loss_says_of_itself():
     np.testing.assert_allclose(loss.exact_step(np.array([1.0, 0.0])), [np.log(2), 0.0])
     assert loss.exact_step(np.array([-1.0, -30.0])).tolist() == [np.log1p(-0.95)] * 2
     assert isinstance(loss.of(y, weight), CoxRows)
+
+
+@given(SEEDS)
+def test_the_residuals_of_a_side_are_the_numerator_of_the_log_rank_test(seed):
+    """Where no events tie; where they do, Efron's residuals share them out."""
+    y, weight, eta = survival_rows(seed, n_times=10**9)
+    left = eta <= np.median(eta)
+    residuals = CoxRows(y, weight).negative_gradient(np.zeros(len(y)))
+    found = weight[left] @ residuals[left]
+    assert found == pytest.approx(log_rank(y, weight, left).excess, rel=1e-9, abs=1e-9)

@@ -1,16 +1,28 @@
-"""Kaplan and Meier's curves, censoring, Breslow's baseline."""
+"""Survival curves, Brier scores, what is explained, and concordance."""
 
 from __future__ import annotations
 
+import naive_survival
 import numpy as np
 import pytest
 from drawn_times import SEEDS, survival_rows
-from hypothesis import given
+from hypothesis import assume, given
 from naive_survival import breslow_hazard, product_limit
 
 from treeselect.engine.survival.cox import CoxRows
-from treeselect.engine.survival.curves import breslow, censoring_curve, kaplan_meier
+from treeselect.engine.survival.curves import (
+    breslow,
+    brier_explained,
+    brier_scores,
+    censoring_curve,
+    concordance,
+    deviance_explained,
+    integrated_brier_score,
+    kaplan_meier,
+    uno_concordance,
+)
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM, as_times
+from treeselect.errors import DataError
 
 
 @given(SEEDS)
@@ -97,3 +109,143 @@ def test_the_level_of_the_linear_predictor_is_no_matter(level):
     np.testing.assert_allclose(there, here, rtol=1e-9)
     far = other.survival(np.array([0.0, 2.0]), np.zeros(2, dtype=int), 1e5 + level)
     assert far.tolist() == [1.0, 0.0]
+
+
+SOME_TIMES = np.array([0.5, 2.0, 3.0, 6.5])
+
+
+@given(SEEDS)
+def test_scores_are_those_of_the_definition(seed):
+    y, weight, _ = survival_rows(seed, late=False)
+    assume(weight.sum() > 0)
+    survival = np.random.default_rng(seed).random((len(y), len(SOME_TIMES)))
+    seen = censoring_curve(y, weight)
+    naive = np.zeros(len(SOME_TIMES))
+    for k, t in enumerate(SOME_TIMES):
+        for i, row in enumerate(y):
+            case = row[STOP] <= t and row[EVENT] > 0
+            at = float(seen.at(np.array([row[STOP] if case else t]))[0])
+            if (case or row[STOP] > t) and at > 0:
+                naive[k] += weight[i] * ((0.0 if case else 1.0) - survival[i, k]) ** 2 / at
+    found = brier_scores(y, survival, SOME_TIMES, weight)
+    np.testing.assert_allclose(found, naive / weight.sum(), atol=1e-12)
+
+
+def test_without_censoring_it_is_the_mean_square():
+    y = as_times([1.0, 2.0, 4.0, 8.0], np.ones(4))
+    survival = np.full((4, 4), 0.5)
+    found = brier_scores(y, survival, SOME_TIMES, np.ones(4))
+    assert found.tolist() == [0.25] * 4
+    assert integrated_brier_score(found, SOME_TIMES) == 0.25
+
+
+def test_rows_that_entered_late_have_no_score():
+    y = as_times([1.0, 2.0], [1, 1], [-1.0, 0.5])
+    with pytest.raises(DataError, match="with delayed entry"):
+        brier_scores(y, np.ones((2, 4)), SOME_TIMES, np.ones(2))
+    assert y[1, START] == 0.5
+    assert np.isfinite(brier_scores(y, np.ones((2, 4)), SOME_TIMES, np.array([1.0, 0.0]))).all()
+
+
+@given(SEEDS)
+def test_pairs_are_those_of_the_naive_twin(seed):
+    y, weight, eta = survival_rows(seed)
+    risk = np.round(eta, 1)
+    counts = np.random.default_rng(seed).random(len(y))
+    naive = naive_survival.pairs(y, risk, weight, counts)
+    found = concordance(y, risk, weight, counts)
+    np.testing.assert_allclose(found[:3], naive, rtol=1e-10, atol=1e-10)
+    if naive.sum() == 0:
+        assert np.isnan(found.value)
+    opposite = concordance(y, -risk, weight, counts)
+    np.testing.assert_allclose(opposite[:3], naive[[1, 0, 2]], rtol=1e-10, atol=1e-10)
+
+
+@given(SEEDS)
+def test_unos_pairs_are_weighted_by_the_chance_to_see_them(seed):
+    y, weight, eta = survival_rows(seed, late=False)
+    seen = censoring_curve(y, weight).at(y[:, STOP])
+    share = np.array([0.0 if s == 0 else s**-2 for s in seen]) * (y[:, STOP] < 6)
+    found = uno_concordance(y, eta, weight, tau=6.0)
+    np.testing.assert_allclose(found, naive_survival.pairs(y, eta, weight, share), atol=1e-9)
+
+
+def test_a_pair_with_one_who_was_not_there_is_none():
+    y = as_times([2.0, 5.0, 6.0], [1, 1, 0], [-1.0, 2.0, 1.0])
+    found = concordance(y, np.array([3.0, 2.0, 1.0]), np.ones(3))
+    assert found == (2.0, 0.0, 0.0)
+    assert found.value == 1.0
+
+
+def test_ties():
+    """Events at one time are no pair; who is censored then is later."""
+    y = as_times([1.0, 1.0, 1.0, 2.0], [1, 1, 0, 0])
+    assert concordance(y, np.array([2.0, 1.0, 1.0, 1.0]), np.ones(4)) == (2.0, 0.0, 2.0)
+    almost = np.array([0.3, 0.1 + 0.2, 0.3, 0.3])
+    assert concordance(y, almost, np.ones(4)) == (0.0, 0.0, 4.0)
+
+
+def test_where_there_is_no_pair():
+    y = as_times([1.0, 2.0], [1, 1])
+    risk = np.array([1.0, np.nan])
+    assert np.isnan(concordance(y, risk, np.ones(2)).value)
+    assert np.isnan(concordance(y, np.ones(2), np.zeros(2)).value)
+    assert np.isnan(concordance(y[:1], np.ones(1), np.ones(1)).value)
+
+
+def test_others_may_tell_the_censoring():
+    y = as_times([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 0])
+    risk = np.array([3.0, 0.0, 1.0, 2.0])
+    nobody = censoring_curve(as_times([9.0], [1]), np.ones(1))
+    assert uno_concordance(y, risk, np.ones(4), censoring=nobody) == concordance(
+        y, risk, np.ones(4)
+    )
+    # Half of those at risk are censored at 2: the event at 3 counts four times.
+    assert uno_concordance(y, risk, np.ones(4)) == pytest.approx((3.0, 9 / 4, 0.0))
+
+
+RNG = np.random.default_rng(3)
+N = 40
+ETA = RNG.normal(size=N)
+Y = as_times(
+    np.ceil(10 * RNG.exponential(np.exp(-ETA))), RNG.random(N) < 0.7, None, np.arange(N) % 2
+)
+TRAIN = (np.arange(N) < 25).astype(float)
+TEST = 1 - TRAIN
+TIMES = np.array([1.0, 3.0, 8.0, 9.0])
+
+
+def survival(eta):
+    """What is predicted for the test rows."""
+    stratum = (np.arange(N) % 2)[25:, np.newaxis]
+    return breslow(Y, eta, TRAIN).survival(TIMES, stratum, eta[25:, np.newaxis])
+
+
+def test_the_ratio_of_two_scores(monkeypatch):
+    censoring = censoring_curve(Y[:25], np.ones(25))
+    own, none = (
+        brier_scores(Y[25:], survival(eta), TIMES, np.ones(15), censoring=censoring)
+        for eta in (ETA, 0 * ETA)
+    )
+    found = brier_explained(Y, ETA, TEST, TRAIN, TIMES)
+    whole = 1 - integrated_brier_score(own, TIMES) / integrated_brier_score(none, TIMES)
+    assert found == pytest.approx(whole, abs=1e-12)
+    alone = brier_explained(Y, ETA, TEST, TRAIN, TIMES[1:2])
+    assert alone == pytest.approx(1 - own[1] / none[1], abs=1e-12)
+    monkeypatch.setattr("treeselect.engine.survival.curves._AT_ONCE", 1)  # time by time
+    assert brier_explained(Y, ETA, TEST, TRAIN, TIMES) == pytest.approx(found, abs=1e-12)
+
+
+def test_where_nothing_can_be_told():
+    assert np.isnan(brier_explained(Y, ETA, TEST, TRAIN, np.array([0.0, 0.5])))
+    assert np.isnan(deviance_explained(Y, ETA, np.zeros(N)))
+    assert np.isnan(deviance_explained(Y * [1, 1, 0, 1], ETA, TEST))
+    tied = as_times([2.0, 2.0, 1.0], [1, 1, 0])
+    assert np.isnan(deviance_explained(tied, np.arange(3.0), np.ones(3)))
+
+
+def test_the_best_there_is():
+    y = as_times(np.arange(1.0, 6.0), np.ones(5))
+    assert deviance_explained(y, -50 * y[:, 1], np.ones(5)) == pytest.approx(1.0)
+    found = brier_explained(y, -50 * y[:, 1], np.ones(5), np.ones(5), np.array([1.0, 2.0, 3.0]))
+    assert 0.5 < found <= 1

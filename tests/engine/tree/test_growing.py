@@ -1,16 +1,20 @@
-"""Trees against their naive twin, against scikit-learn, and in limit cases."""
+"""Trees against their naive twin, against scikit-learn, under constraints, and in limit cases."""
 
 from __future__ import annotations
+
+from unittest import mock
 
 import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import in_order
 from tree_data import EVERYTHING, both_targets, grow_fast, grow_target, make_data, problems
 
-from treeselect.engine.columns import bin_columns, bin_edges, select_groups
-from treeselect.engine.forest.bagging import ALL_ROWS, bagged_forest
+from treeselect.engine.columns import bin_columns, bin_edges, pack_blocks, select_groups
+from treeselect.engine.forest.bagging import ALL_ROWS, bagged_forest, first_gains
+from treeselect.engine.forest.leaf_values import in_order_of
 from treeselect.engine.forest.walk import mark_leaves, predict_mean
 from treeselect.engine.random import tree_seeds
 from treeselect.engine.tree.nodes import Trees, group_gains
@@ -19,6 +23,7 @@ from treeselect.engine.tree.target import (
     MEAN,
     NEWTON,
     VECTOR,
+    class_target,
     mean_target,
 )
 from treeselect.engine.tree.used_groups import Opening, SplitPenalty, can_split, n_able, price_list
@@ -29,8 +34,10 @@ from treeselect.engine.tree.workspace import (
     UNBOUNDED,
     Growth,
 )
+from treeselect.errors import DataError
 
 COMMON = settings(deadline=None, derandomize=True, max_examples=150)
+FEWER = settings(deadline=None, derandomize=True, max_examples=60)
 ORDERS = st.sampled_from([DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST])
 
 
@@ -379,3 +386,186 @@ def test_group_gains_add_up():
     leaves = nodes.column < 0
     within = before - np.average((nodes.value[leaves, 0] - mean) ** 2, weights=nodes.weight[leaves])
     assert gains.sum() == pytest.approx(before - within)
+
+
+@given(problems(), st.sampled_from([MEAN, NEWTON, GINI]), st.integers(1, 5))
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_each_column_has_the_gain_of_its_best_split(problem, kind, min_weight):
+    data, gradient, weight, rng = problem
+    target, rows = both_targets(kind, gradient, weight, rng)
+    growth = Growth(1, min_weight, 1, 0.0)
+    gains = first_gains(data, target, weight, growth)
+    inside = weight > 0
+    size = rows.gradient[inside].sum() if kind == GINI else weight.sum()
+    for j, gain in enumerate(gains):
+        codes, is_factor = data.column(j)[inside], bool(data.is_factor[j])
+        best = naive.best_split(codes, rows.take(inside), growth, is_factor=is_factor)
+        # The kernel adds in packed units, so that the quotient may differ in its last bits.
+        np.testing.assert_allclose(gain, best.gain / size, rtol=1e-12, atol=1e-12)
+
+
+EVERY_GROUP = Growth(5, 1, 1_000, 0.0)
+
+
+@given(problems())
+@FEWER
+def test_order_of_rows_does_not_change_the_tree(problem):
+    data, gradient, weight, rng = problem
+    order = rng.permutation(data.n_rows)
+    columns = [data.column(j)[order] for j in range(len(data.codes))]
+    shuffled = make_data(columns, data.is_factor, data.group_of)
+    before = grow_fast(data, gradient, weight, EVERY_GROUP)
+    after = grow_fast(shuffled, gradient[order], weight[order], EVERY_GROUP)
+    for a, b in zip(before, after, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@given(problems(), st.integers(0, 10))
+@FEWER
+def test_a_copy_of_a_column_does_not_change_the_gains(problem, copied):
+    data, gradient, weight, _ = problem
+    j = copied % len(data.codes)
+    more = make_data(
+        [*(data.column(k) for k in range(len(data.codes))), data.column(j)],
+        [*data.is_factor, data.is_factor[j]],
+        [*data.group_of, data.n_groups],
+    )
+    before = grow_fast(data, gradient, weight, EVERY_GROUP)
+    after = grow_fast(more, gradient, weight, EVERY_GROUP)
+    for a, b in zip(before, after, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_the_second_column_of_an_opened_group_is_free():
+    x, z = np.repeat([1, 2], 40), np.tile([1, 2], 40)
+    gradient, weight = 4 * (x == 2) + 1 * (z == 2), np.ones(80, dtype=np.int64)
+    growth = Growth(2, 1, 1_000, 0.0)
+    # Splitting on z gains 0.125 in each half: not worth opening a group at a price of 1.
+    penalty = SplitPenalty(np.ones(2), np.ones(2))
+    apart = grow_fast(make_data([x, z], [False] * 2, [0, 1]), gradient, weight, growth, penalty)
+    together = grow_fast(make_data([x, z], [False] * 2, [0, 0]), gradient, weight, growth, penalty)
+    assert apart.column[apart.column >= 0].tolist() == [0]
+    assert together.column[together.column >= 0].tolist() == [0, 1, 1]
+
+
+def two_classes(gradient, weight):
+    label = (gradient > 0).astype(np.int64)
+    return class_target(label, 2), naive.Rows(GINI, weight, 0 * weight, label, weight, 2)
+
+
+@st.composite
+def constrained(draw):
+    """A problem with constraints on some of its numbers, its targets and rules of growth."""
+    data, gradient, weight, rng = draw(problems())
+    signs = rng.integers(-1, 2, len(data.codes)) * ~data.is_factor
+    data = data._replace(monotone=signs.astype(np.int8))
+    kind = draw(st.sampled_from([MEAN, NEWTON, GINI]))
+    if kind == GINI:
+        target, rows = two_classes(gradient, weight)
+    else:
+        target, rows = both_targets(kind, gradient, weight, rng)
+    depth, least, most = (int(rng.choice(c)) for c in ([1, 3, 6], [1, 2, 5], [3, 8, 100]))
+    order = draw(ORDERS)
+    growth = Growth(depth, least, EVERYTHING, 0.0, order=order, max_leaves=most, min_curvature=0.5)
+    return data, target, rows, weight, growth
+
+
+def along(data, j, row):
+    """A row with every known code in column j."""
+    n = int(data.n_codes[j]) - 1
+    codes = np.repeat(data.codes[:, row : row + 1], n, axis=1)
+    wide = np.repeat(data.wide[:, row : row + 1], n, axis=1)
+    if data.wide_at[j] < 0:
+        codes[j] = np.arange(1, n + 1)
+    else:
+        wide[data.wide_at[j]] = np.arange(1, n + 1)
+    return data._replace(codes=codes, blocks=pack_blocks(codes), wide=wide)
+
+
+def assert_monotone(trees, data):
+    for j in np.flatnonzero(data.monotone):
+        for row in range(min(data.n_rows, 5)):
+            value = predict_mean(trees, along(data, j, row))[:, -1]
+            assert (np.diff(value) * data.monotone[j] >= 0).all()
+
+
+@given(constrained())
+@FEWER
+def test_bounded_tree_is_its_naive_twin_and_is_monotone(problem):
+    data, target, rows, weight, growth = problem
+    fast = grow_target(data, target, weight, growth)
+    opened = np.zeros(data.n_groups, dtype=np.bool_)
+    penalty = SplitPenalty(np.ones(len(data.codes)), np.zeros(len(data.codes)))
+    slow = naive.grow(data, rows, growth, penalty, opened, np.arange(data.n_groups))
+    assert len(fast.column) == len(slow)
+    for i, node in enumerate(slow):
+        assert fast.column[i] == node["column"]
+        assert fast.value[i].tolist() == node["value"].tolist()
+        if node["column"] >= 0:
+            assert fast.code[i] == node["code"]
+            assert fast.missing_left[i] == node["missing_left"]
+            assert fast.gain[i] == node["gain"]
+    assert_monotone(Trees(fast, np.array([0, len(slow)])), data)
+
+
+@given(constrained())
+@FEWER
+def test_kept_histograms_change_nothing_under_bounds(problem):
+    data, target, _, weight, growth = problem
+    growth = growth._replace(order=BEST_FIRST)
+    with mock.patch("treeselect.engine.tree.workspace.ENOUGH_ROWS", 0):
+        kept = grow_target(data, target, weight, growth)
+    for a, b in zip(kept, grow_target(data, target, weight, growth), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@given(constrained(), st.booleans())
+@FEWER
+def test_leaves_put_in_order_are_their_naive_twin(problem, scrambled):
+    """Trees that obey the constraints stay as they are; with other values they are made to obey."""
+    data, target, _, weight, growth = problem
+    if target.n_classes > 1:
+        target, _ = both_targets(MEAN, target.label.astype(np.int64), weight, None)
+    nodes = grow_target(data, target, weight, growth)
+    if scrambled:
+        other = np.random.default_rng(len(nodes.value)).normal(size=nodes.value.shape)
+        nodes = nodes._replace(value=other)
+    trees = Trees(nodes, np.array([0, len(nodes.column)]))
+    ordered = in_order_of(trees, data.monotone)
+    assert_monotone(ordered, data)
+    slow = [
+        {"column": int(c), "code": int(k), "left": int(n), "value": v, "weight": int(w)}
+        for c, k, n, v, w in zip(
+            nodes.column, nodes.code, nodes.left, nodes.value, nodes.weight, strict=True
+        )
+    ]
+    in_order(slow, data.monotone if len(data.monotone) else np.zeros(len(data.codes)))
+    leaves = nodes.column < 0
+    found = np.array([node["value"] for node in slow])
+    # Sums of means may be added in another order.
+    np.testing.assert_allclose(ordered.nodes.value[leaves], found[leaves], rtol=1e-9, atol=1e-12)
+    if not scrambled:
+        np.testing.assert_array_equal(ordered.nodes.value[leaves], nodes.value[leaves])
+
+
+@given(constrained())
+@FEWER
+def test_no_constraint_is_no_field_of_zeros(problem):
+    data, target, _, weight, growth = problem
+    none = data._replace(monotone=np.zeros(0, dtype=np.int8))
+    zeros = data._replace(monotone=np.zeros(len(data.codes), dtype=np.int8))
+    found = [grow_target(d, target, weight, growth) for d in (none, zeros)]
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert not len(select_groups(zeros, np.ones(data.n_groups, dtype=bool)).monotone)
+
+
+def test_several_outputs_have_no_order():
+    rng = np.random.default_rng(0)
+    from tree_data import make_data
+
+    data = make_data([rng.integers(1, 5, 30)], [False], [0])
+    data = data._replace(monotone=np.ones(1, dtype=np.int8))
+    target = class_target(rng.integers(0, 3, 30), 3)
+    with pytest.raises(DataError, match="`monotone` must be empty for trees of several outputs"):
+        grow_target(data, target, np.ones(30, dtype=np.int64), Growth(3, 1, 1, 0.0))

@@ -1,4 +1,4 @@
-"""Histograms, splits and partitions against their naive twins."""
+"""Packing, histograms, splits and partitions against their naive twins."""
 
 from __future__ import annotations
 
@@ -232,3 +232,11 @@ def test_real_weights_of_classes_are_packed_beside_their_rows():
 
 def test_packing_of_zero_gradients():
     assert unit_for.py_func(0.0, 52) == 1.0
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-200, 1e-17, 1.0, 1e17, 1e140])
+def test_unit_and_its_square_are_finite_and_positive(size):
+    """The square divides the gains; a tree with no gradient to speak of must not raise."""
+    unit = unit_for.py_func(size * 100, 52)
+    assert 0 < unit * unit < np.inf
+    assert size * 100 * unit < 2.0**53
