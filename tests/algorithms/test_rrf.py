@@ -233,6 +233,6 @@ def test_entropy_is_for_classes(mixed):
 )
 def test_long_data_have_fewer_trees_of_fewer_rows_unless_told(n_rows, options, n_trees, in_bag):
     weights = row_weights(np.ones(n_rows, dtype=np.int64))
-    rules = RRF(**options)._rules(Task(None, weights, max_size=1, seed=1))
-    assert rules.n_trees == n_trees
-    assert rules.sample_fraction * n_rows == pytest.approx(in_bag)
+    found, share = RRF(**options)._sizes(Task(None, weights, max_size=1, seed=1))
+    assert found == n_trees
+    assert share * n_rows == pytest.approx(in_bag)

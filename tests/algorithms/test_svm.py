@@ -125,7 +125,7 @@ def test_a_unit_has_the_squares_of_all_its_columns_and_classes(linear):
     every = np.ones(len(names), dtype=bool)
     squares = machine.weights(np.arange(machine._x.shape[1])) ** 2
     assert squares.shape == (3, 5 + 3 + 1)
-    found = machine.judge(every).importance
+    found = machine.judge(every)
     for g, n_columns in ((names.index("both"), 2), (names.index("site"), 3)):
         own = machine._unit == g
         assert own.sum() == n_columns
@@ -138,10 +138,10 @@ def test_whole_weights_are_copies_and_relative_ones_have_no_unit(linear):
     problem, _ = problem_of(data)
     again, ones = problem_of(data.loc[np.repeat(data.index, count)].reset_index(drop=True))
     every = np.ones(len(problem.groups.names), dtype=bool)
-    a = machine_of(problem, count).judge(every).importance
-    b = machine_of(again, ones).judge(every).importance
+    a = machine_of(problem, count).judge(every)
+    b = machine_of(again, ones).judge(every)
     np.testing.assert_allclose(a, b, rtol=1e-4)
-    low, high = (machine_of(problem, count * unit).judge(every).importance for unit in (0.1, 7.0))
+    low, high = (machine_of(problem, count * unit).judge(every) for unit in (0.1, 7.0))
     np.testing.assert_allclose(low, high, rtol=1e-5)
 
 

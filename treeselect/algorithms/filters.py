@@ -21,7 +21,7 @@ from treeselect.algorithms.information import (
 from treeselect.algorithms.options import choice, integer, number, refuse_costs
 from treeselect.algorithms.references import HALL_1999, HALL_2000, PENG_2005, YU_2003, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
-from treeselect.algorithms.task import Step, Task, first_units, ranked_step
+from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.designs.problem import FeatureGroups
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling
@@ -88,32 +88,17 @@ class MRMR(RefinedMethod):
     title: ClassVar[str] = "Minimum redundancy, maximum relevance (mRMR)"
     references: ClassVar[tuple[Reference, ...]] = (PENG_2005,)
     tuning_name: ClassVar[str] = "threshold"
-    splits_exactly: ClassVar[bool] = False
-    scores_out_of_bag: ClassVar[bool] = True
     left_out: ClassVar[str] = "the others are constant"
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units, one more at a time (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
-        n, n_kept = len(groups.names), int(groups.keep.sum())
-        longest = n if self.threshold is not None else self.longest(task)
+        longest = len(groups.names) if self.threshold is not None else self.longest(task)
         relevance, order, values = self._order(task, longest)
+        return self.ranked_path(task, order, relevance, np.minimum.accumulate(values))
 
-        def step_of_first(size: int, tuning: float) -> Step:
-            selected = np.isin(np.arange(n), order[:size])
-            score = score_of(task, selected)
-            return ranked_step(tuning, selected, relevance, score)
-
-        least = np.minimum.accumulate(np.array([np.inf, *values]))
-        if self.threshold is not None:
-            passed = int((least[1:] >= self.threshold).sum())
-            step = step_of_first(n_kept + passed, self.threshold)
-            return self.path_at(step, task)
-        steps = [step_of_first(n_kept + i, float(tuning)) for i, tuning in enumerate(least)]
-        return self.path_along(steps, task)
-
-    def _order(self, task: Task, longest: int) -> tuple[FloatArray, list[int], list[float]]:
+    def _order(self, task: Task, longest: int) -> tuple[FloatArray, IntArray, FloatArray]:
         """Relevance of each unit, the units in order of entry, and the criterion at each entry."""
         problem, groups = task.problem, task.problem.groups
         rows, mass = row_mass(task.weights)
@@ -137,7 +122,7 @@ class MRMR(RefinedMethod):
             can_enter[g] = False
             for i in np.flatnonzero(can_enter):
                 redundancy[i] += mutual_information(cells[i], cells[g], mass)
-        return relevance, order, values
+        return relevance, np.array(order, dtype=np.int64), np.array(values)
 
     def _criterion(self, relevance: FloatArray, redundancy: FloatArray, some: bool) -> FloatArray:
         if self.scheme == "difference" or not some:
@@ -201,36 +186,22 @@ class FCBF(RefinedMethod):
     title: ClassVar[str] = "Fast correlation-based filter (FCBF)"
     references: ClassVar[tuple[Reference, ...]] = (YU_2003,)
     tuning_name: ClassVar[str] = "delta"
-    splits_exactly: ClassVar[bool] = False
-    scores_out_of_bag: ClassVar[bool] = True
     left_out: ClassVar[str] = (
         "by symmetrical uncertainty, the others are irrelevant to the response or redundant"
     )
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of predominant units (see ``Method.path``)."""
-        problem, seed = task.problem, task.seed
-        groups = problem.groups
+        groups = task.problem.groups
         refuse_costs(self, groups)
-        n, n_kept = len(groups.names), int(groups.keep.sum())
-        units = uncertainties(problem, task.weights, self.n_bins)
+        n_kept = int(groups.keep.sum())
+        units = uncertainties(task.problem, task.weights, self.n_bins)
         relevance = units.relevance()
-        ranking = falling(relevance, groups.ranks(seed))
+        ranking = falling(relevance, groups.ranks(task.seed))
         passed = (relevance > 0) & (relevance >= (self.delta or 0.0)) | groups.keep
-        most = n if self.delta is not None else self.longest(task) - n_kept
+        most = len(groups.names) if self.delta is not None else self.longest(task) - n_kept
         order = predominant(units, relevance, ranking[passed[ranking]], groups.keep, most)
-
-        def step_of_first(size: int, tuning: float) -> Step:
-            selected = first_units(order, size, n)
-            score = score_of(task, selected)
-            return ranked_step(tuning, selected, relevance, score)
-
-        if self.delta is not None:
-            step = step_of_first(len(order), self.delta)
-            return self.path_at(step, task)
-        tunings = [np.inf, *relevance[order[n_kept:]]]
-        steps = [step_of_first(n_kept + i, float(tuning)) for i, tuning in enumerate(tunings)]
-        return self.path_along(steps, task)
+        return self.ranked_path(task, order, relevance, relevance[order[n_kept:]])
 
 
 def predominant(
@@ -318,8 +289,6 @@ class CFS(RefinedMethod):
     references: ClassVar[tuple[Reference, ...]] = (HALL_2000,)
     cited: ClassVar[tuple[Reference, ...]] = (HALL_1999, HALL_2000)
     tuning_name: ClassVar[str] = "gain"
-    splits_exactly: ClassVar[bool] = False
-    scores_out_of_bag: ClassVar[bool] = True
     left_out: ClassVar[str] = "the others are constant"
 
     def path(self, task: Task) -> tuple[Step, ...]:
@@ -332,16 +301,14 @@ class CFS(RefinedMethod):
 
         def step_of(found: UnitSet, tuning: float) -> Step:
             selected = np.isin(np.arange(n), found.units)
-            score = score_of(task, selected)
-            return ranked_step(tuning, selected, search.relevance, score)
+            return ranked_step(tuning, selected, search.relevance, score_of(task, selected))
 
         if self.gain is not None:
-            step = step_of(search.best(), self.gain)
-            return self.path_at(step, task)
+            return self.revised([step_of(search.best(), self.gain)], task)
         sets = search.of_each_size(self.longest(task))
         gains = _least_rises(np.array([found.merit for found in sets]))
         steps = [step_of(found, float(g)) for found, g in zip(sets, gains, strict=True)]
-        return self.path_along(steps, task)
+        return self.revised(steps, task)
 
 
 @dataclass(frozen=True, slots=True)

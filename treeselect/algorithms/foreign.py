@@ -114,9 +114,7 @@ class ForeignSelector(RefinedMethod):
 
     tuning_name: ClassVar[str] = "columns"
     left_out: ClassVar[str] = "the selector does not select the others"
-    splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
-    scores_out_of_bag: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -261,10 +259,7 @@ class ForeignSelector(RefinedMethod):
                 tuning = support.size if (selected & ~problem.groups.keep).any() else np.inf
                 step = ranked_step(float(tuning), selected, worth, score)
                 steps[step.size] = dataclasses.replace(step, warned=note)
-        if self.tuning_value is not None:
-            (fixed,) = steps.values()
-            return self.path_at(fixed, task)
-        return self.path_along(list(steps.values()), task)
+        return self.revised(list(steps.values()), task)
 
     def _check_problem(self, problem: Problem) -> None:
         if isinstance(self.selector, Words):

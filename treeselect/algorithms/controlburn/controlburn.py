@@ -239,7 +239,6 @@ class ControlBurn(Method):
     title: ClassVar[str] = "ControlBurn"
     references: ClassVar[tuple[Reference, ...]] = (LIU_2021,)
     tuning_name: ClassVar[str] = "lam"
-    splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = False
 
     def __init__(self, *, solver: Solver = _SOLVER, **keywords: Any) -> None:

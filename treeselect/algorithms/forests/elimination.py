@@ -5,17 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.forests.ranking import Kind, MeasuredForest, RankingForest
+from treeselect.algorithms.forests.ranking import Kind, RankingForest
 from treeselect.algorithms.options import flag, number, refuse_costs
 from treeselect.algorithms.references import DIAZ_2006, GUYON_2002, Reference
+from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, first_units, ranked_step, ranking
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least, first_smallest, largest_in_row
 from treeselect.engine.tree.used_groups import can_split
 from treeselect.errors import MethodError
@@ -24,88 +25,54 @@ _ONE_BY_ONE = 30
 """Number of units from which they are removed one at a time."""
 
 
-class Judged(Protocol):
-    """Importances of the units of a set."""
-
-    @property
-    def importance(self) -> FloatArray:
-        """Minus infinity for useless units; shape (n_groups,)."""
-        ...
-
-
-J = TypeVar("J", bound=Judged)
-
-
-class LeavesShare(Protocol):
-    """A method that eliminates units until a share is left."""
-
-    @property
-    def share(self) -> float | None: ...
-
-    @property
-    def step(self) -> float: ...
-
-    def longest(self, task: Task) -> int: ...
-
-    def path_at(self, fixed: Step, task: Task) -> tuple[Step, ...]: ...
-
-    def path_along(self, steps: Sequence[Step], task: Task) -> tuple[Step, ...]: ...
+Judge = Callable[[BoolArray], FloatArray]
+"""Importances of the units of a set, minus infinity for useless ones; shape (n_groups,)."""
 
 
 def path_of_shares(
-    method: LeavesShare,
+    method: RefinedMethod,
+    step: float,
     task: Task,
-    judge: Callable[[BoolArray], Judged],
-    score: Callable[[BoolArray], float],
+    judge: Judge,
+    score: Callable[[Task, BoolArray], float],
 ) -> tuple[Step, ...]:
-    """Path of the remaining units (see ``Method.path``)."""
-    groups = task.problem.groups
+    """Path of the remaining units, or those of a fixed share (see ``Method.path``)."""
+    groups, share = task.problem.groups, method.tuning_value
     refuse_costs(method, groups)
     able = can_split(task.problem.data, task.weight) | groups.keep
     n = int(able.sum())
-    if method.share is None:
-        last, most = 0, method.longest(task)
-    else:
-        last = most = max(round(method.share * n), 1)
+    last, most = 0, method.longest(task)
+    if share is not None:
+        last = most = max(round(float(share) * n), 1)
     last = max(last, int(groups.keep.sum()))
-
-    def next_size(size: int) -> int | None:
-        return fewer(size, last, method.step)
-
-    found = eliminate(judge, able, groups.keep, groups.ranks(task.seed), next_size)
+    found = eliminate(judge, able, task, lambda size: fewer(size, last, step))
     # If no set has the largest size that is wanted, the next larger one is needed.
     sizes = [int(left.sum()) for left, _ in found]
     enough = min((size for size in sizes if size >= most), default=max(sizes))
     steps = []
-    for left, judged in reversed(found):
+    for left, importance in reversed(found):
         if left.sum() <= enough:
             is_empty = not (left & ~groups.keep).any()
-            tuning = np.inf if is_empty else method.share or float(left.sum()) / n
-            steps.append(ranked_step(tuning, left, judged.importance, score(left)))
-    if method.share is not None:
-        return method.path_at(steps[0], task)
-    return method.path_along(steps, task)
+            tuning = np.inf if is_empty else float(share or left.sum() / n)
+            steps.append(ranked_step(tuning, left, importance, score(task, left)))
+    return method.revised(steps if share is None else steps[:1], task)
 
 
 def eliminate(
-    judge: Callable[[BoolArray], J],
-    first: BoolArray,
-    keep: BoolArray,
-    ranks: IntArray,
-    next_size: Callable[[int], int | None],
-) -> list[tuple[BoolArray, J]]:
+    judge: Judge, first: BoolArray, task: Task, next_size: Callable[[int], int | None]
+) -> list[tuple[BoolArray, FloatArray]]:
     """Nested sets from the largest on, each with the importances of its units.
 
     Useless units are removed at once.
     """
-    left = first
-    found: list[tuple[BoolArray, J]] = []
+    left, groups = first, task.problem.groups
+    found: list[tuple[BoolArray, FloatArray]] = []
     while True:
-        judged = judge(left)
-        order = ranking(judged.importance, keep, ranks)
+        importance = judge(left)
+        order = ranking(importance, groups.keep, groups.ranks(task.seed))
         if len(order) < left.sum():
             left = first_units(order, len(order), len(left))
-        found.append((left, judged))
+        found.append((left, importance))
         size = next_size(int(left.sum()))
         if size is None:
             return found
@@ -177,19 +144,14 @@ class RecursiveElimination(RankingForest):
     references: ClassVar[tuple[Reference, ...]] = (GUYON_2002,)
     cited: ClassVar[tuple[Reference, ...]] = (GUYON_2002, DIAZ_2006)
     tuning_name: ClassVar[str] = "share"
-    splits_exactly: ClassVar[bool] = False
-    scores_out_of_bag: ClassVar[bool] = True
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of the remaining units (see ``Method.path``)."""
 
-        def judge(left: BoolArray) -> MeasuredForest:
-            return self.measure(task.seeded("elimination", int(left.sum())), left)
+        def judge(left: BoolArray) -> FloatArray:
+            return self.measure(task.seeded("elimination", int(left.sum())), left).importance
 
-        def score(left: BoolArray) -> float:
-            return self.scored(task, left)
-
-        return path_of_shares(self, task, judge, score)
+        return path_of_shares(self, self.step, task, judge, self.scored)
 
 
 # --- varSelRF: elimination in the order of one forest, as far as the out-of-bag error allows -----
@@ -266,8 +228,6 @@ class VarSelRF(RankingForest):
     title: ClassVar[str] = "Backward elimination by out-of-bag error (varSelRF)"
     references: ClassVar[tuple[Reference, ...]] = (DIAZ_2006,)
     tuning_name: ClassVar[str] = "c_sd"
-    splits_exactly: ClassVar[bool] = False
-    scores_out_of_bag: ClassVar[bool] = True
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of the remaining units (see ``Method.path``)."""
@@ -278,34 +238,33 @@ class VarSelRF(RankingForest):
             steps = _steps_of(found, groups.keep)
             longest = self.longest(task)
             enough = min((s.size for s in steps if s.size >= longest), default=steps[-1].size)
-            wanted = [step for step in steps if step.size <= enough]
-            return self.path_along(wanted, task)
+            return self.revised([step for step in steps if step.size <= enough], task)
         # A set with only the units that are forced in is a candidate, too.
         steps = _steps_of(found, np.zeros_like(groups.keep))
         last = next(i for i, s in enumerate(steps) if s.tuning <= self.c_sd or s is steps[-1])
         chosen = dataclasses.replace(steps[last], tuning=self.c_sd)
         if self.begins_above:
-            return self.path_at(chosen, task)
+            return self.revised([chosen], task)
         return (*steps[:last], chosen)
 
     def _eliminate(self, task: Task) -> list[tuple[BoolArray, JudgedSet]]:
         """Sets from the largest on, with their errors."""
-        problem, weight, groups = task.problem, task.weight, task.problem.groups
-        first: MeasuredForest | None = None
+        problem, keep = task.problem, task.problem.groups.keep
+        first: FloatArray | None = None
+        judged: list[JudgedSet] = []
 
-        def judge(left: BoolArray) -> JudgedSet:
+        def judge(left: BoolArray) -> FloatArray:
             nonlocal first
             ranks_units = self.recompute or first is None
             grower = self if ranks_units else dataclasses.replace(self, kind="mdi")
-            own = task.seeded("elimination", int(left.sum()))
-            forest, outside = grower.judge(own, left)
-            first = first or forest
-            by = forest if ranks_units else first
-            importance = np.where(left, by.importance, -np.inf)
-            error, standard_error = out_of_bag_error(problem, task.weights, outside.fitted)
-            return JudgedSet(importance, error, standard_error, outside.score)
+            forest, outside = grower.judge(task.seeded("elimination", int(left.sum())), left)
+            first = forest.importance if first is None else first
+            importance = np.where(left, forest.importance if ranks_units else first, -np.inf)
+            errors = out_of_bag_error(problem, task.weights, outside.fitted)
+            judged.append(JudgedSet(importance, *errors, outside.score))
+            return importance
 
-        n_kept = int(groups.keep.sum())
+        n_kept = int(keep.sum())
 
         def next_size(size: int) -> int | None:
             if self.c_sd is None:
@@ -314,8 +273,8 @@ class VarSelRF(RankingForest):
             gone = max(round(self.step * size), 1)
             return max(size - gone, last) if size > last else None
 
-        able = can_split(problem.data, weight) | groups.keep
-        return eliminate(judge, able, groups.keep, groups.ranks(task.seed), next_size)
+        found = eliminate(judge, can_split(problem.data, task.weight) | keep, task, next_size)
+        return [(left, own) for (left, _), own in zip(found, judged, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

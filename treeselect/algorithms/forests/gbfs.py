@@ -109,7 +109,6 @@ class GBFS(RefinedMethod):
     title: ClassVar[str] = "Gradient boosted feature selection (GBFS)"
     references: ClassVar[tuple[Reference, ...]] = (XU_2014,)
     tuning_name: ClassVar[str] = "mu"
-    splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -121,13 +120,12 @@ class GBFS(RefinedMethod):
         # With one ensemble, threads share the columns of each tree; with many, each has one.
         alone = task if self.mu is not None else dataclasses.replace(task, n_threads=1)
         ensembles = Ensembles(self, alone)
-        fixed = None if self.mu is None else ensembles.step(self.mu)
         dearest = ensembles.dearest_price() if self.mu is None else self.mu
 
-        def try_at(at: float) -> Step:
-            return ensembles.step(dearest * 10 ** (-_DECADES * at) if at < 1 else 0.0)
+        def price_at(at: float) -> float:
+            return dearest * 10 ** (-_DECADES * at) if at < 1 else 0.0
 
-        return self.path_of(try_at, fixed, task)
+        return self.path_of(ensembles.step, task, price_at)
 
 
 class Ensembles:

@@ -36,7 +36,6 @@ from treeselect.algorithms.task import (
     Decisions,
     Step,
     Task,
-    first_units,
     ranked_step,
     ranking,
 )
@@ -196,34 +195,16 @@ class ForestImportance(RankingForest):
     references: ClassVar[tuple[Reference, ...]] = (BREIMAN_2001,)
     cited: ClassVar[tuple[Reference, ...]] = (BREIMAN_2001, LI_2019)
     tuning_name: ClassVar[str] = "threshold"
-    splits_exactly: ClassVar[bool] = False
-    scores_out_of_bag: ClassVar[bool] = True
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a decreasing threshold (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
-        n = len(groups.names)
-        forest = self.measure(task.seeded("ranking"), np.ones(n, dtype=bool))
-        relative = _relative(forest.importance)
-        order = ranking(forest.importance, groups.keep, groups.ranks(task.seed))
-        n_kept = int(groups.keep.sum())
-
-        def step_of_first(size: int, tuning: float) -> Step:
-            selected = first_units(order, size, n)
-            score = self.scored(task, selected)
-            return ranked_step(tuning, selected, forest.importance, score)
-
-        if self.threshold is not None:
-            passed = int((groups.keep | (relative >= self.threshold)).sum())
-            step = step_of_first(passed, self.threshold)
-            return self.path_at(step, task)
-        longest = min(self.longest(task), len(order))
-        steps = [
-            step_of_first(size, float(relative[order[size - 1]]) if size > n_kept else np.inf)
-            for size in range(n_kept, longest + 1)
-        ]
-        return self.path_along(steps, task)
+        every = np.ones(len(groups.names), dtype=bool)
+        worth = self.measure(task.seeded("ranking"), every).importance
+        order = ranking(worth, groups.keep, groups.ranks(task.seed))
+        relative = _relative(worth)[order[int(groups.keep.sum()) :]]
+        return self.ranked_path(task, order, worth, relative, self.scored)
 
 
 def _relative(importance: FloatArray) -> FloatArray:
@@ -314,8 +295,6 @@ class Boruta(RankingForest):
     title: ClassVar[str] = "Boruta (shadow features)"
     references: ClassVar[tuple[Reference, ...]] = (KURSA_2010,)
     tuning_name: ClassVar[str] = "level"
-    splits_exactly: ClassVar[bool] = False
-    scores_out_of_bag: ClassVar[bool] = True
     own_value: ClassVar[float | None] = _LEVEL
 
     def path(self, task: Task) -> tuple[Step, ...]:
@@ -332,26 +311,16 @@ class Boruta(RankingForest):
             (groups.ranks(task.seed), -levels(found.importance), p_values, ~groups.keep)
         )
         order = order[can_enter[order]]
-
-        def step_of_first(size: int, tuning: float) -> Step:
-            selected = first_units(order, size, n)
-            score = self.scored(task, selected)
-            return ranked_step(tuning, selected, found.importance, score)
-
         decisions = found.decisions(p_values, self.level or _LEVEL)
-        if self.level is not None:
+        if self.level is None:
+            tunings = p_values[order[int(groups.keep.sum()) :]]
+            path = self.ranked_path(task, order, found.importance, tunings, self.scored)
+        else:
             selected = groups.keep | (found.is_used & decisions.are(CONFIRMED))
             score = self.scored(task, selected)
             step = ranked_step(self.level, selected, found.importance, score)
-            return _with(decisions, self.path_at(step, task))
-        n_kept = int(groups.keep.sum())
-        longest = min(self.longest(task), len(order))
-        steps = [
-            step_of_first(size, float(p_values[order[size - 1]]) if size > n_kept else np.inf)
-            for size in range(n_kept, longest + 1)
-        ]
-        path = self.path_along(steps, task)
-        return _with(decisions, path)
+            path = self.revised([step], task)
+        return tuple(dataclasses.replace(step, decisions=decisions) for step in path)
 
     def _rounds(self, task: Task) -> Contest:
         n, able = len(task.problem.groups.names), can_split(task.problem.data, task.weight)
@@ -399,11 +368,6 @@ class Boruta(RankingForest):
             return importance, shadows
         # If all trees agree, for example on a unit that is hardly used, the spread is almost 0.
         return importance / np.maximum(found.standard_error, _LEAST_SPREAD), shadows
-
-
-def _with(decisions: Decisions, path: Sequence[Step]) -> tuple[Step, ...]:
-    """Steps with the decisions."""
-    return tuple(dataclasses.replace(step, decisions=decisions) for step in path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ import numpy as np
 
 from treeselect.algorithms.forests.scoring import (
     Criterion,
-    ForestRules,
     Gain,
+    SharedRules,
     Ties,
     grow_shared,
     held_shares,
+    open_growth,
     score_of,
     screened,
 )
@@ -33,7 +34,7 @@ from treeselect.algorithms.search.revision import DrawnMethod
 from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, WeightArray
-from treeselect.engine.forest.bagging import ALL_ROWS, bagged_forest
+from treeselect.engine.forest.bagging import ALL_ROWS, Sampling, bagged_forest
 from treeselect.engine.forest.boosting import Boosting, boost, reweight
 from treeselect.engine.forest.walk import predict_mean
 from treeselect.engine.losses import GradientOnly
@@ -42,7 +43,7 @@ from treeselect.engine.rounding import largest_in_row
 from treeselect.engine.tree.nodes import group_gains
 from treeselect.engine.tree.target import class_target, copies
 from treeselect.engine.tree.used_groups import SplitPenalty, n_able
-from treeselect.engine.tree.workspace import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.tree.workspace import BEST_FIRST, Growth
 from treeselect.errors import MethodError
 
 _SHARE, _MOST_ROWS = 0.632, 10_000
@@ -72,24 +73,22 @@ class _RegularisedForest(DrawnMethod):
         super().__post_init__()
         refuse_together(self, criterion="entropy", gain="uncentred", way='Use `gain="decrease"`.')
 
-    def _rules(self, task: Task) -> ForestRules:
+    def _sizes(self, task: Task) -> tuple[int, float]:
+        """Number of trees, and share of the rows of each."""
         n_rows = int((task.weight > 0).sum())
         share = self.sample_fraction
         if share is None:
             most = _MOST_ROWS / n_rows if task.weights.groups is None else 1.0
             share = min(_SHARE, most)
         affordable = int(_MOST_TREE_ROWS / (share * n_rows))
-        return ForestRules(
-            n_trees=self.n_trees or max(_LEAST_TREES, min(_TREES, affordable)),
-            mtry=self.mtry,
-            sample_fraction=share,
-            replace=self.replace,
-            max_depth=self.max_depth,
-            min_leaf=self.min_leaf,
-            criterion=self.criterion,
-            gain=self.gain,
-            ties=self.ties,
-        )
+        return self.n_trees or max(_LEAST_TREES, min(_TREES, affordable)), share
+
+    def _rules(self, task: Task) -> SharedRules:
+        n_trees, share = self._sizes(task)
+        n_groups = n_able(task.problem.exact or task.problem.data, task.weight)
+        growth = open_growth(n_groups, self.mtry, self.max_depth, self.ties, self.min_leaf)
+        sampling = Sampling(self.replace, share, task.weights.groups)
+        return SharedRules(n_trees, growth, sampling, self.criterion, self.gain == "uncentred")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,19 +189,17 @@ class RRF(_RegularisedForest):
     cited: ClassVar[tuple[Reference, ...]] = (DENG_2013, DENG_2012, HOTHORN_2003)
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = True
-    scores_out_of_bag: ClassVar[bool] = True
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along an increasing coefficient (see ``Method.path``)."""
         rules, groups = self._rules(task), task.problem.groups
         held = held_shares(task) if self.screen else None
 
-        def try_at(lam: float) -> Step:
+        def step_at(lam: float) -> Step:
             forest = grow_shared(task, rules, screened(lam**groups.costs, held))
             return step_of_gains(lam, forest.gains, groups.keep, forest.train_score, held)
 
-        fixed = None if self.lam is None else try_at(self.lam)
-        return self.path_of(try_at, fixed, task)
+        return self.path_of(step_at, task, float)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +254,6 @@ class GRRF(_RegularisedForest):
     references: ClassVar[tuple[Reference, ...]] = (DENG_2013,)
     tuning_name: ClassVar[str] = "gamma"
     splits_exactly: ClassVar[bool] = True
-    scores_out_of_bag: ClassVar[bool] = True
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a decreasing `gamma` (see ``Method.path``)."""
@@ -265,22 +261,21 @@ class GRRF(_RegularisedForest):
         relative = self._relative_importance(task)
         held = held_shares(task) if self.screen else None
 
-        def try_with(gamma: float) -> Step:
+        def step_at(gamma: float) -> Step:
             coefficient = (1 - gamma) * self.lam**groups.costs + gamma * relative
             forest = grow_shared(task, rules, screened(coefficient, held))
             return step_of_gains(gamma, forest.gains, groups.keep, forest.train_score, held)
 
-        fixed = None if self.gamma is None else try_with(self.gamma)
-        return self.path_of(lambda at: try_with(1.0 - at), fixed, task)
+        return self.path_of(step_at, task, lambda at: 1.0 - at)
 
     def _relative_importance(self, task: Task) -> FloatArray:
         """Importance per cost in an ordinary forest, relative to the largest (equations 4 and 5).
 
         It is 1 for units without cost.
         """
-        rules = dataclasses.replace(
-            self._rules(task), all_open=False, gain="decrease", ties="random"
-        )
+        rules = self._rules(task)
+        growth = rules.growth._replace(all_open=False, random_ties=True)
+        rules = rules._replace(growth=growth, uncentred=False)
         costs = task.problem.groups.costs
         gains = grow_shared(task.seeded("guide"), rules, np.ones(len(costs))).gains
         is_free = costs == 0
@@ -392,12 +387,9 @@ class RBoost(DrawnMethod):
 
         held = held_shares(task) if self.screen else None
 
-        def try_at(lam: float) -> Step:
-            return grow(task, lam, held)
-
+        steps = self.path_of(lambda lam: grow(task, lam, held), task, float)
         if self.lam is not None:
-            return self.path_of(try_at, try_at(self.lam), task)
-        steps = self.path_of(try_at, None, task)
+            return steps
         return tuple(
             dataclasses.replace(step, train_score=score_of(task, step.selected)) for step in steps
         )
@@ -408,15 +400,7 @@ class RBoost(DrawnMethod):
         return self.lam is None or super().tells_out_of_bag
 
     def _growth(self, n_groups: int) -> Growth:
-        return Growth(
-            max_depth=self.max_depth or UNBOUNDED,
-            min_weight=1,
-            n_candidates=self.mtry or int(np.ceil(np.sqrt(n_groups))),
-            min_gain=0.0,
-            all_open=True,
-            order=BREADTH_FIRST,
-            random_ties=self.ties == "random",
-        )
+        return open_growth(n_groups, self.mtry, self.max_depth, self.ties)
 
     def _penalty(self, problem: Problem, lam: float, held: FloatArray | None) -> SplitPenalty:
         ids, scale = problem.groups.ids, screened(lam**problem.groups.costs, held)

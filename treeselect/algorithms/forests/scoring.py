@@ -190,32 +190,24 @@ class SharedForest:
     train_score: float  # score of the out-of-bag predictions
 
 
-@dataclass(frozen=True, slots=True)
-class ForestRules:
-    """How the trees of a regularised forest grow; see ``RRF`` for the options."""
+class SharedRules(NamedTuple):
+    """How the trees of such a forest grow; see ``RRF`` for the options."""
 
     n_trees: int
-    mtry: int | None
-    sample_fraction: float
-    replace: bool
-    max_depth: int | None
-    min_leaf: int
+    growth: Growth
+    sampling: Sampling
     criterion: Criterion
-    gain: Gain
-    ties: Ties
-    all_open: bool = True
+    uncentred: bool
 
-    def growth(self, n_groups: int) -> Growth:
-        """The engine's rules on data with so many units that can split."""
-        return Growth(
-            max_depth=self.max_depth or UNBOUNDED,
-            min_weight=self.min_leaf,
-            n_candidates=self.mtry or int(np.ceil(np.sqrt(n_groups))),
-            min_gain=0.0,
-            all_open=self.all_open,
-            order=BREADTH_FIRST,
-            random_ties=self.ties == "random",
-        )
+
+def open_growth(
+    n_groups: int, mtry: int | None, max_depth: int | None, ties: Ties, min_leaf: int = 1
+) -> Growth:
+    """Growth of trees that try all used units beside some others."""
+    return Growth(
+        max_depth or UNBOUNDED, min_leaf, mtry or int(np.ceil(np.sqrt(n_groups))), 0.0,
+        all_open=True, order=BREADTH_FIRST, random_ties=ties == "random",
+    )  # fmt: skip
 
 
 def forest_target(
@@ -247,15 +239,14 @@ def forest_target(
     return target_of_mean(y - _HALF, weight), False
 
 
-def grow_shared(task: Task, rules: ForestRules, scale: FloatArray) -> SharedForest:
+def grow_shared(task: Task, rules: SharedRules, scale: FloatArray) -> SharedForest:
     """Grow trees one after the other; a unit that one tree uses is open to all later trees."""
     problem, weight, seed = task.problem, task.weight, task.seed
     data, groups = problem.exact or problem.data, problem.groups
     target, has_classes = forest_target(problem, weight, rules.criterion)
     counts, rank = copies(weight), groups.ranks(seed)
-    sampling = Sampling(rules.replace, rules.sample_fraction, task.weights.groups)
     penalty = SplitPenalty(
-        scale[groups.ids], np.zeros(len(groups.ids)), uncentred=rules.gain == "uncentred",
+        scale[groups.ids], np.zeros(len(groups.ids)), uncentred=rules.uncentred,
         level=_HALF**2 if problem.splits_classes else 0.0,
     )  # fmt: skip
     is_open = groups.keep.copy()
@@ -266,12 +257,12 @@ def grow_shared(task: Task, rules: ForestRules, scale: FloatArray) -> SharedFore
         own_seed = stream_seed(seed, "trees", first)
         trees = bagged_forest(
             data, target, counts, n_trees=min(_TREES_AT_ONCE, rules.n_trees - first),
-            growth=rules.growth(n_able(data, weight)), seed=own_seed, rank=rank, sampling=sampling,
+            growth=rules.growth, seed=own_seed, rank=rank, sampling=rules.sampling,
             penalty=penalty, is_open=is_open, shared=True,
         )  # fmt: skip
         gains += group_gains(trees, data).sum(axis=0)
         if problem.wants_scores:
-            found = out_of_bag(trees, data, counts, sampling, own_seed)
+            found = out_of_bag(trees, data, counts, rules.sampling, own_seed)
             seen += found.n_trees
             outside += np.nan_to_num(found.prediction) * found.n_trees[:, np.newaxis]
     if not gains.any():

@@ -107,9 +107,7 @@ class HSICLasso(RefinedMethod):
     references: ClassVar[tuple[Reference, ...]] = (YAMADA_2014,)
     cited: ClassVar[tuple[Reference, ...]] = (YAMADA_2014, CLIMENTE_2019)
     tuning_name: ClassVar[str] = "lam"
-    splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
-    scores_out_of_bag: ClassVar[bool] = True
     left_out: ClassVar[str] = "the others do not improve the fit"
 
     def path(self, task: Task) -> tuple[Step, ...]:
@@ -118,8 +116,7 @@ class HSICLasso(RefinedMethod):
 
         def step_at(lam: float, weights: FloatArray) -> Step:
             selected = (weights > 0) | keep
-            score = score_of(task, selected)
-            return ranked_step(lam, selected, weights, score)
+            return ranked_step(lam, selected, weights, score_of(task, selected))
 
         with one_thread():
             fits = KernelFits(task, self._blocks(task.weights, task.seed))
@@ -127,10 +124,7 @@ class HSICLasso(RefinedMethod):
                 found = [(self.lam, fits.at(self.lam))]
             else:
                 found = fits.path(self.longest(task))
-        if self.lam is not None:
-            return self.path_at(step_at(*found[0]), task)
-        steps = [step_at(lam, weights) for lam, weights in found]
-        return self.path_along(steps, task)
+        return self.revised([step_at(*one) for one in found], task)
 
     def _blocks(self, weights: RowWeights, seed: int) -> Blocks:
         _, mass = row_mass(weights)

@@ -109,7 +109,6 @@ class Lasso(RefinedMethod):
     references: ClassVar[tuple[Reference, ...]] = (YUAN_2006,)
     cited: ClassVar[tuple[Reference, ...]] = (YUAN_2006, MEIER_2008)
     tuning_name: ClassVar[str] = "lam"
-    splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
     left_out: ClassVar[str] = "the others do not improve the fit"
@@ -119,12 +118,11 @@ class Lasso(RefinedMethod):
         with one_thread():
             fits = LassoFits(task)
             if self.lam is not None:
-                return self.path_at(fits.at(self.lam), task)
-            longest = self.longest(task)
-            steps = fits.path(
-                longest, least=0 if task.every_size or self.begins_above else task.max_size
-            )
-        return self.path_along(steps, task)
+                steps = [fits.at(self.lam)]
+            else:
+                least = 0 if task.every_size or self.begins_above else task.max_size
+                steps = fits.path(self.longest(task), least)
+        return self.revised(steps, task)
 
 
 class LassoFits:

@@ -93,7 +93,6 @@ class Stepwise(RefinedMethod):
     cited: ClassVar[tuple[Reference, ...]] = (SCHWARZ_1978, VENABLES_2002, VOLINSKY_2000)
     tuning_name: ClassVar[str] = "penalty"
     left_out: ClassVar[str] = "the others do not improve the fit"
-    splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
 
@@ -103,11 +102,11 @@ class Stepwise(RefinedMethod):
         with one_thread():
             search = Search(task, self)
             if self.penalty is not None:
-                step = search.step_of(search.falling()[-1], self.penalty)
-                return self.path_at(step, task)
-            longest = self.longest(task)
-            steps = search.steps(search.of_each_size(longest), longest)
-        return self.path_along(steps, task)
+                steps = [search.step_of(search.falling()[-1], self.penalty)]
+            else:
+                longest = self.longest(task)
+                steps = search.steps(search.of_each_size(longest), longest)
+        return self.revised(steps, task)
 
 
 class Search:

@@ -104,9 +104,7 @@ class SVMRFE(RefinedMethod):
     title: ClassVar[str] = "Recursive feature elimination with a linear SVM (SVM-RFE)"
     references: ClassVar[tuple[Reference, ...]] = (GUYON_2002,)
     tuning_name: ClassVar[str] = "share"
-    splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
-    scores_out_of_bag: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -115,19 +113,8 @@ class SVMRFE(RefinedMethod):
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of the remaining units (see ``Method.path``)."""
         machine = LinearMachine(task, self.C, self.epsilon)
-
-        def score(left: BoolArray) -> float:
-            return score_of(task, left)
-
         with one_thread():
-            return path_of_shares(self, task, machine.judge, score)
-
-
-@dataclass(frozen=True, slots=True)
-class UnitWeights:
-    """Importances from a trained machine."""
-
-    importance: FloatArray  # (n_groups,): sum of the squared weights of the columns
+            return path_of_shares(self, self.step, task, machine.judge, score_of)
 
 
 class LinearMachine:
@@ -149,8 +136,8 @@ class LinearMachine:
             self._y, curvature = _working_response(problem, weight)
             self._mass = self._mass * curvature
 
-    def judge(self, left: BoolArray) -> UnitWeights:
-        """Importances of the remaining units in a machine on them."""
+    def judge(self, left: BoolArray) -> FloatArray:
+        """Squared weights of the columns of each unit in a machine on those that remain, summed."""
         used = np.flatnonzero(left[self._unit])
         importance = np.full(len(left), -np.inf)
         if len(used):
@@ -160,7 +147,7 @@ class LinearMachine:
             there = np.unique(self._unit[used])
             if largest > 0:
                 importance[there] = np.round(by_unit[there] / largest, _DIGITS) * largest
-        return UnitWeights(importance)
+        return importance
 
     def weights(self, used: IntArray) -> FloatArray:
         """Weights of some columns, shape (n_machines, n_columns)."""

@@ -518,8 +518,6 @@ class ExchangeSearch(Method):
     cited: ClassVar[tuple[Reference, ...]] = (ZHU_2020, PUDIL_1994, KELLEY_1935, KIM_2004)
     paper: ClassVar[str] = f"treeselect's own method, based on {texts(references)}"
     tuning_name: ClassVar[str] = "left"
-    splits_exactly: ClassVar[bool] = False
-    scores_out_of_bag: ClassVar[bool] = True
     searches_on: ClassVar[int | None] = SURE_ROWS
     left_out: ClassVar[str] = "the others are constant, or do not lower the out-of-bag error"
 

@@ -24,12 +24,13 @@ from treeselect.algorithms.task import (
     Step,
     Task,
     best_of_each_size,
+    first_units,
     ranked_step,
     shares,
     step_of_size,
 )
 from treeselect.designs.problem import noun_of
-from treeselect.engine.arrays import BoolArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling
 from treeselect.errors import listing
 
@@ -334,18 +335,15 @@ _MOST_TRIALS = 33
 _FINEST = 2.0**-8
 
 
-def trace(
-    try_at: Callable[[float], Step], task: Task, end: Callable[[Sequence[Step]], Sequence[Step]]
-) -> tuple[Step, ...]:
-    """Steps of sizes up to the largest that is wanted."""
-    trials: dict[float, Step] = {}
+def trials(try_at: Callable[[float], Step], task: Task) -> list[Step]:
+    """Steps at positions from 0 to 1, tried until the sizes that are wanted are found."""
+    found: dict[float, Step] = {}
     with ThreadPoolExecutor(task.n_threads) as pool:
         positions: Sequence[float] = _FIRST
         while positions:
-            trials |= zip(positions, pool.map(try_at, positions), strict=True)
-            positions = _next_positions(trials, task.max_size, every_size=task.every_size)
-    steps = [trials[position] for position in sorted(trials)]
-    return rising(end(steps), task.max_size)
+            found |= zip(positions, pool.map(try_at, positions), strict=True)
+            positions = _next_positions(found, task.max_size, every_size=task.every_size)
+    return [found[position] for position in sorted(found)]
 
 
 def _next_positions(trials: dict[float, Step], max_size: int, *, every_size: bool) -> list[float]:
@@ -386,20 +384,41 @@ class PrunedMethod(Method):
     prune: bool = field(default=False, metadata=flag())
 
     def path_of(
-        self, try_at: Callable[[float], Step], fixed: Step | None, task: Task
+        self, step_at: Callable[[float], Step], task: Task, value_at: Callable[[float], float]
     ) -> tuple[Step, ...]:
-        """The step at a fixed tuning parameter, or a path, after the final revision."""
-        if fixed is not None:
-            return self.path_at(fixed, task)
-        return trace(try_at, task, functools.partial(self._ended, task))
+        """The step at a fixed tuning parameter, or a path over values at positions from 0 to 1."""
+        fixed = self.tuning_value
+        if fixed is None:
+            return self.revised(trials(lambda at: step_at(value_at(at)), task), task)
+        return self.revised([step_at(float(fixed))], task)
 
-    def path_at(self, fixed: Step, task: Task) -> tuple[Step, ...]:
-        """The step at a fixed tuning parameter, after the final revision."""
-        return (self._ended_at(task, fixed),)
+    def ranked_path(
+        self,
+        task: Task,
+        order: IntArray,
+        worth: FloatArray,
+        tunings: FloatArray,
+        score: Callable[[Task, BoolArray], float] = score_of,
+    ) -> tuple[Step, ...]:
+        """Path of the first units of an order, which begins with those forced in, by the falling
+        tuning parameters of the others; a fixed one takes those whose own is at least as high."""
+        fixed, n_kept = self.tuning_value, int(task.problem.groups.keep.sum())
+        if fixed is None:
+            most = self.longest(task) - n_kept
+            sizes = list(enumerate([np.inf, *tunings.tolist()][: most + 1]))
+        else:
+            sizes = [(int((tunings >= float(fixed)).sum()), float(fixed))]
+        steps = []
+        for size, tuning in sizes:
+            selected = first_units(order, n_kept + size, len(worth))
+            steps.append(ranked_step(tuning, selected, worth, score(task, selected)))
+        return self.revised(steps, task)
 
-    def path_along(self, steps: Sequence[Step], task: Task) -> tuple[Step, ...]:
-        """Given steps, after the final revision: one of each size, up to the largest that is
-        wanted."""
+    def revised(self, steps: Sequence[Step], task: Task) -> tuple[Step, ...]:
+        """Given steps after the final revision: one of each size, up to the largest that is
+        wanted, or the last at a fixed tuning parameter."""
+        if self.tuning_value is not None:
+            return (self._ended_at(task, steps[-1]),)
         return rising(self._ended(task, steps), task.max_size)
 
     @property
