@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
+from tasks import in_families, names_of, sizes_of, task_of, with_problem
 
 import treeselect
 from treeselect import Boruta
 from treeselect.algorithms.forests.ranking import adjusted, with_shadows
-from treeselect.algorithms.task import Task
-from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
-from treeselect.errors import MethodError
 
 FEW = {"n_trees": 50, "max_rounds": 25}
 
@@ -32,14 +29,6 @@ def linear():
     return data
 
 
-def problem_of(data, **arguments):
-    k = max(1, len(arguments.get("keep", ())))
-    fit = treeselect.select(
-        "y ~ .", data, method="boruta", seed=1, k=k, n_trees=2, max_rounds=1, **arguments
-    )
-    return fit.data.design.problem_for(fit.search.method), fit.data.design.weight
-
-
 @pytest.mark.parametrize("kind", ["permutation", "unbiased", "mdi"])
 @pytest.mark.parametrize("correction", ["bonferroni", "bh"])
 def test_all_that_matters_is_confirmed_copies_too(linear, kind, correction):
@@ -49,23 +38,12 @@ def test_all_that_matters_is_confirmed_copies_too(linear, kind, correction):
 
 
 def test_every_family_and_an_offset(linear):
-    problem, weight = problem_of(linear)
-    names = np.array(problem.groups.names)
-    y = linear["y"].to_numpy(copy=True)  # kernels know arrays that can be written to
-    classes = np.searchsorted(np.quantile(y, [0.3, 0.6]), y).astype(float)
-    counts = np.random.default_rng(0).poisson(np.exp(y / 3)).astype(float)
-    known = 2 * linear["a"].to_numpy()
-    everything, rest = {"a", "copy", "site"}, {"site"}
-    for response, family, offset, expected in (
-        (classes, multinomial(3), None, everything),
-        (counts, POISSON, None, everything),
-        (y, problem.family, known, rest),
-    ):
-        here = dataclasses.replace(problem, y=response, family=family, offset=offset)
-        (step,) = Boruta(level=0.01, **FEW).path(
-            Task(here, row_weights(weight), max_size=9, seed=2)
-        )
-        assert set(names[step.selected]) == expected
+    task = task_of(linear, Boruta(), max_size=9)
+    known = with_problem(task, offset=2 * linear["a"].to_numpy())
+    cases = zip([*in_families(task)[1:], known], [{"a", "copy"}, {"a", "copy"}, set()], strict=True)
+    for here, others in cases:
+        (step,) = Boruta(level=0.01, **FEW).path(here)
+        assert names_of(task, step.selected) == {"site"} | others
 
 
 def test_of_noise_nothing_is_confirmed():
@@ -74,18 +52,16 @@ def test_of_noise_nothing_is_confirmed():
         rng = np.random.default_rng(seed)
         data = pd.DataFrame(rng.normal(size=(150, 8)), columns=list("abcdefgh"))
         data["y"] = rng.normal(size=150)
-        problem, weight = problem_of(data)
         method = Boruta(level=0.01, n_trees=30, max_rounds=20)
-        confirmed += method.path(Task(problem, row_weights(weight), max_size=8, seed=seed))[-1].size
+        confirmed += method.path(task_of(data, method, max_size=8, seed=seed))[-1].size
     assert confirmed <= 1
 
 
 def test_the_path_goes_by_p_values_and_levels_cut_it(linear):
-    problem, weight = problem_of(linear)
-    names = np.array(problem.groups.names)
-    steps = Boruta(**FEW).path(Task(problem, row_weights(weight), max_size=9, seed=2))
-    assert [step.size for step in steps] == list(range(10))
-    assert set(names[steps[3].selected]) == {"a", "copy", "site"}
+    task = task_of(linear, Boruta(), max_size=9)
+    steps = Boruta(**FEW).path(task)
+    assert sizes_of(steps) == list(range(10))
+    assert names_of(task, steps[3].selected) == {"a", "copy", "site"}
     tunings = [step.tuning for step in steps[1:]]
     assert tunings == sorted(tunings)
     assert tunings[2] < 0.01 < tunings[3]
@@ -93,7 +69,7 @@ def test_the_path_goes_by_p_values_and_levels_cut_it(linear):
 
 def test_shadows_are_shuffled_as_units_among_the_rows_with_weight(linear):
     groups = {"both": ["a", "site"]}
-    problem, _ = problem_of(linear.drop(columns="copy"), groups=groups)
+    problem = task_of(linear.drop(columns="copy"), Boruta(), groups=groups).problem
     weight = (np.arange(400) % 4 > 0).astype(np.int64)
     found = with_shadows(problem, row_weights(weight), 5)
     n, p = len(problem.groups.names), len(problem.data.codes)
@@ -115,13 +91,6 @@ def test_p_values_are_adjusted():
     np.testing.assert_allclose(adjusted(p, "bonferroni"), np.minimum(4 * p, 1))
     np.testing.assert_allclose(adjusted(p, "bh")[0], 4 * p[0])
     assert (adjusted(p, "bh") <= adjusted(p, "bonferroni")).all()
-
-
-def test_kept_units_are_always_in(linear):
-    problem, weight = problem_of(linear, keep=["n0"])
-    steps = Boruta(**FEW).path(Task(problem, row_weights(weight), max_size=3, seed=2))
-    assert [step.size for step in steps] == [1, 2, 3]
-    assert all(step.selected[problem.groups.keep].all() for step in steps)
 
 
 # --- its own decisions -------------------------------------------------------------------------
@@ -276,17 +245,3 @@ def test_other_methods_decide_nothing(linear):
     assert fit.tidy()["decision"].isna().all()
     with pytest.raises(treeselect.errors.OptionError, match="mrmr does not decide in rounds"):
         fit.search.history()
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"level": 0.0}, "`level` of Boruta must be .* or None"),
-        ({"max_rounds": 0}, "`max_rounds`"),
-        ({"correction": "holm"}, "'bonferroni' or 'bh'"),
-        ({"kind": "z"}, "'mdi'"),
-    ],
-)
-def test_options_are_checked_when_built(options, says):
-    with pytest.raises(MethodError, match=says):
-        Boruta(**options)

@@ -31,6 +31,7 @@ from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tasks import sizes_of, task_of
 
 import treeselect
 from treeselect import ForeignSelector
@@ -38,7 +39,6 @@ from treeselect.algorithms.linear.lasso import linear_columns
 from treeselect.algorithms.method import OWN, Method
 from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.selectors import seeded, text_of
-from treeselect.algorithms.task import Task
 from treeselect.errors import MethodError, OptionError
 
 pytestmark = pytest.mark.filterwarnings(
@@ -85,13 +85,9 @@ def taken_by(selector, data):
 )
 def test_every_step_is_what_scikit_learn_selects(linear, of_size):
     method = ForeignSelector(of_size(2))
-    fit = select(linear, of_size(2), k=1)
-    problem, names = (
-        fit.data.design.problem_for(method),
-        np.array(fit.data.design.arrays.groups.names),
-    )
-    steps = method.path(Task(problem, fit.data.design.row_weights, max_size=7, seed=5))
-    assert [step.size for step in steps] == list(range(8))
+    task = task_of(linear, method, max_size=7, seed=5)
+    names, steps = np.array(task.problem.groups.names), method.path(task)
+    assert sizes_of(steps) == list(range(8))
     assert [step.tuning for step in steps] == [np.inf, *range(1, 8)]
     for step in steps[1:]:
         twin = of_size(step.size)
@@ -177,8 +173,8 @@ def test_importances_are_scores_then_importances_then_ranks(linear):
 def test_a_factor_is_in_with_any_of_its_levels(mixed):
     selector = SelectKBest(f_classif)
     fit = select(mixed, selector, "died ~ . - dose", k=3)
-    problem, weight = fit.data.design.problem_for(fit.search.method), fit.data.design.weight
-    columns = linear_columns(problem.columns, weight, np.arange(6))
+    design = fit.data.design
+    columns = linear_columns(design.arrays, design.weight, np.arange(6))
     unit = np.repeat(np.arange(6), np.diff(columns.start))
     scores = f_classif(columns.x, mixed["died"])[0]
     best = {unit[j] for j in np.argsort(-scores)[: int(fit.search.step.tuning)]}
@@ -325,9 +321,9 @@ def test_folds_splits_and_the_backward_pass(linear):
 
 def test_it_can_be_sent_to_another_process(linear):
     fit = select(linear, SelectKBest(f_regression), k=2)
-    problem, method = fit.data.design.problem_for(fit.search.method), fit.search.method
+    method = fit.search.method
     for one in (method, pickle.loads(pickle.dumps(method))):
-        step = one.path(Task(problem, fit.data.design.row_weights, max_size=2, seed=1))[-1]
+        step = one.path(task_of(linear, method, max_size=2))[-1]
         np.testing.assert_array_equal(step.selected, fit.search.step.selected)
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from tasks import task_of
 
 import treeselect
 from treeselect import GBFS
-from treeselect.algorithms.task import Task
-from treeselect.designs.weights import row_weights
 from treeselect.engine.forest.boosting import Boosting, boost
 from treeselect.engine.losses import GradientOnly
 from treeselect.engine.tree.nodes import group_gains
 from treeselect.engine.tree.workspace import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.errors import MethodError
+from treeselect.models import boosting
 from treeselect.models.boosting import Judge
 
 
@@ -28,18 +28,20 @@ def simulated() -> pd.DataFrame:
     return data
 
 
-def problem_of(data, formula="inside ~ . - z", **arguments):
-    fit = treeselect.select(formula, data, method=GBFS(n_trees=1), k=1, seed=1, **arguments)
-    return fit.data.design.problem, fit.data.design.weight
+FORMULA = "inside ~ . - z"
 
 
-def step(problem, weight, seed=1, **options):
-    method = GBFS(**{"prune": False} | options)
-    return method.path(Task(problem, row_weights(weight), max_size=9, seed=seed))[-1]
+@pytest.fixture(scope="module")
+def task(simulated):
+    return task_of(simulated, GBFS(), FORMULA, max_size=9, seed=1)
 
 
-def test_a_price_of_0_is_plain_boosting(simulated):
-    problem, weight = problem_of(simulated)
+def step(task, **options):
+    return GBFS(**{"prune": False} | options).path(task)[-1]
+
+
+def test_a_price_of_0_is_plain_boosting(task):
+    problem, weight = task.problem, task.weight
     loss = problem.family.loss
     plain = boost(
         problem.data, GradientOnly(loss), problem.y, weight, problem.constant(weight),
@@ -47,27 +49,25 @@ def test_a_price_of_0_is_plain_boosting(simulated):
         rank=problem.groups.ranks(1),
     )  # fmt: skip
     gains = group_gains(plain.trees, problem.data).sum(axis=0)
-    found = step(problem, weight, mu=0.0, n_trees=25)
+    found = step(task, mu=0.0, n_trees=25)
     np.testing.assert_array_equal(found.importance, gains / gains.sum())
     np.testing.assert_array_equal(found.selected, gains > 0)
 
 
-def test_the_first_split_pays_half_the_decrease_of_the_squared_error_per_row(simulated):
+def test_the_first_split_pays_half_the_decrease_of_the_squared_error_per_row(task):
     """Equation 14: a first tree of one split pays mu for half of sum (g - h)**2 / n."""
-    problem, weight = problem_of(simulated)
+    problem = task.problem
     gradient = problem.y - problem.y.mean()
     best = 0.0
-    for column in ("x", "y", "a", "b", "c", "d"):
-        values = simulated[column].to_numpy()
-        for code in np.unique(problem.data.codes[problem.groups.names.index(column)])[:-1]:
-            left = problem.data.codes[problem.groups.names.index(column)] <= code
+    for codes in problem.data.codes:
+        for code in np.unique(codes)[:-1]:
+            left = codes <= code
             fitted = np.where(left, gradient[left].mean(), gradient[~left].mean())
             best = max(best, 0.5 * np.mean(gradient**2 - (gradient - fitted) ** 2))
-        assert len(values) == len(gradient)
     just = {"n_trees": 1, "max_depth": 1}
-    assert step(problem, weight, mu=best * 1.001, **just).size == 0
-    assert step(problem, weight, mu=best * 0.999, **just).size == 1
-    path = GBFS(**just).path(Task(problem, row_weights(weight), max_size=9, seed=1))
+    assert step(task, mu=best * 1.001, **just).size == 0
+    assert step(task, mu=best * 0.999, **just).size == 1
+    path = GBFS(**just).path(task)
     assert path[0].tuning == pytest.approx(best, rel=1e-6)
     assert path[0].size == 0
 
@@ -81,96 +81,62 @@ def test_the_two_that_matter_come_first(simulated):
     assert set(chosen.selected) == {"x", "y"}
 
 
-def test_one_bag_with_everything_costs_one_mu(simulated):
-    everything = {"all": list("xyabcd")}
-    problem, weight = problem_of(simulated, groups=everything)
-    single, _ = problem_of(simulated)
-    grouped = step(problem, weight, mu=0.001, n_trees=20)
+def test_one_bag_with_everything_costs_one_mu_and_so_do_discounts_to_nothing(simulated, task):
+    names = task.problem.groups.names
+    groups = {"all": list("xyabcd")}
+    bag = task_of(simulated, GBFS(), FORMULA, max_size=9, seed=1, groups=groups)
+    grouped = step(bag, mu=0.001, n_trees=20)
     assert grouped.size == 1
-    free = step(single, weight, mu=0.0, n_trees=20)
+    free = step(task, mu=0.0, n_trees=20)
     assert grouped.train_score == pytest.approx(free.train_score, abs=1e-6)
-    assert step(problem, weight, mu=10.0, n_trees=20).size == 0
-
-
-def test_a_discount_to_nothing_both_ways_is_a_bag(simulated):
-    problem, weight = problem_of(simulated)
-    names = problem.groups.names
-    free = {(a, b): 0.0 for a in names for b in names if a != b}
-    found = step(problem, weight, mu=0.01, n_trees=20, discounts=free)
-    bag, _ = problem_of(simulated, groups={"all": list("xyabcd")})
-    grouped = step(bag, weight, mu=0.01, n_trees=20)
+    assert step(bag, mu=10.0, n_trees=20).size == 0
+    both_ways = {(a, b): 0.0 for a in names for b in names if a != b}
+    found = step(task, mu=0.01, n_trees=20, discounts=both_ways)
+    grouped = step(bag, mu=0.01, n_trees=20)
     assert found.train_score == pytest.approx(grouped.train_score, abs=1e-9)
-    assert found.size > step(problem, weight, mu=0.01, n_trees=20).size
+    assert found.size > step(task, mu=0.01, n_trees=20).size
 
 
-def test_charging_at_each_split_keeps_fewer(simulated):
-    problem, weight = problem_of(simulated)
+def test_charging_at_each_split_keeps_fewer(task):
     sizes = {
         each: np.mean(
             [
-                step(problem, weight, mu=mu, n_trees=60, charge_each_split=each).size
+                step(task, mu=mu, n_trees=60, charge_each_split=each).size
                 for mu in (0.001, 0.002, 0.003)
             ]
         )
         for each in (False, True)
     }
     assert sizes[True] <= sizes[False]
-    assert step(problem, weight, mu=0.0, n_trees=9, charge_each_split=True).train_score == (
-        pytest.approx(step(problem, weight, mu=0.0, n_trees=9).train_score)
+    assert step(task, mu=0.0, n_trees=9, charge_each_split=True).train_score == (
+        pytest.approx(step(task, mu=0.0, n_trees=9).train_score)
     )
 
 
-def test_newton_steps_need_fewer_trees(simulated):
-    problem, weight = problem_of(simulated)
+def test_newton_steps_need_fewer_trees(task):
     plain, newton = (
-        step(problem, weight, mu=0.0, n_trees=10, newton=newton).train_score
-        for newton in (False, True)
+        step(task, mu=0.0, n_trees=10, newton=newton).train_score for newton in (False, True)
     )
     assert newton > plain - 0.02
 
 
-def test_validation_stops_before_all_trees_are_grown():
+def test_validation_stops_before_all_trees_are_grown(monkeypatch):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
     data["y"] = data["a"] + 3 * rng.normal(size=200)
-    method = GBFS(mu=0.0)
-    seen = []
-    problem, weight = problem_of(data, "y ~ .")
-    from unittest import mock
-
-    from treeselect.models import boosting
+    task, seen = task_of(data, GBFS(), seed=1), []
 
     def counting(*args, **kwargs):
         seen.append(args[5].n_trees)
         return boost(*args, **kwargs)
 
-    with mock.patch.object(boosting, "boost", counting):
-        method.path(Task(problem, row_weights(weight), max_size=3, seed=1))
-        GBFS(mu=0.0, max_depth=None).path(Task(problem, row_weights(weight), max_size=3, seed=1))
+    monkeypatch.setattr(boosting, "boost", counting)
+    GBFS(mu=0.0).path(task)
+    GBFS(mu=0.0, max_depth=None).path(task)
     assert seen[:5] == [2000] * 5  # five splits of few rows
     assert seen[5] < 200
     assert seen[6:21] == [2000] * 15  # for each of three depths
     assert seen[21] < 200
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"mu": -1.0}, "`mu` of GBFS must be a finite number at least 0, or None"),
-        ({"n_trees": 2001}, "from 1 to 2000, or None"),
-        ({"max_depth": 0}, "`max_depth`"),
-        ({"learning_rate": 0.0}, "above 0 and at most 1"),
-        ({"min_leaf": 0}, "`min_leaf`"),
-        ({"newton": "yes"}, "True or False"),
-        ({"charge_each_split": 1}, "True or False"),
-        ({"discounts": [1]}, "must be a dictionary"),
-        ({"discounts": {("a", "b"): 2.0}}, "factor from 0 to 1"),
-        ({"discounts": {"a": 0.5}}, "each pair of terms"),
-    ],
-)
-def test_options_are_checked_when_built(options, says):
-    with pytest.raises(MethodError, match=says):
-        GBFS(**options)
 
 
 def test_discounts_name_units(simulated):

@@ -8,16 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import nnls
+from tasks import names_of, task_of
 
 import treeselect
 from treeselect import HSICLasso
 from treeselect.algorithms.linear import hsic as hsic_lasso
 from treeselect.algorithms.linear.hsic import KernelFits, response_kernel, unit_kernel
 from treeselect.algorithms.task import Task
-from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.weights import row_weights
 from treeselect.engine.linear.homotopy import all_rows
-from treeselect.errors import MethodError
 
 
 def frame(n, p, seed):
@@ -38,9 +37,8 @@ def curves():
 
 
 def problem_of(data, formula="y ~ .", **arguments):
-    k = max(1, len(arguments.get("keep", ())))
-    fit = treeselect.select(formula, data, method="hsic_lasso", seed=1, k=k, **arguments)
-    return fit.data.design.problem_for(fit.search.method), fit.data.design.weight
+    task = task_of(data, HSICLasso(), formula, **arguments)
+    return task.problem, task.weight
 
 
 def fits_of(problem, weight, seed=1):
@@ -108,31 +106,25 @@ def test_the_solution_is_that_of_non_negative_least_squares(curves, lam):
     np.testing.assert_allclose(step.importance, wanted / max(wanted.sum(), 1e-9), atol=1e-8)
 
 
-def test_the_additive_example_of_the_paper():
-    data = frame(200, 60, 3)
-    data["y"] = (
-        -2 * np.sin(2 * data["x0"]) + data["x1"] ** 2 + data["x2"] + np.exp(-data["x3"])
-        + np.random.default_rng(4).normal(size=200)
-    )  # fmt: skip
-    fit = treeselect.select("y ~ .", data, method="hsic_lasso", k=4, seed=1)
-    assert set(fit.selected) == {"x0", "x1", "x2", "x3"}
-
-
-def test_the_example_of_the_paper_that_is_not_additive():
-    data = frame(150, 80, 5)
-    noise = np.random.default_rng(6).normal(size=150)
-    data["y"] = data["x0"] * np.exp(2 * data["x1"]) + 0.3 * noise
-    fit = treeselect.select("y ~ .", data, method="hsic_lasso", k=2, seed=1)
-    assert set(fit.selected) == {"x0", "x1"}
-
-
-def test_few_rows_many_columns():
-    data = frame(60, 200, 8)
-    data["y"] = (
-        2 * data["x0"] + 2 * data["x1"] ** 2 + 0.3 * np.random.default_rng(9).normal(size=60)
-    )
-    fit = treeselect.select("y ~ .", data, method="hsic_lasso", k=2, seed=1)
-    assert set(fit.selected) == {"x0", "x1"}
+@pytest.mark.parametrize(
+    ("shape", "response", "found"),
+    [
+        (
+            (200, 60, 3),
+            lambda x0, x1, x2, x3, e: -2 * np.sin(2 * x0) + x1**2 + x2 + np.exp(-x3) + e,
+            {"x0", "x1", "x2", "x3"},
+        ),
+        ((150, 80, 5), lambda x0, x1, x2, x3, e: x0 * np.exp(2 * x1) + 0.3 * e, {"x0", "x1"}),
+        ((60, 200, 8), lambda x0, x1, x2, x3, e: 2 * x0 + 2 * x1**2 + 0.3 * e, {"x0", "x1"}),
+    ],
+    ids=["additive, of the paper", "not additive, of the paper", "few rows"],
+)
+def test_signals_of_any_form_are_found(shape, response, found):
+    data = frame(*shape)
+    noise = np.random.default_rng(shape[2] + 1).normal(size=shape[0])
+    data["y"] = response(*(data[f"x{j}"] for j in range(4)), noise)
+    fit = treeselect.select("y ~ .", data, method="hsic_lasso", k=len(found), seed=1)
+    assert set(fit.selected) == found
 
 
 def test_what_tells_only_together_is_seen_in_a_group():
@@ -141,28 +133,6 @@ def test_what_tells_only_together_is_seen_in_a_group():
     groups = {"pair": ["x0", "x1"], "other": ["x2", "x3"]}
     fit = treeselect.select("y ~ .", data, method="hsic_lasso", k=1, seed=1, groups=groups)
     assert fit.groups == ("pair",)
-
-
-def test_signal_comes_before_noise_in_every_family(curves):
-    problem, weight = problem_of(curves)
-    names = np.array(problem.groups.names)
-    y = curves["y"].to_numpy(copy=True)  # kernels know arrays that can be written to
-    classes = np.searchsorted(np.quantile(y, [0.3, 0.6]), y).astype(float)
-    counts = np.random.default_rng(0).poisson(np.exp(y / 2)).astype(float)
-    for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):
-        here = dataclasses.replace(problem, y=response, family=family or problem.family)
-        steps = HSICLasso().path(Task(here, row_weights(weight), max_size=6, seed=2))
-        assert [step.size for step in steps][:4] == [0, 1, 2, 3]
-        assert set(names[steps[3].selected]) == {"a", "b", "site"}
-        tunings = [step.tuning for step in steps]
-        assert tunings[0] == np.inf
-        assert tunings == sorted(tunings, reverse=True)
-        for step in steps[1:4]:
-            (one,) = HSICLasso(lam=step.tuning).path(
-                Task(here, row_weights(weight), max_size=6, seed=2)
-            )
-            np.testing.assert_array_equal(one.selected, step.selected)
-            np.testing.assert_allclose(one.importance, step.importance, atol=1e-9)
 
 
 def test_most_units_are_never_looked_at_and_never_needed(curves, monkeypatch):
@@ -238,24 +208,9 @@ def test_blocks_are_for_many_rows_or_for_those_who_ask():
     assert shape(1000, block_size=250, n_shuffles=2) == (8, 250)
 
 
-def test_copies_share_places_and_kept_and_free_units_are_not_penalised(curves):
-    data = curves.drop(columns="site").assign(near=curves["b"])
-    problem, weight = problem_of(data)
-    names = np.array(problem.groups.names)
-    found = set()
-    for seed in range(8):
-        steps = HSICLasso().path(Task(problem, row_weights(weight), max_size=2, seed=seed))
-        assert set(names[steps[1].selected]) == {"a"}
-        found |= set(names[steps[2].selected])
-        assert not {"b", "near"} <= set(names[steps[2].selected])
-    assert found == {"a", "b", "near"}
-    kept, weight = problem_of(data, keep=["n0"])
-    steps = HSICLasso().path(Task(kept, row_weights(weight), max_size=3, seed=2))
-    assert [step.size for step in steps] == [1, 2, 3]
-    assert all(step.selected[kept.groups.keep].all() for step in steps)
-    free, weight = problem_of(data, costs={"a": 0.0})
-    (first, *_) = HSICLasso().path(Task(free, row_weights(weight), max_size=3, seed=2))
-    assert set(names[first.selected]) == {"a"}
+def test_free_units_are_not_penalised(curves):
+    task = task_of(curves, HSICLasso(), costs={"a": 0.0})
+    assert names_of(task, HSICLasso().path(task)[0].selected) == {"a"}
 
 
 def test_the_backward_pass_drops_noise(curves):
@@ -263,17 +218,3 @@ def test_the_backward_pass_drops_noise(curves):
     assert {"a", "b", "site"} <= set(fit.selected)
     loose = treeselect.select("y ~ .", curves, method="hsic_lasso", lam=1e-4, seed=1)
     assert set(fit.selected) < set(loose.selected)
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"lam": 0.0}, "`lam` of HSICLasso must be .* above 0, or None"),
-        ({"block_size": 4}, "`block_size` .* at least 5, or None"),
-        ({"n_shuffles": 0}, "`n_shuffles` .* at least 1"),
-        ({"prune": None}, "`prune` of HSICLasso must be True or False"),
-    ],
-)
-def test_options_are_checked_when_built(options, says):
-    with pytest.raises(MethodError, match=says):
-        HSICLasso(**options)

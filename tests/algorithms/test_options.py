@@ -7,6 +7,23 @@ import pandas as pd
 import pytest
 
 import treeselect
+from treeselect import (
+    CFS,
+    FCBF,
+    GBFS,
+    GRRF,
+    MRMR,
+    RRF,
+    SVMRFE,
+    Boruta,
+    ForestImportance,
+    HSICLasso,
+    Lasso,
+    RBoost,
+    RecursiveElimination,
+    Stepwise,
+    VarSelRF,
+)
 from treeselect.algorithms.options import MOST_DEPTH, MOST_LEAF, MOST_TREES, MOST_UNITS
 from treeselect.algorithms.registry import METHODS
 from treeselect.errors import MethodError
@@ -132,3 +149,75 @@ def test_numbers_that_stand_for_work_have_an_end():
         MethodError, match=r"^`n_trees` of Boruta must be a whole number, at most 1,0"
     ):
         METHODS["boruta"](n_trees=10**30)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "says"),
+    [
+        (Boruta, {"level": 0.0}, "`level` of Boruta must be .* or None"),
+        (Boruta, {"max_rounds": 0}, "`max_rounds`"),
+        (Boruta, {"correction": "holm"}, "'bonferroni' or 'bh'"),
+        (CFS, {"gain": "low"}, "`gain` of CFS must be .* or None"),
+        (CFS, {"n_bins": 1}, "`n_bins` .* from 2 to 100"),
+        (CFS, {"prune": None}, "`prune` of CFS must be True or False"),
+        (FCBF, {"delta": -0.1}, "`delta` of FCBF must be .* at least 0 and at most 1, or None"),
+        (FCBF, {"n_bins": 1}, "`n_bins` .* from 2 to 100"),
+        (GBFS, {"mu": -1.0}, "`mu` of GBFS must be a finite number at least 0, or None"),
+        (GBFS, {"n_trees": 2001}, "from 1 to 2000, or None"),
+        (GBFS, {"max_depth": 0}, "`max_depth`"),
+        (GBFS, {"learning_rate": 0.0}, "above 0 and at most 1"),
+        (GBFS, {"min_leaf": 0}, "`min_leaf`"),
+        (GBFS, {"newton": "yes"}, "True or False"),
+        (GBFS, {"charge_each_split": 1}, "True or False"),
+        (GBFS, {"discounts": [1]}, "must be a dictionary"),
+        (GBFS, {"discounts": {("a", "b"): 2.0}}, "factor from 0 to 1"),
+        (GBFS, {"discounts": {"a": 0.5}}, "each pair of terms"),
+        (HSICLasso, {"lam": 0.0}, "`lam` of HSICLasso must be .* above 0, or None"),
+        (HSICLasso, {"block_size": 4}, "`block_size` .* at least 5, or None"),
+        (HSICLasso, {"n_shuffles": 0}, "`n_shuffles` .* at least 1"),
+        (ForestImportance, {"kind": "gini"}, "'unbiased' or 'mdi' or 'permutation'"),
+        (ForestImportance, {"threshold": 1.5}, "`threshold` of .* or None"),
+        (ForestImportance, {"n_trees": 1}, "at least 2"),
+        (ForestImportance, {"mtry": 0}, "`mtry`"),
+        (ForestImportance, {"max_depth": 0}, "`max_depth`"),
+        (ForestImportance, {"min_leaf": 0}, "`min_leaf`"),
+        (Lasso, {"lam": 0.0}, "`lam` of Lasso must be .* or None"),
+        (MRMR, {"threshold": "low"}, "`threshold` of MRMR must be .* or None"),
+        (MRMR, {"scheme": "ratio"}, "'difference' or 'quotient'"),
+        (MRMR, {"n_bins": 1}, "`n_bins` .* from 2 to 100"),
+        (RBoost, {"lam": 2.0}, "`lam` of RBoost must be .* or None"),
+        (RBoost, {"n_trees": 0}, "`n_trees`"),
+        (RBoost, {"form": "ada"}, "'auto' or 'reweighting' or 'gradient'"),
+        (RBoost, {"criterion": "entropy", "gain": "uncentred"}, "can't have"),
+        (RBoost, {"form": "gradient", "ties": "random"}, "can't have"),
+        (RecursiveElimination, {"share": 0.0}, "`share` of Recursive.* or None"),
+        (RecursiveElimination, {"step": 1.0}, "`step` .* above 0 and at most 0.9"),
+        (RRF, {"lam": 1.5}, "`lam` of .* must be a finite number at least 0 and at most 1"),
+        (GRRF, {"lam": 1.5}, "`lam` of .* must be a finite number at least 0 and at most 1"),
+        (RRF, {"lam": "half"}, "`lam`"),
+        (RRF, {"n_trees": 0}, "`n_trees` of .* at least 1"),
+        (RRF, {"mtry": 0}, "`mtry`"),
+        (RRF, {"sample_fraction": 0.0}, "finite number above 0 and at most 1"),
+        (RRF, {"replace": 1}, "True or False"),
+        (RRF, {"screen": 1}, "True or False"),
+        (RRF, {"min_leaf": 0}, "`min_leaf`"),
+        (RRF, {"criterion": "mse"}, "'gini' or 'entropy'"),
+        (RRF, {"gain": "centred"}, "'uncentred' or 'decrease'"),
+        (RRF, {"ties": "first"}, "'used' or 'random'"),
+        (RRF, {"criterion": "entropy"}, "can't have `criterion='entropy'` and `gain='uncentred'`"),
+        (Stepwise, {"penalty": -1.0}, "`penalty` of Stepwise must be .* at least 0, or None"),
+        (Stepwise, {"criterion": "cp"}, "'bic' or 'aic'"),
+        (Stepwise, {"direction": "up"}, "'both' or 'forward' or 'backward'"),
+        (SVMRFE, {"share": 0.0}, "`share` of SVMRFE must be .* or None"),
+        (SVMRFE, {"step": 1.0}, "`step` .* above 0 and at most 0.9"),
+        (SVMRFE, {"C": 0}, "`C` of SVMRFE must be a finite number above 0"),
+        (SVMRFE, {"epsilon": -1.0}, "`epsilon` .* at least 0"),
+        (VarSelRF, {"c_sd": -1.0}, "`c_sd` of VarSelRF must be .* at least 0, or None"),
+        (VarSelRF, {"step": 1.0}, "`step` .* above 0 and at most 0.9"),
+        (VarSelRF, {"recompute": "no"}, "True or False"),
+        (GRRF, {"gamma": -0.1}, "`gamma` of GRRF must be .* or None"),
+    ],
+)  # fmt: skip
+def test_options_are_checked_when_built(kind, options, says):
+    with pytest.raises(MethodError, match=says):
+        kind(**options)

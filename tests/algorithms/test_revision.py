@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.feature_selection import SelectKBest
+from tasks import names_of, task_of
 
 import treeselect
 from treeselect import RRF
 from treeselect.algorithms.registry import METHODS, find_method
 from treeselect.algorithms.search.exchange import Search
 from treeselect.algorithms.search.revision import BackwardPass, DrawnMethod, Refinement, with_cuts
-from treeselect.algorithms.task import Step, Task, ranked_step, step_of_size
-from treeselect.designs.weights import row_weights
+from treeselect.algorithms.task import Step, ranked_step, step_of_size
 from treeselect.errors import MethodError
 
 FORESTS = ("gbfs", "grrf", "importance", "rboost", "rfe", "rrf", "varselrf")
@@ -24,6 +24,13 @@ QUICK = {
     "boruta": {"max_rounds": 5, "n_trees": 10},
     "controlburn": {"forests": 1, "n_trees": 1},
     **{name: {"n_trees": 10} for name in FORESTS},
+}
+
+
+PRUNED = {
+    **{name: {"n_trees": 20} for name in FORESTS},
+    "controlburn": {"forests": 1, "n_trees": 20},
+    "boruta": {"max_rounds": 12, "n_trees": 20},
 }
 
 
@@ -48,10 +55,6 @@ def copies():
 
 def select(data, method, k=2, **options):
     return treeselect.select("y ~ .", data, method=method, k=k, seed=1, **options)
-
-
-def tasks(fit, **asked):
-    return Task(fit.data.design.problem, fit.data.design.row_weights, seed=1, **asked)
 
 
 @pytest.fixture(scope="module")
@@ -112,11 +115,10 @@ def test_what_was_there_before_is_told(pair, refined):
 @pytest.mark.parametrize("name", ["lasso", "cfs", "grrf"])
 @pytest.mark.parametrize("every_size", [True, False])
 def test_the_error_is_never_above_that_of_the_methods_own_set(copies, name, every_size):
-    fit = treeselect.select("y ~ .", copies, method="lasso", k=1, seed=1)
     method = find_method(name, QUICK.get(name, {}))
-    problem = fit.data.design.problem_for(method)
-    task = Task(problem, fit.data.design.row_weights, max_size=3, seed=1, every_size=every_size)
-    judge, keep = Search(task, n_trees=100, margin=1.0).judge, problem.groups.keep
+    plain = task_of(copies, method, max_size=3, seed=1)
+    task = dataclasses.replace(plain, every_size=every_size)
+    judge, keep = Search(task, n_trees=100, margin=1.0).judge, task.problem.groups.keep
     own = method.path(task)
     steps = dataclasses.replace(method, refine=True).path(task)
     assert [step.size for step in steps] == ([0, 1, 2, 3] if every_size else [0, 3])
@@ -130,7 +132,7 @@ def test_at_a_fixed_tuning_value_nothing_is_left_to_change(copies):
     own = treeselect.select("y ~ .", copies, method="lasso", lam=0.01, seed=1)
     assert fit.k < own.k
     assert fit.search.step.tuning == 0.01
-    again = Refinement(tasks(fit, max_size=8)).at(fit.search.step)
+    again = Refinement(task_of(copies, fit.search.method, max_size=8, seed=1)).at(fit.search.step)
     assert set(np.flatnonzero(again.selected)) == set(np.flatnonzero(fit.search.step.selected))
     assert len(fit.search.steps) == 1
 
@@ -142,8 +144,9 @@ def test_kept_units_stay(pair):
         "y ~ .", pair, method="lasso", lam=1e-4, refine=True, keep="x5", seed=1
     )
     assert "x5" in fixed.selected
-    alone = Step(np.inf, fixed.data.design.problem.groups.keep, np.zeros(6), 0.0)
-    assert Refinement(tasks(fixed, max_size=3)).at(alone).size == 1
+    task = task_of(pair, fixed.search.method, max_size=3, seed=1, keep="x5")
+    alone = Step(np.inf, task.problem.groups.keep, np.zeros(6), 0.0)
+    assert Refinement(task).at(alone).size == 1
 
 
 def test_threads_and_the_order_of_columns_change_nothing(pair, refined):
@@ -183,63 +186,33 @@ def simulated() -> pd.DataFrame:
     return data
 
 
-def everything(fit) -> Step:
-    n = len(fit.data.design.arrays.groups.names)
-    return Step(0.0, np.ones(n, dtype=bool), np.full(n, 1 / n), 0.0)
+def pruned(task, step=None):
+    """What is left of a step, or of all units."""
+    n = len(task.problem.groups.names)
+    every = Step(0.0, np.ones(n, dtype=bool), np.full(n, 1 / n), 0.0)
+    return BackwardPass(task).chain(step or every)[-1]
 
 
-@pytest.mark.parametrize(
-    ("formula", "left"),
-    [("four ~ x + y + z + noise", {"x", "y"}), ("sum ~ x + y + noise", {"x", "y"})],
-)
-def test_what_is_not_missed_goes(simulated, formula, left):
-    fit = treeselect.select(
-        formula, simulated, method="controlburn", k=1, seed=1, forests=1, n_trees=1
-    )
-    problem, weight = fit.data.design.problem, fit.data.design.weight
-    pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
-        everything(fit)
-    )[-1]
-    names = np.array(problem.groups.names)
-    assert set(names[pruned.selected]) == left
-    assert pruned.importance.sum() == pytest.approx(1.0)
-    again = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(pruned)[-1]
-    np.testing.assert_array_equal(again.selected, pruned.selected)
+@pytest.mark.parametrize("most", [20_000, 300])
+@pytest.mark.parametrize("formula", ["four ~ x + y + z + noise", "sum ~ x + y + noise"])
+def test_what_is_not_missed_goes(simulated, monkeypatch, formula, most):
+    """On all rows, and on a sample of them."""
+    monkeypatch.setattr("treeselect.algorithms.search.revision._PRUNE_ROWS", most)
+    task = task_of(simulated, treeselect.MRMR(), formula, max_size=9, seed=3)
+    found = pruned(task)
+    assert names_of(task, found.selected) == {"x", "y"}
+    assert found.importance.sum() == pytest.approx(1.0)
+    np.testing.assert_array_equal(pruned(task, found).selected, found.selected)
 
 
 def test_kept_units_stay_and_one_unit_is_left(simulated):
-    fit = treeselect.select(
-        "four ~ z + noise",
-        simulated,
-        method="controlburn",
-        k=1,
-        seed=1,
-        forests=1,
-        n_trees=1,
-        keep="noise",
-    )
-    problem, weight = fit.data.design.problem, fit.data.design.weight
-    pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
-        everything(fit)
-    )[-1]
-    names = np.array(problem.groups.names)
-    assert "noise" in names[pruned.selected]
+    task = task_of(simulated, treeselect.MRMR(), "four ~ z + noise", seed=3, keep="noise")
+    assert "noise" in names_of(task, pruned(task).selected)
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "exchange"])
 def test_every_other_method_can_end_with_it(simulated, method):
-    own = {
-        "controlburn": {"forests": 1, "n_trees": 20},
-        "lasso": {},
-        "mrmr": {},
-        "cfs": {},
-        "fcbf": {},
-        "hsic_lasso": {},
-        "boruta": {"max_rounds": 12, "n_trees": 20},
-        "svm_rfe": {},
-        "stepwise": {},
-    }
-    few = own.get(method, {"n_trees": 20})
+    few = PRUNED.get(method, {})
     fit = treeselect.select(
         "four ~ x + y + z + noise", simulated, method=method, k=2, seed=1, prune=True, **few
     )
@@ -273,32 +246,15 @@ def test_every_other_method_can_end_with_it(simulated, method):
         METHODS[method](prune=1)
 
 
-def test_a_sample_of_the_rows_tells_the_same(simulated, monkeypatch):
-    monkeypatch.setattr("treeselect.algorithms.search.revision._PRUNE_ROWS", 300)
-    fit = treeselect.select(
-        "sum ~ x + y + noise", simulated, method="controlburn", k=1, seed=1, forests=1, n_trees=1
-    )
-    problem, weight = fit.data.design.problem, fit.data.design.weight
-    pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
-        everything(fit)
-    )[-1]
-    assert set(np.array(problem.groups.names)[pruned.selected]) == {"x", "y"}
-
-
 # --- Sets of a path that give way to larger ones, cut to their size ---
 
 
-def task_of(*, max_size=2, every_size=True, **arguments):
+def drawn(**arguments):
     """Two columns that decide together, and three of noise."""
     rng = np.random.default_rng(5)
     data = pd.DataFrame(rng.normal(size=(200, 5)), columns=["a", "b", "n1", "n2", "n3"])
     data["y"] = data["a"] + 0.7 * data["b"] + 0.3 * rng.normal(size=200)
-    fit = treeselect.select("y ~ .", data, method=RRF(n_trees=1), k=2, seed=1, **arguments)
-    problem = fit.data.design.problem_for(RRF())
-    assert problem.groups.names == ("a", "b", "n1", "n2", "n3")
-    return Task(
-        problem, fit.data.design.row_weights, max_size=max_size, every_size=every_size, seed=1
-    )
+    return task_of(data, RRF(), **{"max_size": 2, "seed": 1} | arguments)
 
 
 def step(tuning, **worth):
@@ -316,7 +272,7 @@ WHOLE = step(0.4, a=0.5, b=0.3, n1=0.1, n2=0.05, n3=0.05)
 
 
 def test_noise_gives_way_to_the_most_important_of_a_larger_set():
-    found = with_cuts(task_of(), [NULL, NOISE, WHOLE])
+    found = with_cuts(drawn(), [NULL, NOISE, WHOLE])
     assert [(names(s), s.size) for s in found] == [("", 0), ("a", 1), ("ab123", 5)]
     one = found[1]
     assert (one.tuning, one.importance.tolist(), one.cut_from) == (0.4, [1, 0, 0, 0, 0], None)
@@ -330,36 +286,34 @@ def test_noise_gives_way_to_the_most_important_of_a_larger_set():
 def test_a_set_that_is_as_good_stays():
     true = step(0.2, a=1.0)
     poor = step(0.4, n1=0.5, a=0.3, b=0.2)
-    found = with_cuts(task_of(), [NULL, true, poor])
+    found = with_cuts(drawn(), [NULL, true, poor])
     assert found[1] is true
 
 
 def test_a_better_set_of_the_same_size_is_no_cut():
-    found = with_cuts(task_of(), [NULL, NOISE, step(0.2, a=1.0)])
+    found = with_cuts(drawn(), [NULL, NOISE, step(0.2, a=1.0)])
     assert (names(found[1]), found[1].tuning, found[1].notes) == ("a", 0.2, ())
 
 
 def test_a_size_without_a_set_is_filled_if_the_next_larger_one_is_cut_badly():
     poor = step(0.3, n1=0.4, n2=0.3, n3=0.2, a=0.1)
-    found = with_cuts(task_of(), [NULL, poor, WHOLE])
+    found = with_cuts(drawn(), [NULL, poor, WHOLE])
     assert [names(s) for s in found] == ["", "a", "ab", "a123", "ab123"]
     assert found[2].notes[0].endswith("than on the 2 cut from 4.")
-    only = with_cuts(task_of(every_size=False), [NULL, poor, WHOLE])
+    only = with_cuts(dataclasses.replace(drawn(), every_size=False), [NULL, poor, WHOLE])
     assert [names(s) for s in only] == ["", "ab", "a123", "ab123"]
-    assert with_cuts(task_of(), [NULL, WHOLE]) == (NULL, WHOLE)
+    assert with_cuts(drawn(), [NULL, WHOLE]) == (NULL, WHOLE)
 
 
 def test_units_that_are_forced_in_stay():
-    task = task_of(keep=["n3"])
+    task = drawn(keep=["n3"])
     kept = step(0.1, n3=1.0)
     found = with_cuts(task, [kept, step(0.2, n1=0.5, n3=0.5), WHOLE])
     assert [names(s) for s in found] == ["3", "a3", "ab123"]
 
 
 def test_a_set_does_not_give_way_to_a_dearer_one():
-    dear, equal = (
-        task_of(max_size=1, costs={"a": cost, "b": 2.0, "n1": 2.0}) for cost in (3.0, 2.0)
-    )
+    dear, equal = (drawn(max_size=1, costs={"a": cost, "b": 2.0, "n1": 2.0}) for cost in (3.0, 2.0))
     assert with_cuts(dear, [NULL, NOISE, WHOLE])[1] is NOISE
     assert names(with_cuts(equal, [NULL, NOISE, WHOLE])[1]) == "a"
 

@@ -281,17 +281,3 @@ def test_a_penalty_of_nothing_takes_all_and_a_high_one_none(problem, data):
             Task(here, row_weights(ones(here)), max_size=3, seed=1)
         )
         assert step.size == size
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"penalty": -1.0}, "`penalty` of Stepwise must be .* at least 0, or None"),
-        ({"criterion": "cp"}, "'bic' or 'aic'"),
-        ({"direction": "up"}, "'both' or 'forward' or 'backward'"),
-        ({"prune": 1}, "True or False"),
-    ],
-)
-def test_options_are_checked_when_built(options, says):
-    with pytest.raises(MethodError, match=says):
-        Stepwise(**options)
