@@ -130,7 +130,7 @@ def test_columns_of_huge_and_tiny_numbers_are_those_of_others(unit):
 
 
 def test_prices_and_kept_units(linear):
-    data = linear.assign(y=linear["y"] + 0.5 * linear["b"])
+    data = linear.assign(y=linear["y"] + 0.9 * linear["b"])
     plain = treeselect.select("y ~ .", data, method="lasso", k=2, seed=1)
     dear = treeselect.select("y ~ .", data, method="lasso", k=2, seed=1, costs={"a": 50.0})
     assert set(plain.selected) == {"a", "site"}
