@@ -61,7 +61,7 @@ vignettes: .venv/installed-dev
 
 # Peers of the comparisons, which only this target needs.
 evidence: .venv/installed-dev .venv/installed-peers
-	$(BIN)/python benchmarks/evidence.py $(PARTS) $(OPTIONS)
+	$(BIN)/python benchmarks/evidence.py $(if $(PARTS),--parts $(PARTS)) $(OPTIONS)
 
 format: .venv/installed-dev
 	$(BIN)/ruff format .

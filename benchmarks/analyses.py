@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from harness import Run, shown
 from lightgbm import LGBMClassifier, LGBMRegressor, early_stopping
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
@@ -34,7 +35,6 @@ from sklearn.linear_model import LassoCV, LogisticRegressionCV, PoissonRegressor
 from sklearn.model_selection import GridSearchCV, GroupKFold, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from tables import arguments, run_all, with_earlier, write_table
 
 import treeselect
 from treeselect.designs.families import Family
@@ -144,7 +144,7 @@ def _told(
         "score": nested.score_name,
         "nested": f"{nested.mean:.3f} ({low:.3f} to {high:.3f})",
         "all": f"{full:.3f}",
-        **{rival: "" if np.isnan(score) else f"{score:.3f}" for rival, score in rivals.items()},
+        **{rival: shown(score, None, 3) for rival, score in rivals.items()},
         "tuning": f"{tuning:.3f}",
         "seconds": f"{seconds:.1f}",
         "notes": "; ".join(notes),
@@ -258,19 +258,13 @@ def _boosted(
 
 def main() -> None:
     """Write the table."""
-    parser = arguments(__doc__)
-    parser.add_argument("--sets", nargs="+", default=list(ANALYSES), choices=list(ANALYSES))
-    options = parser.parse_args()
-    names = ["titanic"] if options.quick else options.sets
-    rows = pd.DataFrame(run_all(one, [(name, options.quick) for name in names], options.jobs))
-    rows = with_earlier("analyses", rows, quick=options.quick, folder=options.results)
-    write_table(
+    run = Run(__doc__, sets=ANALYSES, quick={"sets": ("titanic",)})
+    run.keep("analyses", run.map(one, [(name, run.quick) for name in run.sets]), by="set")
+    run.table(
         "analyses",
-        rows.fillna(""),
+        run.kept("analyses", text=True),
         "treeselect with all defaults, and others on the same five folds; nested scores with 95 %"
         " intervals.",
-        quick=options.quick,
-        folder=options.results,
     )
 
 

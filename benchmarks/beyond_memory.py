@@ -12,19 +12,16 @@ reading the columns once, ``select`` with the default number of rows, and ``pred
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from harness import Run, in_process, peak_memory
 
 BATCH = 500_000
-FORMULA = "y ~ ."
 STAGES = ("nothing", "read", "select", "predict")
 
 
@@ -79,7 +76,7 @@ def stage(name: str, folder: str, rows: int, method: str) -> dict[str, object]:
         found["rows"] = sum(table.num_rows for _, table in scan.batches(scan.columns))
     model = Path(folder).parent / f"{Path(folder).name}.treeselect"
     if name == "select":
-        fit = treeselect.select(FORMULA, folder, method=method, k=5, rows=rows, seed=1)
+        fit = treeselect.select("y ~ .", folder, method=method, k=5, rows=rows, seed=1)
         assert fit.search.held_out is not None
         found |= {"selected": sorted(fit.selected), "held out": round(fit.search.held_out.score, 4)}
         fit.save(model)
@@ -88,46 +85,27 @@ def stage(name: str, folder: str, rows: int, method: str) -> dict[str, object]:
         found["mean"] = round(float(predicted.mean()), 4)
     found["seconds"] = round(time.perf_counter() - wall, 1)
     found["cpu seconds"] = round(time.process_time() - cpu, 1)
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-    found["peak MB"] = int(peak.split()[1]) // 1024
+    found["peak MB"] = int(peak_memory())
     return found
 
 
-def measure(folder: Path, n_rows: int, n_columns: int, rows: int, method: str) -> None:
-    """All stages, one line each."""
-    write(folder, n_rows, n_columns)
-    size = sum(path.stat().st_size for path in folder.glob("*.parquet")) / 2**20
-    print(
-        f"{n_rows:,} rows x {n_columns} columns, {size:,.0f} MB of Parquet; {method}, rows={rows:,}"
-    )
-    for name in STAGES:
-        command = [sys.executable, __file__, "--stage", name, "--folder", str(folder)]
-        command += ["--sample", str(rows), "--method", method]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(done.stderr)
-        print(f"  {name:8s} {done.stdout.strip().splitlines()[-1]}", flush=True)
-
-
 def main() -> None:
-    """Read the arguments and measure."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--rows", type=int, default=2_000_000)
-    parser.add_argument("--columns", type=int, default=30)
-    parser.add_argument("--sample", type=int, default=200_000)
-    parser.add_argument("--method", default="importance")
-    parser.add_argument("--folder")
-    parser.add_argument("--stage", choices=STAGES)
-    parser.add_argument("--quick", action="store_true")
-    asked = parser.parse_args()
-    if asked.stage:
-        print(json.dumps(stage(asked.stage, asked.folder, asked.sample, asked.method)))
-        return
-    n_rows, sample = (3_000, 500) if asked.quick else (asked.rows, asked.sample)
+    """Measure all stages, one line each."""
+    run = Run(
+        __doc__, rows=2_000_000, columns=30, sample=200_000, method="importance", folder=None,
+        quick={"rows": 3_000, "sample": 500},
+    )  # fmt: skip
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(asked.folder or temporary) / f"{n_rows}-{asked.columns}"
-        measure(folder, n_rows, asked.columns, sample, asked.method)
+        folder = Path(run.folder or temporary) / f"{run.rows}-{run.columns}"
+        write(folder, run.rows, run.columns)
+        size = sum(path.stat().st_size for path in folder.glob("*.parquet")) / 2**20
+        print(
+            f"{run.rows:,} rows x {run.columns} columns, {size:,.0f} MB of Parquet; {run.method},"
+            f" rows={run.sample:,}"
+        )
+        for name in STAGES:
+            found = in_process(stage, name, str(folder), run.sample, run.method)
+            print(f"  {name:8s} {json.dumps(found)}", flush=True)
 
 
 if __name__ == "__main__":

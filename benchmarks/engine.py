@@ -1,28 +1,29 @@
-"""The tree engine beside LightGBM and scikit-learn: CPU time of growing trees.
+"""The kernels beside LightGBM, scikit-learn and cvxpy: CPU time of trees and of ControlBurn.
 
-    python benchmarks/engine.py [--quick] [--only WORD] [--repeats 3]
+    python benchmarks/engine.py [--quick] [--groups boosting_rows ...] [--repeats 3]
 
 Ours and the peer run in turn on the same data, `--repeats` times; the minimum of each counts. Data
 are binned beforehand unless a row says otherwise. Times are CPU seconds of the whole process, wall
-seconds where two threads share a tree. A row above its limit is told: MISSED. Needs lightgbm.
+seconds where two threads share a tree. A row above its limit is told: MISSED. Needs lightgbm; the
+sparse-forest problem of ControlBurn needs cvxpy, whose solver CLARABEL runs once.
 
 R's RRF has no wheel: its time on golub, 7.0 s for 1000 trees, was measured once on another machine.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import lightgbm as lgb
 import numpy as np
-from engine_processes import first_calls, memory
+import pandas as pd
+from harness import Run, data_folder, in_process, in_turns, peak_memory
 
+import treeselect
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.columns import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.forest.bagging import Sampling, bagged_forest
@@ -40,7 +41,7 @@ PEER = {
 
 
 class Row(NamedTuple):
-    """A line of the table."""
+    """A line of the table: times, and the most that their ratio should be."""
 
     name: str
     ours: float
@@ -84,13 +85,8 @@ def fastest(
     """Least seconds of each, measured in turn."""
     clock = time.perf_counter if wall else time.process_time
     ours()  # compiled, and in memory
-    best = [np.inf, np.inf]
-    for _ in range(repeats):
-        for which, call in enumerate((ours, peer)):
-            begin = clock()
-            call()
-            best[which] = min(best[which], clock() - begin)
-    return best[0], best[1]
+    found = in_turns({"ours": ours, "peer": peer}, repeats, clock)
+    return found["ours"][0], found["peer"][0]
 
 
 def boosting(
@@ -225,10 +221,7 @@ def forest_rows(size: Size, repeats: int) -> Iterator[Row]:
 
 def rrf_rows(size: Size, repeats: int) -> Iterator[Row]:
     """The rule of regularised random forests on golub, if the data are there."""
-    import pandas as pd
-
-    folder = os.environ.get("TREESELECT_DATA", "../shared/data")
-    path = Path(folder) / "gene" / "golub.parquet"
+    path = data_folder() / "gene" / "golub.parquet"
     if size is FULL and path.exists():
         frame = pd.read_parquet(path)
         X = frame.drop(columns="target").to_numpy(dtype=np.float64)
@@ -302,50 +295,141 @@ def growth_rows(size: Size, repeats: int) -> Iterator[Row]:
         yield Row(name, exponent, 1.0, 1.05, note)
 
 
+def sparse_rows(size: Size, repeats: int) -> Iterator[Row]:
+    """ControlBurn's sparse-forest problem: its paths, and one penalty on a tenth of the rows beside
+    cvxpy."""
+    import cvxpy as cp
+
+    from treeselect import ControlBurn
+    from treeselect.algorithms.task import Task
+    from treeselect.designs.weights import row_weights
+    from treeselect.engine.sparse.forest import sparse_forest
+    from treeselect.engine.sparse.path import solution_path
+    from treeselect.engine.threads import one_thread
+
+    n, one = (100_000, 10_000) if size is FULL else (200, 100)
+    X, y = numbers(n, 20)
+    X[:, 10:] = X[:, :10] + 0.3 * X[:, 10:]
+    for kind, response, limit in (("numbers", y, 0.5), ("classes", (y > 0) * 1, 4.0)):
+        frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(20)]).assign(y=response)
+        fit = treeselect.select("y ~ .", frame, method="fcbf", k=1, seed=1, progress=False)
+        problem, weight = fit.data.design.problem, np.ones(n, dtype=np.int64)
+        task = Task(problem, row_weights(weight), seed=1, max_size=10)
+        pool, _ = ControlBurn(forests=1 if size is QUICK else 3).pool(task)
+
+        def forest(m: int) -> Any:
+            rows = np.arange(m)
+            return sparse_forest(
+                pool.columns(rows, 1), problem.family.loss, problem.y[rows], weight[rows],
+                problem.constant(weight)[rows], pool.uses.sum(axis=1).astype(float),
+            )  # fmt: skip
+
+        keep = np.zeros(20, dtype=bool)
+        most = 20 if kind == "numbers" else 10
+        with one_thread():
+            a, _ = fastest(
+                lambda: solution_path(forest(n), pool.uses, keep, most), lambda: None, repeats
+            )
+        yield Row(f"ControlBurn's path, {kind}, CPU s", a, 1.0, limit, f"{len(pool.trees)} trees")
+    small = forest(one)
+    columns = small.columns.block(np.arange(small.n_trees), slice(0, one)).T
+    lam = 0.1 * small.largest_lam(small.empty())
+    found: dict[str, Any] = {}
+
+    def ours() -> None:
+        found["ours"] = forest(one).solve(lam, small.empty())
+
+    def peer() -> None:
+        w, b = cp.Variable(columns.shape[1], nonneg=True), cp.Variable()
+        eta = small.base + b + columns @ w
+        mean = cp.sum(cp.multiply(small.share, cp.logistic(eta) - cp.multiply(small.y, eta)))
+        task = cp.Problem(cp.Minimize(mean + lam * (small.prices @ w)))
+        task.solve(solver=cp.CLARABEL)
+        found["peer"] = float(task.value)
+
+    with one_thread():
+        a, b = fastest(ours, peer, 1)
+    above = small.objective(found["ours"]) - found["peer"]
+    yield Row("ControlBurn, one penalty", a, b, 0.01, f"objective {above:.1e} above cvxpy's")
+
+
+def memory(rows: int, columns: int, ours: bool) -> float:
+    """Megabytes that boosting takes at most above its data; LightGBM's unless ``ours``."""
+    X, y = numbers(rows, columns)
+    before = peak_memory()
+    if ours:
+        boosting(binned(X), y, SquaredLoss(), 5)
+    else:
+        lgb.train(PEER | {"objective": "l2", "num_threads": 1}, lgb.Dataset(X, y, params=PEER), 5)
+    return peak_memory() - before
+
+
+def first_calls(whole: bool) -> float:
+    """CPU seconds of a process's first forests; of imports and whole calls, too, with ``whole``."""
+    loaded = time.process_time()
+    x = np.random.default_rng(0).normal(size=(2000, 4))
+    data, rank, ones = binned(x), np.arange(4), np.ones(2000, dtype=np.int64)
+    grow = Growth(UNBOUNDED, 1, 2, 0.0)
+    for target in (mean_target(x[:, 0]), class_target(x[:, 0] > 0, 2)):
+        bagged_forest(data, target, ones, n_trees=1, growth=grow, seed=1, rank=rank)
+    if not whole:
+        return time.process_time() - loaded
+    for n_threads in (1, 2):
+        boosting(data, x[:, 0], SquaredLoss(), 1, n_threads=n_threads)
+    frame = treeselect.datasets.load("titanic_correlated")
+    treeselect.select(
+        "survived ~ .", frame, method="controlburn", k=3, seed=1, forests=1, n_trees=10
+    ).predict(frame)
+    return time.process_time()
+
+
 def process_rows(size: Size, repeats: int) -> Iterator[Row]:
-    """Memory, compilation and the first call of a process."""
+    """Memory, compilation and the first call of a process of its own."""
     ours, peer = (
-        min(memory(size.rows, size.columns, ours=which) for _ in range(repeats))
+        min(in_process(memory, size.rows, size.columns, which) for _ in range(repeats))
         for which in (True, False)
     )
     yield Row("peak memory above the data, MB", ours, peer, 1.0)
     if size is QUICK:
         return
     with tempfile.TemporaryDirectory() as cache:
-        first, again = (first_calls(cache, whole=True) for _ in range(2))
+        own = {"TREESELECT_CACHE_DIR": cache}
+        first, again = (in_process(first_calls, True, **own) for _ in range(2))
         note = f"{first:.1f} s with imports and the work itself"
         yield Row("compilation of everything, CPU s", first - again, 1.0, 12.0, note)
-        first_calls(cache, whole=False)
-        warm = min(first_calls(cache, whole=False) for _ in range(repeats))
+        in_process(first_calls, False, **own)
+        warm = min(in_process(first_calls, False, **own) for _ in range(repeats))
         yield Row("first forests of a process, CPU s", warm, 1.0, 0.6)
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small data, no verdict")
-    parser.add_argument("--only", default="", help="groups of rows whose name has this word")
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    size, repeats = (QUICK, 1) if options.quick else (FULL, options.repeats)
-    groups = (
+GROUPS = {
+    group.__name__: group
+    for group in (
         boosting_rows, family_rows, binning_rows, forest_rows, rrf_rows, factor_rows, growth_rows,
-        process_rows,
-    )  # fmt: skip
+        sparse_rows, process_rows,
+    )
+}  # fmt: skip
+
+
+def main() -> None:
+    """Write the table."""
+    run = Run(__doc__, groups=GROUPS, repeats=3, quick={"repeats": 1})
+    rows = []
     load = os.getloadavg()[0]
-    print(f"load {load:.1f}; at most {repeats} runs of each in turn", flush=True)
-    print(f"{'row':38}{'ours':>9}{'peer':>9}{'ratio':>8}{'limit':>7}")
-    for group in groups:
-        if options.only not in group.__name__:
-            continue
-        for row in group(size, repeats):
+    for group in run.groups:
+        for row in GROUPS[group](run.pick(QUICK, FULL), run.repeats):
             ratio = row.ours / row.peer if row.peer else np.nan
-            late = ratio > row.limit  # no peer, no ratio
-            print(
-                f"{row.name:38}{row.ours:9.2f}{row.peer:9.2f}{ratio:8.3f}{row.limit:7.2f}"
-                f"  {'MISSED  ' if late else ''}{row.note}",
-                flush=True,
-            )
+            late = "MISSED" if ratio > row.limit else ""  # no peer, no ratio
+            rows.append({
+                "row": row.name, "ours": f"{row.ours:.2f}", "peer": f"{row.peer:.2f}",
+                "ratio": f"{ratio:.3f}", "limit": f"{row.limit:.2f}", "": late, "note": row.note,
+            })  # fmt: skip
+    run.table(
+        "engine",
+        rows,
+        f"Kernels of treeselect beside others, at most {run.repeats} runs of each in turn; load of"
+        f" the machine at the beginning {load:.1f}.",
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """All evidence, part by part: the programs of this folder that measure what the package claims.
 
     make evidence
-    python benchmarks/evidence.py [part ...] [--jobs 2] [--again] [--list]
+    python benchmarks/evidence.py [--parts noise ...] [--jobs 2] [--again] [--list]
 
 Each part (``parts.py``) is one question and the programs that answer it. They write their tables
 and figures to ``results`` and ``papers/results``; the last lines of a program that fails are
@@ -17,7 +17,6 @@ Exits 1 if a program failed. A part whose peers are not installed is left out, a
 
 from __future__ import annotations
 
-import argparse
 import ast
 import hashlib
 import importlib.util
@@ -30,15 +29,16 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
+from harness import Run
 from parts import PARTS, PRINTED, Part
-from tables import RESULTS, with_earlier, write_table
 
 import treeselect
 from treeselect.writing import write_file
 
 FOLDER = Path(__file__).resolve().parent
+CLOCKS = ("CPU min", "wall min")
 
 
 # --- what ran ----------------------------------------------------------------------------------
@@ -52,13 +52,12 @@ def code_of(path: Path) -> bytes:
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            node.body = [line for line in body if not _is_text(line)]  # type: ignore[attr-defined]
+            node.body = [line for line in body if not isinstance(line, ast.Expr) or _acts(line)]
     return ast.unparse(tree).encode()
 
 
-def _is_text(line: ast.AST) -> bool:
-    value = getattr(line, "value", None)
-    return isinstance(line, ast.Expr) and isinstance(getattr(value, "value", None), str)
+def _acts(line: ast.Expr) -> bool:
+    return not isinstance(getattr(line.value, "value", None), str)
 
 
 def fingerprint(paths: Iterable[Path]) -> str:
@@ -122,17 +121,15 @@ def _children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def run(program: str, jobs: int, folder: Path) -> dict[str, float] | None:
+def minutes_of(program: str, jobs: int, folder: Path) -> dict[str, float] | None:
     """CPU and wall minutes of a program, in a process of its own; None if it failed."""
     command = [sys.executable, *shlex.split(program.format(jobs=jobs))]
     command[1] = str(FOLDER / command[1])
     print("$", program.format(jobs=jobs), flush=True)
     cpu, wall = _children(), time.monotonic()
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    minutes = {
-        "CPU min": round((_children() - cpu) / 60, 2),
-        "wall min": round((time.monotonic() - wall) / 60, 2),
-    }
+    spent = (_children() - cpu) / 60, (time.monotonic() - wall) / 60
+    minutes = {clock: round(value, 2) for clock, value in zip(CLOCKS, spent, strict=True)}
     name = Path(shlex.split(program)[0])
     if name.name in PRINTED:
         write_file(folder / f"{name.stem}.txt", done.stdout)
@@ -144,16 +141,7 @@ def run(program: str, jobs: int, folder: Path) -> dict[str, float] | None:
     return minutes
 
 
-def earlier(folder: Path) -> dict[str, dict[str, object]]:
-    """Rows of finished programs."""
-    path = folder / "evidence.csv"
-    if not path.exists():
-        return {}
-    rows = pd.read_csv(path, dtype={"code": str}).to_dict("records")
-    return {str(row["program"]): {str(k): v for k, v in row.items()} for row in rows}
-
-
-def run_part(part: Part, *, jobs: int, again: bool, folder: Path) -> bool:
+def run_part(part: Part, run: Run) -> bool:
     """Whether all programs of a part have finished, now or earlier."""
     lacking = missing(part)
     if lacking:
@@ -162,85 +150,62 @@ def run_part(part: Part, *, jobs: int, again: bool, folder: Path) -> bool:
     good = True
     for program in part.programs:
         code = code_behind(program)
-        if not again and earlier(folder).get(program, {}).get("code") == code:
+        if not run.again and earlier(run).get(program, {}).get("code") == code:
             print(f"{part.name}: {program.split(' --jobs')[0]} is done")
             continue
-        minutes = run(program, jobs, folder)
+        minutes = minutes_of(program, run.jobs, run.results)
         if minutes is None:
             good = False
             continue
         row = {
-            "part": part.name,
-            "program": program,
-            "date": time.strftime("%Y-%m-%d"),
-            "version": treeselect.__version__,
-            "code": code,
-            "jobs": jobs,
-            **minutes,
-        }
-        with_earlier("evidence", pd.DataFrame([row]), by="program", quick=False, folder=folder)
+            "part": part.name, "program": program, "date": time.strftime("%Y-%m-%d"),
+            "version": treeselect.__version__, "code": code, "jobs": run.jobs, **minutes,
+        }  # fmt: skip
+        run.keep("evidence", row, by="program")
     return good
+
+
+def earlier(run: Run) -> dict[str, dict[str, Any]]:
+    """Rows of finished programs."""
+    rows = run.kept("evidence", text=("code",)).to_dict("records")
+    return {row["program"]: row for row in rows}
 
 
 # --- table -------------------------------------------------------------------------------------
 
 
-def table(folder: Path) -> pd.DataFrame:
+def table(run: Run) -> list[dict[str, object]]:
     """A line for each program: question, what ran, when, cost, and whether the code has changed."""
-    rows, lines = earlier(folder), []
+    rows, lines = earlier(run), []
     for part in PARTS:
         for number, program in enumerate(part.programs):
             row = rows.get(program)
             state = "no record" if row is None else str(row["date"])
             if row is not None and row["code"] != code_behind(program):
                 state += ", other code"
-            lines.append(
-                {
-                    "part": "" if number else part.name,
-                    "question": "" if number else part.question,
-                    "program": program.replace(" --jobs {jobs}", ""),
-                    "last run": state,
-                    "CPU min": "" if row is None else f"{row['CPU min']:.1f}",
-                    "wall min": "" if row is None else f"{row['wall min']:.1f}",
-                }
-            )
-    return pd.DataFrame(lines)
+            costs = {clock: "" if row is None else f"{row[clock]:.1f}" for clock in CLOCKS}
+            lines.append({
+                "part": "" if number else part.name, "question": "" if number else part.question,
+                "program": program.replace(" --jobs {jobs}", ""), "last run": state, **costs,
+            })  # fmt: skip
+    return lines
 
 
 def main() -> None:
     """Run the parts that are not done, and write the table."""
     names = [part.name for part in PARTS]
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(names))
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--again", action="store_true", help="also what is done")
-    parser.add_argument("--list", action="store_true", help="run nothing, write the table")
-    parser.add_argument("--quick", action="store_true", help="run and write nothing")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the rows")
-    options = parser.parse_args()
-    unknown = sorted(set(options.parts) - set(names))
-    if unknown:
-        parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(names)}")
-    idle = options.list or options.quick
-    asked = [part for part in PARTS if part.name in options.parts or not options.parts]
-    good = idle or all(
-        [
-            run_part(part, jobs=options.jobs, again=options.again, folder=options.results)
-            for part in asked
-        ]
-    )
-    found = table(options.results)
-    costs = pd.DataFrame(list(earlier(options.results).values()))
-    total = f" {costs['wall min'].sum() / 60:.1f} hours of wall time." if len(costs) else ""
-    write_table(
+    run = Run(__doc__, parts=names, again=False, list=False, jobs=os.cpu_count() or 1)
+    asked = [part for part in PARTS if part.name in run.parts and not (run.list or run.quick)]
+    good = all([run_part(part, run) for part in asked])
+    hours = sum(row["wall min"] for row in earlier(run).values()) / 60
+    run.table(
         "evidence",
-        found,
+        table(run),
         "The evidence for treeselect, part by part: when each program last ran, and what it cost."
         ' "Other code": package or program have changed since. Of a program without a record, the'
         " results that stand were written by a run of its own. `truth.py`, `shootout.py` and"
-        f" `holds.py` run only the rows that lack, and their cost is that of these.{total}",
-        quick=options.quick,
-        folder=options.results,
+        f" `holds.py` run only the rows that lack, and their cost is that of these."
+        f"{f' {hours:.1f} hours of wall time.' if hours else ''}",
     )
     raise SystemExit(0 if good else 1)
 

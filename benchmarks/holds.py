@@ -3,7 +3,7 @@
     python benchmarks/holds.py [--quick] [--jobs 2] [--simulations 200] [--methods lasso ...]
                                [--parts line folds nested noise counts resamples]
 
-200 simulations for each method (a row of ``results/holds.csv``, which is not run again).
+200 simulations for each method, a row that is not run again.
 
 line       200 rows of 12 independent normal columns, y = x1 + 0.7 x2 + 0.4 x3 + noise of deviation
            1. Since columns are independent, a coefficient is the same in every model, so that the
@@ -38,7 +38,7 @@ resamples  the data of line with 40 columns; only methods that take less than 0.
              false, 0.8   mean number of false terms selected in 80 % of the pairs, and the mean of
                           the bound ``pfer(0.8)``
 
-``conditional.py`` has the p-values of ``conditional_importance()``. Brackets are 95 % intervals by
+``prediction.py`` has the p-values of ``conditional_importance()``. Brackets are 95 % intervals by
 Clopper and Pearson, or standard errors of means.
 """
 
@@ -48,9 +48,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from forms import FORMS, told
+from harness import FORMS, Run, mean_and_error, shown, signed, told
 from scipy.stats import beta as beta_distribution
-from tables import arguments, mean_and_error, run_all, signed, with_earlier, write_table
 
 import treeselect
 from treeselect.designs.families import area_under_curve
@@ -230,14 +229,7 @@ def resamples(method: str, seed: int, n_rows: int) -> dict[str, object]:
     }
 
 
-PARTS = {
-    "line": line,
-    "folds": folds,
-    "nested": nested,
-    "noise": noise,
-    "counts": counts,
-    "resamples": resamples,
-}
+PARTS = {part.__name__: part for part in (line, folds, nested, noise, counts, resamples)}
 
 
 def one(part: str, method: str, seed: int, n_rows: int) -> dict[str, object]:
@@ -271,13 +263,8 @@ def summary(part: str, method: str, found: list[dict[str, object]]) -> dict[str,
             hits, n = np.sum(values, axis=0)
             row[name] = _share(int(hits), int(n))
         else:
-            mean, error = mean_and_error(values)
-            digits = 3 if "bias" in name else 2
-            row[name] = (
-                signed(mean, error, 3)
-                if "bias" in name
-                else f"{mean:.{digits}f} ({error:.{digits}f})"
-            )
+            told_as, digits = (signed, 3) if "bias" in name else (shown, 2)
+            row[name] = told_as(*mean_and_error(values), digits)
     return row
 
 
@@ -308,39 +295,23 @@ INTRO = {
 
 def main() -> None:
     """Write the tables."""
-    parser = arguments(__doc__)
-    parser.add_argument("--simulations", type=int, default=200)
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
-    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
-    options = parser.parse_args()
-    path = options.results / "holds.csv"
-    known = set(pd.read_csv(path)["run"]) if path.exists() and not options.quick else set()
-    quick_rows = []
-    for part in options.parts:
-        own = [name for name in options.methods if name in ALONE.get(part, METHODS)]
+    run = Run(__doc__, simulations=200, methods=METHODS, parts=PARTS, quick={"simulations": 1})
+    known = run.stands("holds")
+    for part in run.parts:
+        own = [name for name in run.methods if name in ALONE.get(part, METHODS)]
         own = list(ALONE["nested"]) if part == "nested" else own
-        for method in ALONE.get(part, ("stepwise",))[-1:] if options.quick else own:
-            if f"{part}, {method}" in known:
-                continue
-            seeds = range(1 if options.quick else options.simulations)
-            calls = [(part, method, seed, 100 if options.quick else 200) for seed in seeds]
-            row = summary(part, method, run_all(one, calls, options.jobs))
-            if options.quick:
-                quick_rows.append(row)
-            else:
-                frame = pd.DataFrame([row])
-                with_earlier("holds", frame, by="run", quick=False, folder=options.results)
-    rows = pd.DataFrame(quick_rows) if options.quick else pd.read_csv(path)
+        for method in ALONE.get(part, ("stepwise",))[-1:] if run.quick else own:
+            if f"{part}, {method}" not in known:
+                seeds = range(run.simulations)
+                calls = [(part, method, seed, run.pick(100, 200)) for seed in seeds]
+                run.keep("holds", summary(part, method, run.map(one, calls)))
+    rows = run.kept("holds", text=True)
     for part, words in INTRO.items():
-        mine = rows[rows["part"] == part].dropna(axis=1, how="all")
+        mine = rows[rows["part"] == part].drop(columns=["run", "part"])
+        mine = mine.loc[:, (mine != "").any()]
         if len(mine):
-            write_table(
-                f"holds_{part}",
-                mine.drop(columns=["run", "part"]).fillna(""),
-                f"treeselect, {words}. In brackets 95 % intervals or (standard errors).",
-                quick=options.quick,
-                folder=options.results,
-            )
+            intro = f"treeselect, {words}. In brackets 95 % intervals or (standard errors)."
+            run.table(f"holds_{part}", mine, intro)
 
 
 if __name__ == "__main__":

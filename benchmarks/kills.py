@@ -1,24 +1,22 @@
 """A call that is killed again and again by SIGKILL: is a finished piece ever lost?
 
-    python benchmarks/kills.py [--quick] [--kills 50] [--runs 4] [--seed 1] [--results FOLDER]
+    python benchmarks/kills.py [--quick] [--kills 50] [--runs 4] [--seed 1]
 
 ``fit.resample(..., checkpoint=FOLDER)`` runs in a process that is killed after up to 40 pieces and
 up to a tenth of a second, in half of the cases with its worker processes, and is begun again with
 one or two processes at a time; after the last kill it is left alone until all resamples are done.
-Checked after each kill: files that were there are there, byte
-by byte; none is damaged. Checked at the end of each run: no piece that had been told as finished
-was done again, and the selections are those of a call that nobody disturbed.
+Checked after each kill: files that were there are there, byte by byte; none is damaged. Checked at
+the end of each run: no piece that had been told as finished was done again, and the selections are
+those of a call that nobody disturbed.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -27,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tables import RESULTS, write_table
+from harness import Run, child, in_process
 
 import treeselect
 
@@ -48,8 +46,8 @@ def fitted(seed):
 
 
 def life(folder, seed, n, n_jobs):
-    """One life of the process: tells each piece in a file, and prints when it begins and ends."""
-    fit = fitted(seed)
+    """Selections of one life of the process, which tells each piece in a file."""
+    fit, folder = fitted(seed), Path(folder)
     told = os.open(folder / "told", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def tell(piece):
@@ -58,15 +56,14 @@ def life(folder, seed, n, n_jobs):
 
     print("begins", flush=True)
     found = fit.resample(n, n_jobs=n_jobs, checkpoint=folder / "saved", on_piece=tell)
-    print(json.dumps(found.stability.selected.astype(int).tolist()), flush=True)
+    return found.stability.selected.astype(int).tolist()
 
 
 def one_life(folder, seed, n, n_jobs, rng):
     """What a life printed at its end; None if it was killed."""
-    command = [sys.executable, "-W", "error", __file__, "--life", str(folder), str(seed), str(n)]
-    process = subprocess.Popen(
-        [*command, str(n_jobs)], stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
+    python, *rest = child(life, str(folder), seed, n, n_jobs)
+    command = [python, "-W", "error", *rest]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stdout.readline() == "begins\n"
     enough = n_told(folder) + rng.integers(0, MOST_PIECES)
     while process.poll() is None and n_told(folder) < enough:
@@ -81,7 +78,7 @@ def one_life(folder, seed, n, n_jobs, rng):
             with contextlib.suppress(ProcessLookupError):  # workers wait for minutes for another
                 os.killpg(process.pid, signal.SIGKILL)
     said = process.communicate()[0]
-    return json.loads(said) if process.returncode == 0 else None
+    return json.loads(said.splitlines()[-1]) if process.returncode == 0 else None
 
 
 def n_told(folder):
@@ -106,13 +103,7 @@ def one_run(seed, n, most_kills, most_jobs):
                 found = one_life(folder, seed, n, n_jobs, rng)
                 row["kills"] += found is None
             else:
-                life_to_the_end = subprocess.run(
-                    [sys.executable, __file__, "--life", str(folder), str(seed), str(n), "1"],
-                    capture_output=True,
-                    text=True,
-                    check=True,
-                )
-                found = json.loads(life_to_the_end.stdout.splitlines()[1])
+                found = in_process(life, str(folder), seed, n, 1)
             after = files_of(folder)
             row["files lost or changed"] += sum(after.get(k) != v for k, v in before.items())
             row["files damaged"] += sum(not is_whole(content) for content in after.values())
@@ -138,41 +129,28 @@ def is_whole(content):
 
 def main():
     """Write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="one kill, nothing written")
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--runs", type=int, default=4, help="side by side, which share the kills")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
-    parser.add_argument("--life", nargs=4, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.life:
-        folder, seed, n, n_jobs = options.life
-        life(Path(folder), int(seed), int(n), int(n_jobs))
-        return
-    kills, runs, n, most_jobs = (
-        (1, 1, 60, 1) if options.quick else (options.kills, options.runs, 400, 2)
-    )
-    quotas = [kills // runs + (i < kills % runs) for i in range(runs)]
-    seeds = [options.seed + i for i in range(runs)]
-    with ThreadPoolExecutor(runs) as pool:
-        rows = list(pool.map(one_run, seeds, [n] * runs, quotas, [most_jobs] * runs))
+    quick = {"kills": 1, "runs": 1}
+    run = Run(__doc__, kills=50, runs=4, seed=1, quick=quick)  # runs side by side share the kills
+    n, most_jobs = run.pick((60, 1), (400, 2))
+    quotas = [run.kills // run.runs + (i < run.kills % run.runs) for i in range(run.runs)]
+    with ThreadPoolExecutor(run.runs) as pool:
+        calls = [(run.seed + i, n, quota, most_jobs) for i, quota in enumerate(quotas)]
+        rows = list(pool.map(lambda call: one_run(*call), calls))
     names = (
         "kills", "resamples", "resamples that differ", "pieces done twice",
         "files lost or changed", "files damaged", "parts left",
     )  # fmt: skip
-    table = pd.DataFrame([{"run": str(i + 1), **{name: row[name] for name in names}}
-                          for i, row in enumerate(rows)])  # fmt: skip
-    total = {name: table[name].sum() for name in names}
-    table = pd.concat([table, pd.DataFrame([{"run": "all", **total}])], ignore_index=True)
-    write_table(
+    rows.append(total := sum(rows, Counter()))
+    told = [*map(str, range(1, len(rows))), "all"]
+    run.table(
         "kills",
-        table,
+        [
+            {"run": text, **{name: row[name] for name in names}}
+            for text, row in zip(told, rows, strict=True)
+        ],
         f"treeselect, {total['kills']} kills by SIGKILL at random moments of"
         f" fit.resample({n}, checkpoint=FOLDER), with 1 or 2 processes, {ROWS} rows x {COLUMNS}"
         " columns, mrmr. A part is what a killed process was writing; it is removed in time.",
-        quick=options.quick,
-        folder=options.results,
     )
 
 

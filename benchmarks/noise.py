@@ -7,9 +7,6 @@ learned, and the AUC on new rows is 0.5. Nested: the whole selection, with k by 
 error rule from three inner folds, is repeated in each of five folds, as ``performance()`` does.
 Outside: ten columns are selected on all rows, and the same five folds judge the last model on
 these columns; what it is above one half is the price of looking at the held-out rows.
-
-A row of the table per method; those of methods that are not run again stay as they are, and
-``--methods`` without a name only writes the table anew.
 """
 
 from __future__ import annotations
@@ -19,15 +16,7 @@ import time
 
 import numpy as np
 import pandas as pd
-from tables import (
-    arguments,
-    mean_and_error,
-    options_text,
-    run_all,
-    shown,
-    with_earlier,
-    write_table,
-)
+from harness import Run, cell, means, options_text, sorted_rows
 
 import treeselect
 from treeselect.algorithms.task import Task
@@ -41,17 +30,11 @@ METHODS = tuple(treeselect.methods()["method"])
 OUTER, INNER, SIZE = 5, 3, 10
 
 REDUCED = {
-    "rrf": {"n_trees": 30},
-    "grrf": {"n_trees": 30},
-    "rboost": {"n_trees": 5},
-    "gbfs": {"n_trees": 20, "prune": False},
-    "rfe": {"n_trees": 50},
-    "varselrf": {"n_trees": 100},
-    "boruta": {"n_trees": 50, "max_rounds": 20},
-}
+    "rrf": {"n_trees": 30}, "grrf": {"n_trees": 30}, "rboost": {"n_trees": 5},
+    "gbfs": {"n_trees": 20, "prune": False}, "rfe": {"n_trees": 50},
+    "varselrf": {"n_trees": 100}, "boruta": {"n_trees": 50, "max_rounds": 20},
+}  # fmt: skip
 """Options of methods that would take hours otherwise; the others have their defaults."""
-
-QUICK = ("importance", "mrmr")
 
 
 def noise(seed, n_rows, n_columns):
@@ -87,73 +70,43 @@ def one_set(method, seed, n_rows, n_columns, size):
     return np.mean(nested), np.mean(outside), np.mean(sizes), seconds
 
 
-def line_of(method, results):
-    """The row of a method in the results."""
-    nested, outside, sizes, seconds = zip(*results, strict=True)
-    return {
-        "method": method,
-        "options": options_text(REDUCED.get(method, {})),
-        "sets": len(results),
-        "nested": mean_and_error(nested)[0],
-        "nested s.e.": mean_and_error(nested)[1],
-        "outside": mean_and_error(outside)[0],
-        "outside s.e.": mean_and_error(outside)[1],
-        "k": np.mean(sizes),
-        "CPU s": np.mean(seconds),
-    }
-
-
 def table_of(summary):
     """The lines to print, in the registry's order."""
-    place = {name: i for i, name in enumerate(METHODS)}
-    summary = summary.sort_values("method", key=lambda names: names.map(place))
-    lines = []
-    for row in summary.to_dict("records"):
-        away = abs(row["nested"] - 0.5)
-        lines.append(
-            {
-                "method": row["method"],
-                "options": row["options"],
-                "data sets": row["sets"],
-                "nested AUC": shown(row["nested"], row["nested s.e."], 3),
-                "within 3 s.e. of 0.5": "yes" if away <= 3 * row["nested s.e."] else "no",
-                "mean k inside": f"{row['k']:.1f}",
-                "AUC, selected outside": shown(row["outside"], row["outside s.e."], 3),
-                "above 0.65": "yes" if row["outside"] > 0.65 else "no",
-                "CPU s per set": f"{row['CPU s']:.1f}",
-            }
-        )
-    return pd.DataFrame(lines)
+    return [
+        {
+            "method": row["method"],
+            "options": row["options"],
+            "data sets": row["sets"],
+            "nested AUC": cell(row, "nested", 3),
+            "within 3 s.e. of 0.5": "yes"
+            if abs(row["nested"] - 0.5) <= 3 * row["nested s.e."]
+            else "no",
+            "mean k inside": f"{row['k']:.1f}",
+            "AUC, selected outside": cell(row, "outside", 3),
+            "above 0.65": "yes" if row["outside"] > 0.65 else "no",
+            "CPU s per set": f"{row['CPU s']:.1f}",
+        }
+        for row in sorted_rows(summary, method=METHODS).to_dict("records")
+    ]
 
 
 def main():
     """Write the table."""
-    parser = arguments(__doc__)
-    parser.add_argument("--sets", type=int, default=20, help="number of data sets")
-    parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=METHODS)
-    options = parser.parse_args()
-    n_rows, n_columns, size = (40, 4, 2) if options.quick else (200, 500, SIZE)
-    summary = pd.DataFrame()
-    for method in QUICK if options.quick else options.methods:
-        n_sets = 2 if options.quick else options.sets
-        calls = [(method, seed, n_rows, n_columns, size) for seed in range(n_sets)]
-        line = pd.DataFrame([line_of(method, run_all(one_set, calls, options.jobs))])
-        if options.quick:
-            summary = pd.concat([summary, line], ignore_index=True)
-        else:
-            with_earlier("noise", line, by="method", quick=False, folder=options.results)
-    if not options.quick:
-        summary = pd.read_csv(options.results / "noise.csv")
-    write_table(
+    run = Run(__doc__, methods=METHODS, sets=20, quick={"methods": ("mrmr",), "sets": 2})
+    n_rows, n_columns, size = run.pick((40, 4, 2), (200, 500, SIZE))
+    for method in run.methods:
+        calls = [(method, seed, n_rows, n_columns, size) for seed in range(run.sets)]
+        line = means(("nested", "outside", "k", "CPU s"), run.map(one_set, calls))
+        line = {"options": options_text(REDUCED.get(method, {})), "sets": run.sets, **line}
+        run.keep("noise", {"method": method, **line}, by="method")
+    run.table(
         "noise",
-        table_of(summary),
+        table_of(run.kept("noise")),
         f"treeselect on pure noise: {n_rows} rows, {n_columns} normal columns, random labels; means"
         " over data sets with their standard errors. Nested: the selection, with"
         f' `k="1se"` from {INNER} inner folds, is repeated in each of {OUTER} folds. Selected'
         f" outside: {size} columns from all rows, the same {OUTER} folds judge the last model on"
         " them.",
-        quick=options.quick,
-        folder=options.results,
     )
 
 

@@ -5,9 +5,8 @@
 Writes the report of each set into a folder, takes pictures of it at 400 and 1280 pixels (dark, too)
 and as PDF with headless Chromium, and measures: the CPU seconds of writing (least of three), the
 size, the pages of the PDF, and at 400, 500, 768 and 1280 pixels the labels that leave their figure,
-cross one another or hang over the page, and the words of a card that are split. A row of the
-results per set. Real sets are read from the folder in TREESELECT_DATA, by default ../shared/data;
-``--quick`` writes two of simulated data.
+cross one another or hang over the page, and the words of a card that are split. ``--quick`` writes
+one of simulated data.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tables import arguments, data_folder, with_earlier, write_table
+from harness import Run, in_turns, stored
 
 import treeselect
 from treeselect import datasets
@@ -40,91 +38,69 @@ _FLAGS = (
 )  # fmt: skip
 
 
+def fitted(formula, frame, *, judged=False, **options):
+    """A selection, and what else its page shows."""
+    options = {"resamples": 20, "seed": 1, "progress": False} | options
+    fit = treeselect.select(formula, frame, **options)
+    return fit, {"performance": fit.performance()} if judged else {}
+
+
+TITANIC = "survived ~ pclass + sex + age + sibsp + parch + fare + embarked"
+BURN = {"method": "controlburn"}
+
+
 def titanic():
-    frame = pd.read_parquet(data_folder() / "titanic_raw.parquet")
-    fit = treeselect.select(
-        "survived ~ pclass + sex + age + sibsp + parch + fare + embarked", frame,
-        method="controlburn", resamples=100, seed=1, progress=False,
-    )  # fmt: skip
-    return fit, {"performance": fit.performance()}
+    return fitted(TITANIC, stored("titanic_raw"), judged=True, resamples=100, **BURN)
 
 
 def titanic_correlated():
-    frame = pd.read_parquet(data_folder() / "titanic_correlated.parquet")
-    fit = treeselect.select(
-        "survived ~ .", frame, method="controlburn", resamples=100, seed=1, progress=False
-    )
-    return fit, {}
+    return fitted("survived ~ .", stored("titanic_correlated"), resamples=100, **BURN)
 
 
-def golub(method, k=5):
-    frame = pd.read_parquet(data_folder() / "gene" / "golub.parquet")
-    fit = treeselect.select(
-        "target ~ .", frame, method=method, k=k, resamples=20, seed=1, progress=False
-    )
-    return fit, {}
+def golub(method):
+    return fitted("target ~ .", stored("gene/golub"), method=method, k=5)
 
 
 def adult():
-    frame = pd.read_parquet(data_folder() / "adult.parquet").sample(4000, random_state=1)
-    fit = treeselect.select(
-        "income ~ . - fnlwgt", frame, method="controlburn", resamples=20, seed=1, progress=False
-    )
-    return fit, {}
+    return fitted("income ~ . - fnlwgt", stored("adult").sample(4000, random_state=1), **BURN)
 
 
 def german():
-    frame = pd.read_parquet(data_folder() / "german_credit.parquet")
+    frame = stored("german_credit")
     names = [name for name in frame.columns if name != "target"]
     groups = {"money": [name for name in names if "account" in name or "status" in name][:2]}
-    fit = treeselect.select(
-        "target ~ .", frame, method="gbfs", groups=groups, costs={"money": 5},
-        resamples=20, seed=1, progress=False,
-    )  # fmt: skip
-    return fit, {}
+    return fitted("target ~ .", frame, method="gbfs", groups=groups, costs={"money": 5})
 
 
 def abalone():
-    frame = pd.read_parquet(data_folder() / "abalone.parquet").sample(1500, random_state=1)
+    frame = stored("abalone").sample(1500, random_state=1)
     numbers = [name for name in frame.columns if name not in ("rings", "sex")]
     terms = " + ".join(f"bs({name}, df=4)" for name in numbers)
-    fit = treeselect.select(f"rings ~ sex + {terms}", frame, resamples=20, seed=1, progress=False)
-    return fit, {"performance": fit.performance()}
+    return fitted(f"rings ~ sex + {terms}", frame, judged=True)
 
 
 def multiclass():
-    frame = pd.read_parquet(data_folder() / "waveform21.parquet").sample(1000, random_state=1)
+    frame = stored("waveform21").sample(1000, random_state=1)
     frame["target"] = "wave " + frame["target"].astype(str)
-    fit = treeselect.select("target ~ .", frame, k=4, resamples=20, seed=1, progress=False)
-    return fit, {"performance": fit.performance()}
+    return fitted("target ~ .", frame, judged=True, k=4)
 
 
 def counts():
-    frame = pd.read_parquet(data_folder() / "abalone.parquet").sample(1000, random_state=1)
-    fit = treeselect.select(
-        "rings ~ . + sex:length", frame, family="poisson", resamples=20, seed=1, progress=False
-    )
-    return fit, {}
+    frame = stored("abalone").sample(1000, random_state=1)
+    return fitted("rings ~ . + sex:length", frame, family="poisson")
 
 
 def survival():
     frame = datasets.load_gbsg2()
     event = next(name for name in ("cens", "event", "status") if name in frame)
     others = " + ".join(name for name in frame if name not in ("time", event))
-    fit = treeselect.select(
-        f"Surv(time, {event}) ~ {others}", frame, resamples=20, seed=1, progress=False
-    )
-    return fit, {"performance": fit.performance()}
+    return fitted(f"Surv(time, {event}) ~ {others}", frame, judged=True)
 
 
 def comparison():
-    frame = pd.read_parquet(data_folder() / "titanic_raw.parquet")
-    found = treeselect.compare(
-        "survived ~ pclass + sex + age + sibsp + parch + fare + embarked", frame,
-        methods=["exchange", "controlburn", "rrf", "grrf", "gbfs", "lasso"], seed=1,
-        progress=False,
-    )  # fmt: skip
-    return found, {}
+    methods = ["exchange", "controlburn", "rrf", "grrf", "gbfs", "lasso"]
+    frame = stored("titanic_raw")
+    return treeselect.compare(TITANIC, frame, methods=methods, seed=1, progress=False), {}
 
 
 def hostile():
@@ -141,31 +117,19 @@ def hostile():
             "quotes ' & \"more\"": rng.standard_normal(n),
     })  # fmt: skip
     frame["y"] = frame.iloc[:, 0] + (frame.iloc[:, 2] == "a") + rng.standard_normal(n)
-    fit = treeselect.select("y ~ .", frame, k=3, resamples=10, seed=1, progress=False)
-    return fit, {}
+    return fitted("y ~ .", frame, k=3, resamples=10)
 
 
 def friedman():
-    made = datasets.simulate_friedman(200, seed=1)
-    fit = treeselect.select("y ~ .", made.data, k=3, resamples=5, seed=1, progress=False)
-    return fit, {}
+    return fitted("y ~ .", datasets.simulate_friedman(200, seed=1).data, k=2, resamples=2)
 
 
 SETS = {
-    "titanic": titanic,
-    "titanic_correlated": titanic_correlated,
-    "golub, grrf": lambda: golub("grrf"),
-    "golub, controlburn": lambda: golub("controlburn"),
-    "adult": adult,
-    "german": german,
-    "abalone": abalone,
-    "multiclass": multiclass,
-    "counts": counts,
-    "survival": survival,
-    "comparison": comparison,
-    "hostile": hostile,
-}
-QUICK = {"friedman": friedman, "hostile": hostile}
+    "titanic": titanic, "titanic_correlated": titanic_correlated,
+    "golub, grrf": lambda: golub("grrf"), "golub, controlburn": lambda: golub("controlburn"),
+    "adult": adult, "german": german, "abalone": abalone, "multiclass": multiclass,
+    "counts": counts, "survival": survival, "comparison": comparison, "hostile": hostile,
+}  # fmt: skip
 
 _MEASURE = """
 <script>
@@ -262,19 +226,12 @@ def pictures(page, folder, height=6000):
     return len(re.findall(rb"/Type\s*/Page[^s]", pdf.read_bytes()))
 
 
-def one_case(name, make, folder, is_seen):
+def one_case(name, make, folder, runs, is_seen):
     """The row of a set; pages that are seen are those that a browser has shown."""
     found, beside = make()
     page = folder / f"{name.replace(', ', '_')}.html"
-    seconds = []
-    for _ in range(3):
-        begin = time.process_time()
-        found.report(page, **beside)
-        seconds.append(time.process_time() - begin)
-    row = {
-        "report": name, "CPU s": round(min(seconds), 2),
-        "kB": round(page.stat().st_size / 1000),
-    }  # fmt: skip
+    seconds, _ = in_turns({name: lambda: found.report(page, **beside)}, runs)[name]
+    row = {"report": name, "CPU s": round(seconds, 2), "kB": round(page.stat().st_size / 1000)}
     if is_seen:
         row["pages"] = pictures(page, folder)
         wrong = faults(page)
@@ -286,26 +243,18 @@ def one_case(name, make, folder, is_seen):
 
 def main():
     """Write the pages and the table."""
-    parser = arguments(__doc__)
-    parser.add_argument("--sets", nargs="+", choices=SETS)
-    parser.add_argument("--pages", type=Path, help="folder of the pages, else a temporary one")
-    options = parser.parse_args()
-    sets = QUICK if options.quick else SETS
-    folder = options.pages or Path(tempfile.mkdtemp())
+    run = Run(__doc__, sets=SETS, pages=None, quick={"sets": ("friedman",)})
+    folder = Path(run.pages or tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
-    summary = pd.DataFrame(
-        [
-            one_case(name, sets[name], folder, is_seen=not options.quick and bool(browser()))
-            for name in options.sets or sets
-        ]
-    )
-    write_table(
+    for name in run.sets:
+        make = friedman if run.quick else SETS[name]
+        seen = not run.quick and bool(browser())
+        run.keep("pages", one_case(name, make, folder, run.pick(1, 3), seen), by="report")
+    run.table(
         "pages",
-        with_earlier("pages", summary, by="report", quick=options.quick, folder=options.results),
+        run.kept("pages", text=True),
         "treeselect, reports: CPU seconds of writing, size, pages of the PDF, and labels that leave"
         " their figure, cross one another or hang over the page at 400, 768 and 1280 pixels.",
-        quick=options.quick,
-        folder=options.results,
     )
     print(f"Pages in {folder}.")
 

@@ -8,14 +8,8 @@ from typing import NamedTuple
 class Part(NamedTuple):
     """Programs that answer one question.
 
-    Attributes
-    ----------
-    name : str
-    question : str
-    programs : tuple of str
-        Command lines beneath this folder; ``{jobs}`` is the number of processes.
-    needs : tuple of str
-        Modules and commands without which the part is left out.
+    Programs are command lines beneath this folder, ``{jobs}`` the number of processes; without the
+    modules and commands that a part needs it is left out.
     """
 
     name: str
@@ -73,7 +67,7 @@ PARTS = (
             "truth.py --fixed --missing --jobs {jobs}",
             "truth.py --missing --jobs {jobs}",
             "truth.py --peers --missing --jobs {jobs}",
-            "truth_ranking.py",
+            "truth.py --rank",
         ),
     ),
     Part(
@@ -100,11 +94,6 @@ PARTS = (
         ("lightgbm",),
     ),
     Part(
-        "steadiness",
-        "Does another seed, or another sample, select the same?",
-        ("steadiness.py --jobs {jobs}",),
-    ),
-    Part(
         "survival",
         "Is the selection right for right-censored times?",
         ("survival.py --jobs {jobs}",),
@@ -117,30 +106,19 @@ PARTS = (
     Part(
         "prediction",
         "Are predictions calibrated, and their intervals as wide as they should be?",
-        (
-            "calibration.py --jobs {jobs}",
-            "intervals.py --jobs {jobs}",
-            "monotone.py --jobs {jobs}",
-            "conditional.py --jobs {jobs}",
-        ),
+        ("prediction.py --jobs {jobs}",),
         ("lightgbm", "hidimstat"),
     ),
     Part(
         "engine",
         "Are the kernels as fast as the best of others?",
-        ("engine.py", "controlburn.py", "encode.py", "seconds.py"),
+        ("engine.py",),
         ("lightgbm", "cvxpy"),
     ),
     Part(
         "whole",
         "How long do whole calls take, and how much memory?",
-        (
-            "whole.py --runs 1",
-            "scaling.py",
-            "comparison.py --jobs 1 2",
-            "spreading.py --rounds 1",
-            "model_files.py",
-        ),
+        ("whole.py --runs 1", "scaling.py", "spreading.py --rounds 1"),
         ("lightgbm",),
     ),
     Part(
@@ -154,9 +132,8 @@ PARTS = (
 ELSEWHERE = {
     "beyond_memory.py": "needs a folder for files that are larger than memory",
     "pages.py": "needs Chromium",
-    "main_job.py": "a short look at one job",
 }
 """Programs that belong to no part, and why."""
 
-PRINTED = ("engine.py", "controlburn.py", "encode.py", "hostile.py")
+PRINTED = ("hostile.py",)
 """Programs that write no table: what they print is kept as ``results/NAME.txt``."""

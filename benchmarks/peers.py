@@ -4,26 +4,109 @@
 
 Each function takes a frame, the name of its response, the kind of response ("binomial",
 "multinomial" or "gaussian"), and a seed; it returns names of columns, best first. Methods that
-select a set return fewer names than there are columns. A column of text is one unit: its indicator
-columns (``coding.py``) are summed, or enter together. Methods that give a set are ranked by their
-own statistic, as their docstrings say. Those of R are called in ``r_peers.py``.
+select a set return fewer names than there are columns, ranked by their own statistic, as their
+docstrings say. A column of text is one unit: its indicator columns are summed, or enter together.
+Gaps are filled by the median, or are a level of their own.
 
-Python packages that are not among treeselect's own are pinned in ``benchmarks/requirements.txt``.
-``absent()`` says which methods cannot run here, and why.
+Python packages that are not among treeselect's own are pinned in ``benchmarks/requirements.txt``;
+those of R are called through ``shootout.R``, and looked up in R's usual library and in the folder
+that R_PEERS names. ``absent()`` says which methods cannot run here, and why.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
 import warnings
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import r_peers
-from coding import Coded, coded, coded_y, filled, is_number
 
 N_TREES = 200
+
+# --- data as numbers ---------------------------------------------------------------------------
+
+
+class Coded(NamedTuple):
+    """Numbers only: ``unit`` is the original column, of ``names``, behind each column of ``X``."""
+
+    X: np.ndarray
+    unit: np.ndarray
+    names: list
+    y: np.ndarray
+
+    def by_unit(self, values, join=np.add):
+        """One value per original column."""
+        found = np.full(len(self.names), 0.0 if join is np.add else -np.inf)
+        join.at(found, self.unit, np.asarray(values, dtype=float))
+        return found
+
+    def ranked(self, values, above=-np.inf):
+        """Names by their value, largest first; ties in the order of the columns."""
+        values = np.asarray(values, dtype=float)
+        order = np.argsort(-values, kind="stable")
+        return [self.names[j] for j in order if values[j] > above]
+
+    def columns_of(self, units):
+        """Coded columns of some units."""
+        return np.flatnonzero(np.isin(self.unit, units))
+
+
+def is_number(column):
+    """Whether a column is numeric (bool counts)."""
+    return pd.api.types.is_numeric_dtype(column)
+
+
+def filled(columns):
+    """The frame without gaps: medians, and a level of their own."""
+    parts = {}
+    for name, column in columns.items():
+        if is_number(column):
+            middle = column.median()
+            parts[name] = column.astype(float).fillna(0.0 if np.isnan(middle) else middle)
+        else:
+            parts[name] = column.astype(object).where(column.notna(), "(missing)").astype(str)
+    return pd.DataFrame(parts, index=columns.index)
+
+
+def coded_y(y, kind):
+    """The response as numbers, or as class codes from 0."""
+    if kind == "gaussian":
+        return y.to_numpy(dtype=float)
+    return pd.factorize(y, sort=True)[0]
+
+
+def coded(frame, response, kind, scaled=False):
+    """Coded columns, of unit variance with `scaled`."""
+    columns = filled(frame.drop(columns=response))
+    parts, unit = [], []
+    for j, column in enumerate(columns.to_dict("series").values()):
+        if is_number(column):
+            part = column.to_numpy()[:, None]
+        else:
+            part = pd.get_dummies(column).to_numpy(dtype=float)
+        parts.append(part)
+        unit += [j] * part.shape[1]
+    X = np.hstack(parts)
+    if scaled:
+        X = X - X.mean(axis=0)
+        deviation = X.std(axis=0)
+        X /= np.where(deviation > 0, deviation, 1.0)
+    return Coded(X, np.array(unit), list(columns), coded_y(frame[response], kind))
+
+
+def quiet():
+    """No warnings."""
+    return warnings.catch_warnings(action="ignore")
+
+
+# --- in Python ---------------------------------------------------------------------------------
 
 
 def _forest(kind, seed, n_trees=N_TREES, **options):
@@ -149,8 +232,7 @@ def group_lasso(frame, response, kind, seed):
         fitted = X @ w[: X.shape[1]]
         for s, share in enumerate(np.geomspace(0.98, 0.02, path.shape[1])):
             penalty = WeightedGroupL2(share * largest, weights, starts, indices)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with quiet():
                 w = np.asarray(solver.solve(X, y, datafit, penalty, w, fitted)[0]).copy()
             fitted = X @ w[: X.shape[1]] + (w[-1] if is_class else 0.0)
             path[:, s] += np.abs(w[: X.shape[1]])
@@ -181,8 +263,7 @@ def boruta(frame, response, kind, seed):
     data = coded(frame, response, kind)
     found = BorutaPy(_forest(kind, seed, 100, max_depth=7), n_estimators=100, max_iter=50,
                      random_state=seed)  # fmt: skip
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         found.fit(data.X, data.y)
         mean = np.nan_to_num(np.nanmean(found.importance_history_, axis=0))
     value = mean / max(mean.max(), 1e-300) + 2.0 * found.support_ + 1.0 * found.support_weak_
@@ -244,8 +325,7 @@ def ebm(frame, response, kind, seed):
     columns = columns.astype(dict.fromkeys(text, object))
     which = ExplainableBoostingRegressor if kind == "gaussian" else ExplainableBoostingClassifier
     model = which(interactions=0, outer_bags=4, n_jobs=1, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         model.fit(columns, coded_y(frame[response], kind))
     value = dict.fromkeys(columns, 0.0)
     value |= dict(zip(model.term_names_, model.term_importances(), strict=True))
@@ -259,8 +339,7 @@ def ipss(frame, response, kind, seed):
 
     data = coded(frame, response, kind)
     np.random.seed(seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         found = run(data.X, data.y.astype(float), selector="gb", n_jobs=1,
                     force_regression=kind == "multinomial")  # fmt: skip
     score = found["efp_scores"]
@@ -285,8 +364,7 @@ def abess(frame, response, kind, seed, most=25):
     X = data.X[:, varies]
     for size in [s for s in sizes if s <= max(groups) + 1]:
         model = which(support_size=size, group=groups, thread=1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             model.fit(X, data.y)
         found = np.abs(np.asarray(model.coef_, dtype=float))
         if found.ndim > 1:
@@ -310,28 +388,84 @@ def knockoffs(frame, response, kind, seed):
         (len(data.y), int(varies.sum()))
     )
     model = ModelXKnockoff(random_state=seed, n_jobs=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         model.fit_importance(X, data.y.astype(float))
     value = np.full(data.X.shape[1], -np.inf)
     value[varies] = np.asarray(model.importances_, dtype=float).reshape(-1, varies.sum()).mean(0)
     return data.ranked(data.by_unit(value, np.maximum))
 
 
+# --- in R --------------------------------------------------------------------------------------
+
+_SCRIPT = Path(__file__).parent / "shootout.R"
+
+R_PACKAGES = {
+    "l1": "glmnet", "ranger": "ranger", "ranger corrected": "ranger",
+    "randomForest": "randomForest", "RRF": "RRF", "GRRF": "RRF", "VSURF": "VSURF",
+    "varselrf": "varSelRF", "Boruta": "Boruta",
+}  # fmt: skip
+"""Methods of the R script and their packages."""
+
+
+def in_r(name, frame, response, kind, seed):
+    """A method of the R script; the time to write and read the CSV file counts.
+
+    glmnet and varSelRF are given indicator columns. Factors of more than 32 levels, which RRF does
+    not take (nor randomForest more than 53), are numbered by how frequent their levels are.
+    """
+    columns = filled(frame.drop(columns=response))
+    names = list(columns)
+    if name in ("RRF", "GRRF", "randomForest", "VSURF"):
+        for column in names:
+            if not is_number(columns[column]) and columns[column].nunique() > 32:
+                place = {level: i for i, level in enumerate(columns[column].value_counts().index)}
+                columns[column] = columns[column].map(place).astype(float)
+    columns = columns.set_axis([f"c{j}" for j in range(len(names))], axis=1)
+    unit = np.arange(len(names))
+    if name in ("l1", "varselrf"):  # they take numbers only
+        data = coded(frame, response, kind)
+        unit = data.unit
+        columns = pd.DataFrame(data.X, columns=[f"c{j}" for j in range(data.X.shape[1])])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "frame.csv"
+        columns.assign(y=coded_y(frame[response], kind)).to_csv(path, index=False)
+        done = subprocess.run(
+            ["Rscript", _SCRIPT, name, path, kind, str(seed)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip()[-300:])
+    order = [names[unit[int(word.removeprefix("c"))]] for word in done.stdout.split()]
+    return list(dict.fromkeys(order))
+
+
+@lru_cache
+def installed():
+    """Those of the script that R finds."""
+    if shutil.which("Rscript") is None:
+        return frozenset()
+    wanted = " ".join(sorted(set(R_PACKAGES.values())))
+    code = (
+        ".libPaths(c(Sys.getenv('R_PEERS'), .libPaths()));"
+        f"for (p in strsplit('{wanted}', ' ')[[1]])"
+        " if (nzchar(system.file(package = p))) cat(p, '')"
+    )
+    done = subprocess.run(
+        ["Rscript", "-e", code], capture_output=True, text=True, env=os.environ, check=False
+    )
+    return frozenset(done.stdout.split())
+
+
+# --- all ---------------------------------------------------------------------------------------
+
 _IN_PYTHON = {
-    "forest": (forest_importance, "sklearn"),
-    "permutation": (permutation, "sklearn"),
-    "RFE": (rfe, "sklearn"),
-    "group lasso": (group_lasso, "skglm"),
-    "mrmr_selection": (mrmr, "mrmr"),
-    "boruta": (boruta, "boruta"),
-    "lightgbm gain": (lightgbm_gain, "lightgbm"),
-    "lightgbm cegb": (lightgbm_cegb, "lightgbm"),
-    "EBM": (ebm, "interpret"),
-    "ipss": (ipss, "ipss"),
-    "abess": (abess, "abess"),
+    "forest": (forest_importance, "sklearn"), "permutation": (permutation, "sklearn"),
+    "RFE": (rfe, "sklearn"), "group lasso": (group_lasso, "skglm"),
+    "mrmr_selection": (mrmr, "mrmr"), "boruta": (boruta, "boruta"),
+    "lightgbm gain": (lightgbm_gain, "lightgbm"), "lightgbm cegb": (lightgbm_cegb, "lightgbm"),
+    "EBM": (ebm, "interpret"), "ipss": (ipss, "ipss"), "abess": (abess, "abess"),
     "knockoffs": (knockoffs, "hidimstat"),
-}
+}  # fmt: skip
 
 _SHOWN = {
     "l1": "L1 (glmnet)", "ranger": "ranger", "ranger corrected": "ranger, corrected",
@@ -343,14 +477,14 @@ _SHOWN = {
 }  # fmt: skip
 
 RANKS = {_SHOWN.get(name, name): call for name, (call, _) in _IN_PYTHON.items()}
-RANKS |= {_SHOWN[name]: partial(r_peers.in_r, name) for name in r_peers.PACKAGES}
+RANKS |= {_SHOWN[name]: partial(in_r, name) for name in R_PACKAGES}
 """The functions, by the names they have in tables."""
 
 _PACKAGE = {_SHOWN.get(name, name): package for name, (_, package) in _IN_PYTHON.items()}
-_R_PACKAGE = {_SHOWN[name]: package for name, package in r_peers.PACKAGES.items()}
+_R_PACKAGE = {_SHOWN[name]: package for name, package in R_PACKAGES.items()}
 
 
 def absent():
     """Methods that cannot run here, each with the package it lacks."""
     lacking = {n: p for n, p in _PACKAGE.items() if importlib.util.find_spec(p) is None}
-    return lacking | {n: p for n, p in _R_PACKAGE.items() if p not in r_peers.installed()}
+    return lacking | {n: p for n, p in _R_PACKAGE.items() if p not in installed()}

@@ -14,12 +14,11 @@ Columns are independent, or in blocks of ten that correlate by 0.5, where a neig
 that matters counts as false. A column that matters does so by a straight line, a bend, a step, a
 bowl or a bump, as much as the others on average; half of the variance of y is noise. Runs of the
 two packages follow each other, seed by seed; seconds are those of the processor. `peers` and
-`examples` need the package ipss; those that are not run stay as they are in the results.
+`examples` need the package ipss.
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
 import os
 import time
@@ -28,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tables import RESULTS, mean_and_error, shown, with_earlier, write_table
+from harness import Run, cell, means, sorted_rows
 
 import treeselect
 from treeselect.engine.threads import one_thread
@@ -250,61 +249,40 @@ def _both(x, y, selector, seed):
 
 
 def _line(part, case, form, results):
-    line = {"run": f"{part}, {case}, {form}", "part": part, "case": case, "form": form,
-            "seeds": len(results), "first": "", "each": ""}  # fmt: skip
-    for name, values in zip(("true", "false", "rate", "CPU s"), zip(*results, strict=True),
-                            strict=True):  # fmt: skip
-        line[name], line[f"{name} s.e."] = mean_and_error(values)
-    return line
+    return {
+        "run": f"{part}, {case}, {form}", "part": part, "case": case, "form": form,
+        "seeds": len(results), "first": "", "each": "",
+        **means(("true", "false", "rate", "CPU s"), results),
+    }  # fmt: skip
 
 
 def table_of(summary):
     """The lines to print."""
-    place = {name: i for i, name in enumerate(PARTS)}
-    summary = summary.sort_values("part", key=lambda names: names.map(place), kind="stable")
-    lines = []
-    for row in summary.to_dict("records"):
-        line = {name: row[name] for name in ("part", "case", "form", "seeds")}
-        for name, digits in (("true", 1), ("false", 1), ("rate", 3), ("CPU s", 1)):
-            line[name] = shown(row[name], row[f"{name} s.e."], digits)
-        lines.append(line | {"each seed": row["each"], "first": row["first"]})
-    return pd.DataFrame(lines)
+    digits = {"true": 1, "false": 1, "rate": 3, "CPU s": 1}
+    return [
+        {name: row[name] for name in ("part", "case", "form", "seeds")}
+        | {name: cell(row, name, n) for name, n in digits.items()}
+        | {"each seed": row["each"], "first": row["first"]}
+        for row in sorted_rows(summary, part=PARTS).to_dict("records")
+    ]
 
 
 def main():
     """Write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small data, nothing written")
-    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
-    parser.add_argument("--methods", nargs="+", default=list(FORMS), choices=list(FORMS))
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
-    options = parser.parse_args()
-    of_forms = functools.partial(methods, forms=options.methods)
-    run = {"rules": rules, "methods": of_forms, "peers": peers, "examples": examples}
-    lines = []
-    for part in options.parts:
-        for line in run[part](options.quick, options.seeds):
-            lines.append(line)
-            with_earlier(
-                "qvalues", pd.DataFrame([line]), by="run", quick=options.quick,
-                folder=options.results,
-            )  # fmt: skip
-    summary = pd.DataFrame(lines)
-    if not options.quick:
-        summary = pd.read_csv(options.results / "qvalues.csv", dtype={"each": str}).fillna(
-            {"each": "", "first": ""}
-        )
-    write_table(
+    run = Run(__doc__, parts=PARTS, methods=FORMS, seeds=3)
+    of_forms = functools.partial(methods, forms=run.methods)
+    parts = {"rules": rules, "methods": of_forms, "peers": peers, "examples": examples}
+    for part in run.parts:
+        for line in parts[part](run.quick, run.seeds):
+            run.keep("qvalues", line)
+    run.table(
         "qvalues",
-        table_of(summary),
+        table_of(run.kept("qvalues", text=("each", "first"))),
         "Terms at q = 0.1 by treeselect and by the package ipss 1.1.13: means over seeds with their"
         " standard errors. True: columns that matter (in the examples: all, nobody knows the"
         " truth); false: the others; rate: mean share of false ones, which should be at most 0.1"
         " (in blocks neither promises it: neighbours of a column that matters tell, too)."
         " What each part is stands in `benchmarks/qvalues.py`.",
-        quick=options.quick,
-        folder=options.results,
     )
 
 

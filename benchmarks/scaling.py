@@ -15,45 +15,27 @@ Each point is a run of ``whole.py``: in a process of its own, after the same cal
 ours and the peers' in turn, the least of the runs. Peers are LightGBM's gains and ranger's
 corrected impurity, each fitted again to its first five columns. An exponent is the slope of the
 logarithm of CPU seconds on that of the quantity, by least squares over all points but the first, in
-which fixed costs dominate; its standard error is that of the regression. A row of the results per
-point; those that are not run again stay as they are. Needs Linux.
+which fixed costs dominate; its standard error is that of the regression. Needs Linux.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import whole
-import whole_peers
-from tables import RESULTS, shown, with_earlier, write_table
-from whole import Case, long, of_fit, select, wide
+from harness import Run, in_process, shown, sorted_rows
+from matplotlib.figure import Figure
+from whole import Case, is_there, least, long, of_fit, select, taken, wide
 
-OURS, PEERS = "treeselect", ("lightgbm", "ranger")
+OURS = "treeselect"
 COLOURS = {OURS: "#1b6ca8", "lightgbm": "#767676", "ranger": "#b07a2f"}
 
 
 class Axis(NamedTuple):
-    """What grows.
-
-    Attributes
-    ----------
-    values : tuple of int
-    case : callable
-        The call at a value.
-    peers : dict of str to int
-        Peers, each with the largest value at which it is run.
-    clock : str
-        "CPU s" or "wall s".
-    """
+    """What grows: the call at each value, and peers with the largest value at which they run."""
 
     values: tuple[int, ...]
     case: Callable[[int], Case]
@@ -111,38 +93,26 @@ QUICK = {
 # --- runs --------------------------------------------------------------------------------------
 
 
-def measured(axis: str, value: int, who: str) -> dict[str, float]:
-    """A run in a process of its own."""
-    command = [sys.executable, __file__, "--run", json.dumps([axis, value, who])]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{axis}, {value}, {who}: {done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+def one_run(axis: str, value: int, who: str) -> dict[str, float]:
+    """What a call takes."""
+    return taken(AXES[axis].case(value), who)
 
 
-def points(name: str, axis: Axis, runs: int, *, peers: bool) -> list[dict[str, object]]:
+def points(name: str, run: Run) -> list[dict[str, object]]:
     """All rows of an axis."""
-    found = []
+    axis, found = (QUICK if run.quick else AXES)[name], []
     for value in axis.values:
-        there = [p for p, most in axis.peers.items() if value <= most and whole_peers.is_there(p)]
-        who_runs = [OURS, *there] if peers else [OURS]
-        best: dict[str, dict[str, float]] = {}
-        for _ in range(runs):
-            for who in who_runs:
-                done = measured(name, value, who)
-                if who not in best or done[axis.clock] < best[who][axis.clock]:
-                    best[who] = done
+        there = [p for p, most in axis.peers.items() if value <= most and is_there(p)]
+
+        def measure(who: str) -> dict[str, float]:
+            if run.quick:
+                return taken(axis.case(value), who)
+            return in_process(one_run, name, value, who)
+
+        best = least(measure, [OURS, *([] if run.no_peers else there)], run.runs, axis.clock)
         found += [
-            {
-                "point": f"{name}, {value}, {who}",
-                "axis": name,
-                "value": value,
-                "who": who,
-                "CPU s": round(one["CPU s"], 3),
-                "wall s": round(one["wall s"], 3),
-                "MB": round(one["MB"], 1),
-                "load": round(os.getloadavg()[0], 1),
-            }
+            {"point": f"{name}, {value}, {who}", "axis": name, "value": value, "who": who}
+            | {what: round(one[what], 3) for what in ("CPU s", "wall s", "MB", "load")}
             for who, one in best.items()
         ]
     return found
@@ -163,92 +133,53 @@ def exponent(values: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
     return float(slope), float(np.sqrt(rest @ rest / (len(x) - 2) / ((x - x.mean()) ** 2).sum()))
 
 
-def table_of(summary: pd.DataFrame) -> pd.DataFrame:
+def table_of(summary: pd.DataFrame) -> list[dict]:
     """A line for each quantity and program."""
     lines = []
     for (name, who), part in summary.groupby(["axis", "who"], sort=False):
-        part = part.sort_values("value")
         clock = AXES[name].clock if name in AXES else "CPU s"
         values, seconds = part["value"].to_numpy(float), part[clock].to_numpy(float)
         grows = "" if clock == "wall s" else shown(*exponent(values, seconds))
         if clock == "wall s":
             grows = ", ".join(f"{seconds[0] / s:.2f} times as fast" for s in seconds[1:])
-        lines.append(
-            {
-                "quantity": name,
-                "program": who,
-                "at": ", ".join(f"{int(v):,}" for v in values),
-                "seconds": ", ".join(f"{s:.2g}" if s < 10 else f"{s:.0f}" for s in seconds),
-                "clock": clock.split()[0],
-                "exponent": grows,
-                "MB more": ", ".join(f"{m:.0f}" for m in part["MB"]),
-                "load": f"{part['load'].mean():.1f}",
-            }
-        )
-    return pd.DataFrame(lines)
+        lines.append({
+            "quantity": name, "program": who, "at": ", ".join(f"{int(v):,}" for v in values),
+            "seconds": ", ".join(f"{s:.2g}" if s < 10 else f"{s:.0f}" for s in seconds),
+            "clock": clock.split()[0], "exponent": grows,
+            "MB more": ", ".join(f"{m:.0f}" for m in part["MB"]),
+            "load": f"{part['load'].mean():.1f}",
+        })  # fmt: skip
+    return lines
 
 
-def draw(summary: pd.DataFrame, folder: Path) -> None:
+def drawn(summary: pd.DataFrame) -> Figure:
     """Seconds against each quantity, both on logarithmic scales."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams.update({"svg.fonttype": "none", "font.size": 9, "svg.hashsalt": "scaling"})
     names = [name for name in AXES if AXES[name].clock == "CPU s"]
-    figure, panels = plt.subplots(1, len(names), figsize=(10, 2.9), layout="constrained")
+    figure = Figure(figsize=(10, 2.9), layout="constrained")
+    panels = figure.subplots(1, len(names))
     for axes, name in zip(panels, names, strict=True):
         for who, part in summary[summary["axis"] == name].groupby("who", sort=False):
-            part = part.sort_values("value")
             axes.plot(part["value"], part["CPU s"], "o-", ms=4, color=COLOURS[who], label=who)
         axes.set(xscale="log", yscale="log", xlabel=name)
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("CPU seconds")
     panels[0].legend(frameon=False)
-    figure.savefig(folder / "scaling.svg", metadata={"Date": None})
-    plt.close(figure)
+    return figure
 
 
 def main() -> None:
     """Run the points and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small data, nothing written")
-    parser.add_argument("--runs", type=int, default=1)
-    parser.add_argument("--axes", nargs="*", default=list(AXES), choices=list(AXES))
-    parser.add_argument("--no-peers", action="store_true")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
-    parser.add_argument("--run", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.run:
-        name, value, who = json.loads(options.run)
-        print(json.dumps(whole.one_run(AXES[name].case(value), who)))
-        return
-    if options.quick:
-        rows = [
-            {"axis": name, "value": n, "who": OURS, "load": 0.0} | whole.one_run(axis.case(n), OURS)
-            for name, axis in QUICK.items()
-            for n in axis.values
-        ]
-        summary = pd.DataFrame(rows)
-    else:
-        for name in options.axes:
-            frame = pd.DataFrame(points(name, AXES[name], options.runs, peers=not options.no_peers))
-            with_earlier("scaling", frame, by="point", quick=False, folder=options.results)
-        summary = pd.read_csv(options.results / "scaling.csv")
-        order = {name: i for i, name in enumerate(AXES)}
-        summary = summary.sort_values(
-            ["axis", "value"], key=lambda c: c.map(order) if c.name == "axis" else c
-        )
-        draw(summary, options.results)
-    write_table(
+    run = Run(__doc__, axes=AXES, runs=1, no_peers=False, quick={"axes": QUICK})
+    for name in run.axes:
+        run.keep("scaling", points(name, run), by="point")
+    summary = sorted_rows(run.kept("scaling").sort_values("value", kind="stable"), axis=AXES)
+    run.figure("scaling", drawn(summary))
+    run.table(
         "scaling",
         table_of(summary),
         "How seconds and memory above the frame grow in treeselect and in peers, one quantity at a"
         " time; the exponent is that of CPU seconds from the second value on (standard error)."
         f" Load: how many processes the machine, of {os.cpu_count()} processors, wanted to run.",
-        quick=options.quick,
-        folder=options.results,
     )
 
 

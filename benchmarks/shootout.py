@@ -16,17 +16,16 @@ The sets were chosen before any result was seen: twenty of the sets at hand, mos
 six with factors or gaps; parkinsons is out because several rows belong to a person whose number is
 not given. Columns that leak the response are dropped, and so are identifiers.
 
-Methods of the package are called as ``select(k=...)`` at each size, with options as in forms.py
+Methods of the package are called as ``select(k=...)`` at each size, with reduced options
 where the default would take hours; ``importance, mdi`` and the like are not repeated. Other
 software (peers.py) gives one order of the columns, and its first k are taken. Boruta, knockoffs,
 ipss, VSURF, abess and RRF give sets: peers.py says by what they are ordered.
 
 Each case is run in a process of its own, started from one that has loaded the kernels, and ended
 after ``--seconds`` of CPU time; seconds are CPU seconds of that process and of R, for all
-sizes together, without the judges' models. Set OMP_NUM_THREADS=1 and NUMBA_NUM_THREADS=1. A row of
-results/shootout.csv per set, split and method is written at once; what stands there is not run
-again. Then the tables and figures of shootout_tables.py are written. ``--methods`` without a name
-only does that. Sets are read from TREESELECT_DATA, by default ../shared/data.
+sizes together, without the judges' models. Set OMP_NUM_THREADS=1 and NUMBA_NUM_THREADS=1. A row per
+set, split and method is written at once; what stands is not run again. Then the tables and figures
+of shootout_tables.py are written; ``--methods`` without a name only does that.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ import os
 import resource
 import signal
 import time
-import warnings
 import zlib
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -46,9 +44,8 @@ import numpy as np
 import pandas as pd
 import peers
 import shootout_tables
-from coding import coded_y, filled, is_number
-from forms import REDUCED
-from tables import arguments, data_folder
+from harness import REDUCED, Run, stored
+from peers import coded_y, filled, is_number, quiet
 
 import treeselect
 from treeselect.algorithms.registry import METHODS
@@ -60,69 +57,40 @@ MOST_ROWS, MOST_NEW = 1000, 2000
 SLOW_WHEN_WIDE = {"knockoffs (hidimstat)", "stepwise"}
 """Take covariances of all columns, or hours: not run beyond 600 columns."""
 
-
-def _read(name, drop=()):
-    return pd.read_parquet(data_folder() / f"{name}.parquet").drop(columns=list(drop))
-
-
-def _two(frame, response, first):
-    """Two classes: those of `first`, and the others."""
-    return frame.assign(**{response: frame[response].isin(first).astype(int)})
-
+TITANIC = ("boat", "body", "name", "ticket", "cabin", "home_dest")
+AUDIT = ("Audit_Risk", "Inherent_Risk", "Score", "TOTAL", "Detection_Risk", "Risk_F")
 
 SETS = {
-    "titanic": lambda: (
-        _read("titanic_raw", ("boat", "body", "name", "ticket", "cabin", "home_dest")),
-        "survived",
-        "binomial",
-    ),
-    "adult": lambda: (_read("adult").sample(6000, random_state=0), "income", "binomial"),
-    "german": lambda: (_read("german_credit"), "target", "binomial"),
-    "churn": lambda: (_read("churn_raw", ("phone_number",)), "churn", "binomial"),
-    "chess": lambda: (_read("chess_kr_vs_kp"), "target", "binomial"),
-    "mushroom": lambda: (_read("mushroom_raw"), "target", "binomial"),
-    "sick": lambda: (_read("sick"), _last("sick"), "binomial"),
-    "horse colic": lambda: (
-        _read("horse_colic_raw", ("outcome",)),  # known after the operation
-        "surgical_lesion",
-        "binomial",
-    ),
-    "spambase": lambda: (_read("spambase"), "type", "binomial"),
-    "musk": lambda: (_read("musk"), "Class", "binomial"),
-    "audit": lambda: (
-        _read(
-            "audit_risk",
-            ("Audit_Risk", "Inherent_Risk", "Score", "TOTAL", "Detection_Risk", "Risk_F"),
-        ),
-        "Risk",
-        "binomial",
-    ),
-    "madelon": lambda: (_read("madelon"), "target", "binomial"),
-    "arrhythmia": lambda: (
-        _two(_read("arrhythmia").astype({"target": str}), "target", ["1"]),
-        "target",
-        "binomial",
-    ),
-    "colon": lambda: (_read("gene/colon"), "target", "binomial"),
-    "prostate": lambda: (_read("gene/prostate"), "target", "binomial"),
-    "usps": lambda: (
-        _two(_read("uspst").astype({"target": int}), "target", range(5)),
-        "target",
-        "binomial",
-    ),
-    "abalone": lambda: (_read("abalone"), "rings", "gaussian"),
-    "autos": lambda: (_read("autos"), "symboling", "gaussian"),
-    "waveform": lambda: (_read("waveform21"), "target", "multinomial"),
-    "anneal": lambda: (_read("anneal"), "target", "multinomial"),
+    "titanic": ("titanic_raw", "survived", "binomial", TITANIC),
+    "adult": ("adult", "income", "binomial"),
+    "german": ("german_credit", "target", "binomial"),
+    "churn": ("churn_raw", "churn", "binomial", ("phone_number",)),
+    "chess": ("chess_kr_vs_kp", "target", "binomial"),
+    "mushroom": ("mushroom_raw", "target", "binomial"),
+    "sick": ("sick", "target", "binomial"),
+    # The outcome is known after the operation.
+    "horse colic": ("horse_colic_raw", "surgical_lesion", "binomial", ("outcome",)),
+    "spambase": ("spambase", "type", "binomial"),
+    "musk": ("musk", "Class", "binomial"),
+    "audit": ("audit_risk", "Risk", "binomial", AUDIT),
+    "madelon": ("madelon", "target", "binomial"),
+    "arrhythmia": ("arrhythmia", "target", "binomial"),
+    "colon": ("gene/colon", "target", "binomial"),
+    "prostate": ("gene/prostate", "target", "binomial"),
+    "usps": ("uspst", "target", "binomial"),
+    "abalone": ("abalone", "rings", "gaussian"),
+    "autos": ("autos", "symboling", "gaussian"),
+    "waveform": ("waveform21", "target", "multinomial"),
+    "anneal": ("anneal", "target", "multinomial"),
 }
+"""File, response, its kind, and columns that are left out."""
+
+FIRST_CLASS = {"arrhythmia": (str, ["1"]), "usps": (int, range(5))}
+"""Of several classes, those that are told from the others."""
 
 QUICK = ("lasso", "mrmr", "forest importance")
 OURS = tuple(METHODS)
 ALL = (*OURS, *peers.RANKS)
-
-
-def _last(name):
-    return pd.read_parquet(data_folder() / f"{name}.parquet").columns[-1]
 
 
 def simulated(kind="binomial"):
@@ -138,7 +106,15 @@ def simulated(kind="binomial"):
 
 def prepared(name):
     """Frame, response and kind of a set; classes are text, plain objects are plain strings."""
-    frame, response, kind = SETS[name]() if name in SETS else simulated()
+    frame, response, kind = simulated()
+    if name in SETS:
+        file, response, kind, *without = SETS[name]
+        frame = stored(file, without=without[0] if without else ())
+    if name == "adult":
+        frame = frame.sample(6000, random_state=0)
+    if name in FIRST_CLASS:
+        kind_of_value, first = FIRST_CLASS[name]
+        frame[response] = frame[response].astype(kind_of_value).isin(first).astype(int)
     frame = frame[frame[response].notna()].reset_index(drop=True)
     for column in frame:
         if isinstance(frame[column].dtype, pd.CategoricalDtype):
@@ -155,10 +131,11 @@ def drawn(frame, response, kind, split):
     from sklearn.model_selection import train_test_split
 
     y = frame[response]
-    n, m = min(2 * len(y) // 3, MOST_ROWS), len(y)
+    n = min(2 * len(y) // 3, MOST_ROWS)
     stratify = None if kind == "gaussian" else y.to_numpy()
-    rows = np.arange(m)
-    train, new = train_test_split(rows, train_size=n, random_state=split, stratify=stratify)
+    train, new = train_test_split(
+        np.arange(len(y)), train_size=n, random_state=split, stratify=stratify
+    )
     return np.sort(train), np.sort(new[:MOST_NEW] if len(new) > MOST_NEW else new)
 
 
@@ -168,8 +145,11 @@ def sizes_of(p, sizes=SIZES):
     return sizes | {"25%": int(np.clip(round(p / 4), 1, MOST_SIZE))}
 
 
-def ours_selected(method, frame, response, kind, seed, sizes):
-    """One call of select per distinct size."""
+def selected(method, frame, response, kind, seed, sizes):
+    """Columns by the name of the size: one order, or of our methods one call per distinct size."""
+    if method not in OURS:
+        order = peers.RANKS[method](frame, response, kind, seed)
+        return {text: order[:k] for text, k in sizes.items()}
     form = METHODS[method](**REDUCED.get(method, {}))
     found = {}
     with one_thread():
@@ -182,14 +162,6 @@ def ours_selected(method, frame, response, kind, seed, sizes):
     return {text: found[k] for text, k in sizes.items()}
 
 
-def selected(method, frame, response, kind, seed, sizes):
-    """Columns by the name of the size."""
-    if method in OURS:
-        return ours_selected(method, frame, response, kind, seed, sizes)
-    order = peers.RANKS[method](frame, response, kind, seed)
-    return {text: order[:k] for text, k in sizes.items()}
-
-
 # --- the judges ------------------------------------------------------------------------------
 
 
@@ -199,12 +171,7 @@ class Judges:
     def __init__(self, frame, response, kind, train, new):
         columns = frame.drop(columns=response)
         self._y = coded_y(frame[response], kind)
-        self._columns = pd.DataFrame(
-            {
-                name: column if is_number(column) else pd.factorize(column)[0]
-                for name, column in filled(columns).items()
-            }
-        )
+        self._columns = filled(columns).apply(lambda c: c if is_number(c) else pd.factorize(c)[0])
         self._train, self._new, self._kind, self._known = train, new, kind, {}
 
     def score(self, names):
@@ -260,8 +227,7 @@ def _warm(method, kind):
     if method in peers.RANKS and isinstance(peers.RANKS[method], partial):  # R starts anew anyway
         return
     frame, response, _ = simulated(kind)
-    with warnings.catch_warnings(), suppress(Exception):
-        warnings.simplefilter("ignore")
+    with quiet(), suppress(Exception):
         selected(method, frame, response, kind, 0, {"1": 1, "2": 2})
 
 
@@ -271,8 +237,7 @@ def _worker(pipe, method, train, response, kind, seed, sizes, most):
     resource.setrlimit(resource.RLIMIT_CPU, (spent + most, spent + most))
     begin = _cpu()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             found = selected(method, train, response, kind, seed, sizes)
         pipe.send((found, _cpu() - begin, ""))
     except Exception as error:
@@ -293,10 +258,9 @@ def timed(method, train, response, kind, seed, sizes, most):
     process.start()
     its.close()
     try:
-        if mine.poll(10 * most):
-            return mine.recv()
-        return {}, float(most), f"more than {most} s"
-    except EOFError:
+        with suppress(EOFError):
+            if mine.poll(10 * most):
+                return mine.recv()
         return {}, float(most), f"more than {most} s"
     finally:
         if process.is_alive():
@@ -305,12 +269,6 @@ def timed(method, train, response, kind, seed, sizes, most):
             except ProcessLookupError:
                 process.kill()
         process.join()
-
-
-def at_once(method, train, response, kind, seed, sizes):
-    """The same in this process, for quick runs."""
-    begin = _cpu()
-    return selected(method, train, response, kind, seed, sizes), _cpu() - begin, ""
 
 
 def one_case(name, method, split, most, cache):
@@ -329,7 +287,7 @@ def one_case(name, method, split, most, cache):
     seed = zlib.crc32(f"{name} {split}".encode()) % 10_000
     part = frame.iloc[train].reset_index(drop=True)
     given = (method, part, response, kind, seed, sizes)
-    found, seconds, problem = at_once(*given) if name not in SETS else timed(*given, most)
+    found, seconds, problem = timed(*given, most) if name in SETS else (selected(*given), 0.1, "")
     line |= {"seconds": round(seconds, 3), "problem": problem}
     for text, columns in found.items():
         line[f"score {text}"] = round(judges.score(columns), 6)
@@ -338,6 +296,7 @@ def one_case(name, method, split, most, cache):
     return line
 
 
+KEYS = ("set", "split", "method")
 TEXTS = (*map(str, SIZES), "25%")
 COLUMNS = [
     "set", "method", "split", "n", "p", "seconds", "problem",
@@ -345,44 +304,24 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def run(sets, methods, splits, most, path=None):
-    """Rows of all cases that do not stand in the file yet, each written at once."""
-    done, lines, cache = set(), [], {}
-    if path is not None and path.exists():
-        earlier = pd.read_csv(path)
-        done = set(zip(earlier["set"], earlier["split"], earlier["method"], strict=True))
-    cases = [(s, m, split) for split in splits for s in sets for m in methods]
-    for name, method, split in cases:
-        if (name, split, method) in done:
-            continue
-        line = one_case(name, method, split, most, cache)
-        lines.append(line)
-        if path is not None:
-            path.parent.mkdir(exist_ok=True)
-            row = pd.DataFrame([line]).reindex(columns=COLUMNS)
-            row.to_csv(path, mode="a", header=not path.exists(), index=False)
-    return pd.DataFrame(lines).reindex(columns=COLUMNS)
-
-
 def main():
     """Run what is missing, then write tables and figures."""
-    parser = arguments(__doc__)
-    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=list(SETS))
-    parser.add_argument("--methods", nargs="*", default=list(ALL), choices=list(ALL))
-    parser.add_argument("--splits", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--seconds", type=int, default=60, help="the most for one case")
-    options = parser.parse_args()
-    lacking = peers.absent()
-    if options.quick:
-        rows = run(["simulated"], QUICK, [0, 1], 60)
-    else:
-        here = [method for method in options.methods if method not in lacking]
-        path = options.results / "shootout.csv"
-        if unable := sorted(set(lacking) & set(options.methods)):
-            print("Not here:", ", ".join(f"{m} ({lacking[m]})" for m in unable))
-        run(options.sets, here, options.splits, options.seconds, path)
-        rows = pd.read_csv(path)
-    shootout_tables.write(rows, lacking, quick=options.quick, folder=options.results)
+    run = Run(
+        __doc__, sets=SETS, methods=ALL, splits=(0, 1, 2), seconds=60,
+        quick={"sets": ("simulated",), "methods": QUICK, "splits": (0, 1)},
+    )  # fmt: skip
+    lacking, cache = peers.absent(), {}
+    if unable := sorted(set(lacking) & set(run.methods)):
+        print("Not here:", ", ".join(f"{m} ({lacking[m]})" for m in unable))
+    done = run.stands("shootout", KEYS)
+    for split in run.splits:
+        for name in run.sets:
+            for method in (m for m in run.methods if m not in lacking):
+                if f"{name}, {split}, {method}" not in done:
+                    line = one_case(name, method, split, run.seconds, cache)
+                    line = pd.DataFrame([line]).reindex(columns=COLUMNS)
+                    run.keep("shootout", line, by=KEYS)
+    shootout_tables.write(run, run.kept("shootout", text=("problem",)), lacking)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tables of shootout.py: ranks, critical differences, fronts, and the default's losses.
+"""Tables and figures of shootout.py: ranks, critical differences, fronts, the default's losses.
 
 Mean ranks are over sets: on each set and size the mean scores over the splits are ranked, 1 the
 best, ties shared. Only methods with a score in all cases are ranked with each other; a split of a
@@ -17,12 +17,15 @@ import json
 import numpy as np
 import pandas as pd
 import peers
-from shootout_figures import DEFAULT, STABLE_AT, critical_difference, pareto
-from tables import mean_and_error, shown, signed, write_table
+from harness import mean_and_error, shown, signed
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from treeselect.algorithms.registry import METHODS
 
+DEFAULT, STABLE_AT = "exchange", "5"
 BASELINE, GAIN = "forest importance", "LightGBM gain"
+NOT_AUC = ("abalone", "autos", "waveform", "anneal")
 TEXTS = ("1", "2", "3", "5", "10", "25%")
 MOST = 18
 """Methods without which a set does not count."""
@@ -35,13 +38,15 @@ def long_scores(rows):
     return pd.concat(parts).dropna(subset="score")
 
 
-def complete_methods(rows, methods=None):
+def in_first_split(rows):
+    """Rows of the first split that have a score."""
+    return rows[rows["split"].eq(rows["split"].min()) & rows["score 1"].notna()]
+
+
+def complete_methods(rows):
     """Methods with a score on every set, in at least one split that they share."""
-    first = rows["split"].min()
-    has = rows[rows["score 1"].notna() & (rows["split"] == first)]
-    n_sets = rows["set"].nunique()
-    counts = has.groupby("method")["set"].nunique()
-    return [m for m in counts.index[counts == n_sets] if methods is None or m in methods]
+    counts = in_first_split(rows).groupby("method")["set"].nunique()
+    return list(counts.index[counts == rows["set"].nunique()])
 
 
 def common(scores, ranked):
@@ -64,13 +69,7 @@ def splits_words(scores, ranked):
     wide = _shared(scores, ranked).reset_index()
     counts = wide.groupby("set")["split"].nunique()
     low, high = counts.min(), counts.max()
-    return (
-        f"{low} split"
-        if low == high == 1
-        else f"{low} splits"
-        if low == high
-        else f"{low} to {high} splits"
-    )
+    return f"{low if low == high else f'{low} to {high}'} split{'' if high == 1 else 's'}"
 
 
 def ranks_of(means, ranked):
@@ -153,8 +152,7 @@ def on_front(first, second):
 
 def enough(rows):
     """Rows of the sets that most methods have finished in the first split; the other sets."""
-    first = rows[rows["split"].eq(rows["split"].min()) & rows["score 1"].notna()]
-    counts = first.groupby("set")["method"].nunique()
+    counts = in_first_split(rows).groupby("set")["method"].nunique()
     least = min(MOST, counts.max())
     unfinished = [name for name in rows["set"].unique() if counts.get(name, 0) < least]
     return rows[~rows["set"].isin(unfinished)], unfinished
@@ -175,15 +173,12 @@ def summary_of(rows):
     for method in means.columns[means.notna().any()]:
         mean, error = mean_and_error(by_set[method].dropna())
         line = {
-            "method": method,
-            "sets": int(by_set[method].notna().sum()),
+            "method": method, "sets": int(by_set[method].notna().sum()),
             "ranked": method in ranked,
             "rank": ranks[method].groupby(level="set").mean().mean(),
-            "difference": mean,
-            "error": error,
-            "stability": stable.get(method, np.nan),
+            "difference": mean, "error": error, "stability": stable.get(method, np.nan),
             "seconds": seconds.get(method, np.nan),
-        }
+        }  # fmt: skip
         for k in means.index.get_level_values("k").unique():
             line[f"rank {k}"] = ranks[method].xs(k, level="k").mean()
         lines.append(line)
@@ -205,19 +200,16 @@ def ranks_table(table, front):
     lines = []
     for row in table.to_dict("records"):
         on = [name for name, methods in front.items() if row["method"] in methods]
-        line = {"method": row["method"], "sets": row["sets"]}
-        if not row["ranked"]:
-            line["sets"] = f"{row['sets']}, not ranked"
-        line |= {f"k = {t}": shown(row.get(f"rank {t}", np.nan), None, 1) for t in TEXTS}
-        line |= {
+        sets = f"{row['sets']}{'' if row['ranked'] else ', not ranked'}"
+        lines.append({
+            "method": row["method"], "sets": sets,
+            **{f"k = {t}": shown(row.get(f"rank {t}", np.nan), None, 1) for t in TEXTS},
             "all k": shown(row["rank"], None, 1),
             "score - forest importance": signed(row["difference"], row["error"], 3),
-            "stability": shown(row["stability"], None, 2),
-            "CPU s": shown(row["seconds"], None, 2),
+            "stability": shown(row["stability"]), "CPU s": shown(row["seconds"]),
             "front": ", ".join(on),
-        }
-        lines.append(line)
-    return pd.DataFrame(lines)
+        })  # fmt: skip
+    return lines
 
 
 def tests_table(ranks, ranked):
@@ -228,14 +220,11 @@ def tests_table(ranks, ranked):
         pvalue, distance = friedman_and_nemenyi(block)
         mean = block.mean().sort_values()
         line = {
-            "k": k,
-            "sets": len(block),
-            "methods": len(ranked),
+            "k": k, "sets": len(block), "methods": len(ranked),
             "Friedman p": f"{pvalue:.1g}" if np.isfinite(pvalue) else "",
             "critical difference": shown(distance, None, 1),
-            "best": mean.index[0],
-            "its mean rank": shown(mean.iloc[0], None, 1),
-        }
+            "best": mean.index[0], "its mean rank": shown(mean.iloc[0], None, 1),
+        }  # fmt: skip
         if DEFAULT in mean:
             line[f"place of {DEFAULT}"] = f"{mean.rank(method='min')[DEFAULT]:.0f}"
             line[f"mean rank of {DEFAULT}"] = shown(mean[DEFAULT], None, 1)
@@ -243,37 +232,27 @@ def tests_table(ranks, ranked):
                 "yes" if mean[DEFAULT] - mean.iloc[0] <= distance else "no"
             )
         lines.append(line)
-    return pd.DataFrame(lines)
+    return lines
 
 
-def budget_table(rows, means):
+def budget_table(means):
     """Relative difference of the AUC at a quarter of the columns, on the sets of two classes."""
     lines = []
     at = means.xs("25%", level="k")
-    two = [name for name in at.index if _is_auc(name, rows)]
+    two = [name for name in at.index if name not in NOT_AUC]
     for rival in (GAIN, BASELINE):
         if not {DEFAULT, rival} <= set(at.columns):
             continue
         relative = 100 * (at[DEFAULT] / at[rival] - 1).loc[two].dropna()
         mean, error = mean_and_error(relative)
-        lines.append(
-            {
-                "against the top features of": rival,
-                "sets": len(relative),
-                "AUC, mean %": signed(mean, error, 2),
-                "largest %": f"{signed(relative.max(), None, 1)} ({relative.idxmax()})",
-                "smallest %": f"{signed(relative.min(), None, 1)} ({relative.idxmin()})",
-                "Skinny Trees, as printed, %": {GAIN: "+10.2", BASELINE: "+3"}[rival],
-            }
-        )
-    return pd.DataFrame(lines)
-
-
-NOT_AUC = ("abalone", "autos", "waveform", "anneal")
-
-
-def _is_auc(name, rows):
-    return name not in NOT_AUC
+        lines.append({
+            "against the top features of": rival, "sets": len(relative),
+            "AUC, mean %": signed(mean, error, 2),
+            "largest %": f"{signed(relative.max(), None, 1)} ({relative.idxmax()})",
+            "smallest %": f"{signed(relative.min(), None, 1)} ({relative.idxmin()})",
+            "Skinny Trees, as printed, %": {GAIN: "+10.2", BASELINE: "+3"}[rival],
+        })  # fmt: skip
+    return lines
 
 
 def losses_table(rows, table):
@@ -295,21 +274,10 @@ def losses_table(rows, table):
         for (name, k), part in difference.groupby(level=["set", "k"]):
             mean, error = mean_and_error(part)
             if mean < -(max(error, 0.002) if len(part) > 1 else 0.01):
-                lines.append(
-                    {
-                        "against": rival,
-                        "set": name,
-                        "k": k,
-                        "difference": mean,
-                        "shown": signed(mean, error, 3),
-                        "splits": len(part),
-                    }
-                )
-    if not lines:
-        return pd.DataFrame(columns=["against", "set", "k", "difference", "splits"])
-    found = pd.DataFrame(lines).sort_values(["against", "difference"])
-    found["difference"] = found.pop("shown")
-    return found
+                lines.append((rival, name, k, mean, signed(mean, error, 3), len(part)))
+    columns = ["against", "set", "k", "mean", "difference", "splits"]
+    found = pd.DataFrame(lines, columns=columns).sort_values(["against", "mean"])
+    return found.drop(columns="mean")
 
 
 def note(rows, lacking):
@@ -327,14 +295,123 @@ def note(rows, lacking):
     return "; ".join(parts) or "nothing"
 
 
-def write(rows, lacking, *, quick, folder):
+# --- figures -----------------------------------------------------------------------------------
+
+
+def cliques(mean, distance):
+    """Longest runs of sorted mean ranks that lie within the critical difference, as index pairs."""
+    values, runs, reach = mean.to_numpy(), [], -1
+    for i, value in enumerate(values):
+        last = int(np.flatnonzero(values <= value + distance)[-1])
+        if last > reach and last > i:
+            runs.append((i, last))
+            reach = last
+    return runs
+
+
+def critical_difference(blocks):
+    """Figure: mean ranks as dots, a bar over methods that do not differ; one panel per size.
+
+    `blocks` has for each size the ranks, sets by methods, and the critical difference.
+    """
+    n_across = min(3, len(blocks))
+    n_down = -(-len(blocks) // n_across)
+    height = 1.2 + 0.21 * max(block.shape[1] for block, _ in blocks.values())
+    fig = Figure(figsize=(4.2 * n_across, height * n_down))
+    axes = fig.subplots(n_down, n_across, squeeze=False)
+    for axis in axes.flat[len(blocks) :]:
+        axis.set_visible(False)
+    for axis, (k, (block, distance)) in zip(axes.flat, blocks.items(), strict=False):
+        mean = block.mean().sort_values()
+        y = np.arange(len(mean))
+        colours = ["#c0392b" if name == DEFAULT else "#2c3e50" for name in mean.index]
+        axis.scatter(mean, y, c=colours, s=18, zorder=3)
+        for place, (name, value) in enumerate(mean.items()):
+            axis.annotate(
+                name, (value, place), (5, 0), textcoords="offset points", va="center",
+                fontsize=7, color=colours[place],
+            )  # fmt: skip
+        left = mean.iloc[0] - 0.6
+        for i, (start, end) in enumerate(cliques(mean, distance)):
+            axis.plot([left - 0.35 * i] * 2, [start - 0.2, end + 0.2], lw=2, color="#7f8c8d")
+        axis.set_title(
+            f"{'all k' if k == 'all' else 'k = ' + k}: {len(block)} sets, CD {distance:.1f}",
+            fontsize=9,
+        )
+        axis.set_xlabel("mean rank", fontsize=8)
+        axis.set_xlim(right=mean.iloc[-1] + 0.45 * (mean.iloc[-1] - left))
+        axis.set_yticks([])
+        axis.invert_yaxis()
+        axis.tick_params(labelsize=7)
+        for side in ("top", "right", "left"):
+            axis.spines[side].set_visible(False)
+    fig.tight_layout()
+    return fig
+
+
+def pareto(table, front):
+    """Figure: mean rank against stability, and against seconds; the fronts are named."""
+    part = table[table["ranked"]].set_index("method")
+    fig = Figure(figsize=(11, 4.6))
+    axes = fig.subplots(1, 2)
+    words = {"stability": f"stability at k = {STABLE_AT}", "seconds": "CPU s, median over the sets"}
+    for axis, (what, text) in zip(axes, words.items(), strict=True):
+        on = part.loc[front[what]].sort_values(what)
+        axis.scatter(part[what], part["rank"], s=16, color="#95a5a6")
+        axis.plot(on[what], on["rank"], "-o", ms=4, lw=1, color="#2c3e50")
+        axis.set_xlabel(text)
+        axis.set_ylabel("mean rank over sets and sizes")
+        axis.invert_yaxis()
+        axis.margins(x=0.12)
+        if what == "seconds":
+            axis.set_xscale("log")
+    fig.tight_layout()  # names are placed by pixels
+    for axis, what in zip(axes, words, strict=True):
+        named = part[[what, "rank"]].set_axis(["x", "y"], axis=1)
+        first = [DEFAULT, *(name for name in front[what] if name != DEFAULT)]
+        _name_points(axis, named.loc[[*first, *named.index.difference(first)]], first)
+    return fig
+
+
+PLACES = [
+    (side * across, height)
+    for height, across in ((3, 4), (-8, 4), (-2, 6), (8, 2), (-13, 2), (14, 2), (-19, 2))
+    for side in (1, -1)
+]
+"""Where a name may stand, in points from its dot: those on the left end there."""
+
+
+def _name_points(axis, points, strong):
+    """Each dot's name, the strong ones first, where it hides no dot and no other name."""
+    dots = axis.transData.transform(points.to_numpy(float))
+    taken = [Bbox.from_extents(x - 3, y - 3, x + 3, y + 3) for x, y in dots]
+    for name, x, y in points.itertuples():
+        text = axis.annotate(
+            name, (x, y), (0, 0), textcoords="offset points",
+            fontsize=8 if name in strong else 6,
+            color="#c0392b" if name == DEFAULT else "#2c3e50" if name in strong else "#7f8c8d",
+        )  # fmt: skip
+        for place in PLACES:
+            text.set_position(place)
+            text.set_horizontalalignment("left" if place[0] > 0 else "right")
+            box = text.get_window_extent()
+            inside = axis.bbox.x0 < box.x0 and box.x1 < axis.bbox.x1
+            if inside and not any(box.overlaps(other) for other in taken):
+                break
+        taken.append(box)
+
+
+# --- all ---------------------------------------------------------------------------------------
+
+
+def write(run, rows, lacking):
     """Print and write the tables, and draw the figures."""
     rows, unfinished = enough(rows)
     table, ranks, means, ranked = summary_of(rows)
     front = fronts(table)
     splits = splits_words(long_scores(rows), ranked)
     stable = stability(rows)[1]
-    write_table(
+    run.table(
         "shootout",
         ranks_table(table, front),
         "Mean rank (1 is best) of treeselect's methods and of other software on"
@@ -347,42 +424,34 @@ def write(rows, lacking, *, quick, folder):
         " or seconds. The package's methods are called once per size, the others once in all."
         f" Sets not finished, and left out: {', '.join(unfinished) or 'none'}."
         f" Missing: {note(rows, lacking)}.",
-        quick=quick,
-        folder=folder,
     )
-    write_table(
+    run.table(
         "shootout_tests",
         tests_table(ranks, ranked),
         "Do the methods of treeselect and the others differ? Friedman's test and Nemenyi's critical"
         " difference at 5 % over the sets, and the place of the default.",
-        quick=quick,
-        folder=folder,
     )
-    if quick:
+    if run.quick:
         return
-    write_table(
+    run.table(
         "shootout_budget",
-        budget_table(rows, means),
+        budget_table(means),
         "AUC of treeselect's default at a quarter of the columns (50 at most), relative to the"
         " first columns of LightGBM's gain and of a forest's impurity importance, judged by the"
         " same models on the same new rows. Skinny Trees (Ibrahim, Behdin and Mazumder 2024)"
         " reports the last column on fifteen sets of its own, most of them not among these, and"
         " with each toolkit's own tuned ensemble as the model: the figures stand side by side but"
         " are not comparable.",
-        quick=quick,
-        folder=folder,
     )
-    write_table(
+    run.table(
         "shootout_losses",
         losses_table(rows, table),
         "Where treeselect's default loses more than one standard error over the splits (and 0.002;"
         " where one split was run, more than 0.01): against forest importance, the other method"
         " with the best mean rank, and the outside one with the best mean rank.",
-        quick=quick,
-        folder=folder,
     )
     found = {k: blocks(ranks, ranked, k) for k in (*sizes_of(ranks), "all")}
     found = {k: (block, friedman_and_nemenyi(block)[1]) for k, block in found.items()}
-    critical_difference({"all": found.pop("all")}, folder / "shootout_overall.svg")
-    critical_difference(found, folder / "shootout_ranks.svg")
-    pareto(table, front, folder / "shootout_fronts.svg")
+    run.figure("shootout_overall", critical_difference({"all": found.pop("all")}))
+    run.figure("shootout_ranks", critical_difference(found))
+    run.figure("shootout_fronts", pareto(table, front))

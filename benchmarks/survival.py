@@ -13,11 +13,10 @@ seconds  boosting 100,000 rows, 30 columns, 50 rounds by Cox's partial likelihoo
          logistic boosting of the same columns and XGBoost's survival:cox, if it is installed
 
 R's lines come from results/survival_truth_peers.csv and results/survival_data_peers.csv, which
-`survival_truth.R` and `survival_data.R` write from the files that ``--write`` writes. A row of the
-results per set and method; those that are not run again stay as they are, and ``--methods`` without
-a name only writes the tables anew. Methods that refuse survival times are told and left out.
+`survival_truth.R` and `survival_data.R` write from the files that ``--write`` writes. Methods that
+refuse survival times are told and left out.
 
-The integrated Brier score (``survival_scores.py``) is over 50 times from the first decile of the
+The integrated Brier score is over 50 times from the first decile of the
 set's event times to the eighth. Survival is that of Breslow's baseline on the training rows.
 """
 
@@ -29,10 +28,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from forms import FORMS, in_order, told
+from harness import FORMS, Run, cell, in_order, in_turns, means, shown, told
 from sklearn.model_selection import StratifiedKFold
-from survival_scores import breslow, harrell, integrated_brier
-from tables import arguments, mean_and_error, run_all, shown, with_earlier, write_table
 from truth import judged
 
 import treeselect
@@ -45,7 +42,6 @@ SHARES, SEEDS, SIZE = (30, 70), 10, 12
 DATA = Path(__file__).parent / "data" / "survival"
 SETS = ("lung", "veteran", "pbc", "gbsg2", "whas500")
 ROUNDS, FOLDS, TIMES = 3, 5, 50
-QUICK = ("importance", "lasso")
 PARTS = ("truth", "data", "seconds")
 
 PEERS = {
@@ -87,16 +83,6 @@ def one_truth(share, form, seed, quick):
     return *results, fit.k
 
 
-def truth_line(share, form, results):
-    """The row of a share of censored rows and a method in the results."""
-    names = ("recall", "false", "CPU s", "recall, 1se", "false, 1se", "CPU s, 1se", "k, 1se")
-    line = {"run": f"{share}, {form}", "censored": share, "method": form, "options": told(form),
-            "seeds": len(results)}  # fmt: skip
-    for name, values in zip(names, zip(*results, strict=True), strict=True):
-        line[name], line[f"{name} s.e."] = mean_and_error(values)
-    return line
-
-
 def truth_peers(folder):
     """R's rows, in the shape of ours."""
     path = folder / "survival_truth_peers.csv"
@@ -106,13 +92,13 @@ def truth_peers(folder):
     found["k"] = found["selected"].fillna("").str.split().str.len()
     for share in SHARES:
         for peer, sources in PEERS.items():
-            line = {"censored": share, "method": peer, "options": "R"}
+            line = {"censored": share, "method": peer, "options": "R", "seeds": 0}
             for source, rule in zip(sources, ("", ", 1se"), strict=True):
                 own = found[(found["censored"] == share) & (found["method"] == source)]
-                for name in ("recall", "false", "k"):
-                    key = f"{name}{rule}"
-                    line[key], line[f"{key} s.e."] = mean_and_error(own[name])
-                line["seeds"] = max(len(own), line.get("seeds", 0))
+                names = ("recall", "false", "k")
+                values = own[list(names)].to_numpy() if len(own) else [(np.nan,) * 3]
+                line |= means([f"{name}{rule}" for name in names], values)
+                line["seeds"] = max(len(own), line["seeds"])
             lines.append(line)
     return lines
 
@@ -128,8 +114,7 @@ def truth_table(summary, peers):
             line |= {name: row[name] for name in ("method", "options", "seeds")}
             for rule, text in (("", ", k = 12"), (", 1se", ", own rule")):
                 for name in ("recall", "false"):
-                    key = f"{name}{rule}"
-                    line[f"{name}{text}"] = shown(row[key], row[f"{key} s.e."], 2)
+                    line[f"{name}{text}"] = cell(row, f"{name}{rule}")
             line["k, own rule"] = shown(row["k, 1se"], None, 1)
             line["CPU s, k = 12"] = shown(row.get("CPU s", np.nan), None, 1)
             line["CPU s, own rule"] = shown(row.get("CPU s, 1se", np.nan), None, 1)
@@ -137,37 +122,70 @@ def truth_table(summary, peers):
     return pd.DataFrame(lines)
 
 
-def truth(options):
+def truth(run):
     """What the methods find of what is known."""
-    forms = QUICK if options.quick else options.methods
-    summary = pd.DataFrame()
-    for share in SHARES[:1] if options.quick else SHARES:
-        for form in forms:
-            seeds = range(1 if options.quick else SEEDS)
-            calls = [(share, form, seed, options.quick) for seed in seeds]
-            results = run_all(one_truth, calls, options.jobs)
-            if None in results:
-                continue
-            line = pd.DataFrame([truth_line(share, form, results)])
-            summary = pd.concat([summary, line], ignore_index=True)
-            with_earlier(
-                "survival_truth", line, by="run", quick=options.quick, folder=options.results
-            )
-    if not options.quick:
-        summary = pd.read_csv(options.results / "survival_truth.csv")
-    write_table(
+    names = ("recall", "false", "CPU s", "recall, 1se", "false, 1se", "CPU s, 1se", "k, 1se")
+    for share in run.pick(SHARES[:1], SHARES):
+        for form in run.methods:
+            calls = [(share, form, seed, run.quick) for seed in range(run.pick(1, SEEDS))]
+            results = run.map(one_truth, calls)
+            if None not in results:
+                line = {"censored": share, "method": form, "options": told(form)}
+                line |= {"seeds": len(results), **means(names, results)}
+                run.keep("survival_truth", {"run": f"{share}, {form}", **line})
+    run.table(
         "survival_truth",
-        truth_table(summary, [] if options.quick else truth_peers(options.results)),
+        truth_table(run.kept("survival_truth"), [] if run.quick else truth_peers(run.results)),
         "treeselect on simulated survival times, 500 rows: means over seeds with their standard"
         " errors. Recall: share of the twelve true terms of which a column is selected. False:"
         " columns selected beside these, a second one of a term among them. Own rule:"
         ' `k="1se"` by five folds, and in the rows of R the rule that the name says.',
-        quick=options.quick,
-        folder=options.results,
     )
 
 
 # --- data ---
+
+
+def harrell(y_time, event, risk):
+    """Share of the pairs whose order is known in which the one with the higher risk died first;
+    a tie of risks is half."""
+    sooner = (y_time[:, None] < y_time) | ((y_time[:, None] == y_time) & ~event)
+    known = event[:, None] & sooner
+    right = (risk[:, None] > risk) + 0.5 * (risk[:, None] == risk)
+    return (known * right).sum() / known.sum()
+
+
+def breslow(train, link, new_link, times):
+    """Survival at the times, a row for each of the new link."""
+    middle = link.mean()
+    when, stop = np.unique(train["time"][train["event"] == 1]), train["time"].to_numpy()
+    died = np.bincount(np.searchsorted(when, stop[train["event"] == 1]), minlength=len(when))
+    at_risk = np.exp(link - middle) @ (stop[:, None] >= when)
+    hazard = np.concatenate([[0.0], np.cumsum(died / at_risk)])
+    steps = hazard[np.searchsorted(when, times, side="right")]
+    return np.exp(-np.exp(new_link - middle)[:, None] * steps)
+
+
+def unseen_curve(train, wanted, side):
+    """Kaplan-Meier of the censoring of the training rows, up to (right) or before (left) times."""
+    stop = train["time"].to_numpy()
+    when = np.unique(stop)
+    at_risk = (stop[:, None] >= when).sum(axis=0)
+    ended = ((stop[:, None] == when) & (train["event"] == 0).to_numpy()[:, None]).sum(axis=0)
+    curve = np.concatenate([[1.0], np.cumprod(1 - ended / at_risk)])
+    return curve[np.searchsorted(when, wanted, side=side)]
+
+
+def integrated_brier(train, test, survival, times):
+    """The mean of the Brier score over the times, by trapezes (Graf and others 1999); weights are
+    from the Kaplan-Meier curve of the training rows' censoring."""
+    stop, event = test["time"].to_numpy(), test["event"].to_numpy() == 1
+    before = np.maximum(unseen_curve(train, stop, "left"), 1e-9)[:, None]
+    died = (stop[:, None] <= times) & event[:, None]
+    alive = stop[:, None] > times
+    then = unseen_curve(train, times, "right")
+    scores = (died * survival**2 / before + alive * (1 - survival) ** 2 / then).mean(axis=0)
+    return np.trapezoid(scores, times) / (times[-1] - times[0])
 
 
 def used_set(name):
@@ -219,15 +237,6 @@ def one_fold(name, form, round_, fold, quick):
     return fit.k, found, integrated_brier(train, test, survival, times), seconds
 
 
-def data_line(name, form, results):
-    """The row of a set and a method in the results; errors over folds, which share rows."""
-    line = {"run": f"{name}, {form}", "set": name, "method": form, "options": told(form),
-            "folds": len(results)}  # fmt: skip
-    for key, values in zip(("k", "C", "IBS", "CPU s"), zip(*results, strict=True), strict=True):
-        line[key], line[f"{key} s.e."] = mean_and_error(values)
-    return line
-
-
 def data_peers(folder):
     """R's rows, in the shape of ours."""
     path = folder / "survival_data_peers.csv"
@@ -236,9 +245,8 @@ def data_peers(folder):
     lines = []
     for (name, method), own in pd.read_csv(path).groupby(["set", "method"], sort=False):
         line = {"set": name, "method": f"R: {method}", "options": "R", "folds": len(own)}
-        for key, source in (("k", "columns"), ("C", "C"), ("IBS", "IBS")):
-            line[key], line[f"{key} s.e."] = mean_and_error(own[source])
-        lines.append(line)
+        values = own[["columns", "C", "IBS"]].to_numpy()
+        lines.append(line | means(("k", "C", "IBS"), values))
     return lines
 
 
@@ -251,42 +259,30 @@ def data_table(summary, peers):
         for row in [*rows, *(peer for peer in peers if peer["set"] == name)]:
             line = {"set": name} | {key: row[key] for key in ("method", "options", "folds")}
             line["columns"] = shown(row["k"], None, 1)
-            line["C"] = shown(row["C"], row["C s.e."], 3)
-            line["IBS"] = shown(row["IBS"], row["IBS s.e."], 4)
+            line["C"], line["IBS"] = cell(row, "C", 3), cell(row, "IBS", 4)
             line["CPU s"] = shown(row.get("CPU s", np.nan), None, 1)
             lines.append(line)
     return pd.DataFrame(lines)
 
 
-def data(options):
-    """What the selections predict on new rows of real sets."""
-    summary = pd.DataFrame()
-    for name in ("veteran",) if options.quick else SETS:
-        for form in QUICK if options.quick else options.methods:
-            rounds = [(0, 1)] if options.quick else np.ndindex(ROUNDS, FOLDS)
-            calls = [
-                (name, form, round_, fold + (not options.quick), options.quick)
-                for round_, fold in rounds
-            ]
-            results = run_all(one_fold, calls, options.jobs)
-            if None in results:
-                continue
-            line = pd.DataFrame([data_line(name, form, results)])
-            summary = pd.concat([summary, line], ignore_index=True)
-            with_earlier(
-                "survival_data", line, by="run", quick=options.quick, folder=options.results
-            )
-    if not options.quick:
-        summary = pd.read_csv(options.results / "survival_data.csv")
-    write_table(
+def data(run):
+    """What the selections predict on new rows of real sets; errors over folds, which share rows."""
+    parts = [(round_, fold) for round_ in range(ROUNDS) for fold in range(1, FOLDS + 1)]
+    for name in run.pick(("veteran",), SETS):
+        for form in run.methods:
+            calls = [(name, form, *part, run.quick) for part in parts[: run.pick(1, None)]]
+            results = run.map(one_fold, calls)
+            if None not in results:
+                line = {"set": name, "method": form, "options": told(form)}
+                line |= {"folds": len(results), **means(("k", "C", "IBS", "CPU s"), results)}
+                run.keep("survival_data", {"run": f"{name}, {form}", **line})
+    run.table(
         "survival_data",
-        data_table(summary, [] if options.quick else data_peers(options.results)),
+        data_table(run.kept("survival_data"), [] if run.quick else data_peers(run.results)),
         f'treeselect on real survival times, the whole selection at `k="1se"` within each of'
         f" {ROUNDS} x {FOLDS} folds: Harrell's C and the integrated Brier score of the fold's rows"
         " (lower is better), means with standard errors over folds, which share training rows. R:"
         " coxph and ranger's forest on all columns, glmnet's lasso by ten folds, same folds.",
-        quick=options.quick,
-        folder=options.results,
     )
 
 
@@ -327,7 +323,7 @@ def xgboost_call(X, stop, event, rounds):
     )
 
 
-def seconds(options):
+def seconds(run):
     """CPU seconds of boosting, the least of several, the competitors in turn."""
     from engine import binned, boosting
 
@@ -335,50 +331,38 @@ def seconds(options):
     from treeselect.engine.survival.cox import CoxLoss
     from treeselect.engine.survival.times import as_times
 
-    n_rows, n_columns, rounds, repeats = (2_000, 6, 3, 1) if options.quick else (100_000, 30, 50, 7)
+    n_rows, n_columns, rounds, repeats = run.pick((2_000, 6, 3, 1), (100_000, 30, 50, 7))
     X, stop, event = times_to_boost(n_rows, n_columns)
+    forms = {
+        "logistic": (event.astype(float), LogisticLoss()),
+        "cox": (as_times(stop, event), CoxLoss()),
+        "cox, ties": (as_times(np.ceil(stop * 100), event), CoxLoss()),
+    }
     table = binned(X)
     calls = {
-        "treeselect, logistic": functools.partial(
-            boosting, table, event.astype(float), LogisticLoss(), rounds
-        ),
-        "treeselect, cox": functools.partial(
-            boosting, table, as_times(stop, event), CoxLoss(), rounds
-        ),
-        "treeselect, cox, ties": functools.partial(
-            boosting, table, as_times(np.ceil(stop * 100), event), CoxLoss(), rounds
-        ),
+        f"treeselect, {name}": functools.partial(boosting, table, *form, rounds)
+        for name, form in forms.items()
     }
-    peer, margin = (None, None) if options.quick else xgboost_call(X, stop, event, rounds)
+    peer, margin = (None, None) if run.quick else xgboost_call(X, stop, event, rounds)
     if peer is not None:
         calls["XGBoost, survival:cox"] = peer
-    found = {}
-    least = dict.fromkeys(calls, np.inf)
-    for repeat in range(1 + repeats):  # the first compiles and fills memory
-        for name, call in calls.items():
-            begin = time.process_time()
-            found[name] = call()
-            if repeat:
-                least[name] = min(least[name], time.process_time() - begin)
-    logistic = least["treeselect, logistic"]
+    in_turns(calls, 1)  # compiles and fills memory
+    found = in_turns(calls, repeats)
     rows = CoxLoss().of(as_times(stop, event), np.ones(n_rows))
     lines = []
-    for name, value in least.items():
-        line = {"boosting": name, "CPU s": f"{value:.3f}"}
-        line["times our logistic"] = f"{value / logistic:.2f}"
-        eta = margin(found[name]) if name.startswith("XGBoost") else found[name]
-        of_cox = name.endswith("cox")
-        line["loss"] = shown(rows.value(eta).mean() if of_cox else np.nan, None, 4)
-        lines.append(line)
-    write_table(
+    for name, (least, answer) in found.items():
+        eta = margin(answer) if name.startswith("XGBoost") else answer
+        loss = rows.value(eta).mean() if name.endswith("cox") else np.nan
+        times = least / found["treeselect, logistic"][0]
+        line = {"boosting": name, "CPU s": f"{least:.3f}", "times our logistic": f"{times:.2f}"}
+        lines.append(line | {"loss": shown(loss, None, 4)})
+    run.table(
         "survival_seconds",
-        pd.DataFrame(lines),
+        lines,
         f"treeselect: {rounds} rounds of trees of 31 leaves, {n_rows:,} x {n_columns}, binned"
         f" beforehand, one thread; the least CPU seconds of {repeats}, in turn. The classes are the"
         " events. Ties: times in about a thousand steps. Loss: minus the log partial likelihood"
         " of the training rows, a row.",
-        quick=options.quick,
-        folder=options.results,
     )
 
 
@@ -397,16 +381,13 @@ def write(folder):
 
 def main():
     """Write the tables."""
-    parser = arguments(__doc__)
-    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
-    parser.add_argument("--methods", nargs="*", default=list(FORMS), choices=list(FORMS))
-    parser.add_argument("--write", type=Path, metavar="FOLDER", help="write what R reads")
-    options = parser.parse_args()
-    if options.write is not None:
-        write(options.write)
+    quick = {"methods": ("importance", "lasso")}
+    run = Run(__doc__, parts=PARTS, methods=FORMS, write=None, quick=quick)
+    if run.write is not None:
+        write(Path(run.write))
         return
-    for part in options.parts:
-        {"truth": truth, "data": data, "seconds": seconds}[part](options)
+    for part in run.parts:
+        {"truth": truth, "data": data, "seconds": seconds}[part](run)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Simulated truth: how much of it each method finds, and what it takes for it by mistake.
 
     python benchmarks/truth.py [--quick] [--jobs 1] [--methods lasso ...] [--cases xor ...]
-                               [--fixed] [--seeds 5] [--missing] [--peers [NAME ...]]
+                               [--fixed] [--seeds 5] [--missing] [--peers [NAME ...]] [--rank]
 
 Every method at the true number of units, and at ``k="1se"`` by five folds (with ``--fixed`` at the
 true number alone, a twentieth of the work: results/truth_fixed), on
@@ -34,13 +34,19 @@ noise       460 rows, 8 columns of normal noise and a binary one, none of which 
 madelon     1000 of its 2600 rows, drawn anew for each seed; 20 of 500 columns are the truth, 5 of
             which and 15 combinations of them, so that fewer can tell all
 
-Recall is the share of the true groups that are found: one of a group is enough. What is selected
-of the rest is false, and so is a second one of a group. A row of the table per case and method;
-those that are not run again stay as they are, ``--methods`` without a name only writes the table
-anew (with ``--peers``, too), and ``--missing`` runs only the rows that do not stand. ``--seeds``
-runs fewer than the case has. ``--peers`` ranks the columns by other software (peers.py: all that is
-installed, or those named) and takes as many of the first as are true: results/truth_peers. Madelon
-is read from the folder in TREESELECT_DATA, by default ../shared/data.
+Recall is the share of the true groups that are found: one of a group is enough. What is selected of
+the rest is false, and so is a second one of a group. ``--missing`` runs only the rows that do not
+stand, ``--seeds`` fewer than the case has. ``--peers`` ranks the columns by other software
+(peers.py: all that is installed, or those named) and takes as many of the first as are true:
+results/truth_peers.
+
+``--rank`` fits nothing: of truth_fixed and truth_peers it tells which method finds the most over
+all cases, and where the default loses. Not all methods were run on all cases, so that each is set
+beside the default (exchange) on its own cases only: recall and false picks of both, means over
+cases, and their difference, by which the table is ordered; and the share of the other methods that
+it beats, a tie counting half. Then the cases where a method finds more than the default, and
+whether the difference lies outside 1.96 of its standard errors. Where the numbers of seeds differ,
+so do the simulated sets.
 """
 
 from __future__ import annotations
@@ -52,21 +58,13 @@ import numpy as np
 import pandas as pd
 import peers
 from cases import CASES, SEEDS
-from forms import FORMS, told
-from tables import (
-    arguments,
-    mean_and_error,
-    run_all,
-    shown,
-    with_earlier,
-    write_table,
-)
+from harness import FORMS, RESULTS, Run, cell, means, shown, sorted_rows, told
 
 import treeselect
 from treeselect.engine.threads import one_thread
 
-QUICK = ("importance", "mrmr")
-QUICK_CASES = ("factors", "noise")
+DEFAULT = "exchange"
+NAMES = ("recall", "false", "CPU s")
 
 
 def judged(selected, truth):
@@ -75,9 +73,14 @@ def judged(selected, truth):
     return found / len(truth) if truth else np.nan, len(selected) - found
 
 
+def simulated(case, seed, quick):
+    """Data and truth of a case."""
+    return CASES[case](seed, 80, n_noise=2) if quick else CASES[case](seed)
+
+
 def one_seed(case, form, seed, quick, sizes=(None, "1se")):
     """Recall, false picks and CPU seconds at the true number, then by the rule, and its k."""
-    frame, truth = CASES[case](seed, 80, n_noise=2) if quick else CASES[case](seed)
+    frame, truth = simulated(case, seed, quick)
     results, selected = [], np.nan
     with one_thread():
         for size in sizes:
@@ -97,7 +100,7 @@ def one_seed(case, form, seed, quick, sizes=(None, "1se")):
 
 def one_ranking(case, peer, seed, quick):
     """Recall, false picks and CPU seconds of a peer at the true number."""
-    frame, truth = CASES[case](seed, 80, n_noise=2) if quick else CASES[case](seed)
+    frame, truth = simulated(case, seed, quick)
     kind = "binomial" if frame["y"].nunique() == 2 else "gaussian"
     begin = os.times()
     order = peers.RANKS[peer](frame, "y", kind, seed)
@@ -105,128 +108,176 @@ def one_ranking(case, peer, seed, quick):
     return *judged(order[: len(truth)], truth), seconds, len(order)
 
 
-def write_peers(options):
-    """The table of the peers, a row at a time; a peer that fails on a case has no figures there."""
-    absent = peers.absent()
-    print("".join(f"{name} is left out: {why} is not installed\n" for name, why in absent.items()))
-    names = [name for name in options.peers or peers.RANKS if name not in absent]
-    names = names if options.methods else []  # write the table anew
-    stands = standing(options.results / "truth_peers.csv") if options.missing else set()
-    summary = pd.DataFrame()
-    for peer in names[:1] if options.quick else names:
-        for case in QUICK_CASES[:1] if options.quick else options.cases:
-            if case == "noise" or f"{case}, {peer}" in stands:
-                continue
-            seeds = range(1 if options.quick else min(options.seeds, SEEDS[CASES[case]]))
-            calls = [(case, peer, seed, options.quick) for seed in seeds]
-            try:
-                results = run_all(one_ranking, calls, options.jobs)
-            except Exception as error:  # whatever other software raises
-                print(f"{peer} fails on {case}: {type(error).__name__}: {str(error)[:200]}")
-                results = [(np.nan,) * 4]
-            line = pd.DataFrame([line_of(case, peer, results)])
-            summary = with_earlier(
-                "truth_peers", line, by="run", quick=options.quick, folder=options.results
-            )
-    if not options.quick:
-        summary = pd.read_csv(options.results / "truth_peers.csv")
-    write_table(
-        "truth_peers",
-        table_of(summary),
-        "Other software on simulated truth, beside treeselect in truth_fixed: the first columns of"
-        " its ranking, as many as are true; means over seeds with their standard errors. Of noise,"
-        " where none is true, there is nothing to take; a row without figures failed. CPU seconds"
-        " include the start of R.",
-        quick=options.quick,
-        folder=options.results,
-    )
-
-
-def line_of(case, form, results):
-    """The row of a case and a form of a method in the results."""
-    names = ("recall", "false", "CPU s", "recall, 1se", "false, 1se", "CPU s, 1se", "k, 1se")
-    line = {
-        "run": f"{case}, {form}",
-        "case": case,
-        "method": form,
-        "options": told(form),
-        "seeds": len(results),
-    }
-    if len(results[0]) < len(names):
-        names = (*names[:3], names[-1])
-    for name, values in zip(names, zip(*results, strict=True), strict=True):
-        line[name], line[f"{name} s.e."] = mean_and_error(values)
-    return line
-
-
 def table_of(summary):
     """The lines to print, by case, in the registry's order."""
-    place = {name: i for i, name in enumerate((*CASES, *FORMS, *peers.RANKS))}
-    summary = summary.sort_values(["case", "method"], key=lambda names: names.map(place))
     lines = []
-    for row in summary.to_dict("records"):
+    for row in sorted_rows(summary, case=CASES, method=(*FORMS, *peers.RANKS)).to_dict("records"):
         line = {name: row[name] for name in ("case", "method", "options", "seeds")}
         for rule, text in (("", ", true k"), (", 1se", ", 1se")):
-            if f"recall{rule}" not in row:
-                continue
-            for name in ("recall", "false"):
-                key = f"{name}{rule}"
-                line[f"{name}{text}"] = shown(row[key], row[f"{key} s.e."], 2)
-            line[f"CPU s{text}"] = shown(row[f"CPU s{rule}"], None, 1)
+            if f"recall{rule}" in row:
+                line[f"recall{text}"] = cell(row, f"recall{rule}")
+                line[f"false{text}"] = cell(row, f"false{rule}")
+                line[f"CPU s{text}"] = shown(row[f"CPU s{rule}"], None, 1)
         if "recall, 1se" in row:
             line["k, 1se"] = f"{row['k, 1se']:.1f}"
         lines.append(line)
-    return pd.DataFrame(lines)
+    return lines
 
 
-def standing(path):
-    """The runs in a file of results."""
-    return set(pd.read_csv(path)["run"]) if path.exists() else set()
+# --- ranks -------------------------------------------------------------------------------------
+
+
+def gathered(folder):
+    """A row per case and method, noise left out, where nothing is to be found."""
+    parts = []
+    for name, source in (("truth_fixed", "treeselect"), ("truth_peers", "other")):
+        path = folder / f"{name}.csv"
+        if path.exists():
+            parts.append(pd.read_csv(path).assign(software=source))
+    found = pd.concat(parts, ignore_index=True)
+    return found[found["recall"].notna()].fillna({"recall s.e.": 0.0, "false s.e.": 0.0})
+
+
+def beaten(found):
+    """By case and method, the share of the others of the case that find less; ties half."""
+    rank = found.groupby("case")["recall"].rank(method="average")
+    others = found.groupby("case")["recall"].transform("size") - 1
+    return (rank - 1) / others.clip(lower=1)
+
+
+def overall(found):
+    """A line per method, by how much it finds beside the default."""
+    found = found.assign(beats=beaten(found))
+    default = found[found["method"] == DEFAULT].set_index("case")
+    lines = []
+    for (software, method), own in found.groupby(["software", "method"], sort=False):
+        own = own[own["case"].isin(default.index)].set_index("case")
+        if not len(own):
+            continue
+        there = default.loc[own.index]
+        behind = int((there["recall"] < own["recall"] - 1e-9).sum())
+        ahead = int((there["recall"] > own["recall"] + 1e-9).sum())
+        lines.append({
+            "method": method, "software": software, "cases": len(own),
+            "fewest seeds": int(own["seeds"].min()),
+            "recall": own["recall"].mean(), "default's there": there["recall"].mean(),
+            "less the default's": (own["recall"] - there["recall"]).mean(),
+            "false": own["false"].mean(), "default's false there": there["false"].mean(),
+            "beats": own["beats"].mean(), "default ahead": ahead, "default behind": behind,
+        })  # fmt: skip
+    table = pd.DataFrame(lines)
+    table = table.sort_values(["less the default's", "cases"], ascending=False, kind="stable")
+    table["less the default's"] = table["less the default's"].map("{:+.2f}".format)
+    for name in ("recall", "default's there", "false", "default's false there", "beats"):
+        table[name] = table[name].map("{:.2f}".format)
+    return table
+
+
+def losses(found):
+    """The cases where others find more than the default, the best of them first."""
+    default = found[found["method"] == DEFAULT].set_index("case")
+    lines = []
+    for row in found.sort_values("recall", ascending=False, kind="stable").to_dict("records"):
+        if row["case"] not in default.index:
+            continue
+        there = default.loc[row["case"]]
+        gap = row["recall"] - there["recall"]
+        if gap <= 1e-9:
+            continue
+        error = np.hypot(row["recall s.e."], there["recall s.e."])
+        lines.append({
+            "case": row["case"], "default": shown(there["recall"], there["recall s.e."]),
+            "method": row["method"], "recall": shown(row["recall"], row["recall s.e."]),
+            "seeds": f"{there['seeds']:.0f}, {row['seeds']:.0f}",
+            "beyond chance": "yes" if gap > 1.96 * error else "no",
+        })  # fmt: skip
+    columns = ["case", "default", "method", "recall", "seeds", "beyond chance"]
+    table = pd.DataFrame(lines, columns=columns)
+    return table.sort_values("case", kind="stable")
+
+
+def write_ranks(run):
+    """The tables of all cases together."""
+    found = gathered(RESULTS if run.quick else run.results)
+    run.table(
+        "truth_ranking",
+        overall(found),
+        "Methods of treeselect and other software on simulated truth, at the true number of units,"
+        " means over the cases that each was run on. Beats: share of the other methods of a case"
+        " that find less, a tie counting half. Default ahead, behind: in how many cases exchange,"
+        " the default of treeselect, finds more or less.",
+    )
+    lost = losses(found)
+    run.table(
+        "truth_losses",
+        lost,
+        f"Where treeselect's default, exchange, finds less of the truth than another method:"
+        f" {lost['case'].nunique()} of {found['case'].nunique()} cases,"
+        f" {lost.loc[lost['beyond chance'] == 'yes', 'case'].nunique()} beyond 1.96 standard errors"
+        " of the difference (one in forty by chance for each method of each case).",
+    )
+
+
+# --- runs --------------------------------------------------------------------------------------
+
+
+def run_cases(run, name, work, methods, cases, extra=()):
+    """A row of each case and method; other software that fails on a case has no figures there."""
+    stands = run.stands(name) if run.missing else set()
+    for method in methods:
+        for case in cases:
+            if f"{case}, {method}" in stands:
+                continue
+            seeds = range(min(run.seeds, SEEDS[CASES[case]]))
+            try:
+                results = run.map(work, [(case, method, seed, run.quick, *extra) for seed in seeds])
+            except Exception as error:
+                if work is one_seed:
+                    raise
+                print(f"{method} fails on {case}: {type(error).__name__}: {str(error)[:200]}")
+                results = [(np.nan,) * 4]
+            names = (*NAMES, *(f"{n}, 1se" for n in NAMES)) if len(results[0]) > 4 else NAMES
+            line = {"case": case, "method": method, "options": told(method), "seeds": len(results)}
+            line |= means((*names, "k, 1se"), results)
+            run.keep(name, {"run": f"{case}, {method}", **line})
 
 
 def main():
     """Write the table."""
-    parser = arguments(__doc__)
-    parser.add_argument("--methods", nargs="*", default=list(FORMS), choices=list(FORMS))
-    parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
-    parser.add_argument("--fixed", action="store_true", help="at the true number of units alone")
-    parser.add_argument("--seeds", type=int, default=max(SEEDS.values()), help="at most")
-    parser.add_argument("--missing", action="store_true", help="only rows that do not stand")
-    parser.add_argument("--peers", nargs="*", choices=list(peers.RANKS), help="other software")
-    options = parser.parse_args()
-    if options.peers is not None:
-        write_peers(options)
-        return
-    name, sizes = ("truth_fixed", (None,)) if options.fixed else ("truth", (None, "1se"))
-    forms = QUICK if options.quick else options.methods
-    cases = QUICK_CASES if options.quick else options.cases
-    summary = pd.DataFrame()
-    stands = standing(options.results / f"{name}.csv") if options.missing else set()
-    for case in cases:
-        for form in forms:
-            if f"{case}, {form}" in stands:
-                continue
-            seeds = range(1 if options.quick else min(options.seeds, SEEDS[CASES[case]]))
-            calls = [(case, form, seed, options.quick, sizes) for seed in seeds]
-            results = run_all(one_seed, calls, options.jobs)
-            line = pd.DataFrame([line_of(case, form, results)])
-            if options.quick:
-                summary = pd.concat([summary, line], ignore_index=True)
-            else:
-                with_earlier(name, line, by="run", quick=False, folder=options.results)
-    if not options.quick:
-        summary = pd.read_csv(options.results / f"{name}.csv")
-    write_table(
-        name,
-        table_of(summary),
-        "treeselect on simulated truth, means over seeds with their standard errors. Recall: share"
-        " of the true groups of which a unit is selected. False: units selected beside these, a"
-        " second one of a group among them. At the true number of units (friedman 5, factors 3,"
-        ' xor 2, madelon 20) and at `k="1se"` by five folds. Of madelon\'s 20 columns 15 are'
-        " combinations of the other 5: fewer than 20 can tell all.",
-        quick=options.quick,
-        folder=options.results,
-    )
+    run = Run(
+        __doc__, methods=FORMS, cases=CASES, fixed=False, seeds=max(SEEDS.values()), missing=False,
+        peers=(), rank=False,
+        quick={"methods": ("importance", "mrmr"), "cases": ("factors", "noise"), "seeds": 1},
+    )  # fmt: skip
+    if run.rank:
+        write_ranks(run)
+    elif run.peers is not None:
+        absent = peers.absent()
+        for name, why in absent.items():
+            print(f"{name} is left out: {why} is not installed")
+        names = [name for name in run.peers or peers.RANKS if name not in absent]
+        cases = [case for case in run.cases if case != "noise"]
+        run_cases(run, "truth_peers", one_ranking, names if run.methods else (), cases)
+        run.table(
+            "truth_peers",
+            table_of(run.kept("truth_peers")),
+            "Other software on simulated truth, beside treeselect in truth_fixed: the first columns"
+            " of its ranking, as many as are true; means over seeds with their standard errors. Of"
+            " noise, where none is true, there is nothing to take; a row without figures failed."
+            " CPU seconds include the start of R.",
+        )
+    else:
+        name, sizes = ("truth_fixed", (None,)) if run.fixed else ("truth", (None, "1se"))
+        run_cases(run, name, one_seed, run.methods, run.cases, (sizes,))
+        run.table(
+            name,
+            table_of(run.kept(name)),
+            "treeselect on simulated truth, means over seeds with their standard errors. Recall:"
+            " share of the true groups of which a unit is selected. False: units selected beside"
+            " these, a second one of a group among them. At the true number of units (friedman 5,"
+            ' factors 3, xor 2, madelon 20) and at `k="1se"` by five folds. Of the 20 of madelon'
+            " 15 are combinations of the other 5: fewer than 20 can tell all.",
+        )
 
 
 if __name__ == "__main__":

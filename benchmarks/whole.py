@@ -6,32 +6,31 @@ Each call runs in a process of its own, in which the same call on a few rows has
 (except ``first`` and ``cold``, which are timed from the start of Python). CPU seconds are those of
 the process and its workers. Memory is the largest proportional set size of all of them above what
 they held when the frame was in memory. Ours and the peer's run take turns, ``--runs`` times; the
-least of each counts, and a call of more than a minute runs once. A row of the results per case;
-those that are not run again stay as they are.
+least of each counts, and a call of more than a minute runs once.
 
-Peers (``whole_peers.py``): LightGBM by its gains, scikit-learn's forest with RFECV, ranger's
-corrected impurity, each fitted again to its first k variables, and glmnet (lasso, ten folds; R).
-Sets are read from the folder in TREESELECT_DATA, by default ../shared/data. Needs Linux.
+Peers go from a frame with response y to k variables and a model of them, given what a user of
+theirs would give (text as categories, gaps where the library takes them): LightGBM by its gains,
+scikit-learn's forest with RFECV, ranger's corrected impurity, each fitted again to its first k
+variables, and glmnet (lasso, ten folds); of those in R (``whole_peers.R``) the CSV file that they
+read counts. Needs Linux.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
+import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import whole_peers
-from comparison import Watch, cpu_seconds, family_of_processes, memory_of
-from tables import RESULTS, data_folder, shown, with_earlier, write_table
+from harness import Run, in_process, shown, sorted_rows, stored, watched
 
 import treeselect
 from treeselect.cli.commands import DEFAULT_METHODS
@@ -60,12 +59,11 @@ class Case(NamedTuple):
 # --- data --------------------------------------------------------------------------------------
 
 
-def stored(file: str, response: str, *without: str) -> Callable[..., pd.DataFrame]:
+def real(file: str, response: str, *without: str) -> Callable[..., pd.DataFrame]:
     """A set of the benchmark folder, its response named y."""
 
     def frame(n=None):
-        whole = pd.read_parquet(data_folder() / f"{file}.parquet").drop(columns=list(without))
-        whole = whole.rename(columns={response: "y"})
+        whole = stored(file, response, without=without)
         return whole if n is None else whole.sample(min(n, len(whole)), random_state=0)
 
     return frame
@@ -137,8 +135,8 @@ def everything(**options: Any) -> Callable[..., Any]:
     )
 
 
-adult, golub = stored("adult", "income"), stored("gene/golub", "target")
-colic = stored("horse_colic_raw", "surgical_lesion", "outcome")
+adult, golub = real("adult", "income"), real("gene/golub", "target")
+colic = real("horse_colic_raw", "surgical_lesion", "outcome")
 HALF_MILLION, FIVE = long(500_000), {"k": 5}
 
 CASES = {
@@ -201,76 +199,135 @@ FIRST = (
 )
 
 
+# --- peers -------------------------------------------------------------------------------------
+
+K = 5
+
+
+def is_there(name):
+    """Whether a peer can run here."""
+    if name not in ("ranger", "glmnet"):
+        package = {"rfecv": "sklearn"}.get(name, name)
+        return importlib.util.find_spec(package) is not None
+    if shutil.which("Rscript") is None:
+        return False
+    asked = f"quit(status = !requireNamespace('{name}', quietly = TRUE))"
+    return subprocess.run(["Rscript", "-e", asked], capture_output=True).returncode == 0
+
+
+def _parts(frame):
+    """Columns with text as categories, and the response as numbers."""
+    columns = frame.drop(columns="y")
+    text = [c for c in columns if not pd.api.types.is_numeric_dtype(columns[c])]
+    y = frame["y"]
+    is_class = not pd.api.types.is_float_dtype(y)
+    return columns.astype(dict.fromkeys(text, "category")), pd.factorize(y)[0] if is_class else y
+
+
+def lightgbm(frame):
+    """100 trees on all columns, the first K by gain, 100 trees on these."""
+    import lightgbm as lgb
+
+    columns, y = _parts(frame)
+    kind = lgb.LGBMClassifier if pd.Series(y).nunique() < 10 else lgb.LGBMRegressor
+    model = kind(importance_type="gain", verbose=-1, n_jobs=2).fit(columns, y)
+    gains = pd.Series(model.feature_importances_, columns.columns)
+    names = gains.nlargest(K).index.tolist()
+    kind(verbose=-1, n_jobs=2).fit(columns[names], y)
+    return names
+
+
+def rfecv(frame):
+    """scikit-learn's RFECV with five folds around a forest of 100 trees; categories as codes."""
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.feature_selection import RFECV
+
+    columns, y = _parts(frame)
+    codes = columns.apply(lambda c: c.cat.codes if c.dtype == "category" else c)
+    forest = RandomForestClassifier(100, random_state=1, n_jobs=2)
+    found = RFECV(forest, min_features_to_select=1, cv=5).fit(codes, y)
+    return codes.columns[found.support_].tolist()
+
+
+def in_r(name, frame):
+    """500 trees of ranger and 500 on its first K, or cv.glmnet with ten folds."""
+    script = Path(__file__).parent / "whole_peers.R"
+    with tempfile.TemporaryDirectory() as folder:
+        frame.to_csv(Path(folder) / "frame.csv", index=False)
+        command = ["Rscript", script, name, Path(folder) / "frame.csv", str(K)]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
+PEERS = {
+    "lightgbm": lightgbm, "rfecv": rfecv, "ranger": partial(in_r, "ranger"),
+    "glmnet": partial(in_r, "glmnet"),
+}  # fmt: skip
+
+
 # --- clocks ------------------------------------------------------------------------------------
 
 
-def held() -> int:
-    """Bytes of all processes."""
-    return sum(memory_of(process)[0] for process in family_of_processes())
-
-
-def one_run(case: Case, who: str) -> dict[str, float]:
+def taken(case: Case, who: str = "treeselect") -> dict[str, float]:
     """What a call takes in this process."""
-    call = case.call if who == "treeselect" else getattr(whole_peers, who)
-    ready = case.ready if who == "treeselect" else (lambda frame: frame)
+    call, ready = (
+        (case.call, case.ready) if who == "treeselect" else (PEERS[who], lambda frame: frame)
+    )
+
+    def called(given):
+        return call(*given) if isinstance(given, tuple) else call(given)
+
     few, whole = ready(case.frame(300)), case.frame()
-    call(*few) if isinstance(few, tuple) else call(few)
+    called(few)
     given = ready(whole)
-    before = held()
-    with Watch() as watch:
-        cpu, wall = cpu_seconds(), time.perf_counter()
-        answer = call(*given) if isinstance(given, tuple) else call(given)
-        wall, cpu = time.perf_counter() - wall, cpu_seconds() - cpu
-    more = max(watch.together - before, 0)
-    return {
-        "CPU s": cpu, "wall s": wall, "MB": more / 1e6, "bytes a row": more / len(whole),
+    answer, found = watched(lambda: called(given))
+    return found | {
+        "bytes a row": 1e6 * found["MB"] / len(whole),
         "MB of the file": answer if isinstance(answer, float) else np.nan,
-    }  # fmt: skip
+    }
+
+
+def one_run(name: str, who: str) -> dict[str, float]:
+    """The same of a case."""
+    return taken(CASES[name], who)
 
 
 def one_start(name: str) -> dict[str, float]:
     """What a new process takes until its first answer."""
     with tempfile.TemporaryDirectory() as folder:
         cache = {"TREESELECT_CACHE_DIR": folder} if name == "cold" else {}
-        before, wall = os.times(), time.perf_counter()
-        subprocess.run([sys.executable, "-c", FIRST], check=True, env=os.environ | cache)
-        wall, after = time.perf_counter() - wall, os.times()
-    cpu = after.children_user + after.children_system
-    return {
-        "CPU s": cpu - before.children_user - before.children_system, "wall s": wall,
-        "MB": np.nan, "bytes a row": np.nan, "MB of the file": np.nan,
-    }  # fmt: skip
+        command = [sys.executable, "-c", FIRST]
+        _, found = watched(lambda: subprocess.run(command, check=True, env=os.environ | cache))
+    return found | dict.fromkeys(("MB", "bytes a row", "MB of the file"), np.nan)
 
 
-def apart(name: str, who: str) -> dict[str, float]:
-    """One run in a process of its own."""
-    if name in STARTS:
-        return one_start(name)
-    command = [sys.executable, __file__, "--run", json.dumps([name, who])]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{name}, {who}: {done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def line_of(name: str, runs: int, run: Callable[..., dict[str, float]], peers: bool) -> dict:
-    """A row of the results: the run with the least CPU seconds of each."""
-    case = (CASES | QUICK).get(name)
-    asked = STARTS[name] if case is None else case.asked
-    peer = case.peer if case is not None and peers else None
-    if peer is not None and not whole_peers.is_there(peer):
-        peer = None
-    found: dict[str, list] = {who: [] for who in ("treeselect", peer) if who is not None}
+def least(measure: Callable[[str], dict], who_runs: list[str], runs: int, clock: str) -> dict:
+    """By program the run with the least seconds; they take turns, and long ones run once."""
+    found: dict[str, list[dict]] = {who: [] for who in who_runs}
     for _ in range(runs):
         for who, done in found.items():
             if not done or done[0]["wall s"] < ONCE:
-                done.append(run(name, who))
-    ours = min(found["treeselect"], key=lambda one: one["CPU s"])
-    theirs = min(found[peer], key=lambda one: one["CPU s"]) if peer else {}
+                done.append(measure(who))
+    return {who: min(done, key=lambda one: one[clock]) for who, done in found.items()}
+
+
+def line_of(name: str, run: Run) -> dict:
+    """A row of the results."""
+    case = (CASES | QUICK).get(name)
+    peer = case.peer if case is not None and not run.no_peers else None
+    who_runs = ["treeselect", *([peer] if peer and is_there(peer) else [])]
+    if case is None:
+        measure = lambda who: one_start(name)  # noqa: E731
+    elif run.quick:
+        measure = lambda who: taken(case, who)  # noqa: E731
+    else:
+        measure = lambda who: in_process(one_run, name, who)  # noqa: E731
+    best = least(measure, who_runs, run.runs, "CPU s")
+    ours, theirs = best["treeselect"], best.get(peer, {})
+    kept = ("CPU s", "wall s", "MB", "bytes a row", "MB of the file", "load")
     return {
-        "case": name, "asked s": asked, **ours, "load": os.getloadavg()[0], "peer": peer or "",
-        "peer CPU s": theirs.get("CPU s", np.nan), "peer wall s": theirs.get("wall s", np.nan),
-        "peer MB": theirs.get("MB", np.nan),
+        "case": name, "asked s": STARTS[name] if case is None else case.asked,
+        **{what: ours[what] for what in kept}, "peer": peer if theirs else "",
+        **{f"peer {what}": theirs.get(what, np.nan) for what in kept[:3]},
     }  # fmt: skip
 
 
@@ -289,9 +346,9 @@ def exponents(summary: pd.DataFrame) -> str:
     return f" CPU seconds grow with the rows to the power of {slope:.2f} ({len(known)} sizes)."
 
 
-def table_of(summary: pd.DataFrame) -> pd.DataFrame:
+def table_of(summary: pd.DataFrame) -> list[dict]:
     """The lines to print."""
-    return pd.DataFrame(
+    return [
         {
             "call": row["case"],
             "wanted s": shown(row["asked s"], None, 1),
@@ -309,42 +366,23 @@ def table_of(summary: pd.DataFrame) -> pd.DataFrame:
             "load": shown(row["load"], None, 1),
         }
         for row in summary.to_dict("records")
-    )
+    ]
 
 
 def main() -> None:
     """Run the cases and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small data, nothing written")
-    parser.add_argument("--runs", type=int, default=3)
     names = [*STARTS, *CASES]
-    parser.add_argument("--cases", nargs="*", default=names, choices=names)
-    parser.add_argument("--no-peers", action="store_true")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
-    parser.add_argument("--run", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.run:
-        name, who = json.loads(options.run)
-        print(json.dumps(one_run(CASES[name], who)))
-        return
-    if options.quick:
-        line = line_of("quick", 1, lambda name, who: one_run(QUICK[name], who), True)
-        summary = pd.DataFrame([line])
-    else:
-        for name in options.cases:
-            line = pd.DataFrame([line_of(name, options.runs, apart, not options.no_peers)])
-            with_earlier("whole", line, by="case", quick=False, folder=options.results)
-        summary = pd.read_csv(options.results / "whole.csv").fillna({"peer": ""})
-        order = {name: i for i, name in enumerate(names)}
-        summary = summary.sort_values("case", key=lambda case: case.map(order))
-    write_table(
+    quick = {"cases": ("quick",), "runs": 1}
+    run = Run(__doc__, cases=names, runs=3, no_peers=False, quick=quick)
+    for name in run.cases:
+        run.keep("whole", line_of(name, run), by="case")
+    summary = sorted_rows(run.kept("whole", text=("peer",)), case=names)
+    run.table(
         "whole",
         table_of(summary),
         "treeselect, whole calls and those of others: CPU and wall seconds and memory above the"
         " frame, the least of several runs in turn; load: how many processes the machine, of"
         f" {os.cpu_count()} processors, wanted to run in all.{exponents(summary)}",
-        quick=options.quick,
-        folder=options.results,
     )
 
 

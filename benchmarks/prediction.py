@@ -1,0 +1,450 @@
+"""The model that predicts: is it calibrated, do its intervals cover, are its tests right?
+
+    python benchmarks/prediction.py [--quick] [--jobs 1] [--seeds 10]
+                                    [--parts calibration intervals monotone conditional]
+
+calibration  4,600 rows; x is a normal number, b is 0 or 1, and seven columns are normal noise. The
+             model of the truth has x and b, that of all has the nine columns. On 40,000 new rows:
+             the score (AUC, or the share explained of the deviance that a constant and the offset
+             leave), the slope of a regression of the response on the predictions on the scale of
+             the link (1 is right, below 1 they are too extreme), and by how many per cent the total
+             of the predictions is off. Beside it the generalised linear model of the truth.
+               classes   log-odds 1.2 - 0.9 x - b
+               offset    the same, and a known part of the log-odds of variance 1
+               counts    means of exp(-1 + 0.5 x - 0.5 b) for each unit of an exposure from 0.2 to
+                         5, known as an offset
+               numbers   5 + x - b + noise of deviation 1.5, and a known part of variance 4
+intervals    90% intervals of new rows by the final forest of all terms, made in two ways: by the 5%
+             and 95% quantiles of the leaves (`type="quantile"`), and by out-of-bag residuals
+             (`interval="prediction"`). Simulated sets have 400 rows and 2,000 new ones; of abalone
+             and bodyfat 60% of at most 1,500 rows are fitted. Coverage is the share of new rows
+             inside, also among those with the lower and the upper half of the predictions; the
+             width is in standard deviations of the response.
+               linear    10 normal columns, y = x1 + 0.5 x2 + noise
+               friedman  Friedman's first function of 10 uniform columns, unit noise
+               spread    y = x1 + noise of deviation exp(0.5 x1)
+               skewed    y = x1 + exponential noise
+               clusters  100 clusters of 4 rows, a random effect of deviation 1; new rows are of
+                         other clusters, with `fold_groups` and without it
+monotone     constraints beside the unconstrained models and LightGBM with as many trees as
+             treeselect's boosting, the same shrinkage (0.1), 31 leaves and
+             `monotone_constraints_method="basic"`. 60% of the rows are fitted, the root mean
+             squared error (RMSE) is that of the others; violations are the steps along a grid of 50
+             values of each constrained column, for 100 held-out rows, at which the prediction moves
+             the wrong way.
+               simulated 600 rows, y = x1 - x2 + sin(3 x3) + noise of deviation 2
+               abalone   1,500 rows, rings by size and weights, rising in shell weight and diameter
+conditional  tests of terms that matter and of terms that do not, beside hidimstat's. 300 rows; y is
+             the sum of a number, of a binary column, of one of six levels of a factor, of a pair of
+             numbers that is tested as one, and of noise of deviation 1. Beside them stand an exact
+             copy of another number that matters, with it, and noise: three numbers, and a factor of
+             six levels. All are in the model. A test should find the four that matter (power), and
+             call no more than 5 % of the others important: noise, and each of the two copies, of
+             which the other tells the same. Ours: five folds, drawn five times; factors are units.
+             hidimstat (0.4 was used): LOCOCV with "nb-ttest" and forests of scikit-learn on columns
+             of zeros and ones, whose groups are named, by turns on the same data.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+
+import numpy as np
+import pandas as pd
+import statsmodels.api as sm
+from harness import Run, cell, means, shown_mean, stored
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import KFold, RepeatedKFold
+
+import treeselect
+from treeselect.engine.threads import one_thread
+
+
+def model_of(formula, data, terms, seed, **options):
+    """The final model of all terms."""
+    with one_thread():
+        return treeselect.select(
+            formula, data, method="mrmr", keep=terms, k=len(terms), seed=seed, n_jobs=1,
+            progress=False, **options,
+        )  # fmt: skip
+
+
+# --- calibration -------------------------------------------------------------------------------
+
+CASES = {
+    "classes": ("binomial", False), "offset": ("binomial", True), "counts": ("poisson", True),
+    "numbers": ("gaussian", True),
+}  # fmt: skip
+"""Families, and whether there is an offset."""
+
+GLMS = {
+    "binomial": sm.families.Binomial(), "poisson": sm.families.Poisson(),
+    "gaussian": sm.families.Gaussian(),
+}  # fmt: skip
+MODELS = {"truth": "forest of the truth", "all": "forest of all", "GLM": "GLM of the truth"}
+ROWS, NEW_ROWS = 4_600, 40_000
+
+
+def offset_data(case, rng, n):
+    """Rows of a case; its offset is `known`, all 0 if it has none."""
+    family, has_offset = CASES[case]
+    frame = pd.DataFrame(rng.standard_normal((n, 8)), columns=["x", *(f"z{j}" for j in range(7))])
+    frame["b"] = rng.integers(2, size=n)
+    x, b = frame["x"].to_numpy(), frame["b"].to_numpy()
+    if family == "binomial":
+        known = rng.standard_normal(n) * has_offset
+        eta = 1.2 - 0.9 * x - b + known
+        y = (rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int)
+    elif family == "poisson":
+        known = np.log(rng.uniform(0.2, 5, n))
+        y = rng.poisson(np.exp(-1 + 0.5 * x - 0.5 * b + known))
+    else:
+        known = 2 * rng.standard_normal(n)
+        y = 5 + x - b + known + 1.5 * rng.standard_normal(n)
+    return frame.assign(known=known, y=y)
+
+
+def calibrated(case, y, mean, known):
+    """Score, slope and per cent of the total of predictions of new rows."""
+    family, glm = CASES[case][0], GLMS[CASES[case][0]]
+    mean = np.clip(mean, 1e-6, 1 - 1e-6) if family == "binomial" else mean
+    fit = sm.GLM(y, sm.add_constant(glm.link(mean) - known), glm, offset=known).fit()
+    if family == "binomial":
+        score = roc_auc_score(y, mean)
+    else:
+        score = 1 - glm.deviance(y, mean) / fit.null_deviance
+    return score, fit.params[1], 100 * (mean.sum() / y.sum() - 1)
+
+
+def calibration_of(case, seed, n_rows, n_new):
+    """For each model score, slope and total."""
+    rng = np.random.default_rng(seed)
+    data, new = offset_data(case, rng, n_rows), offset_data(case, rng, n_new)
+    y, known = new["y"].to_numpy(), new["known"].to_numpy()
+    family, has_offset = CASES[case]
+    found = []
+    for terms in (["x", "b"], ["x", "b", *(f"z{j}" for j in range(7))]):
+        offset = "known" if has_offset else None
+        formula = f"y ~ {' + '.join(terms)}"
+        fit = model_of(formula, data, terms, seed, family=family, offset=offset)
+        found += calibrated(case, y, fit.predict(new).to_numpy(), known)
+    own, other = (sm.add_constant(part[["x", "b"]]) for part in (data, new))
+    glm = sm.GLM(data["y"], own, GLMS[family], offset=data["known"]).fit()
+    found += calibrated(case, y, glm.predict(other, offset=new["known"]).to_numpy(), known)
+    return found
+
+
+def calibration(run):
+    """Scores, slopes and totals."""
+    names = [f"{model} {measure}" for model in MODELS for measure in ("score", "slope", "total")]
+    n_rows, n_new = run.pick((200, 500), (ROWS, NEW_ROWS))
+    for case in CASES:
+        calls = [(case, seed, n_rows, n_new) for seed in range(run.seeds)]
+        results = run.map(calibration_of, calls)
+        line = {"case": case, "seeds": len(results), **means(names, results)}
+        run.keep("calibration", line, by="case")
+    lines = [
+        {
+            "case": row["case"],
+            "model": text,
+            "seeds": row["seeds"],
+            "score": f"{'AUC' if CASES[row['case']][0] == 'binomial' else 'D2'}"
+            f" {cell(row, f'{model} score', 4)}",
+            "slope": cell(row, f"{model} slope", 3),
+            "total off, %": cell(row, f"{model} total"),
+        }
+        for row in run.kept("calibration").to_dict("records")
+        for model, text in MODELS.items()
+    ]
+    run.table(
+        "calibration",
+        lines,
+        f"treeselect, the final forest on {NEW_ROWS:,} new rows, fitted to {ROWS:,}: score, slope"
+        " of the response on the predictions on the scale of the link, offset apart, and by how"
+        " much their total is off; means over seeds (s.e.).",
+    )
+
+
+# --- intervals ---------------------------------------------------------------------------------
+
+LEVEL = 0.9
+SIMULATED = ("linear", "friedman", "spread", "skewed", "clusters")
+MEASURES = ["coverage", "lower half", "upper half", "width"]
+
+
+def rows_of(name, rng, n):
+    """A set of n rows."""
+    x = rng.normal(size=(n, 10))
+    noise = rng.normal(size=n)
+    frame = pd.DataFrame(x, columns=[f"x{j}" for j in range(1, 11)])
+    if name == "linear":
+        y = x[:, 0] + 0.5 * x[:, 1] + noise
+    elif name == "friedman":
+        u = rng.uniform(size=(n, 10))
+        frame[:] = u
+        y = 10 * np.sin(np.pi * u[:, 0] * u[:, 1]) + 20 * (u[:, 2] - 0.5) ** 2
+        y += 10 * u[:, 3] + 5 * u[:, 4] + noise
+    elif name == "spread":
+        y = x[:, 0] + np.exp(0.5 * x[:, 0]) * noise
+    elif name == "skewed":
+        y = x[:, 0] + rng.exponential(size=n)
+    else:
+        site = np.arange(n) // 4
+        frame = frame.iloc[site].reset_index(drop=True)  # columns of the cluster identify it
+        y = frame["x1"].to_numpy() + rng.normal(size=n)[site] + 0.5 * noise
+        frame = frame.assign(site=site)
+    return frame.assign(y=y)
+
+
+def parts_of(name, rng, n_fitted, n_new):
+    """Rows to fit, new rows, and the name of the response."""
+    if name.startswith("clusters"):
+        return rows_of("clusters", rng, n_fitted), rows_of("clusters", rng, n_new), "y"
+    if name in SIMULATED:
+        return rows_of(name, rng, n_fitted), rows_of(name, rng, n_new), "y"
+    if name == "bodyfat":
+        data, response = treeselect.datasets.load("bodyfat"), "siri"
+    else:
+        data, response = stored("abalone"), "rings"
+        data.columns = [column.lower() for column in data.columns]
+    order = rng.permutation(len(data))[:1_500]
+    cut = int(0.6 * len(order))
+    return data.iloc[order[:cut]], data.iloc[order[cut:]], response
+
+
+def intervals_of(name, seed, n_fitted, n_new):
+    """Measures of both kinds on one split."""
+    rng = np.random.default_rng(seed)
+    train, new, response = parts_of(name, rng, n_fitted, n_new)
+    given = {"fold_groups": "site"} if name == "clusters, fold_groups" else {}
+    hidden = " - site" if "site" in train and not given else ""
+    terms = [column for column in train if column not in (response, "site")]
+    fit = model_of(f"{response} ~ .{hidden}", train, terms, seed, **given)
+    by_leaves = fit.predict(new, type="quantile", quantiles=((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    by_leaves.columns = ["low", "high"]
+    by_bags = fit.predict(new, interval="prediction", level=LEVEL)
+    y, is_low = new[response], by_bags["fit"] <= by_bags["fit"].median()
+    rows = []
+    for kind, found in (("leaves", by_leaves), ("out of bag", by_bags)):
+        inside = (y >= found["low"]) & (y <= found["high"])
+        width = float((found["high"] - found["low"]).mean() / y.std())
+        shares = inside.mean(), inside[is_low].mean(), inside[~is_low].mean()
+        rows.append((name, kind, *shares, width))
+    return rows
+
+
+def intervals(run):
+    """Coverage and width."""
+    names = [*SIMULATED, "clusters, fold_groups", "bodyfat", "abalone"]
+    calls = [(name, seed, 400, 2_000) for name in names for seed in range(run.seeds)]
+    found = run.flat(intervals_of, run.pick([("clusters, fold_groups", 1, 80, 40)], calls))
+    table = pd.DataFrame(found, columns=["set", "intervals", *MEASURES])
+    run.table(
+        "intervals",
+        [
+            {"set": name, "intervals": kind, **{m: shown_mean(own[m], 3) for m in MEASURES}}
+            for (name, kind), own in table.groupby(["set", "intervals"], sort=False)
+        ],
+        f"treeselect, nominal {LEVEL:.0%} intervals of new rows by the final forest: coverage of"
+        " all rows and of those with the lower and the upper half of the predictions, and mean"
+        f" width in standard deviations of the response; means over {run.seeds} splits (s.e.)."
+        ' Leaves: `type="quantile"`; out of bag: `interval="prediction"`.',
+    )
+
+
+# --- monotone ----------------------------------------------------------------------------------
+
+DIRECTIONS = {"simulated": {"x1": 1, "x2": -1}, "abalone": {"shell_weight": 1, "diameter": 1}}
+
+
+def monotone_data(name, seed, n):
+    """Rows to fit and others; the response is `y`."""
+    rng = np.random.default_rng(seed)
+    if name == "simulated":
+        data = pd.DataFrame(rng.normal(size=(n, 6)), columns=[f"x{j}" for j in range(1, 7)])
+        data["y"] = data["x1"] - data["x2"] + np.sin(3 * data["x3"]) + 2 * rng.normal(size=n)
+    else:
+        data = stored("abalone")
+        data.columns = [column.lower().replace(" ", "_") for column in data.columns]
+        data = data.rename(columns={"rings": "y"}).select_dtypes("number")
+        data = data.iloc[rng.permutation(len(data))[: int(2.5 * n)]]
+    cut = int(0.6 * len(data))
+    return data.iloc[:cut], data.iloc[cut:].reset_index(drop=True)
+
+
+def violations(predict, rows, directions):
+    """Share of the steps along the grids at which a prediction moves the wrong way."""
+    found = []
+    for name, sign in directions.items():
+        grid = np.linspace(rows[name].min(), rows[name].max(), 50)
+        some = rows.head(100)
+        moved = some.loc[np.repeat(some.index, 50)].assign(**{name: np.tile(grid, len(some))})
+        steps = np.diff(np.asarray(predict(moved)).reshape(len(some), 50), axis=1) * sign
+        found.append((steps < -1e-12).mean())
+    return 100 * float(np.mean(found))
+
+
+def constrained(name, seed, n):
+    """Model, constraint, RMSE and violations of each model on one split."""
+    import lightgbm
+
+    train, new = monotone_data(name, seed, n)
+    terms, directions = [column for column in train if column != "y"], DIRECTIONS[name]
+    rows = []
+    for answer, monotone in (("no", None), ("yes", directions)):
+        forest = model_of("y ~ .", train, terms, seed, monotone=monotone)
+        with one_thread():
+            boosting = forest.refit("boosting")
+            peer = lightgbm.LGBMRegressor(
+                n_estimators=boosting.model.fitted.trees.n_trees, learning_rate=0.1, n_jobs=1,
+                monotone_constraints=[(monotone or {}).get(term, 0) for term in terms],
+                monotone_constraints_method="basic", verbose=-1,
+            ).fit(train[terms], train["y"])  # fmt: skip
+        models = {
+            "forest": forest.predict,
+            "boosting": boosting.predict,
+            "LightGBM": lambda rows, peer=peer: peer.predict(rows[terms]),
+        }
+        for label, predict in models.items():
+            error = np.sqrt(np.mean((new["y"] - np.asarray(predict(new))) ** 2))
+            rows.append((name, label, answer, error, violations(predict, new, directions)))
+    return rows
+
+
+def monotone(run):
+    """Errors and violations, with and without constraints."""
+    import lightgbm
+
+    n, names = run.pick((60, ["simulated"]), (600, list(DIRECTIONS)))
+    keys = ["set", "model", "constrained"]
+    found = run.flat(constrained, [(name, seed, n) for name in names for seed in range(run.seeds)])
+    found = pd.DataFrame(found, columns=[*keys, "RMSE", "wrong"])
+    run.table(
+        "monotone",
+        [
+            dict(zip(keys, key, strict=True))
+            | {"RMSE": shown_mean(own["RMSE"], 3), "violations, %": shown_mean(own["wrong"])}
+            for key, own in found.groupby(keys, sort=False)
+        ],
+        "treeselect, final models with and without monotone constraints beside LightGBM"
+        f" {lightgbm.__version__}: held-out error and violated steps; means over {run.seeds} splits"
+        " (s.e.).",
+    )
+
+
+# --- conditional importance --------------------------------------------------------------------
+
+TRUE = {"number", "binary", "factor", "pair"}
+COPIES = {"copy", "copied"}
+ALPHA, LEVELS = 0.05, list("abcdef")
+
+
+def terms_data(seed, n):
+    """Rows of all columns, y among them."""
+    rng = np.random.default_rng(seed)
+    names = ["number", "one", "other", "copied", "z0", "z1", "z2"]
+    frame = pd.DataFrame(rng.standard_normal((n, len(names))), columns=names)
+    frame["copy"] = frame["copied"]
+    frame["binary"] = rng.integers(2, size=n)
+    frame["factor"], frame["noise_factor"] = (rng.choice(LEVELS, n) for _ in range(2))
+    y = 0.5 * frame["number"] + 1.0 * frame["binary"] + 1.2 * (frame["factor"] == "c")
+    y += 0.4 * frame["one"] + 0.4 * frame["other"] + 1.0 * frame["copied"]
+    return frame.assign(y=y + rng.standard_normal(n))
+
+
+def ours(frame, seed, quick):
+    """P-value of each term."""
+    units = [*frame.columns.drop(["y", "one", "other"]), "pair"]
+    fit = treeselect.select(
+        "y ~ .", frame, method="lasso", k=len(units), keep=units, groups={"pair": ["one", "other"]},
+        seed=seed, n_jobs=1,
+    )  # fmt: skip
+    found = fit.model.conditional_importance(repeats=1 if quick else 5).tidy()
+    return found.set_index("term")["p_value"].to_dict()
+
+
+def hidimstat(frame, seed, repeats):
+    """The same of its leave-one-covariate-out."""
+    from hidimstat import LOCOCV
+
+    X = pd.get_dummies(frame.drop(columns="y"), dtype=float)
+    unit = {"one": "pair", "other": "pair"}
+    unit |= {c: c.rpartition("_")[0] for c in X if c.rpartition("_")[0].endswith("factor")}
+    groups = {}
+    for place, column in enumerate(X):
+        groups.setdefault(unit.get(column, column), []).append(place)
+    folds = (
+        KFold(5, shuffle=True, random_state=seed)
+        if repeats == 1
+        else RepeatedKFold(n_splits=5, n_repeats=repeats, random_state=seed)
+    )
+    forest = RandomForestRegressor(100, min_samples_leaf=5, max_features=1 / 3, random_state=seed)
+    search = LOCOCV(forest, folds, statistical_test="nb-ttest", features_groups=groups)
+    known = X.to_numpy(), frame["y"].to_numpy()
+    search.fit(*known)
+    search.importance(*known)
+    return dict(zip(groups, np.ravel(search.pvalues_), strict=True))
+
+
+PROGRAMS = {
+    "treeselect, 5 x 5 folds": ours,
+    "hidimstat 0.4, 5 folds": lambda frame, seed, quick: hidimstat(frame, seed, 1),
+    "hidimstat 0.4, 5 x 5 folds": lambda frame, seed, quick: hidimstat(frame, seed, 5),
+}
+
+
+def tested(seed, n, names, quick):
+    """Shares found of what matters and of what does not, and seconds, of each program."""
+    frame, lines = terms_data(seed, n), []
+    with one_thread():
+        for name in names:
+            start = time.process_time()
+            p = PROGRAMS[name](frame, seed, quick)
+            seconds = time.process_time() - start
+            small = {term for term, value in p.items() if value < ALPHA}
+            noise = set(p) - TRUE - COPIES
+            shares = (len(small & part) / len(part) for part in (TRUE, noise, COPIES))
+            lines.append((name, *shares, seconds))
+    return lines
+
+
+def conditional(run):
+    """What the tests find."""
+    has_peer = importlib.util.find_spec("hidimstat") is not None and not run.quick
+    names = list(PROGRAMS)[: None if has_peer else 1]
+    n, n_seeds = run.pick((100, 1), (300, 2 * run.seeds))
+    found = run.flat(tested, [(seed, n, names, run.quick) for seed in range(n_seeds)])
+    found = pd.DataFrame(found, columns=["program", "power", "noise", "copies", "seconds"])
+    lines = []
+    for name, own in found.groupby("program", sort=False):
+        shares = {what: shown_mean(own[what]) for what in ("power", "noise", "copies")}
+        seconds = {"CPU s": f"{own['seconds'].median():.1f}"}
+        lines.append({"program": name, "seeds": n_seeds} | shares | seconds)
+    run.table(
+        "conditional",
+        lines,
+        f"treeselect and hidimstat, leave-one-covariate-out on {n} rows: share of the terms"
+        f" that matter with p < {ALPHA} (power), and of noise and of copies, {ALPHA:.0%} being"
+        " allowed; means over seeds (s.e.).",
+    )
+
+
+PARTS = {
+    "calibration": calibration,
+    "intervals": intervals,
+    "monotone": monotone,
+    "conditional": conditional,
+}
+
+
+def main():
+    """Write the tables."""
+    run = Run(__doc__, parts=PARTS, seeds=10, quick={"seeds": 1})
+    for part in run.parts:
+        PARTS[part](run)
+
+
+if __name__ == "__main__":
+    main()
