@@ -63,10 +63,10 @@ def test_many_valued_noise_is_not_favoured_outside_the_bags():
     task, every = task_of(data, ForestImportance(), seed=1), np.ones(3, dtype=bool)
     at = [task.problem.groups.names.index(name) for name in ("v3", "v10", "v400")]
     found = {kind: ForestImportance(kind=kind, n_trees=200).measure(task, every) for kind in KINDS}
-    biased = found["mdi"].importance[at]
+    biased = found["mdi"].mean[at]
     assert biased[2] > 2 * biased[1] > 2 * biased[0]
     for kind in ("unbiased", "permutation"):
-        assert np.abs(found[kind].importance).max() < 0.2 * biased.max()
+        assert np.abs(found[kind].mean).max() < 0.2 * biased.max()
         assert (found[kind].standard_error > 0).all()
 
 
@@ -249,7 +249,7 @@ def test_units_go_in_the_order_of_the_first_forest_unless_asked(task):
         assert not (small.selected & ~large.selected).any()
     every = np.ones(12, dtype=bool)
     first = VarSelRF(**FEW).measure(here.seeded("elimination", 12), every)
-    order = np.argsort(-first.importance)
+    order = np.argsort(-first.mean)
     for step in steps:
         assert set(np.flatnonzero(step.selected)) == set(order[: step.size])
     anew = VarSelRF(recompute=True, **FEW).path(here)

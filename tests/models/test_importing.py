@@ -33,10 +33,14 @@ def simulate(missing=0.0):
 
 
 def predictions(model, X):
+    """Sums of the trees of boosting, beside its constant, or means of those of forests."""
     forest = import_forest(model)
     data = forest.bins.bin(list(X.T), range(P))
     total = predict_sum(forest.trees, data)
-    return (total / forest.trees.n_trees if forest.is_mean else total) + forest.base, forest, data
+    if hasattr(model, "learning_rate"):
+        return total + model._raw_predict_init(X[:1]), forest, data
+    is_mean = "lightgbm" not in type(model).__module__
+    return total / (forest.trees.n_trees if is_mean else 1), forest, data
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
@@ -77,11 +81,11 @@ def test_gradient_boosting():
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 def test_lightgbm(missing):
     X, y, label = simulate(missing)
-    model = lightgbm.LGBMRegressor(n_estimators=25, **QUIET).fit(X, y)
+    model = lightgbm.LGBMRegressor(n_estimators=25, **QUIET).fit(X, y).booster_
     new = X.copy()
     new[::7, 1] = np.nan  # also where there were none: LightGBM takes them for 0
     for rows in (X, new):
-        expected = model.booster_.predict(rows)
+        expected = model.predict(rows)
         np.testing.assert_allclose(predictions(model, rows)[0][:, 0], expected, atol=1e-10)
     classes = lightgbm.LGBMClassifier(n_estimators=8, **QUIET).fit(X, label)
     expected = classes.booster_.predict(X, raw_score=True)

@@ -431,6 +431,10 @@ _FLAGS = ("scores_out_of_bag", "was_fitted")
 _PLAIN = (str, int, float, bool, type(None))
 
 
+def _of_file(name: str) -> Any:
+    return property(lambda self: self.said[name], doc=f"The `{name}` in the file.")
+
+
 @dataclass(frozen=True)
 class MissingMethod(Method):
     """A method whose code is missing: it keeps its description and can't select."""
@@ -438,46 +442,14 @@ class MissingMethod(Method):
     said: Mapping[str, Any] = field(hash=False)  # the description that :func:`told` stored
     why: str  # why the method could not be found
 
-    @property
-    def name(self) -> str:
-        """Name of the original method, like all properties that follow."""
-        return str(self.said["name"])
-
-    @property
-    def title(self) -> str:
-        """Name in summaries and reports."""
-        return str(self.said["title"])
-
-    @property
-    def paper(self) -> str:
-        """The reference in words."""
-        return str(self.said["paper"])
-
-    @property
-    def origin(self) -> str:
-        """The package that it came from."""
-        return str(self.said["origin"])
-
-    @property
-    def tuning_name(self) -> str:  # type: ignore[override]  # of each object
-        """Option that held the tuning parameter."""
-        return str(self.said["tuning_name"])
+    name, title, paper, origin, tuning_name = map(_of_file, _TEXTS)
+    scores_out_of_bag, was_fitted = map(_of_file, _FLAGS)
 
     @property
     def tuning_value(self) -> float | str | None:
         """The tuning parameter, if it was fixed."""
         value = self.said["tuning_value"]
         return value if isinstance(value, float | int | None) else str(value)
-
-    @property
-    def scores_out_of_bag(self) -> bool:  # type: ignore[override]  # of each object
-        """Whether training scores were out of bag."""
-        return bool(self.said["scores_out_of_bag"])
-
-    @property
-    def was_fitted(self) -> bool:
-        """Whether its trees were grown before."""
-        return bool(self.said["was_fitted"])
 
     @property
     def missing(self) -> str:
@@ -502,10 +474,6 @@ class MissingMethod(Method):
     def tuned(self, value: float | None) -> MissingMethod:
         """Itself: it can't select at any value."""
         return self
-
-    def record(self) -> tuple[str, dict[str, Any]]:
-        """Name and options, as in the file."""
-        return self.name, self.options()
 
 
 def check_told(said: Mapping[str, Any]) -> None:

@@ -73,14 +73,11 @@ class ImportedBins:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedForest:
+class ImportedForest(NamedTuple):
     """A forest of another library."""
 
     trees: Trees  # on the columns of ``bins``
     bins: ImportedBins
-    base: FloatArray  # (n_outputs,): what is added to the trees
-    is_mean: bool  # whether predictions are the mean of the trees
 
     def with_features(self, numbers: IntArray) -> ImportedForest:
         """The same forest with feature f renumbered to ``numbers[f]``, a permutation."""
@@ -89,8 +86,7 @@ class ImportedForest:
         place = np.argsort(order)
         column = self.trees.nodes.column
         moved = np.where(column == LEAF, LEAF, place[column]).astype(np.int32)
-        return replace(
-            self,
+        return ImportedForest(
             trees=self.trees._replace(nodes=self.trees.nodes._replace(column=moved)),
             bins=replace(
                 self.bins, edges=tuple(self.bins.edges[j] for j in order), source=source[order]
@@ -131,8 +127,6 @@ def _from_ensemble(model: Any, trees: AnyArray) -> ImportedForest:
         parts = [_from_scikit_learn(tree) for tree in trees]
         return _assemble(parts, model.n_features_in_, True)
     n_outputs = trees.shape[1]
-    zero = np.zeros((1, model.n_features_in_))
-    base = np.asarray(model._raw_predict_init(zero), dtype=np.float64).ravel()
     parts = []
     for stage in trees:
         for k, tree in enumerate(stage):
@@ -140,7 +134,7 @@ def _from_ensemble(model: Any, trees: AnyArray) -> ImportedForest:
             value = np.zeros((len(splits.value), n_outputs))
             value[:, k] = splits.value[:, 0] * model.learning_rate
             parts.append(splits._replace(value=value))
-    return _assemble(parts, model.n_features_in_, True, base=base, is_mean=False)
+    return _assemble(parts, model.n_features_in_, True)
 
 
 def _from_scikit_learn(tree: Any) -> _Splits:
@@ -186,7 +180,7 @@ def _from_lightgbm(dump: dict[str, Any]) -> ImportedForest:
             )
         )
     n_features = dump["max_feature_idx"] + 1
-    return _assemble(parts, n_features, False, base=np.zeros(n_outputs), is_mean=False)
+    return _assemble(parts, n_features, False)
 
 
 def _flatten(node: dict[str, Any], nodes: list[dict[str, Any]]) -> int:
@@ -220,15 +214,11 @@ def _missing_left(node: dict[str, Any]) -> bool:
     return bool(node["default_left"])
 
 
-def _assemble(
-    parts: Sequence[_Splits],
-    n_features: int,
-    single_precision: bool,
-    *,
-    base: FloatArray | None = None,
-    is_mean: bool = True,
-) -> ImportedForest:
-    """Columns for all thresholds, and the trees on them."""
+def _assemble(parts: Sequence[_Splits], n_features: int, single_precision: bool) -> ImportedForest:
+    """Collect the thresholds of all trees as bin edges, and rewrite the trees with their codes.
+
+    A feature with more thresholds than a column has codes becomes several columns.
+    """
     features = np.concatenate([part.feature for part in parts])
     thresholds = np.concatenate([part.threshold for part in parts])
     edges: list[FloatArray] = []
@@ -243,14 +233,9 @@ def _assemble(
             edges.append(here)
             source.append(feature)
     trees = join_trees([_renumber(part, place) for part in parts])
-    n_outputs = trees.nodes.value.shape[1]
+    source_of = np.array(source, dtype=np.int64)
     return ImportedForest(
-        trees=trees,
-        bins=ImportedBins(
-            tuple(edges), np.array(source, dtype=np.int64), n_features, single_precision
-        ),
-        base=np.zeros(n_outputs) if base is None else base,
-        is_mean=is_mean,
+        trees, ImportedBins(tuple(edges), source_of, n_features, single_precision)
     )
 
 

@@ -22,7 +22,7 @@ from treeselect.algorithms.controlburn.options import (
     SingleFeature,
     Solver,
 )
-from treeselect.algorithms.controlburn.solve import FIRST_PATH, Sparsifier, SparsityRules
+from treeselect.algorithms.controlburn.solve import FIRST_PATH, Sparsifier
 from treeselect.algorithms.controlburn.trees import (
     TreePool,
     check_kind,
@@ -429,15 +429,16 @@ class ControlBurn(Method):
             elif self.sketch < len(rows):
                 rng = np.random.default_rng(seed)
                 rows = np.sort(rng.choice(rows, self.sketch, replace=False))
-        rules = SparsityRules(
-            rows=rows,
+        return Sparsifier(
+            task,
+            pool,
+            rows,
             held=held_shares(task) if self.adaptive else None,
             ridge=self._ridge_on(task),
             mixed=mixed,
             loss=HingeLoss() if self.loss == "hinge" else None,
             constrain=self.constraints,
         )
-        return Sparsifier(task.problem, task.weight, pool, rules)
 
     def _ridge_on(self, task: Task) -> float:
         """The ridge penalty, of best subsets above 0."""

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from treeselect.algorithms.controlburn.trees import TreePool
-from treeselect.algorithms.task import Step
+from treeselect.algorithms.task import Step, Task
 from treeselect.arguments.checks import described
-from treeselect.designs.problem import Problem
 from treeselect.designs.row_sample import varies
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.losses import Loss
 from treeselect.engine.rounding import falling
 from treeselect.engine.sparse.forest import ModelledForest, sparse_forest
@@ -36,18 +35,6 @@ the end of the path, so that the last unit to enter gets an importance."""
 
 _LEAST_IMPORTANCE = 1e-3
 """Lower bound of the relative importance in the second solution."""
-
-
-@dataclass(frozen=True, slots=True)
-class SparsityRules:
-    """Settings of the sparse-forest problem."""
-
-    rows: IntArray  # rows of the problem
-    held: FloatArray | None  # for a second solution with costs by the importances of the first
-    ridge: float = 0.0  # ridge penalty, at least 0
-    mixed: tuple[int, int] | None = None
-    loss: Loss | None = None  # replaces the family's loss
-    constrain: Callable[[UnitWeights], Sequence[Any]] | None = None
 
 
 def _constraint(made: object) -> object:
@@ -84,10 +71,20 @@ class Sparsifier:
     """The sparse-forest problem of some trees."""
 
     def __init__(
-        self, problem: Problem, weight: WeightArray, pool: TreePool, rules: SparsityRules
+        self,
+        task: Task,
+        pool: TreePool,
+        rows: IntArray,
+        *,
+        held: FloatArray | None,
+        ridge: float = 0.0,
+        mixed: tuple[int, int] | None = None,
+        loss: Loss | None = None,
+        constrain: Callable[[UnitWeights], Sequence[Any]] | None = None,
     ) -> None:
-        self._problem, self._pool, self._rules = problem, pool, rules
-        rows = rules.rows
+        """With `held`, it is solved twice; `mixed` is a Gaussian sketch: its rows, and a seed."""
+        problem, weight = task.problem, task.weight
+        self._problem, self._pool, self._held, self._constrain = problem, pool, held, constrain
         self._weight = weight[rows]
         if not varies(problem, rows):
             lacking = (
@@ -98,11 +95,11 @@ class Sparsifier:
             raise MethodError(
                 f"`sketch` of ControlBurn has {len(rows)} rows, {lacking}.\n  Use a larger one."
             )
-        if rules.loss is not None:
-            family = dataclasses.replace(problem.family, loss=rules.loss)
+        if loss is not None:
+            family = dataclasses.replace(problem.family, loss=loss)
             problem = dataclasses.replace(problem, family=family)
         loss, groups = problem.family.loss, problem.groups
-        task = (
+        given = (
             pool.columns(rows, loss.n_outputs),
             loss,
             problem.y[rows],
@@ -110,10 +107,10 @@ class Sparsifier:
             problem.constant(weight)[rows],
             groups.prices(pool.uses, np.ones(len(groups.names))),
         )
-        if rules.constrain is None:
-            self._forest = sparse_forest(*task, ridge=rules.ridge, sketch=rules.mixed)
+        if constrain is None:
+            self._forest = sparse_forest(*given, ridge=ridge, sketch=mixed)
         else:
-            self._forest = ModelledForest(*task, ridge=rules.ridge, constrain=self._constraints)
+            self._forest = ModelledForest(*given, ridge=ridge, constrain=self._constraints)
         self._constant = np.atleast_1d(loss.constant(problem.y, weight, problem.offset))
 
     def path(self, max_size: int, last_lam: float | None = None) -> tuple[Step, ...]:
@@ -147,11 +144,11 @@ class Sparsifier:
         return tuple(steps)
 
     def _constraints(self, trees: Any) -> Sequence[Any]:
-        assert self._rules.constrain is not None
+        assert self._constrain is not None
         names = self._problem.groups.names
         weights = UnitWeights(trees, self._pool.uses, names)
         try:
-            return [_constraint(made) for made in self._rules.constrain(weights)]
+            return [_constraint(made) for made in self._constrain(weights)]
         except (MethodError, MemoryError):
             raise
         except Exception as error:
@@ -163,12 +160,12 @@ class Sparsifier:
 
     def _priced(self, max_size: int) -> SparseForest:
         """The problem with the costs of its second solution, if it is solved twice."""
-        if self._rules.held is None:
+        if self._held is None:
             return self._forest
         pool, groups = self._pool, self._problem.groups
         first = last_solution(self._forest, pool.uses, groups.keep, max(max_size, FIRST_PATH))
         importance = weighted_importance(first, self._forest.spread(), pool.gains)
-        worth = importance * self._rules.held
+        worth = importance * self._held
         return self._forest.with_prices(groups.prices(pool.uses, _discount(worth)))
 
     def _step(self, forest: SparseForest, solution: WeightedTrees) -> Step:

@@ -149,7 +149,7 @@ class RecursiveElimination(RankingForest):
         """Path of the remaining units (see ``Method.path``)."""
 
         def judge(left: BoolArray) -> FloatArray:
-            return self.measure(task.seeded("elimination", int(left.sum())), left).importance
+            return self.measure(task.seeded("elimination", int(left.sum())), left).mean
 
         return path_of_shares(self, self.step, task, judge, self.scored)
 
@@ -258,8 +258,8 @@ class VarSelRF(RankingForest):
             ranks_units = self.recompute or first is None
             grower = self if ranks_units else dataclasses.replace(self, kind="mdi")
             forest, outside = grower.judge(task.seeded("elimination", int(left.sum())), left)
-            first = forest.importance if first is None else first
-            importance = np.where(left, forest.importance if ranks_units else first, -np.inf)
+            first = forest.mean if first is None else first
+            importance = np.where(left, forest.mean if ranks_units else first, -np.inf)
             errors = out_of_bag_error(problem, task.weights, outside.fitted)
             judged.append(JudgedSet(importance, *errors, outside.score))
             return importance

@@ -43,7 +43,7 @@ from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import BinnedData, pack_blocks
-from treeselect.engine.forest.importance import Importance, out_of_bag_gains, permutation_importance
+from treeselect.engine.forest.importance import Importance, permutation_importance
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import levels
 from treeselect.engine.tree.nodes import group_gains
@@ -59,14 +59,6 @@ than this: an importance is a mean over the rows of all trees."""
 KINDS: tuple[Kind, ...] = ("unbiased", "mdi", "permutation")
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredForest:
-    """Importances from a forest, without its trees."""
-
-    importance: FloatArray  # (n_groups,): negative if a unit worsens out-of-bag predictions
-    standard_error: FloatArray  # (n_groups,): standard error of the importance over the trees
-
-
 @dataclass(frozen=True, kw_only=True)
 class RankingForest(RefinedMethod):
     """Options of methods that rank units by ordinary forests."""
@@ -77,7 +69,7 @@ class RankingForest(RefinedMethod):
     max_depth: int | None = field(default=None, metadata=integer(least=1, limit=MOST_DEPTH))
     min_leaf: int = field(default=1, metadata=integer(least=1, limit=MOST_LEAF))
 
-    def measure(self, task: Task, groups: BoolArray) -> MeasuredForest:
+    def measure(self, task: Task, groups: BoolArray) -> Importance:
         """Grow a forest on some units and measure their importance.
 
         Trees are grown on bootstrap samples of the distinct rows, or of whole clusters; with an
@@ -85,7 +77,7 @@ class RankingForest(RefinedMethod):
         """
         return self._measured(self._grow(task, groups), groups, task.n_threads)
 
-    def judge(self, task: Task, groups: BoolArray) -> tuple[MeasuredForest, OutOfBagFit]:
+    def judge(self, task: Task, groups: BoolArray) -> tuple[Importance, OutOfBagFit]:
         """Importances, and the out-of-bag predictions of the forest."""
         grown = self._grow(task, groups)
         measured = self._measured(grown, groups, task.n_threads)
@@ -99,9 +91,7 @@ class RankingForest(RefinedMethod):
         rules = functools.partial(self._growth, task.problem)
         return grown_forest(task, groups, self.n_trees or _usual_trees(task), rules)
 
-    def _measured(
-        self, grown: GrownForest | None, groups: BoolArray, n_threads: int
-    ) -> MeasuredForest:
+    def _measured(self, grown: GrownForest | None, groups: BoolArray, n_threads: int) -> Importance:
         importance, error = np.full((2, len(groups)), np.nan)
         importance[:] = -np.inf
         if grown is not None:
@@ -110,7 +100,7 @@ class RankingForest(RefinedMethod):
             used = np.flatnonzero(groups)[gains > 0]
             importance[used] = found.mean[gains > 0]
             error[used] = found.standard_error[gains > 0]
-        return MeasuredForest(importance, error)
+        return Importance(importance, error)
 
     def _growth(self, problem: Problem, n: int) -> Growth:
         tried = self.mtry or usual_candidates(problem.family, n)
@@ -119,8 +109,9 @@ class RankingForest(RefinedMethod):
     def _importance(self, grown: GrownForest, gains: FloatArray, n_threads: int) -> Importance:
         if self.kind == "mdi":
             return Importance(gains, np.full(len(gains), np.nan))
-        by = out_of_bag_gains if self.kind == "unbiased" else permutation_importance
-        return by(
+        if self.kind == "unbiased":
+            return grown.gains(n_threads)
+        return permutation_importance(
             grown.trees, grown.data, grown.target, grown.counts, grown.sampling, grown.seed,
             n_threads,
         )  # fmt: skip
@@ -201,7 +192,7 @@ class ForestImportance(RankingForest):
         groups = task.problem.groups
         refuse_costs(self, groups)
         every = np.ones(len(groups.names), dtype=bool)
-        worth = self.measure(task.seeded("ranking"), every).importance
+        worth = self.measure(task.seeded("ranking"), every).mean
         order = ranking(worth, groups.keep, groups.ranks(task.seed))
         relative = _relative(worth)[order[int(groups.keep.sum()) :]]
         return self.ranked_path(task, order, worth, relative, self.scored)
@@ -363,7 +354,7 @@ class Boruta(RankingForest):
         both = with_shadows(task.problem, task.weights, task.seed)
         own = dataclasses.replace(task.seeded("forest"), problem=both)
         found = self.measure(own, np.concatenate([left, shadows]))
-        importance = np.where(np.isfinite(found.importance), found.importance, np.nan)
+        importance = np.where(np.isfinite(found.mean), found.mean, np.nan)
         if self.kind == "mdi":
             return importance, shadows
         # If all trees agree, for example on a unit that is hardly used, the spread is almost 0.

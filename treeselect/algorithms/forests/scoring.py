@@ -14,7 +14,7 @@ from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import BinnedData, select_groups
 from treeselect.engine.forest.bagging import Sampling, bagged_forest
-from treeselect.engine.forest.importance import out_of_bag_gains
+from treeselect.engine.forest.importance import Importance, out_of_bag_gains
 from treeselect.engine.forest.out_of_bag import out_of_bag
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import slack
@@ -49,6 +49,12 @@ class GrownForest:
     counts: IntArray
     sampling: Sampling
     seed: int
+
+    def gains(self, n_threads: int) -> Importance:
+        """Out-of-bag gains of the groups."""
+        return out_of_bag_gains(
+            self.trees, self.data, self.target, self.counts, self.sampling, self.seed, n_threads
+        )
 
 
 def grown_forest(
@@ -144,10 +150,7 @@ def held_shares(task: Task) -> FloatArray:
     if grown is None:
         return every.astype(np.float64)
     inside = group_gains(grown.trees, grown.data).mean(axis=0)
-    outside = out_of_bag_gains(
-        grown.trees, grown.data, grown.target, grown.counts, grown.sampling, grown.seed,
-        task.n_threads,
-    ).mean  # fmt: skip
+    outside = grown.gains(task.n_threads).mean
     used = inside > 0
     share = np.where(used, np.maximum(outside, 0.0) / np.where(used, inside, 1.0), 0.0)
     largest = share.max()

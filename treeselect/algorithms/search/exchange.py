@@ -22,9 +22,8 @@ from treeselect.algorithms.references import (
 )
 from treeselect.algorithms.search.judging import (
     Alone,
+    GainForests,
     Judge,
-    gains_among,
-    held_out_gains,
     rows_to_judge,
 )
 from treeselect.algorithms.task import (
@@ -115,7 +114,8 @@ class Search:
             self._quick = Judge(task, min(quick, self._n_trees), "quick", _QUICK_ROWS)
         self._alone = Alone(self._rows.data, self._sure.truth, self._rows.weights)
         n_ranking = max(_TREES, _RANKING * self._n_trees)
-        gains = held_out_gains(task, self._rows, self._sure.truth, "ranking", n_trees=n_ranking)
+        self._forests = GainForests(task, self._rows)
+        gains = self._forests.of_all(self._sure.truth, "ranking", n_ranking)
         self._order = self._ranked(gains, self._keep)
         self._added: dict[bytes, IntArray] = {}
         self._left: IntArray | None = None
@@ -174,9 +174,7 @@ class Search:
             left, removed = self._order[:n_first], [self._order[n_first:]]
             while len(left) > 1:
                 units = np.isin(np.arange(len(self._keep)), left)
-                gains = gains_among(
-                    self._task, self._rows, self._sure.truth, units, "elimination", self._n_trees
-                )
+                gains = self._forests.among(self._sure.truth, units, "elimination", self._n_trees)
                 order = self._ranked(gains, self._keep)
                 order = np.concatenate([order, left[~np.isin(left, order)]])  # can't split
                 n_left = min(len(left) - 1, int(np.ceil(len(left) * (1 - _STEP))))
@@ -367,9 +365,9 @@ class Search:
         """Units with the largest gain on the residuals of a set, and overall, alternately."""
         # What is left of the response need not be monotone in a term where the response is.
         free = self._rows._replace(data=self._rows.data._replace(monotone=FREE))
-        left = held_out_gains(
-            self._task, free, self._sure.residuals(selected), "residuals",
-            np.flatnonzero(selected).tolist(), self._n_trees,
+        left = self._forests._replace(rows=free).of_all(
+            self._sure.residuals(selected), "residuals", self._n_trees,
+            np.flatnonzero(selected).tolist(),
         )  # fmt: skip
         orders = [self._ranked(left, np.zeros_like(self._keep)), self._order]
         n = self._n_entries

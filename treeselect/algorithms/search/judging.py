@@ -92,8 +92,8 @@ def _lower_half(data: BinnedData, column: int, counts: IntArray) -> BoolArray:
 
 # --- a judge of sets that noise units do not improve -------------------------------------------
 
-_TREES, _DEPTH = 100, 12
-"""Forests of all units: more trees cost several times as much on few rows, and select no better."""
+_DEPTH = 12
+"""Depth of the forests that rank units."""
 
 
 class _Judged(NamedTuple):
@@ -237,46 +237,52 @@ class Judge:
         return _Judged(selected, known + of_trees, forest.errors_at(share, left), of_trees)
 
 
-def held_out_gains(
-    task: Task,
-    rows: Rows,
-    truth: FloatArray,
-    name: str,
-    within: Sequence[int] = (),
-    n_trees: int = _TREES,
-) -> FloatArray:
-    """Out-of-bag gains of all units in a forest for `truth`, shape (n_groups,); minus infinity for
-    units that can't split.
+class GainForests(NamedTuple):
+    """Forests that rank units by their out-of-bag gains; minus infinity where they can't split."""
 
-    Of very many units the forest is grown on those that pass a screen (``screen``). The
-    others follow by the gain of their first split.
-    """
-    data, (target, counts) = rows.data, _known(rows, truth)
-    ranks, able = task.problem.groups.ranks(0), can_split(data, counts)
-    if passing(int((counts > 0).sum()), data.n_groups) == data.n_groups:
-        gains = _forest_gains(task, rows, (data, target, counts), ranks, name, n_trees)
+    task: Task
+    rows: Rows
+
+    def of_all(
+        self, truth: FloatArray, name: str, n_trees: int, within: Sequence[int] = ()
+    ) -> FloatArray:
+        """Gains of all units, shape (n_groups,). Of very many units the forest is grown on those
+        that pass a screen (``screen``); the others follow by the gain of their first split."""
+        data, (target, counts) = self.rows.data, _known(self.rows, truth)
+        ranks, able = self.task.problem.groups.ranks(0), can_split(data, counts)
+        if passing(int((counts > 0).sum()), data.n_groups) == data.n_groups:
+            gains = self._gains(data, target, counts, ranks, name, n_trees)
+            return np.where(able, gains, -np.inf)
+        passes, first = screen(data, target, counts, Growth(1, MIN_LEAF, 1, 0.0), ranks, within)
+        few = select_groups(data, passes)
+        gains = np.empty(data.n_groups)
+        gains[passes] = self._gains(few, target, counts, ranks[passes], name, n_trees)
+        least = min(float(gains[passes].min()), 0.0)
+        gains[~passes] = least - 2 + first[~passes] / max(float(first.max()), np.finfo(float).tiny)
         return np.where(able, gains, -np.inf)
-    passes, first = screen(data, target, counts, Growth(1, MIN_LEAF, 1, 0.0), ranks, within)
-    few = select_groups(data, passes)
-    gains = np.empty(data.n_groups)
-    gains[passes] = _forest_gains(task, rows, (few, target, counts), ranks[passes], name, n_trees)
-    least = min(float(gains[passes].min()), 0.0)
-    gains[~passes] = least - 2 + first[~passes] / max(float(first.max()), np.finfo(float).tiny)
-    return np.where(able, gains, -np.inf)
 
+    def among(self, truth: FloatArray, units: BoolArray, name: str, n_trees: int) -> FloatArray:
+        """Gains of some units in a forest of them alone; minus infinity for the others."""
+        target, counts = _known(self.rows, truth)
+        few = select_groups(self.rows.data, units)
+        ranks = self.task.problem.groups.ranks(0)[units]
+        gains = np.full(len(units), -np.inf)
+        found = self._gains(few, target, counts, ranks, name, n_trees)
+        gains[units] = np.where(can_split(few, counts), found, -np.inf)
+        return gains
 
-def gains_among(
-    task: Task, rows: Rows, truth: FloatArray, units: BoolArray, name: str, n_trees: int
-) -> FloatArray:
-    """Out-of-bag gains of some units in a forest of them alone, shape (n_groups,); minus infinity
-    for the others and for units that can't split. See :func:`held_out_gains`."""
-    target, counts = _known(rows, truth)
-    few = select_groups(rows.data, units)
-    ranks = task.problem.groups.ranks(0)[units]
-    gains = np.full(len(units), -np.inf)
-    found = _forest_gains(task, rows, (few, target, counts), ranks, name, n_trees)
-    gains[units] = np.where(can_split(few, counts), found, -np.inf)
-    return gains
+    def _gains(
+        self, data: BinnedData, target: Target, counts: IntArray, ranks: IntArray, name: str,
+        n_trees: int,
+    ) -> FloatArray:  # fmt: skip
+        n, seed, n_threads = n_able(data, counts), self.task.seeded(name).seed, self.task.n_threads
+        sampling = Sampling(groups=self.rows.weights.groups)
+        growth = Growth(_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0)
+        trees = bagged_forest(
+            data, target, counts, n_trees=n_trees, seed=seed, sampling=sampling, growth=growth,
+            rank=ranks, n_threads=n_threads,
+        )  # fmt: skip
+        return out_of_bag_gains(trees, data, target, counts, sampling, seed, n_threads).mean
 
 
 def _known(rows: Rows, truth: FloatArray) -> tuple[Target, IntArray]:
@@ -285,27 +291,6 @@ def _known(rows: Rows, truth: FloatArray) -> tuple[Target, IntArray]:
     counts = copies(weight) * ~np.isnan(truth[:, 0])
     known = np.where(np.isnan(truth), 0.0, truth)
     return target_of(known, np.where(counts > 0, weight, np.zeros_like(weight))), counts
-
-
-def _forest_gains(
-    task: Task,
-    rows: Rows,
-    given: tuple[BinnedData, Target, IntArray],
-    ranks: IntArray,
-    name: str,
-    n_trees: int,
-) -> FloatArray:
-    """Out-of-bag gains of all units of some data in a forest."""
-    data, target, counts = given
-    n, seed = n_able(data, counts), task.seeded(name).seed
-    sampling = Sampling(groups=rows.weights.groups)
-    trees = bagged_forest(
-        data, target, counts, n_trees=n_trees, seed=seed,
-        sampling=sampling,
-        growth=Growth(_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
-        rank=ranks, n_threads=task.n_threads,
-    )  # fmt: skip
-    return out_of_bag_gains(trees, data, target, counts, sampling, seed, task.n_threads).mean
 
 
 # --- The rows that sets are judged on: all with positive weight, or a random sample of them ------

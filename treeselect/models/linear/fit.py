@@ -406,6 +406,7 @@ class LinearRule:
     centre: FloatArray  # (n_columns,): subtracted from the columns
     scale: float  # residual variance of a numeric response
 
+    @np.errstate(over="ignore", invalid="ignore")
     def predict(
         self,
         matrix: FloatArray,
@@ -425,18 +426,6 @@ class LinearRule:
         is ``(1[j = k] - p_j) x``; the interval of ``p_k`` is symmetric for ``logit(p_k)``, whose
         standard error is that of ``log p_k`` divided by ``1 - p_k``.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._predict(matrix, offset, on_link=on_link, level=level, of_rows=of_rows)
-
-    def _predict(
-        self,
-        matrix: FloatArray,
-        offset: FloatArray | float,
-        *,
-        on_link: bool,
-        level: float,
-        of_rows: bool,
-    ) -> Predicted:
         law = stats.norm() if self.df is None else stats.t(self.df)
         quantile = float(law.ppf((1 + level) / 2))
         own = matrix - self.centre
