@@ -94,22 +94,40 @@ def test_a_keyword_changes_an_option_of_the_object():
     ("options", "says"),
     [
         ({"solver": BestSubset(), "lam": 0.1}, "`best_subset=True` and `lam=0.1` together"),
-        ({"solver": Hinge(), "ridge": 0.1}, "no longer a linear program"),
+        ({"best_subset": True, "prune": True}, "`best_subset=True` and `prune=True`"),
+        ({"best_subset": True, "loss": "hinge"}, "It needs a ridge"),
+        ({"best_subset": True, "refit": None}, "overfit the training rows"),
+        ({"best_subset": True, "constraints": bound}, "The search doesn't support constraints"),
         (
-            {"solver": Constraints(bound), "best_subset": True},
-            "The search doesn't support constraints",
+            {"best_subset": True, "sketch": 50, "sketch_kind": "gaussian"},
+            "Optimality can be proved",
         ),
-        ({"forest": SingleFeature(), "tail": 7}, "`tail=7` of ControlBurn has no effect"),
-        ({"forest": MODEL, "tail": 7}, "`tail=7` with a fitted RandomForestRegressor"),
-        ({"solver": BestSubset}, "`solver` of ControlBurn must be .*\n.*the class BestSubset"),
-        ({"solver": None}, "Found: None"),
+        ({"solver": Hinge(), "ridge": 0.1}, "no longer a linear program"),
+        ({"loss": "hinge", "refit": None}, "aren't probabilities"),
         (
             {"loss": "hinge", "sketch": 50, "sketch_kind": "gaussian"},
             "Gaussian sketch needs the squared error",
         ),
+        ({"refit": None, "n_trees": 5}, "`refit=None` and `n_trees=5` together"),
+        ({"time_limit": 5}, "only with `best_subset=True`"),
+        ({"forest": SingleFeature(), "tail": 7}, "`tail=7` of ControlBurn has no effect"),
+        ({"forest": MODEL, "tail": 7}, "`tail=7` with a fitted RandomForestRegressor"),
+        ({"forest": np.zeros(3)}, "must be one of 'bag-boosting'"),
+        ({"solver": BestSubset}, "`solver` of ControlBurn must be .*\n.*the class BestSubset"),
+        ({"solver": None}, "Found: None"),
+        ({"constraints": [1]}, r"must be a function of the weights, or None.\n  Found: \[1\]"),
+        ({"loss": "huber"}, "`loss` of ControlBurn must be 'family' or 'hinge'"),
+        ({"lam": 0.0}, "`lam` of ControlBurn must be a finite number above 0, or None"),
+        ({"forests": 1.5}, "`forests`"),
+        ({"tail": 1}, "at least 2"),
+        ({"tree_cost": -1.0}, "`tree_cost` of ControlBurn must be a finite number at least 0"),
+        ({"max_depth": 17}, "from 1 to 16, or None"),
+        ({"n_trees": True}, "`n_trees`"),
+        ({"adaptive": "yes"}, "must be True or False"),
+        ({"time_limit": 0, "best_subset": True}, "`time_limit` of ControlBurn must be"),
     ],
 )
-def test_keywords_that_an_object_does_not_have(options, says):
+def test_keywords_are_checked_alone_and_together(options, says):
     with pytest.raises(MethodError, match=says):
         ControlBurn(**options)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
+from tasks import task_of
 
 import treeselect
-from treeselect import ControlBurn
-from treeselect.algorithms.task import Task
 from treeselect.errors import MethodError
 
 SINGLE = "single-feature"
@@ -195,18 +195,8 @@ def leaf_value(nodes, tree, value):
 def test_single_feature_paths_reach_every_size(data):
     fit = fit_of(data, "two", forest=SINGLE, k="best", folds=3, forests=1)
     assert fit._fit.skipped_sizes == ()
-    one, two = (
-        fit.search.method.path(
-            Task(
-                fit.data.design.problem,
-                fit.data.design.row_weights,
-                max_size=3,
-                seed=1,
-                n_threads=n,
-            )
-        )
-        for n in (1, 2)
-    )
+    task = task_of(data, fit.search.method, "two ~ . - y", max_size=3, seed=1)
+    one, two = (fit.search.method.path(dataclasses.replace(task, n_threads=n)) for n in (1, 2))
     assert [s.tuning for s in one] == [s.tuning for s in two]
 
 
@@ -218,35 +208,6 @@ def test_sizes_that_the_path_skips_are_named(data):
 
 
 # --- what does not go together ---
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"best_subset": True, "lam": 0.1}, "`best_subset=True` and `lam=0.1` together"),
-        ({"best_subset": True, "prune": True}, "`best_subset=True` and `prune=True`"),
-        ({"best_subset": True, "loss": "hinge"}, "It needs a ridge"),
-        ({"best_subset": True, "refit": None}, "overfit the training rows"),
-        ({"forest": np.zeros(3)}, "must be one of 'bag-boosting'"),
-        (
-            {"best_subset": True, "sketch": 50, "sketch_kind": "gaussian"},
-            "Optimality can be proved",
-        ),
-        ({"best_subset": 1}, "`best_subset` of ControlBurn must be True or False"),
-        ({"loss": "hinge", "ridge": 0.1}, "no longer a linear program"),
-        ({"loss": "hinge", "refit": None}, "aren't probabilities"),
-        ({"loss": "huber"}, "`loss` of ControlBurn must be 'family' or 'hinge'"),
-        ({"refit": None, "n_trees": 5}, "`refit=None` and `n_trees=5` together"),
-        ({"forest": SINGLE, "min_trees": 5}, "`min_trees=5` of ControlBurn has no effect"),
-        ({"time_limit": 5}, "only with `best_subset=True`"),
-        ({"time_limit": 0, "best_subset": True}, "`time_limit` of ControlBurn must be"),
-        ({"constraints": [1]}, r"must be a function of the weights, or None.\n  Found: \[1\]"),
-        ({"lam": -1}, "`lam` of ControlBurn must be a finite number above 0"),
-    ],
-)
-def test_options_without_effect_are_refused(options, says):
-    with pytest.raises(MethodError, match=says):
-        ControlBurn(**options)
 
 
 def test_options_that_do_not_suit_the_data(data):
