@@ -12,6 +12,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.tree import DecisionTreeRegressor
+from tasks import task_of
 
 import treeselect
 from treeselect import ControlBurn
@@ -68,13 +69,11 @@ def test_a_fitted_forest_is_sparsified(data, kind):
 
 def test_columns_are_the_models_own_predictions(data):
     model, _ = models(data)["forest of numbers"]
-    fit = treeselect.select(
-        "y ~ a + b + c + d + e", data, method="controlburn", k=1, seed=1, forests=1, n_trees=5
-    )
-    pool = imported_pool(model, fit.data.design.arrays, 1)
+    task = task_of(data, ControlBurn(forest=model), "y ~ a + b + c + d + e")
+    pool = imported_pool(model, task.problem.columns, 1)
     ours = np.mean([v[leaf, 0] for v, leaf in zip(pool.values, pool.leaves, strict=True)], axis=0)
     np.testing.assert_allclose(ours, model.predict(data[COLUMNS]))
-    names = np.array(fit.data.design.problem.groups.names)
+    names = np.array(task.problem.groups.names)
     for tree, own in zip(pool.uses, model.estimators_, strict=True):
         used = {COLUMNS[f] for f in own.tree_.feature if f >= 0}
         assert set(names[tree]) == used
@@ -86,10 +85,7 @@ def test_trees_of_very_many_leaves_are_taken_as_they_are():
     frame["y"] = frame["a"] + rng.normal(size=70_000)
     model = DecisionTreeRegressor(random_state=0).fit(frame[["a", "b"]], frame["y"])
     assert model.get_n_leaves() > 2**16
-    fit = treeselect.select(
-        "y ~ a + b", frame, method="controlburn", k=1, seed=1, forests=1, n_trees=1, max_depth=1
-    )
-    pool = imported_pool(model, fit.data.design.arrays, 1)
+    pool = imported_pool(model, task_of(frame, ControlBurn(forest=model)).problem.columns, 1)
     np.testing.assert_allclose(pool.values[0][pool.leaves[0], 0], model.predict(frame[["a", "b"]]))
     columns = pool.columns(np.arange(70_000), 1)
     np.testing.assert_allclose(columns.combine(np.ones(1)), model.predict(frame[["a", "b"]]))

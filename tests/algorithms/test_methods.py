@@ -19,35 +19,18 @@ from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
 QUICK = {
+    **{name: {} for name in METHODS},
+    **{name: {"n_trees": 20} for name in ("exchange", "rrf", "grrf")},
+    **{name: {"n_trees": 50} for name in ("importance", "varselrf")},
     "controlburn": {"forests": 1, "n_trees": 10},
-    "exchange": {"n_trees": 20},
-    "rrf": {"n_trees": 20},
-    "grrf": {"n_trees": 20},
     "rboost": {"n_trees": 10},
     "gbfs": {"n_trees": 40},
-    "importance": {"n_trees": 50},
     "rfe": {"n_trees": 30},
-    "lasso": {},
-    "mrmr": {},
-    "cfs": {},
-    "fcbf": {},
-    "hsic_lasso": {},
     "boruta": {"n_trees": 20, "max_rounds": 12},
-    "svm_rfe": {},
-    "stepwise": {},
-    "varselrf": {"n_trees": 50},
 }
-WITHOUT_PRICES = {
-    "importance",
-    "rfe",
-    "boruta",
-    "mrmr",
-    "cfs",
-    "fcbf",
-    "svm_rfe",
-    "varselrf",
-    "stepwise",
-}
+WITHOUT_PRICES = (
+    *("importance", "rfe", "boruta", "mrmr", "cfs", "fcbf", "svm_rfe", "varselrf", "stepwise"),
+)
 WITH_COPIES = {"importance", "rfe", "boruta", "cfs", "svm_rfe", "varselrf"}
 """A copy may come right after what it copies: importance is divided among them, or the merit falls
 less by a copy than by a weak unit."""
@@ -149,16 +132,8 @@ def test_of_two_copies_the_cheaper_one_is_taken(mixed, method):
 @EVERY
 def test_a_tuning_value_decides_alone(mixed, method):
     name = METHODS[method].tuning_name
-    tried = {
-        "controlburn": 0.02,
-        "gbfs": 0.005,
-        "lasso": 0.05,
-        "mrmr": 0.0,
-        "cfs": 0.0,
-        "fcbf": 0.01,
-        "hsic_lasso": 0.05,
-        "stepwise": 5.0,
-    }
+    tried = {"controlburn": 0.02, "gbfs": 0.005, "lasso": 0.05, "mrmr": 0.0, "cfs": 0.0,
+             "fcbf": 0.01, "hsic_lasso": 0.05, "stepwise": 5.0}  # fmt: skip
     value = tried.get(method, 0.6)
     fit = select("died ~ . - dose", mixed, method, **{name: value})
     assert fit.search.step.tuning == value
@@ -362,13 +337,7 @@ WHOLE = {
     "rrf": {"lam": 0.5, "k": None, "n_trees": 5, "sample_fraction": 1.0, "screen": False},
     "grrf": {"gamma": 0.5, "k": None, "n_trees": 5, "sample_fraction": 1.0, "screen": False},
     "rboost": {"lam": 0.3, "k": None, "form": "gradient", "n_trees": 5, "screen": False},
-    "lasso": {},
-    "stepwise": {},
-    "mrmr": {},
-    "cfs": {},
-    "fcbf": {},
-    "hsic_lasso": {},
-    "svm_rfe": {},
+    **{name: {} for name in ("lasso", "stepwise", "mrmr", "cfs", "fcbf", "hsic_lasso", "svm_rfe")},
 }
 """Methods, and their options, that draw no rows. Others, and paths whose sets are compared out of
 bag, draw distinct rows, each with all its copies; copies that stand in rows of their own are drawn

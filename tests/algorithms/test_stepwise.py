@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from tasks import names_of, sizes_of, task_of, with_problem, with_weights
 
 import treeselect
 from treeselect import Stepwise
 from treeselect.algorithms.linear.stepwise import Search
-from treeselect.algorithms.task import Task
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, multinomial
-from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -35,52 +34,46 @@ def data():
     return pd.read_csv(REFERENCE / "stepwise_data.csv")
 
 
-@pytest.fixture(scope="module")
-def problem(data):
-    return problem_of(data)[0]
-
-
 FORMULA = f"number ~ {' + '.join(TERMS)}"
 
 
-def problem_of(data, formula=FORMULA, **arguments):
-    k = max(1, len(arguments.get("keep", ())))
-    fit = treeselect.select(formula, data, method="lasso", seed=1, k=k, **arguments)
-    return fit.data.design.problem_for(Stepwise()), fit.data.design.weight
+def new_task(data, formula=FORMULA, **arguments):
+    return task_of(data, Stepwise(), formula, **{"max_size": 4, "seed": 1} | arguments)
 
 
-def of_response(problem, data, response):
+@pytest.fixture(scope="module")
+def task(data):
+    return new_task(data)
+
+
+def of_response(task, data, response):
     is_timed = response == "timed"
-    return dataclasses.replace(
-        problem,
+    return with_problem(
+        task,
         y=data["count" if is_timed else response].to_numpy(float),
         family=FAMILIES[response],
         offset=data["log_time"].to_numpy() if is_timed else None,
     )
 
 
-def ones(problem):
-    return np.ones(len(problem.y), dtype=np.int64)
-
-
-def names_of(problem, selected):
-    return set(np.array(problem.groups.names)[selected])
+def of_size(task, max_size):
+    return dataclasses.replace(task, max_size=max_size)
 
 
 @pytest.mark.parametrize("direction", ["forward", "both", "backward"])
 @RESPONSES
-def test_every_step_is_that_of_r(problem, data, response, direction):
+def test_every_step_is_that_of_r(task, data, response, direction):
     runs = pd.read_csv(REFERENCE / "stepwise.csv")
     runs = runs[(runs["response"] == response) & (runs["direction"] == direction)]
     assert len(runs) == (1 if response == "three" else 2)
-    here = of_response(problem, data, response)
+    here = of_response(task, data, response)
     for _, run in runs.iterrows():
         method = Stepwise(
             penalty=2 if run["criterion"] == "aic" else np.log(150), direction=direction
         )
-        search = Search(Task(here, row_weights(ones(here)), max_size=4, seed=1), method)
+        search = Search(here, method)
         fits = search.falling()
-        units = np.array(here.groups.names)[search._order]
+        units = np.array(here.problem.groups.names)[search._order]
         moves = []
         for before, after in pairwise(fits):
             (unit,) = units[before.groups != after.groups]
@@ -90,7 +83,7 @@ def test_every_step_is_that_of_r(problem, data, response, direction):
         values = [search.criterion(fit) - search.criterion(null) for fit in fits]
         # R wrote six digits.
         np.testing.assert_allclose(values, [float(v) for v in run["values"].split()], atol=2e-6)
-        (step,) = method.path(Task(here, row_weights(ones(here)), max_size=1, seed=1))
+        (step,) = method.path(of_size(here, 1))
         assert names_of(here, step.selected) == set(run["terms"].split())
         assert step.tuning == method.penalty
 
@@ -111,11 +104,9 @@ def misfit_by_statsmodels(response, data, terms):
 
 
 @RESPONSES
-def test_the_forward_path_is_that_of_a_naive_twin(problem, data, response):
-    here = of_response(problem, data, response)
-    steps = Stepwise(direction="forward").path(
-        Task(here, row_weights(ones(here)), max_size=4, seed=1)
-    )
+def test_the_forward_path_is_that_of_a_naive_twin(task, data, response):
+    here = of_response(task, data, response)
+    steps = Stepwise(direction="forward").path(here)
     known, fits = [], [misfit_by_statsmodels(response, data, [])]
     for step in steps[1:]:
         tried = {}
@@ -133,16 +124,16 @@ def test_the_forward_path_is_that_of_a_naive_twin(problem, data, response):
             for term in known
         }
         for term, rise in rises.items():
-            at = here.groups.names.index(term)
+            at = here.problem.groups.names.index(term)
             assert step.importance[at] == pytest.approx(rise / sum(rises.values()), abs=1e-5)
 
 
 @RESPONSES
-def test_one_term_is_the_best_of_all_models_of_one_term(problem, data, response):
-    here = of_response(problem, data, response)
+def test_one_term_is_the_best_of_all_models_of_one_term(task, data, response):
+    here = of_response(task, data, response)
     for criterion, penalty in (("bic", np.log(150)), ("aic", 2.0)):
         method = Stepwise(criterion=criterion, direction="forward")
-        step = method.path(Task(here, row_weights(ones(here)), max_size=1, seed=1))[1]
+        step = method.path(of_size(here, 1))[1]
         tried = {}
         for term in TERMS:
             misfit, n_coefs = misfit_by_statsmodels(response, data, [term])
@@ -150,48 +141,38 @@ def test_one_term_is_the_best_of_all_models_of_one_term(problem, data, response)
         assert names_of(here, step.selected) == {min(tried, key=tried.get)}
 
 
-def test_going_back_finds_sets_that_are_no_worse_of_any_size(problem, data):
+def test_going_back_finds_sets_that_are_no_worse_of_any_size(task, data):
     for response in ("number", "two", "count"):
-        here = of_response(problem, data, response)
+        here = of_response(task, data, response)
         best = {}
         for direction in ("forward", "both", "backward"):
             search = Search(
-                Task(here, row_weights(ones(here)), max_size=4, seed=1),
+                here,
                 Stepwise(direction=direction),
             )
             found = search.of_each_size(6)
             best[direction] = np.array([search.criterion(found[size]) for size in range(6)])
             steps = search.steps(found, 5)
-            assert [step.size for step in steps] == list(range(6))
+            assert sizes_of(steps) == list(range(6))
             tunings = [step.tuning for step in steps]
             assert tunings[0] == np.inf
             assert tunings == sorted(tunings, reverse=True)
         assert (best["both"] <= best["forward"] + 1e-6).all()
-    number = of_response(problem, data, "number")
-    both, forward = (
-        Stepwise(direction=d).path(Task(number, row_weights(ones(number)), max_size=4, seed=1))[4]
-        for d in ("both", "forward")
-    )
+    number = of_response(task, data, "number")
+    both, forward = (Stepwise(direction=d).path(number)[4] for d in ("both", "forward"))
     assert names_of(number, both.selected) == {"x1", "x2", "x3", "site"}
     assert "sum" in names_of(number, forward.selected)
 
 
 @RESPONSES
-def test_whole_weights_are_copies_and_relative_ones_have_no_unit(problem, data, response):
-    here = of_response(problem, data, response)
+def test_whole_weights_are_copies_and_relative_ones_have_no_unit(task, data, response):
+    here = of_response(task, data, response)
     count = np.random.default_rng(1).integers(0, 3, size=len(data))
     rows = np.repeat(np.arange(len(data)), count)
-    copied, _ = problem_of(data.iloc[rows].reset_index(drop=True))
-    copied = dataclasses.replace(
-        copied, y=here.y[rows], family=here.family,
-        offset=None if here.offset is None else here.offset[rows],
-    )  # fmt: skip
-    a = Stepwise().path(Task(here, row_weights(count), max_size=4, seed=1))
-    b = Stepwise().path(Task(copied, row_weights(ones(copied)), max_size=4, seed=1))
-    low, high = (
-        Stepwise().path(Task(here, row_weights(count * unit), max_size=4, seed=1))
-        for unit in (0.1, 7.0)
-    )
+    copied = data.iloc[rows].reset_index(drop=True)
+    copied = of_response(new_task(copied), copied, response)
+    tasks = copied, *(with_weights(here, count * unit) for unit in (1, 0.1, 7.0))
+    a, b, low, high = (Stepwise().path(own) for own in tasks)
     for one, other in (*zip(a, b, strict=True), *zip(low, high, strict=True)):
         np.testing.assert_array_equal(one.selected, other.selected)
         assert one.tuning == pytest.approx(other.tuning)
@@ -227,46 +208,42 @@ def test_more_columns_than_rows():
         )
 
 
-def test_copies_never_come_both_and_share_places_across_seeds(data):
-    for direction in ("both", "backward"):
-        problem, weight = problem_of(data[["number", "x1", "x2"]].assign(copy=data["x1"]),
-                                     "number ~ .")  # fmt: skip
-        found = set()
-        for seed in range(12):
-            method = Stepwise(penalty=2.0, direction=direction)
-            (step,) = method.path(Task(problem, row_weights(weight), max_size=3, seed=seed))
-            assert len(names_of(problem, step.selected) & {"x1", "copy"}) == 1
-            assert step.size == 2
-            found |= names_of(problem, step.selected)
-        assert found == {"x1", "copy", "x2"}
+@pytest.mark.parametrize("direction", ["both", "backward"])
+def test_copies_never_come_both_and_share_places_across_seeds(data, direction):
+    some = data[["number", "x1", "x2"]].assign(copy=data["x1"])
+    task, found = new_task(some, "number ~ ."), set()
+    for seed in range(12):
+        method = Stepwise(penalty=2.0, direction=direction)
+        (step,) = method.path(dataclasses.replace(task, seed=seed))
+        assert len(names_of(task, step.selected) & {"x1", "copy"}) == 1
+        assert step.size == 2
+        found |= names_of(task, step.selected)
+    assert found == {"x1", "copy", "x2"}
 
 
 def test_a_missing_value_is_a_column_of_its_unit(data):
     """What is missing tells the response, and the other values do not."""
     gone = data["number"] > 0.5
     frame = data.assign(holes=np.where(gone, np.nan, data["x4"]))
-    problem, weight = problem_of(frame, "number ~ holes + x1 + shade")
-    search = Search(Task(problem, row_weights(weight), max_size=4, seed=1), Stepwise())
-    at = np.flatnonzero(search._order == problem.groups.names.index("holes"))
+    task = new_task(frame, "number ~ holes + x1 + shade")
+    search = Search(task, Stepwise())
+    at = np.flatnonzero(search._order == task.problem.groups.names.index("holes"))
     null = search._glm.fit(np.zeros(3, dtype=bool))
     misfit, added = search._glm.additions(null, at)
     filled = frame["holes"].fillna(np.sort(frame["holes"].dropna())[(~gone).sum() // 2])
     twin = sm.OLS(frame["number"], sm.add_constant(np.column_stack([filled, gone * 1.0]))).fit()
     assert added[0] == 2
     assert misfit[0] == pytest.approx(150 * np.log(twin.ssr / 150), rel=1e-3)
-    step = Stepwise().path(Task(problem, row_weights(weight), max_size=1, seed=1))[1]
-    assert names_of(problem, step.selected) == {"holes"}
+    assert names_of(task, Stepwise().path(of_size(task, 1))[1].selected) == {"holes"}
 
 
 def test_kept_units_and_groups(data):
     for direction in ("both", "forward", "backward"):
-        problem, weight = problem_of(data, keep=["x4", "x5"])
-        steps = Stepwise(direction=direction).path(
-            Task(problem, row_weights(weight), max_size=4, seed=1)
-        )
-        assert [step.size for step in steps] == [2, 3, 4]
+        task = new_task(data, keep=["x4", "x5"])
+        steps = Stepwise(direction=direction).path(task)
+        assert sizes_of(steps) == [2, 3, 4]
         assert steps[0].tuning == np.inf
-        assert all(step.selected[problem.groups.keep].all() for step in steps)
+        assert all(step.selected[task.problem.groups.keep].all() for step in steps)
         fit = treeselect.select(
             FORMULA, data, method="stepwise", k=1, seed=1, direction=direction,
             groups={"pair": ["x1", "x2"]},
@@ -274,10 +251,8 @@ def test_kept_units_and_groups(data):
         assert fit.groups == ("pair",) if direction == "backward" else ("sum",)
 
 
-def test_a_penalty_of_nothing_takes_all_and_a_high_one_none(problem, data):
-    here = of_response(problem, data, "two")
+def test_a_penalty_of_nothing_takes_all_and_a_high_one_none(task, data):
+    here = of_response(task, data, "two")
     for penalty, size in ((0.0, 9), (1e6, 0)):
-        (step,) = Stepwise(penalty=penalty).path(
-            Task(here, row_weights(ones(here)), max_size=3, seed=1)
-        )
+        (step,) = Stepwise(penalty=penalty).path(of_size(here, 3))
         assert step.size == size

@@ -12,14 +12,13 @@ from drawn_times import survival_rows
 from naive_survival import cox
 from scipy.stats import spearmanr
 from sklearn.feature_selection import SelectKBest, f_regression
+from tasks import task_of, with_problem, with_weights
 
 import treeselect
 from treeselect import GBFS, GRRF, RRF
 from treeselect.algorithms.foreign import ForeignSelector
 from treeselect.algorithms.linear.stepwise import Search, Stepwise
 from treeselect.algorithms.registry import METHODS
-from treeselect.algorithms.task import Task
-from treeselect.designs.weights import row_weights
 from treeselect.engine.forest.bagging import BOOTSTRAP, bagged_forest
 from treeselect.engine.forest.boosting import Boosting, boost
 from treeselect.engine.losses import GradientOnly, SquaredLoss
@@ -60,27 +59,26 @@ FORMULA = "Surv(time, event) ~ . - times"
 
 
 @functools.cache
-def problem_for(number, reordered=False):
+def task_for(number, reordered=False):
     """What a method sees; a third of the rows has no weight."""
     data = frame()
     given = data[data.columns[::-1]] if reordered else data
-    fit = treeselect.select(FORMULA, given, method=RRF(n_trees=1), k=1, seed=1)
-    return fit.data.design.problem_for(ALL[number]), row_weights(data["times"].to_numpy(copy=True))
+    task = task_of(given, ALL[number], FORMULA, max_size=2, seed=4)
+    return with_weights(task, data["times"].to_numpy(copy=True))
 
 
-def told(number, problem, weights, **changes):
+def told(number, task):
     """What there is in each step."""
-    steps = ALL[number].path(Task(problem, weights, **({"max_size": 2, "seed": 4} | changes)))
-    names = np.array(problem.groups.names)
+    names = np.array(task.problem.groups.names)
     return [
         (sorted(names[step.selected]), dict(zip(names, step.importance, strict=True)), step)
-        for step in steps
+        for step in ALL[number].path(task)
     ]
 
 
 @functools.cache
 def plain(number):
-    return told(number, *problem_for(number))
+    return told(number, task_for(number))
 
 
 @EVERY
@@ -92,14 +90,14 @@ def test_what_carries_the_hazard_is_found(number):
 @EVERY
 def test_order_of_times_alone_matters_and_rows_with_weight_and_not_the_threads(number):
     """Other units, a rising transformation, the number of the stratum, rows of weight 0."""
-    problem, weights = problem_for(number)
-    y = problem.y.copy()
+    task = task_for(number)
+    y = task.problem.y.copy()
     y[:, STOP] = 3 * np.sqrt(y[:, STOP])
     y[:, STRATUM] = 2.0
-    left_out = weights.values == 0
+    left_out = task.weight == 0
     y[left_out, STOP] = y[left_out, STOP][::-1]
     y[left_out, EVENT] = 1 - y[left_out, EVENT]
-    found = told(number, dataclasses.replace(problem, y=y), weights, n_threads=2)
+    found = told(number, dataclasses.replace(with_problem(task, y=y), n_threads=2))
     for (names, importance, step), (own, there, was) in zip(found, plain(number), strict=True):
         assert names == own
         assert importance == pytest.approx(there, abs=1e-9)
@@ -108,7 +106,7 @@ def test_order_of_times_alone_matters_and_rows_with_weight_and_not_the_threads(n
 
 @EVERY
 def test_the_order_of_the_columns_does_not_matter(number):
-    found = told(number, *problem_for(number, reordered=True))
+    found = told(number, task_for(number, reordered=True))
     for (names, importance, _), (own, there, _) in zip(found, plain(number), strict=True):
         assert names == own
         assert importance == pytest.approx(there, abs=1e-6)
@@ -116,9 +114,7 @@ def test_the_order_of_the_columns_does_not_matter(number):
 
 @pytest.fixture(scope="module")
 def task():
-    problem, weights = problem_for(list(METHODS).index("rrf"))
-    ones = row_weights(np.ones(len(weights.values), dtype=np.int64))
-    return Task(problem, ones, max_size=6, seed=5)
+    return task_of(frame(), RRF(), FORMULA, max_size=6, seed=5)
 
 
 def test_rrf_at_lambda_1_is_the_plain_forest_on_martingale_residuals(task):
@@ -187,17 +183,16 @@ def test_boosting_is_the_same_in_two_threads(task):
     assert models.mean() < nulls.mean()
 
 
-def test_bic_counts_events(task):
-    problem, _ = problem_for(list(METHODS).index("stepwise"))
-    search = Search(dataclasses.replace(task, problem=problem), Stepwise())
-    assert search._penalty == pytest.approx(np.log(problem.y[:, EVENT].sum()))
+def test_bic_counts_events():
+    own = task_of(frame(), Stepwise(), FORMULA)
+    assert Search(own, Stepwise())._penalty == pytest.approx(np.log(own.problem.y[:, EVENT].sum()))
 
 
 def test_whole_weights_are_relative_ones_to_the_lasso():
     number = list(METHODS).index("lasso")
-    problem, weights = problem_for(number)
+    relative = with_weights(task_for(number), task_for(number).weight / 3.0)
     for (names, importance, _), (own, there, _) in zip(
-        told(number, problem, row_weights(weights.values / 3.0)), plain(number), strict=True
+        told(number, relative), plain(number), strict=True
     ):
         assert names == own
         assert importance == pytest.approx(there, abs=1e-7)
