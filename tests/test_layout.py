@@ -95,7 +95,7 @@ def test_rows_that_belong_together_are_drawn_together():
         ("sampling = Sampling(groups=None)", 1),
         ("Sampling(True, 0.5)", 1),
         ("Sampling(replace=False, share=0.5)", 1),
-        ("out_of_bag(trees, data, counts, BOOTSTRAP, 1)", 1),
+        ("bags_of(weight, BOOTSTRAP, seeds)", 1),
         ("bagged_forest(data, sampling=forests.BOOTSTRAP)", 1),
         ("from forests import BOOTSTRAP as plain\nout_of_bag(trees, data, counts, plain, 1)", 1),
     ],

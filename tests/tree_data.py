@@ -95,7 +95,7 @@ def grow_target(
         data, target, weight, n_trees=1, growth=growth, seed=seed, sampling=ALL_ROWS,
         rank=np.arange(data.n_groups) if rank is None else rank,
         penalty=penalty, is_open=is_open, shared=True,
-    ).nodes  # fmt: skip
+    ).trees.nodes  # fmt: skip
 
 
 def grow_fast(data, gradient, weight, growth, penalty=None, is_open=None, rank=None) -> Nodes:

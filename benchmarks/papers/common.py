@@ -155,7 +155,7 @@ def forest_error(
         data, class_target(y, n_classes), np.ones(len(y), dtype=np.int64), n_trees=n_trees,
         growth=Growth(UNBOUNDED, 1, max(int(np.sqrt(used.sum())), 1), 0.0, random_ties=True),
         seed=seed, rank=np.arange(data.n_groups), sampling=BOOTSTRAP,
-    )  # fmt: skip
+    ).trees  # fmt: skip
     share = predict_mean(trees, binned(new_X[:, used], edges)[0])
     return float(np.mean(share.argmax(axis=1) != new_y))
 

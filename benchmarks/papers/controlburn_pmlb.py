@@ -90,7 +90,7 @@ def forest(problem, weight, selected, n_trees, seed):
         part, mean_target(problem.y), weight, n_trees=n_trees, seed=seed,
         growth=Growth(UNBOUNDED, 1, int(np.ceil(np.sqrt(part.n_groups))), 0.0),
         rank=problem.groups.ranks(seed)[selected], sampling=BOOTSTRAP,
-    )  # fmt: skip
+    ).trees  # fmt: skip
 
 
 def by_importance(problem, weight, seed):

@@ -110,7 +110,7 @@ def by_importance(problem, train, sizes, values):
         problem.data, mean_target(problem.y), weight, n_trees=500, seed=1,
         growth=Growth(UNBOUNDED, 1, int(np.ceil(np.sqrt(n_groups))), 0.0),
         rank=np.arange(n_groups),
-    )  # fmt: skip
+    ).trees  # fmt: skip
     order = np.argsort(-group_gains(trees, problem.data).sum(axis=0))
     data = problem.data
     # Codes stand for values: the forest of the comparison sees ranks of the bins.

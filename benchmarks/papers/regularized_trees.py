@@ -70,7 +70,7 @@ def forest_accuracy(problem, train, used, seed):
         data, class_target(y, problem.family.n_classes), train.astype(np.int64), n_trees=200,
         growth=Growth(UNBOUNDED, 1, n_candidates, 0.0, random_ties=True), seed=seed,
         rank=np.arange(data.n_groups), sampling=BOOTSTRAP,
-    )  # fmt: skip
+    ).trees  # fmt: skip
     return float(np.mean(predict_mean(trees, data)[test].argmax(axis=1) == y[test]))
 
 

@@ -165,15 +165,15 @@ def test_errors_are_those_of_the_forests_out_of_bag(task, family):
         seed = stream_seed(2, "elimination", step.size)
         target, _ = forest_target(here, weight, "gini")
         mtry = np.sqrt(step.size) if family.has_classes else step.size / 3
-        trees = bagged_forest(
+        forest = bagged_forest(
             part, target, copies(weight), n_trees=40, seed=seed, sampling=BOOTSTRAP,
             growth=Growth(UNBOUNDED, 1, int(np.ceil(mtry)), 0.0),
             rank=np.ascontiguousarray(here.groups.ranks(seed)[step.selected]),
         )  # fmt: skip
-        raw = out_of_bag(trees, part, copies(weight), BOOTSTRAP, seed).prediction
+        raw = out_of_bag(forest).prediction
         if family.name == "multinomial":
             shares = np.bincount(here.y.astype(int)) / len(here.y)
-            n_trees = out_of_bag(trees, part, copies(weight), BOOTSTRAP, seed).n_trees
+            n_trees = out_of_bag(forest).n_trees
             by_hand = ((raw * n_trees[:, np.newaxis] + shares).argmax(axis=1) != here.y).mean()
         elif family.name == "binomial":
             by_hand = ((raw[:, 0] > 0) != here.y).mean()  # trees are grown on y - 1/2

@@ -50,7 +50,7 @@ def test_lambda_1_with_random_ties_and_ordinary_sampling_is_the_plain_forest(tas
         problem.exact, class_target(problem.y, 2), task.weight, n_trees=30,
         growth=Growth(UNBOUNDED, 1, n_groups, 0.0, order=BREADTH_FIRST, random_ties=True),
         seed=stream_seed(5, "trees", 0), rank=problem.groups.ranks(5), sampling=BOOTSTRAP,
-    )  # fmt: skip
+    ).trees  # fmt: skip
     gains = group_gains(plain, problem.exact).sum(axis=0)
     # Not the same trees: in nodes of a few rows all columns tie, and coins fall in other orders.
     np.testing.assert_allclose(step.importance, gains / gains.sum(), atol=0.01)

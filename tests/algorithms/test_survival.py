@@ -128,7 +128,7 @@ def test_rrf_at_lambda_1_is_the_plain_forest_on_martingale_residuals(task):
         problem.exact, mean_target(residual), weight, n_trees=30,
         growth=Growth(UNBOUNDED, 1, 6, 0.0, order=BREADTH_FIRST, random_ties=True),
         seed=stream_seed(5, "trees", 0), rank=problem.groups.ranks(5), sampling=BOOTSTRAP,
-    )  # fmt: skip
+    ).trees  # fmt: skip
     gains = group_gains(forest, problem.exact).sum(axis=0)
     np.testing.assert_allclose(step.importance, gains / gains.sum(), atol=0.01)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +17,7 @@ from treeselect.engine.columns import (
     bin_edges,
     bin_numbers,
     edges_of_columns,
-    merged_all,
+    merged,
     select_groups,
     sketch_of,
     sketched_edges,
@@ -125,6 +127,10 @@ def test_codes_count_the_edges_below(seed, n_edges):
     expected = np.searchsorted(edges, values, side="left") + 1
     expected[np.isnan(values)] = 0
     np.testing.assert_array_equal(bin_numbers(values, edges), expected)
+
+
+def merged_all(sketches):
+    return functools.reduce(merged, sketches, Sketch())
 
 
 def naive_rank(values, weight, at):

@@ -31,7 +31,7 @@ import treeselect
 from test_compiling import dispatchers
 from treeselect.engine.columns import bin_columns, bin_edges
 from treeselect.engine.forest.boosting import Boosting, boost
-from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling, bagged_forest
+from treeselect.engine.forest.bagging import Sampling, bagged_forest
 from treeselect.engine.linear.group_lasso import minimise_model
 from treeselect.engine.tree.workspace import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.engine.forest.out_of_bag import out_of_bag_at_size
@@ -66,20 +66,20 @@ for target in (mean_target(y), class_target(y > 0, 2), weighted_mean_target(y, a
     for order in (0, BREADTH_FIRST, BEST_FIRST):
         for n_candidates in (2, 9):
             growth = Growth(5, 1, n_candidates, 0.0, n_candidates == 2, order, 8)
-            trees = bagged_forest(
+            forest = bagged_forest(
                 data, target, weight, n_trees=2, growth=growth, seed=1, rank=rank, shared=True,
                 penalty=SplitPenalty(np.full(4, 0.5), np.zeros(4)),
             )
-            out_of_bag(trees, data, weight, BOOTSTRAP, 1)
+            out_of_bag(forest)
             for measure in (permutation_importance, out_of_bag_gains):
-                measure(trees, data, target, weight, BOOTSTRAP, 1)
+                measure(forest)
 bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank,
               sampling=Sampling(False, 0.5), n_threads=2)
 first_gains(data, mean_target(y), weight, grow)
 exact = bin_columns([*x[1:], factor], [*(bin_edges(c, None) for c in x[1:]), None],
                     [0, 0, 0, 4], np.arange(4))
 predict_mean(bagged_forest(exact, mean_target(y), weight, n_trees=2, growth=grow, seed=1,
-                           rank=rank), exact)
+                           rank=rank).trees, exact)
 leaves = Growth(5, 1, 9, 0.0, False, BEST_FIRST, 8)
 for loss, response in ((SquaredLoss(), y), (LogisticLoss(), (y > 0) * 1.0)):
     for n_threads in (1, 2):
@@ -94,9 +94,9 @@ for start in (None, abs(x[1])):
     uno_concordance(times, x[3], weight)
     boost(data, CoxLoss(), times, weight, 0.0, Boosting(2, 0.1, leaves), seed=1, rank=rank)
 grown = bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank)
-in_order_of(grown, np.ones(4, dtype=np.int8))
-out_of_bag_at_size(grown, data, weight, BOOTSTRAP, 1, 9, np.zeros(1))
-hazard_trees(grown, data, weight, BOOTSTRAP, 1, abs(y), abs(x[1]))
+in_order_of(grown.trees, np.ones(4, dtype=np.int8))
+out_of_bag_at_size(grown, 9, np.zeros(1))
+hazard_trees(grown, weight, abs(y), abs(x[1]))
 frame = treeselect.datasets.load("titanic_correlated")
 for formula in ("survived ~ .", "age ~ . - survived"):
     fit = treeselect.select(formula, frame, method="controlburn", k=2, seed=1, forests=1,

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import treeselect
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.forest.out_of_bag import cut_back
+from treeselect.engine.forest.out_of_bag import cut_back, mean_errors_by_size
 from treeselect.models.capacity import Grower, cut_forest, sizes_of_nodes, trees_needed, truth_of
 
 NOISE = [f"z{j}" for j in range(5)]
@@ -63,20 +63,22 @@ def grower_of(fit):
 def test_all_trees_grow_to_one_size(fitted, n_trees):
     grower = grower_of(fitted)
     found = cut_forest(grower, n_trees=n_trees, n_candidates=6)
-    assert found.trees.n_trees == n_trees
+    trees = found.forest.trees
+    assert trees.n_trees == len(found.forest.bags.seeds) == n_trees
     assert found.size in sizes_of_nodes(int(grower.weight.sum()))
-    split = found.trees.nodes.column >= 0
-    assert found.trees.nodes.weight[split].min() >= found.size
-    again = cut_back(found.trees, found.size)
-    np.testing.assert_array_equal(again.start, found.trees.start)
+    split = trees.nodes.column >= 0
+    assert trees.nodes.weight[split].min() >= found.size
+    again = grower.grown(trees)
+    np.testing.assert_array_equal(again.bags.seeds, found.forest.bags.seeds)
 
 
 def test_no_other_size_has_less_out_of_bag_error(fitted):
     grower = grower_of(fitted)
     found = cut_forest(grower, n_trees=20, n_candidates=6)
-    trees = grower.grow(20, 6, "first")
+    forest = grower.grow(20, 6, "first")
     for size in sizes_of_nodes(int(grower.weight.sum())):
-        mean = grower.mean_errors(cut_back(trees, size), "first", [1])[0]
+        cut = forest._replace(trees=cut_back(forest.trees, size))
+        mean = mean_errors_by_size(cut, [1], grower.truth, grower.weight)[0]
         assert mean >= np.nanmean(found.errors) - 1e-12
 
 

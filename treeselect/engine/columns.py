@@ -13,7 +13,8 @@ A column of more than 254 bins is wide: its codes take two bytes and stand apart
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -119,7 +120,11 @@ def edges_between(distinct: FloatArray, counts: AnyArray, max_bins: int) -> Floa
         wanted = np.arange(1, max_bins) * (cumulated[-1] / max_bins)
         last = np.unique(np.searchsorted(cumulated, wanted - slack(wanted)))
         last = last[last < len(distinct) - 1]
-    below, above = distinct[last], distinct[last + 1]
+    return _between(distinct[last], distinct[last + 1])
+
+
+def _between(below: FloatArray, above: FloatArray) -> FloatArray:
+    """Halfway between neighbours."""
     middle = below / 2 + above / 2
     # Halfway between neighbouring floats may round up to the upper one, which would move it.
     return np.asarray(np.where(middle < above, np.maximum(middle, below), below))
@@ -132,46 +137,31 @@ _AT_ONCE = 2**20
 def edges_of_columns(
     columns: Sequence[AnyArray], weight: AnyArray | None = None
 ) -> list[FloatArray]:
-    """The edges of many numbers, those of :func:`bin_edges`, together where that is the same."""
+    """The edges of many numbers, those of :func:`bin_edges`, together where that is the same: where
+    there are no more rows than bins; else columns without missing or equal values have their edges
+    between the same ranks."""
+    n_rows = len(columns[0]) if columns else 0
+    step = max(_AT_ONCE // max(n_rows, 1), 1)
+    last = np.arange(n_rows - 1)
+    is_long = n_rows > MAX_BINS
+    if is_long:
+        if min(step, len(columns)) < 2 or (weight is not None and (weight != weight[0]).any()):
+            return [bin_edges(column, weight=weight) for column in columns]
+        ones = np.ones(n_rows, dtype=np.int64)
+        last = edges_between(np.arange(n_rows, dtype=np.float64), ones, MAX_BINS).astype(np.int64)
     found: list[FloatArray] = []
-    if columns and len(columns[0]) > MAX_BINS:
-        return _edges_of_long_columns(columns, weight)
-    if not columns:
-        return found
-    step = max(_AT_ONCE // max(len(columns[0]), 1), 1)
-    for first in range(0, len(columns), step):
-        ordered = np.sort(np.stack(columns[first : first + step]), axis=1)  # missing ones last
-        below, above = ordered[:, :-1], ordered[:, 1:]
-        is_edge = above > below
-        middle = below / 2 + above / 2
-        edges = np.where(middle < above, np.maximum(middle, below), below)[is_edge]
-        ends = np.cumsum(is_edge.sum(axis=1)).tolist()
-        found += [edges[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
-    return found
-
-
-def _edges_of_long_columns(
-    columns: Sequence[AnyArray], weight: AnyArray | None
-) -> list[FloatArray]:
-    """The same of columns with more rows than bins: those without missing or equal values have
-    their edges between the same ranks."""
-    n_rows = len(columns[0])
-    step = _AT_ONCE // n_rows
-    if step < 2 or len(columns) < 2 or (weight is not None and (weight != weight[0]).any()):
-        return [bin_edges(column, weight=weight) for column in columns]
-    found: list[FloatArray] = []
-    ones = np.ones(n_rows, dtype=np.int64)
-    last = edges_between(np.arange(n_rows, dtype=np.float64), ones, MAX_BINS).astype(np.int64)
     for first in range(0, len(columns), step):
         some = columns[first : first + step]
         ordered = np.sort(np.stack(some), axis=1)  # missing ones last
-        below, above = ordered[:, last], ordered[:, last + 1]
-        middle = below / 2 + above / 2
-        edges = np.where(middle < above, np.maximum(middle, below), below)
-        is_plain = np.all(ordered[:, 1:] > ordered[:, :-1], axis=1)
+        edges = _between(ordered[:, last], ordered[:, last + 1])
+        is_new = ordered[:, 1:] > ordered[:, :-1]
         found += [
-            edges[i] if plain else bin_edges(column, weight=weight)
-            for i, (column, plain) in enumerate(zip(some, is_plain, strict=True))
+            bin_edges(column, weight=weight)
+            if is_long and not own.all()
+            else middle[:]
+            if is_long
+            else middle[own]
+            for column, middle, own in zip(some, edges, is_new, strict=True)
         ]
     return found
 
@@ -360,15 +350,10 @@ def sketch_of(values: FloatArray, weight: AnyArray | None = None) -> Sketch:
 
 def merged(first: Sketch, second: Sketch) -> Sketch:
     """Summary of the rows of both, which must be different rows."""
-    n = max(len(first.levels), len(second.levels))
     levels: list[Digest | None] = []
     carried: Digest | None = None
-    for i in range(n):
-        here = [
-            found
-            for found in (_level_at(first.levels, i), _level_at(second.levels, i), carried)
-            if found is not None
-        ]
+    for pair in zip_longest(first.levels, second.levels):
+        here = [found for found in (*pair, carried) if found is not None]
         carried = None
         if len(here) < 2:
             levels.append(here[0] if here else None)
@@ -376,14 +361,6 @@ def merged(first: Sketch, second: Sketch) -> Sketch:
         levels.append(here[2] if len(here) == 3 else None)
         carried = _thinned(_joined(here[0], here[1]))
     return Sketch((*levels, *(() if carried is None else (carried,))))
-
-
-def merged_all(sketches: Iterable[Sketch]) -> Sketch:
-    """Summary of the rows of all of them, in their order."""
-    found = Sketch()
-    for sketch in sketches:
-        found = merged(found, sketch)
-    return found
 
 
 def sketched_edges(sketch: Sketch, max_bins: int | None = MAX_BINS) -> FloatArray:
@@ -394,10 +371,6 @@ def sketched_edges(sketch: Sketch, max_bins: int | None = MAX_BINS) -> FloatArra
     """
     found = sketch.digest
     return edges_between(found.values, found.weights, MOST_BINS if max_bins is None else max_bins)
-
-
-def _level_at(levels: tuple[Digest | None, ...], i: int) -> Digest | None:
-    return levels[i] if i < len(levels) else None
 
 
 def _joined(first: Digest, second: Digest) -> Digest:

@@ -1,15 +1,15 @@
 """Losses: value and derivatives in the linear predictor, the best constant, the words of cvxpy.
 
-Losses are defined only here. A new one is a class with the members of :class:`Loss`, some of
-which most inherit from ``_Usual``; a family offers it to the user. A loss is evaluated for all rows
-at once (:class:`RowLoss`): rows may depend on each other, as those of a risk set do.
+Losses are defined here, but for Cox's partial likelihood. A new one is a :class:`Loss`, most a
+:class:`RowByRow`; a family offers it to the user. A loss is evaluated for all rows at once
+(:class:`RowLoss`): rows may depend on each other, as those of a risk set do.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -32,69 +32,52 @@ class Apart(NamedTuple):
     base: FloatArray
 
 
-class Loss(Protocol):
-    """What boosting and the sparse forest need of a loss."""
+class Loss(ABC):
+    """What boosting and the sparse forest need of a loss.
 
-    @property
-    def is_squared(self) -> bool:
-        """Whether the curvature is 1 everywhere: trees are then grown on means."""
-        ...
-
-    @property
-    def needs_curvature(self) -> bool:
-        """Whether steps along the gradient alone go astray, since it has no bound."""
-        ...
-
-    @property
-    def splits_on_means(self) -> bool:
-        """Whether trees split by the mean gradient even where their leaves take Newton steps, since
-        the curvature of few rows can be next to nothing."""
-        ...
-
-    @property
-    def has_constant(self) -> bool:
-        """Whether rows tell a constant of the linear predictor; a baseline hazard stands for it."""
-        ...
-
-    @property
-    def n_outputs(self) -> int:
-        """Linear predictors of a row; if there is more than one they are columns of `eta`."""
-        ...
-
-    def of(self, y: FloatArray, weight: WeightArray) -> RowLoss:
-        """The loss of rows with this response, shape (n_rows, ...), and these weights."""
-        ...
-
-    def apart(self, y: FloatArray, weight: WeightArray, base: FloatArray) -> Apart:
-        """The loss beside a base where every row speaks for itself, as leaves that are fitted one
-        by one need it."""
-        ...
-
-    def exact_step(self, step: FloatArray) -> FloatArray:
-        """From the Newton step of rows that move together to the step of the least loss, where
-        there is a formula; the Newton step itself elsewhere."""
-        ...
-
-    def constant(
-        self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
-    ) -> float | FloatArray:
-        """Linear predictor of the best constant model, without the offset that is added to it."""
-        ...
-
-    def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:
-        """Losses of the rows times their shares, summed: a cvxpy expression of the expression
-        `eta`, which has the shape of the linear predictor."""
-        ...
-
-
-class _Usual(ABC):
-    """Members that most losses have in common."""
+    - is_squared: whether the curvature is 1 everywhere: trees are then grown on means.
+    - needs_curvature: whether steps along the gradient alone go astray, since it has no bound.
+    - splits_on_means: whether trees split by the mean gradient even where their leaves take Newton
+      steps, since the curvature of few rows can be next to nothing.
+    - has_constant: whether rows tell a constant of the linear predictor; a baseline hazard stands
+      for it.
+    - n_outputs: linear predictors of a row; if there is more than one they are columns of `eta`.
+    """
 
     is_squared = False
     needs_curvature = False
     splits_on_means = False
     has_constant = True
-    n_outputs: int
+    n_outputs = 1
+
+    @abstractmethod
+    def of(self, y: FloatArray, weight: WeightArray) -> RowLoss:
+        """The loss of rows with this response, shape (n_rows, ...), and these weights."""
+
+    @abstractmethod
+    def apart(self, y: FloatArray, weight: WeightArray, base: FloatArray) -> Apart:
+        """The loss beside a base where every row speaks for itself, as leaves that are fitted one
+        by one need it."""
+
+    def exact_step(self, step: FloatArray) -> FloatArray:
+        """From the Newton step of rows that move together to the step of the least loss, where
+        there is a formula; the Newton step itself elsewhere."""
+        return step
+
+    @abstractmethod
+    def constant(
+        self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
+    ) -> float | FloatArray:
+        """Linear predictor of the best constant model, without the offset that is added to it."""
+
+    @abstractmethod
+    def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:
+        """Losses of the rows times their shares, summed: a cvxpy expression of the expression
+        `eta`, which has the shape of the linear predictor."""
+
+
+class RowByRow(Loss):
+    """A loss of each row that depends only on its own response and linear predictor."""
 
     def of(self, y: FloatArray, weight: WeightArray) -> RowLoss:
         return EachRow(self, y)
@@ -117,24 +100,12 @@ class _Usual(ABC):
     def curvature_times(self, y: FloatArray, eta: FloatArray, directions: FloatArray) -> FloatArray:
         return self.curvature(y, eta)[:, np.newaxis] * directions
 
-    def exact_step(self, step: FloatArray) -> FloatArray:
-        return step
 
-    @abstractmethod
-    def constant(
-        self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
-    ) -> float | FloatArray: ...
-
-    @abstractmethod
-    def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any: ...
-
-
-class SquaredLoss(_Usual):
+class SquaredLoss(RowByRow):
     """``(y - eta)**2 / 2``: its negative gradient is the residual."""
 
     is_squared = True
     splits_on_means = True
-    n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return 0.5 * (y - eta) ** 2
@@ -172,10 +143,8 @@ def take_log1p(u):
         u[i] = 2.0 * s * series
 
 
-class LogisticLoss(_Usual):
+class LogisticLoss(RowByRow):
     """``log(1 + exp(eta)) - y * eta`` for y in {0, 1}; `eta` is the log-odds of 1."""
-
-    n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         loss: FloatArray = np.exp(-np.abs(eta))
@@ -218,10 +187,8 @@ class LogisticLoss(_Usual):
         return share @ (cvxpy.logistic(eta) - cvxpy.multiply(y, eta))
 
 
-class HingeLoss(_Usual):
+class HingeLoss(RowByRow):
     """``max(0, 1 - s * eta)`` for y in {0, 1} and s = 2 y - 1; `eta` is a margin, not log-odds."""
-
-    n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return np.maximum(0.0, 1.0 - (2.0 * y - 1.0) * eta)
@@ -247,11 +214,10 @@ class HingeLoss(_Usual):
         return share @ cvxpy.pos(1 - cvxpy.multiply(2.0 * y - 1.0, eta))
 
 
-class PoissonLoss(_Usual):
+class PoissonLoss(RowByRow):
     """``exp(eta) - y * eta`` for counts y; `eta` is the log of the mean, the offset included."""
 
     needs_curvature = True
-    n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return poisson_mean(eta) - y * eta
@@ -294,7 +260,7 @@ def poisson_mean(eta: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class MultinomialLoss(_Usual):
+class MultinomialLoss(RowByRow):
     """``log(sum_k exp(eta_k)) - eta_y`` for classes y = 0, ..., K - 1; `eta` has K columns.
 
     Attributes
@@ -341,26 +307,15 @@ class MultinomialLoss(_Usual):
         return share @ (cvxpy.log_sum_exp(eta, axis=1) - chosen)
 
 
-@dataclass(frozen=True)
-class GradientOnly:
+class GradientOnly(Loss):
     """Another loss without its curvature: trees are grown on the gradients' means, and leaves are
     these (Friedman 2001, Algorithm 1)."""
 
-    loss: Loss
     is_squared = True
-    needs_curvature = False
     splits_on_means = True
 
-    def exact_step(self, step: FloatArray) -> FloatArray:
-        return step
-
-    @property
-    def has_constant(self) -> bool:
-        return self.loss.has_constant
-
-    @property
-    def n_outputs(self) -> int:
-        return self.loss.n_outputs
+    def __init__(self, loss: Loss) -> None:
+        self.loss, self.has_constant, self.n_outputs = loss, loss.has_constant, loss.n_outputs
 
     def of(self, y: FloatArray, weight: WeightArray) -> RowLoss:
         return Uncurved(self.loss.of(y, weight))
@@ -378,61 +333,45 @@ class GradientOnly:
         return self.loss.modelled(y, eta, share)
 
 
-class RowLoss(Protocol):
+class RowLoss(ABC):
     """A loss of given rows under given weights, at any linear predictor `eta` of theirs.
 
     All figures of a row are those of one unit of its weight. Weighted and summed they are the loss
     of all rows and its derivatives.
     """
 
+    @abstractmethod
     def value(self, eta: FloatArray) -> FloatArray:
         """Loss of each row, shape (n_rows,)."""
-        ...
 
+    @abstractmethod
     def least(self) -> FloatArray:
         """Least loss of each row at any linear predictor, shape (n_rows,)."""
-        ...
 
+    @abstractmethod
     def negative_gradient(self, eta: FloatArray) -> FloatArray:
         """Minus the first derivative in `eta`, of its shape."""
-        ...
 
+    @abstractmethod
     def curvature(self, eta: FloatArray) -> FloatArray:
         """The diagonal of the second derivative in `eta`, of its shape."""
-        ...
 
     def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Both of these, for those who need both."""
-        ...
+        return self.negative_gradient(eta), self.curvature(eta)
 
+    @abstractmethod
     def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
         """Second derivative within each row times directions, shape
         (n_rows * n_outputs, n_directions); the outputs of a row stand side by side."""
-        ...
 
+    @abstractmethod
     def repeated(self, n: int) -> RowLoss:
         """The same for `n` copies of the rows one after the other, which don't know each other."""
-        ...
-
-
-class RowByRow(Protocol):
-    """A loss of each row that depends only on its own response and linear predictor."""
-
-    def value(self, y: FloatArray, eta: FloatArray) -> FloatArray: ...
-
-    def least(self, y: FloatArray) -> FloatArray: ...
-
-    def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray: ...
-
-    def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray: ...
-
-    def curvature_times(
-        self, y: FloatArray, eta: FloatArray, directions: FloatArray
-    ) -> FloatArray: ...
 
 
 @dataclass(frozen=True)
-class EachRow:
+class EachRow(RowLoss):
     """The loss of independent rows: it does not depend on the weights."""
 
     loss: RowByRow
@@ -454,9 +393,6 @@ class EachRow:
     def curvature(self, eta: FloatArray) -> FloatArray:
         return self.loss.curvature(self.y, eta)
 
-    def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return self.negative_gradient(eta), self.curvature(eta)
-
     def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
         return self.loss.curvature_times(self.y, eta, directions)
 
@@ -465,7 +401,7 @@ class EachRow:
 
 
 @dataclass(frozen=True)
-class Uncurved:
+class Uncurved(RowLoss):
     """The loss of rows, with a curvature of 1 everywhere."""
 
     rows: RowLoss
@@ -481,9 +417,6 @@ class Uncurved:
 
     def curvature(self, eta: FloatArray) -> FloatArray:
         return np.ones_like(eta)
-
-    def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return self.negative_gradient(eta), self.curvature(eta)
 
     def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
         return directions

@@ -8,7 +8,6 @@ minimum node size; the others are grown to the best size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,17 +17,16 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import BinnedData
-from treeselect.engine.forest.bagging import Sampling, bagged_forest
-from treeselect.engine.forest.importance import out_of_bag_gains
+from treeselect.engine.forest.bagging import Forest, Sampling, bagged_forest, bags_of
 from treeselect.engine.forest.out_of_bag import (
     OutsideSums,
     cut_back,
     mean_errors_by_size,
     out_of_bag_at_size,
 )
-from treeselect.engine.random import stream_seed
+from treeselect.engine.random import stream_seed, tree_seeds
 from treeselect.engine.rounding import first_largest, slack
-from treeselect.engine.tree.nodes import Nodes, Trees, join_trees
+from treeselect.engine.tree.nodes import Trees
 from treeselect.engine.tree.target import Target, copies, target_of, target_of_classes
 from treeselect.engine.tree.used_groups import n_able
 from treeselect.engine.tree.workspace import UNBOUNDED, Growth
@@ -55,7 +53,7 @@ _FEWEST = 30
 class CutForest(NamedTuple):
     """A forest cut back to the capacity of lowest out-of-bag error."""
 
-    trees: Trees
+    forest: Forest
     prediction: FloatArray  # out of bag; NaN where weight or bags leave none
     errors: FloatArray  # (n_rows,): squared, of infinitely many trees, out of bag
     size: int  # least weight of a node that is split
@@ -121,59 +119,38 @@ class Grower(NamedTuple):
         """The weights alone."""
         return self.weights.values
 
-    @property
-    def sampling(self) -> Sampling:
-        """How bags are drawn."""
-        return Sampling(groups=self.weights.groups)
-
-    def grow(self, n_trees: int, n_candidates: int, name: str, min_split: int = 1) -> Trees:
+    def grow(self, n_trees: int, n_candidates: int, name: str, min_split: int = 1) -> Forest:
         """Some trees, with a number of groups tried at each node."""
         return bagged_forest(
-            self.data, _target(self.truth, self.weight, self.family), copies(self.weight),
+            self.data, self._target, copies(self.weight),
             n_trees=n_trees, seed=stream_seed(self.seed, name), rank=self.rank,
             growth=Growth(UNBOUNDED, MIN_LEAF, n_candidates, 0.0, min_split=min_split),
-            sampling=self.sampling, n_threads=self.n_threads,
+            sampling=Sampling(groups=self.weights.groups), n_threads=self.n_threads,
         )  # fmt: skip
 
-    def outside(self, trees: Trees, name: str, size: int) -> OutsideSums:
-        """Out-of-bag sums of some trees, cut back to a size."""
-        return out_of_bag_at_size(
-            trees, self.data, copies(self.weight), self.sampling, stream_seed(self.seed, name),
-            size, np.average(self.truth, axis=0, weights=self.weight), self.n_threads,
-        )  # fmt: skip
+    def grown(self, trees: Trees) -> Forest:
+        """A forest of :func:`best_trees` that was grown from here."""
+        weight, n_first = copies(self.weight), n_first_trees(self, trees.n_trees)
+        first, more = stream_seed(self.seed, "first"), stream_seed(self.seed, "more")
+        n_more = trees.n_trees - n_first
+        seeds = np.concatenate([tree_seeds(first, n_first), tree_seeds(more, n_more)])
+        bags = bags_of(weight, Sampling(groups=self.weights.groups), seeds)
+        return Forest(trees, self.data, self._target, weight, bags, first, self.n_threads)
 
-    def mean_errors(self, trees: Trees, name: str, sizes: Sequence[int]) -> FloatArray:
-        """Mean out-of-bag errors of some trees, cut back to each size; NaN if no row has one. Shape
-        (n_sizes,)."""
-        return mean_errors_by_size(
-            trees, self.data, copies(self.weight), self.sampling, stream_seed(self.seed, name),
-            sizes, self.truth, self.weight, self.n_threads,
-        )  # fmt: skip
-
-    def gains(self, trees: Trees, seed: int) -> FloatArray:
-        """Out-of-bag decrease in impurity by each group, mean over the trees, shape (n_groups,).
-
-        It is about 0, and possibly negative, for groups without information.
-        """
-        return out_of_bag_gains(
-            trees, self.data, _target(self.truth, self.weight, self.family), copies(self.weight),
-            self.sampling, seed, self.n_threads,
-        ).mean  # fmt: skip
+    @property
+    def _target(self) -> Target:
+        if self.family.n_classes > 2:
+            return target_of_classes(self.truth.argmax(axis=1), self.family.n_classes, self.weight)
+        return target_of(self.truth, self.weight)
 
 
 class _First(NamedTuple):
     """The first trees of a forest, fully grown, and the size of lowest out-of-bag error."""
 
-    trees: Trees
+    forest: Forest
     n_candidates: int
-    sizes: list[int]
-    best: int
+    size: int
     error: float
-
-    @property
-    def size(self) -> int:
-        """The best size."""
-        return self.sizes[self.best]
 
 
 def cut_forest(grower: Grower, *, n_trees: int, n_candidates: int) -> CutForest:
@@ -190,20 +167,15 @@ def best_forest(grower: Grower, *, n_trees: int) -> CutForest:
     return _completed(grower, _best_first_trees(grower, n_trees), n_trees)
 
 
-def best_trees(grower: Grower, *, n_trees: int) -> tuple[Trees, int]:
-    """The trees of :func:`best_forest`, as many as :func:`trees_needed`, and the number of first
-    ones; no out-of-bag predictions.
-
-    The bags of the first trees have their own random stream.
-    """
+def best_trees(grower: Grower, *, n_trees: int) -> Forest:
+    """The trees of :func:`best_forest`, as many as :func:`trees_needed`."""
     first = _best_first_trees(grower, n_trees)
-    trees = cut_back(first.trees, first.size)
+    n_first = first.forest.trees.n_trees
     if not needs_all_trees(grower.weights, n_trees):
-        own = grower.outside(trees, "first", first.size)
+        own = _outside(grower, first.forest, first.size)
         errors, variances = own.errors(grower.truth)[:, 0], own.variances[:, 0]
-        n_trees = trees_needed(errors, variances, grower.weights, n_trees)
-        n_trees = max(n_trees, trees.n_trees)
-    return join_trees([trees, *_more_trees(grower, first, n_trees)]), trees.n_trees
+        n_trees = max(trees_needed(errors, variances, grower.weights, n_trees), n_first)
+    return _with_more(grower, first, n_trees)
 
 
 def needs_all_trees(weights: RowWeights, most: int) -> bool:
@@ -261,53 +233,28 @@ def n_first_trees(grower: Grower, n_trees: int) -> int:
 
 
 def _first_trees(grower: Grower, n_trees: int, n_candidates: int) -> _First:
-    trees = grower.grow(n_first_trees(grower, n_trees), n_candidates, "first")
+    forest = grower.grow(n_first_trees(grower, n_trees), n_candidates, "first")
     sizes = sizes_of_nodes(int(copies(grower.weight).sum()))
-    mean = grower.mean_errors(trees, "first", sizes)
+    mean = mean_errors_by_size(forest, sizes, grower.truth, grower.weight)
     best = len(sizes) - 1 if np.isnan(mean[0]) else first_largest(-mean)
-    return _First(trees, n_candidates, sizes, best, float(mean[best]))
+    return _First(forest, n_candidates, sizes[best], float(mean[best]))
 
 
-def _more_trees(grower: Grower, first: _First, n_trees: int) -> list[Trees]:
-    """The trees after the first ones, which grow to the same size, if there are any."""
-    n_more = n_trees - first.trees.n_trees
-    return [grower.grow(n_more, first.n_candidates, "more", first.size)] if n_more > 0 else []
+def _with_more(grower: Grower, first: _First, n_trees: int) -> Forest:
+    """The first trees, cut back, and more that grow to the same size, from bags of their own."""
+    forest = first.forest._replace(trees=cut_back(first.forest.trees, first.size))
+    n_more = n_trees - forest.trees.n_trees
+    if n_more <= 0:
+        return forest
+    return forest.joined(grower.grow(n_more, first.n_candidates, "more", first.size))
+
+
+def _outside(grower: Grower, forest: Forest, size: int) -> OutsideSums:
+    centre = np.average(grower.truth, axis=0, weights=grower.weight)
+    return out_of_bag_at_size(forest, size, centre)
 
 
 def _completed(grower: Grower, first: _First, n_trees: int) -> CutForest:
-    """The forest of the first trees, cut back, and more that grow to the same size."""
-    trees = cut_back(first.trees, first.size)
-    sums = grower.outside(trees, "first", first.size)
-    for more in _more_trees(grower, first, n_trees):
-        trees = join_trees([trees, more])
-        sums = sums.with_trees(grower.outside(more, "more", first.size))
-    return CutForest(trees, sums.mean[:, 0], sums.errors(grower.truth)[:, 0], first.size)
-
-
-def gains_outside(grower: Grower, trees: Trees, n_first: int) -> FloatArray:
-    """Out-of-bag decrease in impurity by each group of a forest, shape (n_groups,); `n_first` as in
-    :func:`best_trees`.
-    """
-    parts = parts_of(grower, trees, n_first)
-    return np.sum([part.n_trees * grower.gains(part, seed) for part, seed in parts], axis=0) / (
-        trees.n_trees
-    )
-
-
-def parts_of(grower: Grower, trees: Trees, n_first: int) -> list[tuple[Trees, int]]:
-    """The first trees of a forest and the others, if there are any, each with the seed of its
-    bags; `n_first` as in :func:`best_trees`."""
-    nodes, start = trees
-    cut = start[n_first]
-    first = Trees(Nodes._make(array[:cut] for array in nodes), start[: n_first + 1])
-    parts = [(first, stream_seed(grower.seed, "first"))]
-    if trees.n_trees > n_first:
-        more = Trees(Nodes._make(array[cut:] for array in nodes), start[n_first:] - cut)
-        parts.append((more, stream_seed(grower.seed, "more")))
-    return parts
-
-
-def _target(truth: FloatArray, weight: WeightArray, family: Family) -> Target:
-    if family.n_classes > 2:
-        return target_of_classes(truth.argmax(axis=1), family.n_classes, weight)
-    return target_of(truth, weight)
+    forest = _with_more(grower, first, n_trees)
+    sums = _outside(grower, forest, first.size)
+    return CutForest(forest, sums.mean[:, 0], sums.errors(grower.truth)[:, 0], first.size)

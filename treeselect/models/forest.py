@@ -11,21 +11,14 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.columns import BinnedData, select_groups
-from treeselect.engine.forest.bagging import bags_of
+from treeselect.engine.forest.bagging import Forest
+from treeselect.engine.forest.importance import out_of_bag_gains
 from treeselect.engine.forest.leaf_values import hazard_trees, in_order_of, with_leaf_fits
 from treeselect.engine.forest.out_of_bag import add_out_of_bag, bag_room
 from treeselect.engine.forest.walk import leaves_of, predict_mean
-from treeselect.engine.random import stream_seed, tree_seeds
-from treeselect.engine.tree.nodes import LEAF, Trees, join_trees
-from treeselect.engine.tree.target import copies
-from treeselect.models.capacity import (
-    Grower,
-    best_trees,
-    gains_outside,
-    n_first_trees,
-    parts_of,
-    truth_of,
-)
+from treeselect.engine.random import stream_seed
+from treeselect.engine.tree.nodes import LEAF, Trees
+from treeselect.models.capacity import Grower, best_trees, truth_of
 from treeselect.models.model import TreeModel, null_predictor
 
 # --- forests of log relative hazards, scaled by their out-of-bag calibration slope -------------
@@ -34,7 +27,7 @@ _NARROWEST, _WIDEST = 0.1, 10.0
 """Bounds of the slope."""
 
 
-def with_hazards(grower: Grower, trees: Trees, n_first: int, problem: Problem) -> Trees:
+def with_hazards(forest: Forest, weight: WeightArray, problem: Problem) -> Trees:
     """The same trees with log hazard ratios in their leaves, scaled out of bag.
 
     The value of a leaf is the log ratio of observed to expected events under the null model, times
@@ -42,19 +35,12 @@ def with_hazards(grower: Grower, trees: Trees, n_first: int, problem: Problem) -
     noise is shrunk too far towards 0; the slope of its out-of-bag values in the partial likelihood
     measures by how much (van Houwelingen 2000).
     """
-    weight = grower.weight
     base = problem.constant(weight)
     apart = problem.family.loss.apart(problem.y, weight, base)
-    found = [
-        hazard_trees(part, grower.data, weight, grower.sampling, seed, apart.y, np.exp(apart.base))
-        for part, seed in parts_of(grower, trees, n_first)
-    ]
-    n_outside = sum((part.n_trees for part in found), np.zeros(len(weight), dtype=np.int64))
-    outside = sum((part.total for part in found), np.zeros(len(weight)))
+    trees, total, n_outside = hazard_trees(forest, weight, apart.y, np.exp(apart.base))
     known = np.where(n_outside > 0, weight, np.zeros_like(weight))
-    slope = _slope(problem, known, base, outside / np.maximum(n_outside, 1))
-    joined = join_trees([part.trees for part in found])
-    return joined._replace(nodes=joined.nodes._replace(value=joined.nodes.value * slope))
+    slope = _slope(problem, known, base, total / np.maximum(n_outside, 1))
+    return trees._replace(nodes=trees.nodes._replace(value=trees.nodes.value * slope))
 
 
 def _slope(problem: Problem, weight: WeightArray, base: FloatArray, score: FloatArray) -> float:
@@ -158,13 +144,14 @@ def refit_forest(
         return ForestModel(selected, None, constant, importance, family, on_link)
     grower = grower_of(problem, weights, selected, seed=seed, n_threads=n_threads)
     part = grower.data
-    trees, n_first = best_trees(grower, n_trees=n_trees)
+    grown = best_trees(grower, n_trees=n_trees)
+    trees = grown.trees
     if wants_importance:  # a walk of all rows through all trees, which a fold's score needs not
-        importance[selected] = np.maximum(gains_outside(grower, trees, n_first), 0.0)
+        importance[selected] = np.maximum(out_of_bag_gains(grown).mean, 0.0)
     if not (on_link or family.has_classes or family.loss.is_squared):
         trees = in_order_of(_with_one_more_row(trees, constant[0]), part.monotone)
     if family.has_times:
-        trees = with_hazards(grower, trees, n_first, problem)
+        trees = with_hazards(grown._replace(trees=trees), weight, problem)
     elif on_link and not family.loss.is_squared:
         own = family.loss.apart(problem.y, weight, problem.constant(weight))
         trees = with_leaf_fits(trees, part, own.loss, own.y, own.base, weight)
@@ -214,19 +201,15 @@ def outside_bags(
     None if the forest was grown with other bags."""
     assert model.trees is not None
     grower = grower_of(problem, weights, model.groups, seed=seed)
-    weight, n_rows = copies(grower.weight), len(problem.y)
-    total, count = np.zeros((n_rows, 1)), np.zeros(n_rows, dtype=np.int64)
-    n_first = n_first_trees(grower, model.trees.n_trees)
-    for part, own in parts_of(grower, model.trees, n_first):
-        room = bag_room(n_rows)
-        bags = bags_of(weight, grower.sampling, tree_seeds(own, part.n_trees))
-        add_out_of_bag(part, grower.data, bags, room, total, count)
-        # The last bag is still there: its rows must fill the leaves of the last tree.
-        last = part.n_trees - 1
-        held = part.nodes.weight[part.start[last] :]
-        leaf = leaves_of(part, last, grower.data)
-        found = np.bincount(leaf, room.counts * weight, len(held))
-        at = part.nodes.column[part.start[last] :] == LEAF
-        if not np.array_equal(found[at], held[at]):
-            return None
+    trees, data, _, weight, bags, *_ = grower.grown(model.trees)
+    total, count = np.zeros((data.n_rows, 1)), np.zeros(data.n_rows, dtype=np.int64)
+    room = bag_room(data.n_rows)
+    add_out_of_bag(trees, data, bags, room, total, count)
+    # The last bag is still there: its rows must fill the leaves of the last tree.
+    last = trees.n_trees - 1
+    first = trees.start[last]
+    held, at = trees.nodes.weight[first:], trees.nodes.column[first:] == LEAF
+    found = np.bincount(leaves_of(trees, last, data), room.counts * weight, len(held))
+    if not np.array_equal(found[at], held[at]):
+        return None
     return np.where(count > 0, total[:, 0] / np.maximum(count, 1), np.nan)

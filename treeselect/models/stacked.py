@@ -18,6 +18,7 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import OTHER, BinnedData, select_groups, take_rows
+from treeselect.engine.forest.importance import out_of_bag_gains
 from treeselect.engine.forest.leaf_values import mean_curvature, with_leaf_fits
 from treeselect.engine.forest.walk import leaves_of, predict_mean, predict_sum
 from treeselect.engine.linear.additive import AdditiveColumns, AdditiveFit, fit_additive
@@ -26,11 +27,8 @@ from treeselect.engine.losses import RowLoss
 from treeselect.engine.random import stream_seed
 from treeselect.engine.tree.nodes import LEAF, Trees, empty_nodes, join_trees
 from treeselect.models.capacity import (
-    CutForest,
     Grower,
     best_forest,
-    gains_outside,
-    n_first_trees,
     n_trees_for,
 )
 from treeselect.models.forest import REFITTED_TREES
@@ -129,21 +127,23 @@ def _stacked(
     rank, own_seed = problem.groups.ranks(seed)[selected], stream_seed(seed, "refit")
     left = _minus_gradient(loss, outside)
     grower = Grower(part, left, weights, GAUSSIAN, own_seed, rank, n_threads)
-    forest = best_forest(grower, n_trees=n_trees_for(weights, n_trees))
-    share = forest.share_of_least_error(left, weight)
+    grown = best_forest(grower, n_trees=n_trees_for(weights, n_trees))
+    share = grown.share_of_least_error(left, weight)
     constant = constant + additive.fit.constant
     trees = effects
     if share > 0:
-        steps = _with_steps(forest.trees, problem, part, outside, weight)
+        steps = _with_steps(grown.forest.trees, problem, part, outside, weight)
         value = steps.nodes.value * (share / steps.n_trees)
         trees = join_trees([effects, steps._replace(nodes=steps.nodes._replace(value=value))])
         if family.loss.has_constant and base.shape[1] == 1:  # keeps totals right
             eta = eta[:, 0] + share * predict_mean(steps, part, n_threads)[:, 0]
             constant = constant + float(family.loss.constant(problem.y, weight, eta))
-        outside = outside + share * forest.prediction
+        outside = outside + share * grown.prediction
     if wants_importance:
         importance[selected] = additive.importance(_minus_gradient(loss, base), loss, base)
-        importance[selected] += _gains(grower, forest, share)
+        if share > 0:  # as far as the forest has a part
+            gains = np.maximum(out_of_bag_gains(grown.forest).mean, 0.0)
+            importance[selected] += share * (2 - share) * gains
     return StackedModel(selected, trees, constant, importance, family, effects.n_trees), outside
 
 
@@ -281,12 +281,3 @@ def _with_steps(
                 np.bincount(leaf, weight * curvature[:, k], end - first) + prior
             )
     return trees._replace(nodes=trees.nodes._replace(value=value))
-
-
-def _gains(grower: Grower, forest: CutForest, share: float) -> FloatArray:
-    """Out-of-bag decrease in impurity by each group, as far as the forest has a part."""
-    if share == 0:
-        return np.zeros(grower.data.n_groups)
-    n_first = n_first_trees(grower, forest.trees.n_trees)
-    gains = np.maximum(gains_outside(grower, forest.trees, n_first), 0.0)
-    return share * (2 - share) * gains

@@ -48,7 +48,7 @@ def grow(data, target, weight, growth=None, n_trees=1, sampling=ALL_ROWS, **opti
     return bagged_forest(
         data, target, weight, n_trees=n_trees, growth=growth, seed=3, rank=np.arange(P),
         sampling=sampling, **options,
-    )  # fmt: skip
+    ).trees  # fmt: skip
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
@@ -235,7 +235,7 @@ def test_a_full_discount_between_members_is_a_bag_that_costs_one_price(numbers, 
     together = bagged_forest(
         bags, mean_target(score), weight, n_trees=3, growth=growth, seed=3, shared=True,
         rank=np.arange(2), penalty=SplitPenalty(ones, price),
-    )  # fmt: skip
+    ).trees  # fmt: skip
     apart = grow(
         data, mean_target(score), weight, growth, 3, BOOTSTRAP, shared=True,
         penalty=SplitPenalty(ones, price, discounts=discounts),
@@ -264,8 +264,11 @@ def test_random_ties_take_every_one_of_equal_columns():
 def test_out_of_bag_rows_are_those_not_drawn(numbers, sampling):
     _, data, score, weight = numbers
     target = class_target(score > 0, 2)
-    trees = grow(data, target, weight, Growth(4, 1, 3, 0.0), 7, sampling)
-    found = out_of_bag(trees, data, weight, sampling, 3)
+    forest = bagged_forest(
+        data, target, weight, n_trees=7, growth=Growth(4, 1, 3, 0.0), seed=3, rank=np.arange(P),
+        sampling=sampling,
+    )  # fmt: skip
+    trees, found = forest.trees, out_of_bag(forest)
     total, count = np.zeros((N, 2)), np.zeros(N, dtype=np.int64)
     for tree in range(7):
         alone = Trees(
@@ -293,8 +296,10 @@ def test_gains_of_groups_are_those_of_their_columns(numbers):
         group_of=np.repeat(np.arange(4), 2).astype(np.int32), group_start=np.arange(0, 9, 2)
     )
     arguments = {"n_trees": 3, "growth": Growth(3, 1, EVERYTHING, 0.0), "seed": 3}
-    apart = bagged_forest(data, mean_target(score), weight, rank=np.arange(P), **arguments)
-    pairs = bagged_forest(together, mean_target(score), weight, rank=np.arange(4), **arguments)
+    apart = bagged_forest(data, mean_target(score), weight, rank=np.arange(P), **arguments).trees
+    pairs = bagged_forest(
+        together, mean_target(score), weight, rank=np.arange(4), **arguments
+    ).trees
     np.testing.assert_allclose(
         group_gains(pairs, together), group_gains(apart, data).reshape(3, 4, 2).sum(axis=2)
     )
@@ -312,7 +317,7 @@ def test_coins_between_closed_and_open_columns_fall_on_the_open_ones_last(n_open
         trees = bagged_forest(
             data, mean_target(code * 1.0), np.ones(60, dtype=np.int64), n_trees=1, growth=growth,
             seed=seed, rank=np.arange(10), sampling=ALL_ROWS, is_open=is_open, shared=True,
-        )  # fmt: skip
+        ).trees  # fmt: skip
         opened += trees.nodes.column[0] < n_open
     assert opened / 600 == pytest.approx(share, abs=0.06)
 
@@ -330,7 +335,7 @@ def test_two_classes_are_a_mean_about_one_half_also_where_the_criterion_is_not_c
             data, target, ones, n_trees=5, growth=Growth(6, 5, 3, 0.0, all_open=True), seed=1,
             rank=np.arange(6), is_open=is_open, shared=True,
             penalty=SplitPenalty(np.full(6, 0.75), np.zeros(6), True, level),
-        )  # fmt: skip
+        ).trees  # fmt: skip
         grown.append((trees.nodes.column, trees.nodes.code, is_open))
     assert 1 <= grown[0][2].sum() < 6
     for a, b in zip(*grown, strict=True):

@@ -11,7 +11,7 @@ from naive import Stream, left_side
 from tree_data import bag_of, make_data, problems
 
 from treeselect.engine.columns import bin_columns, bin_edges, pack_blocks
-from treeselect.engine.forest.bagging import ALL_ROWS, BOOTSTRAP, Sampling, bagged_forest, bags_of
+from treeselect.engine.forest.bagging import ALL_ROWS, BOOTSTRAP, Sampling, bagged_forest
 from treeselect.engine.forest.dependence import partial_dependence
 from treeselect.engine.forest.importance import out_of_bag_gains, permutation_importance
 from treeselect.engine.forest.walk import predict_mean
@@ -60,13 +60,13 @@ def way(nodes, data, row, moved=None, group=None):
     return path
 
 
-def each_tree(trees, weight, sampling, seed):
-    """Nodes of each tree and its out-of-bag rows, those of a group beside each other."""
-    rows = bags_of(weight, sampling, tree_seeds(seed, 1)).in_rows
-    for i, stream in enumerate(tree_seeds(seed, trees.n_trees)):
-        part = slice(trees.start[i], trees.start[i + 1])
-        nodes = type(trees.nodes)._make(array[part] for array in trees.nodes)
-        yield nodes, rows[bag_of(stream, weight, sampling)[rows] == 0]
+def each_tree(grown, sampling):
+    """Nodes of each tree, its bag, and its out-of-bag rows, those of a group beside each other."""
+    (nodes, start), rows = grown.trees, grown.bags.in_rows
+    for i, stream in enumerate(tree_seeds(grown.seed, len(start) - 1)):
+        drawn = bag_of(stream, grown.weight, sampling)
+        own = slice(start[i], start[i + 1])
+        yield type(nodes)._make(array[own] for array in nodes), drawn, rows[drawn[rows] == 0]
 
 
 def forest(data, target, weight, sampling, n_trees=6, seed=5):
@@ -76,11 +76,12 @@ def forest(data, target, weight, sampling, n_trees=6, seed=5):
     )  # fmt: skip
 
 
-def naive_losses(trees, data, weight, sampling, truth, row_weight):
-    """What each tree of seed 5 loses by permuting each group."""
-    permuting = tree_seeds(stream_seed(5, "permute"), trees.n_trees)
-    lost = np.zeros((trees.n_trees, data.n_groups))
-    for t, (nodes, outside) in enumerate(each_tree(trees, weight, sampling, 5)):
+def naive_losses(grown, sampling, truth, row_weight):
+    """What each tree loses by permuting each group."""
+    data, n_trees = grown.data, grown.trees.n_trees
+    permuting = tree_seeds(stream_seed(grown.seed, "permute"), n_trees)
+    lost = np.zeros((n_trees, data.n_groups))
+    for t, (nodes, _, outside) in enumerate(each_tree(grown, sampling)):
         total, stream = row_weight[outside].sum(), Stream(int(permuting[t]))
         for g in used_groups(nodes, data):
             shuffled = outside.copy()
@@ -106,10 +107,10 @@ def used_groups(nodes, data):
 )
 def test_both_are_their_naive_twins(kind, sampling):
     data, target, weight, truth, row_weight = small(kind)
-    trees = forest(data, target, weight, sampling)
-    lost = naive_losses(trees, data, weight, sampling, truth, row_weight)
-    gained = np.zeros((trees.n_trees, data.n_groups))
-    for t, (nodes, outside) in enumerate(each_tree(trees, weight, sampling, 5)):
+    grown = forest(data, target, weight, sampling)
+    lost = naive_losses(grown, sampling, truth, row_weight)
+    gained = np.zeros_like(lost)
+    for t, (nodes, _, outside) in enumerate(each_tree(grown, sampling)):
         total = row_weight[outside].sum()
         for i in outside:
             path = way(nodes, data, i)
@@ -118,7 +119,7 @@ def test_both_are_their_naive_twins(kind, sampling):
                 gained[t, data.group_of[nodes.column[a]]] += row_weight[i] * change / total
     for expected, measure in ((lost, permutation_importance), (gained, out_of_bag_gains)):
         for n_threads in (1, 2):
-            found = measure(trees, data, target, weight, sampling, 5, n_threads)
+            found = measure(grown._replace(n_threads=n_threads))
             np.testing.assert_allclose(found.mean, expected.mean(axis=0), atol=1e-9)
             np.testing.assert_allclose(
                 found.standard_error, expected.std(axis=0, ddof=1) / np.sqrt(6), atol=1e-9
@@ -131,30 +132,26 @@ def test_permuting_where_a_tree_uses_more_groups_than_a_word_has_bits():
     data = make_data(rng.integers(0, 7, size=(p, n)), [False] * p, np.arange(p))
     y, weight = rng.normal(size=n), np.ones(n, dtype=np.int64)
     target = mean_target(y)
-    trees = bagged_forest(
+    grown = bagged_forest(
         data, target, weight, n_trees=2, growth=Growth(UNBOUNDED, 1, 2, 0.0), seed=5,
         rank=np.arange(p), sampling=BOOTSTRAP,
     )  # fmt: skip
-    for nodes, _ in each_tree(trees, weight, BOOTSTRAP, 5):
+    for nodes, *_ in each_tree(grown, BOOTSTRAP):
         assert len(used_groups(nodes, data)) > 64
-    expected = naive_losses(trees, data, weight, BOOTSTRAP, y[:, np.newaxis], weight)
-    found = permutation_importance(trees, data, target, weight, BOOTSTRAP, 5)
+    expected = naive_losses(grown, BOOTSTRAP, y[:, np.newaxis], weight)
+    found = permutation_importance(grown)
     np.testing.assert_allclose(found.mean, expected.mean(axis=0), atol=1e-9)
 
 
 def test_on_the_rows_of_the_bag_the_gain_is_the_decrease_of_impurity():
     """The identity that MDI-oob takes to other rows (Li et al. 2019)."""
     data, target, weight, truth, _ = small("mean")
-    trees = forest(data, target, weight, BOOTSTRAP)
-    gains = group_gains(trees, data)
-    for t, stream in enumerate(tree_seeds(5, trees.n_trees)):
-        part = slice(trees.start[t], trees.start[t + 1])
-        nodes = type(trees.nodes)._make(array[part] for array in trees.nodes)
-        drawn = bag_of(stream, weight, BOOTSTRAP) * weight
-        found = np.zeros(data.n_groups)
+    grown = forest(data, target, weight, BOOTSTRAP)
+    gains = group_gains(grown.trees, data)
+    for t, (nodes, bag, _) in enumerate(each_tree(grown, BOOTSTRAP)):
+        drawn, found = bag * weight, np.zeros(data.n_groups)
         for i in np.flatnonzero(drawn):
-            path = way(nodes, data, i)
-            for a, b in pairwise(path):
+            for a, b in pairwise(way(nodes, data, i)):
                 change = (nodes.value[b] - nodes.value[a]) @ (truth[i] - nodes.value[0])
                 found[data.group_of[nodes.column[a]]] += drawn[i] * change / drawn.sum()
         np.testing.assert_allclose(found, gains[t], atol=1e-9)
@@ -168,11 +165,11 @@ def test_noise_with_many_values_is_not_important():
     columns = list(X.T)
     data = bin_columns(columns, [bin_edges(c) for c in columns], [0] * 4, np.arange(4))
     target, weight = mean_target(y), np.ones(n, dtype=np.int64)
-    trees = forest(data, target, weight, BOOTSTRAP, n_trees=200)
-    plain = group_gains(trees, data).mean(axis=0)
+    grown = forest(data, target, weight, BOOTSTRAP, n_trees=200)
+    plain = group_gains(grown.trees, data).mean(axis=0)
     assert plain[0] < plain[1:].min()  # the bias: noise with many values looks better
     for measure in (permutation_importance, out_of_bag_gains):
-        found = measure(trees, data, target, weight, BOOTSTRAP, 5)
+        found = measure(grown)
         assert found.mean.argmax() == 0
         assert found.mean[0] > 5 * found.standard_error[0]
         assert found.mean[1:].max() < 0.3 * found.mean[0]  # deep trees make noise cost something
@@ -187,10 +184,7 @@ def test_columns_of_a_group_are_permuted_together():
     apart = bin_columns([x, x], edges, [0, 0], [0, 1])
     together = bin_columns([x, x], edges, [0, 0], [0, 0])
     found = [
-        permutation_importance(
-            forest(d, mean_target(y), weight, BOOTSTRAP, 30), d, mean_target(y), weight,
-            BOOTSTRAP, 5,
-        ).mean
+        permutation_importance(forest(d, mean_target(y), weight, BOOTSTRAP, 30)).mean
         for d in (apart, together)
     ]  # fmt: skip
     assert found[1][0] == pytest.approx(2 * y.var(), rel=0.2)
@@ -201,7 +195,7 @@ def grown_on(data, target, weight, n_trees=3):
     return bagged_forest(
         data, target, weight, n_trees=n_trees, growth=Growth(UNBOUNDED, 1, 2, 0.0), seed=1,
         rank=np.arange(data.n_groups),
-    )  # fmt: skip
+    ).trees  # fmt: skip
 
 
 @given(problems(max_rows=40))
@@ -253,7 +247,7 @@ def test_rows_of_weight_0_have_no_part():
     trees = bagged_forest(
         data, mean_target(rng.normal(size=60)), weight, n_trees=1, seed=1, rank=np.arange(2),
         growth=Growth(UNBOUNDED, 1, 2, 0.0), sampling=ALL_ROWS,
-    )  # fmt: skip
+    ).trees  # fmt: skip
     half = make_data(data.codes[:, :30], data.is_factor, data.group_of)
     a, b = (
         partial_dependence(lambda d: predict_mean(trees, d), d, w, [0])

@@ -31,7 +31,7 @@ def test_leaves_minimise_the_loss_of_their_rows(loss, far):
     trees = bagged_forest(
         data, mean_target(gradient), weight, n_trees=2, growth=Growth(3, 5, 2, 0.0), seed=1,
         rank=np.arange(2),
-    )  # fmt: skip
+    ).trees  # fmt: skip
     found = with_leaf_fits(trees, data, loss, y, base, weight)
     prior = np.average(loss.curvature(y, base), weights=weight)
     for tree, first in enumerate(found.start[:-1]):
@@ -59,14 +59,14 @@ def test_a_leaf_is_the_log_of_events_over_those_expected_in_the_bag(kind):
         "real": rng.uniform(0.1, 2, size=n),
     }[kind]
     sampling, counts = Sampling(replace=False, share=0.6), copies(weight)
-    trees = bagged_forest(
+    forest = bagged_forest(
         data, target_of_mean(event - expected, weight), counts, n_trees=1, seed=5,
         rank=np.arange(2), growth=Growth(UNBOUNDED, 5, 2, 0.0), sampling=sampling,
     )  # fmt: skip
 
-    found = hazard_trees(trees, data, weight, sampling, 5, event, expected)
+    found = hazard_trees(forest, weight, event, expected)
 
-    outside = out_of_bag(trees, data, counts, sampling, 5).n_trees > 0
+    trees, outside = forest.trees, out_of_bag(forest).n_trees > 0
     np.testing.assert_array_equal(found.n_trees, outside)
     mass = weight / weight.mean() if kind == "real" else weight
     mean = np.average(expected, weights=weight)
@@ -89,7 +89,7 @@ def test_quantiles_are_their_naive_twin(problem, least):
     trees = bagged_forest(
         data, mean_target(y), weight, n_trees=3, seed=1, rank=np.arange(data.n_groups),
         growth=Growth(4, least, EVERYTHING, 0.0),
-    )  # fmt: skip
+    ).trees  # fmt: skip
     shares = np.array([0.05, 0.3, 0.5, 0.95])
     found = leaf_quantiles(trees, data, y, weight, data, shares)
     leaves = np.array([leaves_of(trees, tree, data) for tree in range(3)])

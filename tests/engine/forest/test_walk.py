@@ -48,7 +48,7 @@ def forest(data, gradient, weight, n_trees=5):
         growth=Growth(20, 1, 3, 0.0),
         seed=1,
         rank=np.arange(data.n_groups),
-    )
+    ).trees
 
 
 @given(problems())
@@ -129,7 +129,7 @@ def stopped(trees, data, row, size):
 @COMMON
 def test_rows_end_where_nodes_are_small(problem, size):
     data, gradient, weight, _ = problem
-    trees = small_forest(data, gradient, weight)
+    trees = small_forest(data, gradient, weight).trees
     cut = cut_back(trees, size)
     expected = [stopped(trees, data, row, size) for row in range(data.n_rows)]
     np.testing.assert_allclose(predict_mean(cut, data)[:, 0], expected, rtol=1e-12)
@@ -142,7 +142,7 @@ def test_rows_end_where_nodes_are_small(problem, size):
 @COMMON
 def test_a_cut_at_one_row_changes_nothing(problem):
     data, gradient, weight, _ = problem
-    trees = small_forest(data, gradient, weight)
+    trees = small_forest(data, gradient, weight).trees
     same = cut_back(trees, 1)
     np.testing.assert_array_equal(same.start, trees.start)
     for ours, theirs in zip(same.nodes, trees.nodes, strict=True):
@@ -154,12 +154,13 @@ def test_a_cut_at_one_row_changes_nothing(problem):
 def test_one_walk_predicts_for_all_sizes(problem, n_threads, n_groups):
     data, gradient, weight, _ = problem
     sampling = Sampling(groups=np.arange(data.n_rows) % n_groups)
-    trees, sizes = small_forest(data, gradient, weight, sampling), [50, 9, 4, 1]
+    grown, sizes = small_forest(data, gradient, weight, sampling), [50, 9, 4, 1]
+    grown = grown._replace(n_threads=n_threads)
     centre, truth = np.array([0.5]), gradient.astype(float)[:, np.newaxis]
-    means = mean_errors_by_size(trees, data, weight, sampling, 1, sizes, truth, weight, n_threads)
+    means = mean_errors_by_size(grown, sizes, truth, weight)
     for size, mean in zip(sizes, means, strict=True):
-        found = out_of_bag_at_size(trees, data, weight, sampling, 1, size, centre, n_threads)
-        expected = out_of_bag(cut_back(trees, size), data, weight, sampling, 1)
+        found = out_of_bag_at_size(grown, size, centre)
+        expected = out_of_bag(grown._replace(trees=cut_back(grown.trees, size)))
         np.testing.assert_allclose(found.mean[:, 0], expected.prediction, rtol=1e-12)
         np.testing.assert_array_equal(found.n_trees, expected.n_trees)
         errors = found.errors(truth)[:, 0]
@@ -184,8 +185,7 @@ def test_errors_are_mean_products_of_those_of_two_trees(seed):
     pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
     expected = np.mean([(left[i] * left[j]).sum(axis=1) for i, j in pairs], axis=0)
     np.testing.assert_allclose(sums.errors(truth)[:, 0], expected, rtol=1e-9, atol=1e-12)
-    both = sums.with_trees(sums)
-    np.testing.assert_allclose(both.mean[:, 0], said.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(sums.mean[:, 0], said.mean(axis=0), rtol=1e-12)
 
 
 def test_one_tree_tells_no_error():

@@ -61,12 +61,13 @@ def grow_one(number: int) -> str:
     penalty = SplitPenalty(np.full(p, 0.8), np.full(p, 0.001), number % 5 == 0)
     in_groups = rng.integers(0, 9, size=n) if number % 4 == 3 else None
     sampling = Sampling(number % 7 < 4, 0.8, in_groups)
-    trees = bagged_forest(
+    forest = bagged_forest(
         data, target, weight, n_trees=2, growth=growth, seed=number, shared=number % 2 == 1,
         rank=rng.permutation(data.n_groups), sampling=sampling, penalty=penalty,
     )  # fmt: skip
+    trees = forest.trees
     predictions = predict_sum(trees, data)
-    outside = out_of_bag(trees, data, weight, sampling, number).n_trees
+    outside = out_of_bag(forest).n_trees
     return f"{trees.nodes.column.tolist()} {predictions.sum():.9f} {outside.sum()}"
 
 

@@ -34,7 +34,9 @@ def forest(data=DATA, target=None, **changes):
         "rank": np.arange(data.n_groups),
     } | changes  # fmt: skip
     weight = arguments.pop("weight")
-    return bagged_forest(data, mean_target(Y) if target is None else target, weight, **arguments)
+    return bagged_forest(
+        data, mean_target(Y) if target is None else target, weight, **arguments
+    ).trees
 
 
 @pytest.mark.parametrize(

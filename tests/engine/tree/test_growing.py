@@ -265,7 +265,7 @@ def test_same_tree_as_scikit_learn(depth, min_weight):
     trees = bagged_forest(
         data, mean_target(y), counts, n_trees=1, seed=0, rank=np.arange(6), sampling=ALL_ROWS,
         growth=Growth(depth, min_weight, EVERYTHING, 0.0),
-    )  # fmt: skip
+    ).trees  # fmt: skip
     peer = DecisionTreeRegressor(max_depth=depth, min_samples_leaf=min_weight, random_state=0)
     rows = np.repeat(np.arange(400), counts)
     X = np.column_stack(columns)
@@ -349,7 +349,7 @@ def test_forest_tries_few_groups_and_gives_the_same_for_any_threads():
         bagged_forest(
             data, mean_target(y), weight, n_trees=13, growth=Growth(99, 2, 2, 0.0), seed=9,
             rank=np.arange(6), n_threads=n,
-        )
+        ).trees
         for n in (1, 2, 3)
     ]  # fmt: skip
     for other in forests[1:]:
@@ -368,9 +368,9 @@ def test_forest_in_small_chunks_is_the_same(monkeypatch):
     columns, data = wide(rng)
     arguments = {"n_trees": 9, "growth": Growth(99, 1, 6, 0.0), "seed": 1, "rank": np.arange(6)}
     weight = np.ones(400, dtype=np.int64)
-    whole = bagged_forest(data, mean_target(columns[0]), weight, **arguments)
+    whole = bagged_forest(data, mean_target(columns[0]), weight, **arguments).trees
     monkeypatch.setattr("treeselect.engine.forest.bagging._ROOM", 1)
-    pieces = bagged_forest(data, mean_target(columns[0]), weight, **arguments)
+    pieces = bagged_forest(data, mean_target(columns[0]), weight, **arguments).trees
     np.testing.assert_array_equal(whole.start, pieces.start)
     for a, b in zip(whole.nodes, pieces.nodes, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tree_data import both_targets, from_python, problems
 
 from treeselect.engine.columns import OTHER
-from treeselect.engine.tree import histogram, target
+from treeselect.engine.tree import bounds, histogram, target
 from treeselect.engine.tree import node as partitions
 from treeselect.engine.tree import split_outputs as class_splitting
 from treeselect.engine.tree import splits as splitting
@@ -42,7 +42,7 @@ add_cells_of_classes = from_python(histogram.add_cells_of_classes)
 list_codes = from_python(histogram.list_codes)
 list_wide_codes = from_python(histogram.list_wide_codes)
 best_dense_split = from_python(splitting.best_dense_split)
-best_listed_split = from_python(splitting.best_listed_split)
+best_listed_split = from_python(bounds.best_listed_split)
 best_short_split = from_python(splitting.best_short_split)
 sums_of_node = from_python(splitting.sums_of_node)
 best_class_split = from_python(class_splitting.best_class_split)
@@ -157,7 +157,7 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
             if kind >= GINI:
                 found = [best_class_split(listed, outputs, rule, room, FREE)]
             else:
-                found = [best_listed_split(listed, node, rule)]
+                found = [best_listed_split(listed, node, rule, FREE)]
             if kind < GINI and n_present <= 256:
                 again = cells.copy()
                 found.append(best_short_split(listed._replace(histogram=again), node, rule, room))

@@ -138,7 +138,7 @@ def test_exact_forests_predict_as_well_as_the_peer(problem):
     trees = bagged_forest(
         data, mean_target(y[:1000]), np.ones(1000, dtype=np.int64), n_trees=100,
         growth=Growth(UNBOUNDED, 1, 4, 0.0), seed=1, rank=np.arange(4),
-    )  # fmt: skip
+    ).trees  # fmt: skip
     peer = RandomForestRegressor(100, random_state=1).fit(x[:1000], y[:1000])
     ours = np.mean((y[1000:] - predict_mean(trees, new)[:, 0]) ** 2)
     assert ours == pytest.approx(np.mean((y[1000:] - peer.predict(x[1000:])) ** 2), rel=0.1)

@@ -12,7 +12,6 @@ import numpy as np
 
 from treeselect.algorithms.forests.scoring import (
     SCORED_TREES,
-    GrownForest,
     OutOfBagFit,
     grown_forest,
     out_of_bag_fit,
@@ -43,7 +42,8 @@ from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import BinnedData, pack_blocks
-from treeselect.engine.forest.importance import Importance, permutation_importance
+from treeselect.engine.forest.bagging import Forest
+from treeselect.engine.forest.importance import Importance, out_of_bag_gains, permutation_importance
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import levels
 from treeselect.engine.tree.nodes import group_gains
@@ -75,28 +75,28 @@ class RankingForest(RefinedMethod):
         Trees are grown on bootstrap samples of the distinct rows, or of whole clusters; with an
         offset, on the negative gradient at the null model.
         """
-        return self._measured(self._grow(task, groups), groups, task.n_threads)
+        return self._measured(self._grow(task, groups), groups)
 
     def judge(self, task: Task, groups: BoolArray) -> tuple[Importance, OutOfBagFit]:
         """Importances, and the out-of-bag predictions of the forest."""
         grown = self._grow(task, groups)
-        measured = self._measured(grown, groups, task.n_threads)
+        measured = self._measured(grown, groups)
         return measured, out_of_bag_fit(grown, task.problem, task.weight)
 
     def scored(self, task: Task, groups: BoolArray) -> float:
         """Out-of-bag score of a forest of at most 100 trees on some units (see ``score_of``)."""
         return score_of(task, groups, min(self.n_trees or _TREES, SCORED_TREES))
 
-    def _grow(self, task: Task, groups: BoolArray) -> GrownForest | None:
+    def _grow(self, task: Task, groups: BoolArray) -> Forest | None:
         rules = functools.partial(self._growth, task.problem)
         return grown_forest(task, groups, self.n_trees or _usual_trees(task), rules)
 
-    def _measured(self, grown: GrownForest | None, groups: BoolArray, n_threads: int) -> Importance:
+    def _measured(self, grown: Forest | None, groups: BoolArray) -> Importance:
         importance, error = np.full((2, len(groups)), np.nan)
         importance[:] = -np.inf
         if grown is not None:
             gains = group_gains(grown.trees, grown.data).mean(axis=0)
-            found = self._importance(grown, gains, n_threads)
+            found = self._importance(grown, gains)
             used = np.flatnonzero(groups)[gains > 0]
             importance[used] = found.mean[gains > 0]
             error[used] = found.standard_error[gains > 0]
@@ -106,15 +106,11 @@ class RankingForest(RefinedMethod):
         tried = self.mtry or usual_candidates(problem.family, n)
         return Growth(self.max_depth or UNBOUNDED, self.min_leaf, tried, 0.0)
 
-    def _importance(self, grown: GrownForest, gains: FloatArray, n_threads: int) -> Importance:
+    def _importance(self, grown: Forest, gains: FloatArray) -> Importance:
         if self.kind == "mdi":
             return Importance(gains, np.full(len(gains), np.nan))
-        if self.kind == "unbiased":
-            return grown.gains(n_threads)
-        return permutation_importance(
-            grown.trees, grown.data, grown.target, grown.counts, grown.sampling, grown.seed,
-            n_threads,
-        )  # fmt: skip
+        by = out_of_bag_gains if self.kind == "unbiased" else permutation_importance
+        return by(grown)
 
 
 def _usual_trees(task: Task) -> int:

@@ -427,7 +427,7 @@ class RBoost(DrawnMethod):
                 data, target, counts, n_trees=1, growth=growth,
                 seed=stream_seed(seed, "tree", round_), rank=rank,
                 sampling=ALL_ROWS, penalty=penalty, is_open=is_open, shared=True,
-            )  # fmt: skip
+            ).trees  # fmt: skip
             gains += group_gains(tree, data)[0]
             guess = largest_in_row(predict_mean(tree, data))
             new = reweight(boosting, guess != label, n_classes, start=start)

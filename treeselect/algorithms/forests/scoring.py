@@ -11,14 +11,14 @@ import numpy as np
 from treeselect.algorithms.search.judging import rows_to_judge
 from treeselect.algorithms.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.columns import BinnedData, select_groups
-from treeselect.engine.forest.bagging import Sampling, bagged_forest
-from treeselect.engine.forest.importance import Importance, out_of_bag_gains
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.engine.columns import select_groups
+from treeselect.engine.forest.bagging import Forest, Sampling, bagged_forest
+from treeselect.engine.forest.importance import out_of_bag_gains
 from treeselect.engine.forest.out_of_bag import out_of_bag
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import slack
-from treeselect.engine.tree.nodes import Trees, group_gains
+from treeselect.engine.tree.nodes import group_gains
 from treeselect.engine.tree.target import Target, copies, target_of_classes, target_of_mean
 from treeselect.engine.tree.used_groups import SplitPenalty, n_able
 from treeselect.engine.tree.workspace import BREADTH_FIRST, UNBOUNDED, Growth
@@ -39,27 +39,9 @@ class OutOfBagFit(NamedTuple):
     fitted: FloatArray  # (n_rows,) or (n_rows, n_classes): mean response of each row
 
 
-@dataclass(frozen=True, slots=True)
-class GrownForest:
-    """A forest, and the data it was grown from."""
-
-    trees: Trees
-    data: BinnedData
-    target: Target
-    counts: IntArray
-    sampling: Sampling
-    seed: int
-
-    def gains(self, n_threads: int) -> Importance:
-        """Out-of-bag gains of the groups."""
-        return out_of_bag_gains(
-            self.trees, self.data, self.target, self.counts, self.sampling, self.seed, n_threads
-        )
-
-
 def grown_forest(
     task: Task, groups: BoolArray, n_trees: int, rules: Callable[[int], Growth]
-) -> GrownForest | None:
+) -> Forest | None:
     """A forest on some units, on bootstrap samples of rows or of whole clusters; None without
     units.
 
@@ -70,22 +52,20 @@ def grown_forest(
         return None
     part = select_groups(problem.data, groups)
     target, _ = forest_target(problem, weight, "gini")
-    counts, sampling = copies(weight), Sampling(groups=task.weights.groups)
-    trees = bagged_forest(
-        part, target, counts, n_trees=n_trees,
+    return bagged_forest(
+        part, target, copies(weight), n_trees=n_trees,
         growth=rules(n_able(part, weight)), seed=seed,
         rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
-        sampling=sampling, n_threads=task.n_threads,
+        sampling=Sampling(groups=task.weights.groups), n_threads=task.n_threads,
     )  # fmt: skip
-    return GrownForest(trees, part, target, counts, sampling, seed)
 
 
-def out_of_bag_fit(grown: GrownForest | None, problem: Problem, weight: WeightArray) -> OutOfBagFit:
+def out_of_bag_fit(grown: Forest | None, problem: Problem, weight: WeightArray) -> OutOfBagFit:
     """Its out-of-bag predictions; without a forest, the null model."""
     if grown is None:
         mean = problem.family.mean(problem.constant(weight))
         return OutOfBagFit(null_score(problem, weight), mean)
-    outside = out_of_bag(grown.trees, grown.data, grown.counts, grown.sampling, grown.seed)
+    outside = out_of_bag(grown)
     total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
     seen = outside.n_trees.astype(np.float64)
     return OutOfBagFit(
@@ -150,7 +130,7 @@ def held_shares(task: Task) -> FloatArray:
     if grown is None:
         return every.astype(np.float64)
     inside = group_gains(grown.trees, grown.data).mean(axis=0)
-    outside = grown.gains(task.n_threads).mean
+    outside = out_of_bag_gains(grown).mean
     used = inside > 0
     share = np.where(used, np.maximum(outside, 0.0) / np.where(used, inside, 1.0), 0.0)
     largest = share.max()
@@ -258,14 +238,14 @@ def grow_shared(task: Task, rules: SharedRules, scale: FloatArray) -> SharedFore
     seen = np.zeros(len(problem.y))
     for first in range(0, rules.n_trees, _TREES_AT_ONCE):
         own_seed = stream_seed(seed, "trees", first)
-        trees = bagged_forest(
+        forest = bagged_forest(
             data, target, counts, n_trees=min(_TREES_AT_ONCE, rules.n_trees - first),
             growth=rules.growth, seed=own_seed, rank=rank, sampling=rules.sampling,
             penalty=penalty, is_open=is_open, shared=True,
         )  # fmt: skip
-        gains += group_gains(trees, data).sum(axis=0)
+        gains += group_gains(forest.trees, data).sum(axis=0)
         if problem.wants_scores:
-            found = out_of_bag(trees, data, counts, rules.sampling, own_seed)
+            found = out_of_bag(forest)
             seen += found.n_trees
             outside += np.nan_to_num(found.prediction) * found.n_trees[:, np.newaxis]
     if not gains.any():

@@ -218,7 +218,7 @@ class LassoFits:
             own = np.arange(start[i], start[i + 1])
             some = self._solver.columns.some(own, 0.0)
             for rows in blocks_of(len(share)):
-                part = some.block(rows)[:, 1:] @ fit.coef[own]
+                part = some(rows)[:, 1:] @ fit.coef[own]
                 found[i] += share[rows] @ (part**2).sum(axis=1)
         return np.sqrt(found)
 

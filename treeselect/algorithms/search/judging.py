@@ -275,14 +275,13 @@ class GainForests(NamedTuple):
         self, data: BinnedData, target: Target, counts: IntArray, ranks: IntArray, name: str,
         n_trees: int,
     ) -> FloatArray:  # fmt: skip
-        n, seed, n_threads = n_able(data, counts), self.task.seeded(name).seed, self.task.n_threads
-        sampling = Sampling(groups=self.rows.weights.groups)
-        growth = Growth(_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0)
-        trees = bagged_forest(
-            data, target, counts, n_trees=n_trees, seed=seed, sampling=sampling, growth=growth,
-            rank=ranks, n_threads=n_threads,
+        n, seed = n_able(data, counts), self.task.seeded(name).seed
+        forest = bagged_forest(
+            data, target, counts, n_trees=n_trees, seed=seed,
+            growth=Growth(_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0), rank=ranks,
+            sampling=Sampling(groups=self.rows.weights.groups), n_threads=self.task.n_threads,
         )  # fmt: skip
-        return out_of_bag_gains(trees, data, target, counts, sampling, seed, n_threads).mean
+        return out_of_bag_gains(forest).mean
 
 
 def _known(rows: Rows, truth: FloatArray) -> tuple[Target, IntArray]:

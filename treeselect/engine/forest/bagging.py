@@ -92,6 +92,25 @@ class Bags(NamedTuple):
     seeds: UInt64Array
 
 
+class Forest(NamedTuple):
+    """Trees, what they were grown on, and how their bags are drawn again; `weight` counts copies of
+    rows."""
+
+    trees: Trees
+    data: BinnedData
+    target: Target
+    weight: IntArray
+    bags: Bags
+    seed: int
+    n_threads: int = 1
+
+    def joined(self, other: Forest) -> Forest:
+        """With the trees of another one of the same data."""
+        seeds = np.concatenate([self.bags.seeds, other.bags.seeds])
+        trees, bags = join_trees([self.trees, other.trees]), self.bags._replace(seeds=seeds)
+        return self._replace(trees=trees, bags=bags)
+
+
 def bags_of(weight: WeightArray, sampling: Sampling, seeds: UInt64Array) -> Bags:
     """The bags of trees with these streams, from the rows of positive weight."""
     rows = np.flatnonzero(weight).astype(np.int64)
@@ -210,7 +229,7 @@ def bagged_forest(
     is_open: BoolArray | None = None,
     shared: bool = False,
     n_threads: int = 1,
-) -> Trees:
+) -> Forest:
     """Forest of trees grown on bags of the distinct rows; `weight` counts copies of each.
 
     Tree i has a stream of its own. `rank` tells which of two groups wins a tie. With `shared` a
@@ -225,56 +244,37 @@ def bagged_forest(
     check_target(target, data.n_rows)
     check_weight(weight, data.n_rows)
     check_growth(growth, data, rank, is_open, penalty)
-    seeds = tree_seeds(seed, n_trees)
-    grower = _Chunk(
-        Job(data, target, weight, growth),
-        sampling,
-        Opening(price_list(penalty, data, is_open), is_open, rank, shared),
-    )
-    cells = float(len(data.codes)) * grower.n_rows * n_trees
+    bags = bags_of(weight, sampling, tree_seeds(seed, n_trees))
+    opening = Opening(price_list(penalty, data, is_open), is_open, rank, shared)
+    job, stop = Job(data, target, weight, growth), np.zeros(1, dtype=np.int64)
+    cells = float(len(data.codes)) * len(bags.in_rows) * n_trees
     n_chunks = 1 if shared else min(n_parts(n_threads, cells), n_trees)
-    return join_trees(each(grower.grow, np.array_split(seeds, n_chunks), cells, grower.stop))
+    parts = [bags._replace(seeds=own) for own in np.array_split(bags.seeds, n_chunks)]
+    grown = each(lambda part: _grow_chunk(job, part, opening, stop), parts, cells, stop)
+    return Forest(join_trees(grown), data, target, weight, bags, seed, n_threads)
 
 
-class _Chunk:
-    """Grows chunks of a forest's trees."""
-
-    def __init__(self, job: Job, sampling: Sampling, opening: Opening) -> None:
-        self._job, self._opening = job, opening
-        self._bags = bags_of(job.weight, sampling, np.zeros(0, dtype=np.uint64))
-        self.stop = np.zeros(1, dtype=np.int64)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of distinct rows of positive weight."""
-        return len(self._bags.in_rows)
-
-    def grow(self, seeds: UInt64Array) -> Trees:
-        """One tree per seed."""
-        data, target, weight, growth = self._job
-        n_in, prices = len(self._bags.in_rows), self._opening.prices
-        carried = carries(data, target, growth)
-        work = workspace(data, target, weight, self.stop, carried=carried)
-        table = leaf_table(data, target, growth, n_in if growth.order == BEST_FIRST else 0)
-        # Each thread has prices of its own, which the trees change.
-        opening = self._opening._replace(prices=prices._replace(price=prices.price.copy()))
-        largest = 2 * n_in  # a tree of leaves with one row each
-        nodes = empty_nodes(max(largest, min(_ROOM, len(seeds) * largest)), target.n_classes)
-        start = np.zeros(len(seeds) + 1, dtype=np.int64)
-        done = 0
-        while done < len(seeds):
-            if done:  # the room did not suffice: trees of a forest are of about the same size
-                used = int(start[done])
-                expected = min(int(1.1 * len(seeds) / done * used), max(_MOST_ROOM, 8 * used))
-                nodes = more_room(nodes, used, expected + largest)
-            bags = self._bags._replace(seeds=seeds[done:])
-            done += grow_bagged_trees(
-                self._job, bags, opening, work, table, Trees(nodes, start[done:])
-            )
-            if self.stop[0]:
-                break
-        give_back(nodes, int(start[done]))
-        return Trees(nodes, start[: done + 1])
+def _grow_chunk(job: Job, bags: Bags, opening: Opening, stop: IntArray) -> Trees:
+    """One tree per bag; fewer if another thread sets `stop`."""
+    data, target, weight, growth = job
+    n_in, seeds, prices = len(bags.in_rows), bags.seeds, opening.prices
+    work = workspace(data, target, weight, stop, carried=carries(data, target, growth))
+    table = leaf_table(data, target, growth, n_in if growth.order == BEST_FIRST else 0)
+    # Each thread has prices of its own, which the trees change.
+    opening = opening._replace(prices=prices._replace(price=prices.price.copy()))
+    largest = 2 * n_in  # a tree of leaves with one row each
+    nodes = empty_nodes(max(largest, min(_ROOM, len(seeds) * largest)), target.n_classes)
+    start = np.zeros(len(seeds) + 1, dtype=np.int64)
+    done = 0
+    while done < len(seeds) and not stop[0]:
+        if done:  # the room did not suffice: trees of a forest are of about the same size
+            used = int(start[done])
+            expected = min(int(1.1 * len(seeds) / done * used), max(_MOST_ROOM, 8 * used))
+            nodes = more_room(nodes, used, expected + largest)
+        rest, trees = bags._replace(seeds=seeds[done:]), Trees(nodes, start[done:])
+        done += grow_bagged_trees(job, rest, opening, work, table, trees)
+    give_back(nodes, int(start[done]))
+    return Trees(nodes, start[: done + 1])
 
 
 def first_gains(data: BinnedData, target: Target, weight: IntArray, growth: Growth) -> FloatArray:

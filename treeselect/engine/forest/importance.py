@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray, IntArray, UInt64Array
-from treeselect.engine.columns import BinnedData
 from treeselect.engine.compiling import inner, kernel
-from treeselect.engine.forest.bagging import Sampling, bags_of, draw
+from treeselect.engine.forest.bagging import Forest, draw
 from treeselect.engine.forest.out_of_bag import bag_room
 from treeselect.engine.forest.walk import (
+    child_of,
     leaf_of,
     list_outside,
     packed_for_walks,
@@ -27,7 +27,6 @@ from treeselect.engine.forest.walk import (
 )
 from treeselect.engine.random import random_below, stream_seed, tree_seeds
 from treeselect.engine.threads import each, n_parts
-from treeselect.engine.tree.node import code_of, goes_left
 from treeselect.engine.tree.nodes import Trees
 from treeselect.engine.tree.target import Target
 
@@ -63,15 +62,7 @@ class Shuffling(NamedTuple):
     way: UInt64Array
 
 
-def permutation_importance(
-    trees: Trees,
-    data: BinnedData,
-    target: Target,
-    weight: IntArray,
-    sampling: Sampling,
-    seed: int,
-    n_threads: int = 1,
-) -> Importance:
+def permutation_importance(forest: Forest) -> Importance:
     """Increase of a tree's loss when a group is permuted among its out-of-bag rows.
 
     Breiman (2001), section 10, with the squared error: of the mean, or of the shares of classes
@@ -79,35 +70,26 @@ def permutation_importance(
     has importance 0 there. Rows are permuted one by one, also where bags hold whole groups of rows:
     on average over the permutations a row gets the values of all rows outside the bag.
     """
-    seeds, truth = tree_seeds(seed, trees.n_trees), _truth(target, weight)
-    permuting = tree_seeds(stream_seed(seed, "permute"), trees.n_trees)
+    (nodes, start), data, truth = forest.trees, forest.data, _truth(forest)
+    n_trees = forest.trees.n_trees
+    permuting = tree_seeds(stream_seed(forest.seed, "permute"), n_trees)
 
     def measure(first: int, last: int, out: FloatArray) -> None:
-        most = int(np.diff(trees.start[first : last + 1]).max())
+        most = int(np.diff(start[first : last + 1]).max())
         used = -(-min(data.n_groups, most) // 64)  # as many units, 64 of them in a word
         outside, shuffled, leaf = np.zeros((3, data.n_rows), dtype=np.int64)
         shuffling = Shuffling(
             permuting[first:last], outside, shuffled, leaf,
             np.zeros(data.n_groups, dtype=np.int64), np.zeros((most, used), dtype=np.uint64),
         )  # fmt: skip
-        add_permuted_losses(
-            _some(trees, first, last), data, bags_of(weight, sampling, seeds[first:last]),
-            bag_room(data.n_rows), shuffling, truth, out,
-        )  # fmt: skip
+        bags = forest.bags._replace(seeds=forest.bags.seeds[first:last])
+        trees, room = Trees(nodes, start[first : last + 1]), bag_room(data.n_rows)
+        add_permuted_losses(trees, data, bags, room, shuffling, truth, out)
 
-    cells = float(data.n_rows) * trees.n_trees * data.n_groups
-    return _over_trees(measure, trees, data, cells, n_threads)
+    return _over_trees(measure, forest, float(data.n_rows) * n_trees * data.n_groups)
 
 
-def out_of_bag_gains(
-    trees: Trees,
-    data: BinnedData,
-    target: Target,
-    weight: IntArray,
-    sampling: Sampling,
-    seed: int,
-    n_threads: int = 1,
-) -> Importance:
+def out_of_bag_gains(forest: Forest) -> Importance:
     """Mean decrease of impurity, debiased: MDI-oob of Li, Wang, Basu, Kumbier and Yu (2019).
 
     A row's way through a tree changes its prediction at each split; the change times the row's
@@ -115,39 +97,34 @@ def out_of_bag_gains(
     that is the decrease of impurity itself; over the others, as here, it is about 0 for a group
     that carries no signal, and can be negative.
     """
-
-    seeds, truth = tree_seeds(seed, trees.n_trees), _truth(target, weight)
-    packed = packed_for_walks(trees, data)
-    most = int(np.diff(trees.start).max(initial=0))
+    (nodes, start), data, truth = forest.trees, forest.data, _truth(forest)
+    packed = packed_for_walks(forest.trees, data)
+    most = int(np.diff(start).max(initial=0))
 
     def measure(first: int, last: int, out: FloatArray) -> None:
-        bags = bags_of(weight, sampling, seeds[first:last])
-        add_out_of_bag_gains(
-            _some(trees, first, last), packed, data, bags, bag_room(data.n_rows), room_to_walk(),
-            np.zeros((most, truth.values.shape[1])), truth, out,
-        )  # fmt: skip
+        bags = forest.bags._replace(seeds=forest.bags.seeds[first:last])
+        trees, room = Trees(nodes, start[first : last + 1]), bag_room(data.n_rows)
+        sums = np.zeros((most, truth.values.shape[1]))
+        add_out_of_bag_gains(trees, packed, data, bags, room, room_to_walk(), sums, truth, out)
 
-    return _over_trees(measure, trees, data, float(data.n_rows) * trees.n_trees, n_threads)
+    return _over_trees(measure, forest, float(data.n_rows) * forest.trees.n_trees)
 
 
 def _over_trees(
-    measure: Callable[[int, int, FloatArray], None],
-    trees: Trees,
-    data: BinnedData,
-    cells: float,
-    n_threads: int,
+    measure: Callable[[int, int, FloatArray], None], forest: Forest, cells: float
 ) -> Importance:
     """Mean and standard error of what is measured for each tree and group."""
-    n = trees.n_trees
-    found = np.zeros((n, data.n_groups))
-    edges = np.linspace(0, n, min(n_parts(n_threads, cells), n) + 1).astype(int).tolist()
+    n, n_groups = forest.trees.n_trees, forest.data.n_groups
+    found = np.zeros((n, n_groups))
+    edges = np.linspace(0, n, min(n_parts(forest.n_threads, cells), n) + 1).astype(int).tolist()
     each(lambda part: measure(*part, found[slice(*part)]), list(pairwise(edges)), cells)
-    spread = found.std(axis=0, ddof=1) if n > 1 else np.full(data.n_groups, np.nan)
+    spread = found.std(axis=0, ddof=1) if n > 1 else np.full(n_groups, np.nan)
     return Importance(found.mean(axis=0), spread / np.sqrt(n))
 
 
-def _truth(target: Target, weight: IntArray) -> Truth:
+def _truth(forest: Forest) -> Truth:
     """The response and the weights of the rows; with real weights the target holds these."""
+    target, weight = forest.target, forest.weight
     own = weight * target.curvature if len(target.curvature) else weight.astype(np.float64)
     return Truth(_response(target), own)
 
@@ -162,11 +139,6 @@ def _response(target: Target) -> FloatArray:
         known = np.maximum(target.curvature, np.finfo(np.float64).tiny)
         return np.ascontiguousarray((target.gradient / known)[:, np.newaxis])
     return np.ascontiguousarray(target.gradient[:, np.newaxis])
-
-
-def _some(trees: Trees, first: int, last: int) -> Trees:
-    """The trees from `first` to ``last - 1``."""
-    return Trees(trees.nodes, trees.start[first : last + 1])
 
 
 @inner
@@ -184,10 +156,8 @@ def leaf_if_moved(nodes, first, data, i, group, other):
     """Leaf of row `i` with the values of row `other` in the columns of a group."""
     at = first
     while nodes.column[at] >= 0:
-        j = nodes.column[at]
-        code = code_of(data, j, other if data.group_of[j] == group else i)
-        left = goes_left(code, np.int64(nodes.code[at]), nodes.missing_left[at], data.is_factor[j])
-        at = first + nodes.left[at] + (0 if left else 1)
+        is_moved = data.group_of[nodes.column[at]] == group
+        at = child_of(nodes, first, at, data, other if is_moved else i)
     return at
 
 

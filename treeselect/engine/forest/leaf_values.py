@@ -15,15 +15,14 @@ from treeselect.engine.arrays import (
 )
 from treeselect.engine.columns import BinnedData
 from treeselect.engine.compiling import kernel
-from treeselect.engine.forest.bagging import Sampling, bags_of, draw
+from treeselect.engine.forest.bagging import Forest, draw
 from treeselect.engine.forest.out_of_bag import add_out_of_bag, bag_room
 from treeselect.engine.forest.walk import leaf_of, leaves_of
 from treeselect.engine.losses import Loss
-from treeselect.engine.random import tree_seeds
 from treeselect.engine.rounding import PRECISION
 from treeselect.engine.tree.bounds import within
 from treeselect.engine.tree.nodes import Trees
-from treeselect.engine.tree.target import are_copies, copies
+from treeselect.engine.tree.target import are_copies
 
 _FARTHEST = 30.0
 """Values of leaves are sought between minus this and this."""
@@ -153,13 +152,7 @@ class HazardTrees(NamedTuple):
 
 
 def hazard_trees(
-    trees: Trees,
-    data: BinnedData,
-    weight: WeightArray,
-    sampling: Sampling,
-    seed: int,
-    observed: FloatArray,
-    expected: FloatArray,
+    forest: Forest, weight: WeightArray, observed: FloatArray, expected: FloatArray
 ) -> HazardTrees:
     """The same trees, each leaf with ``log((O + m) / (E + m))``: O events of the rows in the bag, E
     expected ones, and one more row that had as many as the mean m of the expected ones.
@@ -167,11 +160,11 @@ def hazard_trees(
     LeBlanc and Crowley (1992), with the hazard of the constant model. Under monotone constraints
     the values are then put in order.
     """
+    trees, data, bags = forest.trees, forest.data, forest.bags
     mass = weight * (1.0 if are_copies(weight) else 1 / weight[weight > 0].mean())
     mean = float(np.average(expected, weights=weight))
     found = trees._replace(nodes=trees.nodes._replace(value=np.zeros_like(trees.nodes.value)))
     total, count = np.zeros(data.n_rows), np.zeros(data.n_rows, dtype=np.int64)
-    bags = bags_of(copies(weight), sampling, tree_seeds(seed, trees.n_trees))
     room = np.zeros((2, len(trees.nodes.column)))
     put_hazards(
         found, data, bags, bag_room(data.n_rows), mass * observed, mass * expected, mean, room,

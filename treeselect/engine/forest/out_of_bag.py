@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray, UInt64Array, WeightArray
-from treeselect.engine.columns import BinnedData
 from treeselect.engine.compiling import inner, kernel
-from treeselect.engine.forest.bagging import Sampling, bags_of, draw
+from treeselect.engine.forest.bagging import Forest, draw
 from treeselect.engine.forest.walk import (
+    child_of,
     leaf_of,
     list_outside,
     next_node,
@@ -25,9 +25,7 @@ from treeselect.engine.forest.walk import (
     room_to_walk,
     walk_rows,
 )
-from treeselect.engine.random import tree_seeds
 from treeselect.engine.threads import each, n_parts
-from treeselect.engine.tree.node import code_of, goes_left
 from treeselect.engine.tree.nodes import LEAF, Nodes, Trees
 
 
@@ -57,15 +55,12 @@ def bag_room(n_rows: int) -> BagRoom:
     )
 
 
-def out_of_bag(
-    trees: Trees, data: BinnedData, weight: IntArray, sampling: Sampling, seed: int
-) -> OutOfBag:
-    """Out-of-bag predictions of a forest of ``bagging.bagged_forest`` with the `weight`, `sampling`
-    and `seed` given here, whose bags are drawn again."""
+def out_of_bag(forest: Forest) -> OutOfBag:
+    """Out-of-bag predictions of a forest."""
+    trees, data = forest.trees, forest.data
     total = np.zeros((data.n_rows, trees.nodes.value.shape[1]))
     count = np.zeros(data.n_rows, dtype=np.int64)
-    bags = bags_of(weight, sampling, tree_seeds(seed, trees.n_trees))
-    add_out_of_bag(trees, data, bags, bag_room(data.n_rows), total, count)
+    add_out_of_bag(trees, data, forest.bags, bag_room(data.n_rows), total, count)
     known = np.maximum(count, 1)[:, np.newaxis]
     return OutOfBag(np.where(count[:, np.newaxis] > 0, total / known, np.nan), count)
 
@@ -103,14 +98,6 @@ class OutsideSums(NamedTuple):
     n_trees: IntArray
     centre: FloatArray
 
-    def with_trees(self, other: OutsideSums) -> OutsideSums:
-        """Those of the trees of another forest, too."""
-        return self._replace(
-            total=self.total + other.total,
-            square=self.square + other.square,
-            n_trees=self.n_trees + other.n_trees,
-        )
-
     @property
     def mean(self) -> FloatArray:
         """Predictions, shape (n_rows, n_sizes, n_outputs); NaN where all trees have seen the
@@ -143,26 +130,14 @@ class OutsideSums(NamedTuple):
         return np.where(several[:, np.newaxis], spread * n / (n - 1), np.nan)
 
 
-def out_of_bag_at_size(
-    trees: Trees,
-    data: BinnedData,
-    weight: IntArray,
-    sampling: Sampling,
-    seed: int,
-    size: int,
-    centre: FloatArray,
-    n_threads: int = 1,
-) -> OutsideSums:
+def out_of_bag_at_size(forest: Forest, size: int, centre: FloatArray) -> OutsideSums:
     """Out-of-bag predictions of a forest, cut back to a least weight of a node that is split; each
     thread has some of the rows."""
-    split = trees.nodes.column >= 0
-    if (trees.nodes.weight[split] < size).any():
-        trees = cut_back(trees, size)
+    trees, data, bags = cut_back(forest.trees, size), forest.data, forest.bags
     found = _no_sums(data.n_rows, 1, trees, centre)
-    bags = bags_of(weight, sampling, tree_seeds(seed, trees.n_trees))
     cells = float(len(bags.in_rows)) * trees.n_trees
     packed = packed_for_walks(trees, data)
-    parts = np.array_split(bags.in_rows, min(n_parts(n_threads, cells), len(bags.in_rows)))
+    parts = np.array_split(bags.in_rows, min(n_parts(forest.n_threads, cells), len(bags.in_rows)))
 
     def add(rows: IntArray) -> None:
         room = bag_room(data.n_rows)
@@ -173,15 +148,7 @@ def out_of_bag_at_size(
 
 
 def mean_errors_by_size(
-    trees: Trees,
-    data: BinnedData,
-    weight: IntArray,
-    sampling: Sampling,
-    seed: int,
-    sizes: Sequence[int],
-    truth: FloatArray,
-    row_weight: WeightArray,
-    n_threads: int = 1,
+    forest: Forest, sizes: Sequence[int], truth: FloatArray, row_weight: WeightArray
 ) -> FloatArray:
     """Mean, by the weights of rows, of the errors (``OutsideSums.errors``) of a forest, cut back to
     each of some sizes, which fall; shape (n_sizes,), NaN if no row is out of bag for two trees.
@@ -189,16 +156,15 @@ def mean_errors_by_size(
     Rows are reckoned with some thousands at a time: sums of all rows for all sizes would take
     hundreds of bytes a row.
     """
+    trees, data, bags = forest.trees, forest.data, forest.bags
     least = np.asarray(sizes, dtype=np.int64)
     assert (np.diff(least) < 0).all(), "sizes fall"
     centre = np.average(truth, axis=0, weights=row_weight)
-    seeds = tree_seeds(seed, trees.n_trees)
-    bags = bags_of(weight, sampling, seeds)
     packed = packed_for_walks(trees, data)
     outside = np.zeros((trees.n_trees, data.n_rows), dtype=np.bool_)
 
     def mark(numbers: IntArray) -> None:
-        own = bags._replace(seeds=seeds[numbers])
+        own = bags._replace(seeds=bags.seeds[numbers])
         mark_outside(own, bag_room(data.n_rows), outside[numbers[0] : numbers[-1] + 1])
 
     def add(rows: IntArray) -> tuple[float, FloatArray]:
@@ -210,7 +176,7 @@ def mean_errors_by_size(
         return float(own.sum()), own @ errors[known]
 
     cells = float(len(bags.in_rows)) * trees.n_trees
-    n_threads = n_parts(n_threads, cells)
+    n_threads = n_parts(forest.n_threads, cells)
     each(mark, np.array_split(np.arange(trees.n_trees), min(n_threads, trees.n_trees)), cells)
     parts = np.split(bags.in_rows, range(_AT_ONCE, len(bags.in_rows), _AT_ONCE))
     shares = [parts[begin::n_threads] for begin in range(min(n_threads, len(parts)))]
@@ -287,15 +253,13 @@ def add_out_of_bag_by_size(trees, packed, data, outside, rows, sizes, sums):
                 if packed.shape[0] > 0:
                     at = first + np.int64(next_node(packed[at], data.blocks, i))
                 else:
-                    left = goes_left(
-                        code_of(data, j, i), np.int64(nodes.code[at]), nodes.missing_left[at],
-                        data.is_factor[j],
-                    )  # fmt: skip
-                    at = first + nodes.left[at] + (0 if left else 1)
+                    at = child_of(nodes, first, at, data, i)
 
 
 def cut_back(trees: Trees, size: int) -> Trees:
     """The same trees without the splits of nodes whose weight is below `size`."""
+    if not ((trees.nodes.column >= 0) & (trees.nodes.weight < size)).any():
+        return trees
     start = np.zeros_like(trees.start)
     place = np.empty(len(trees.nodes.column), dtype=np.int64)
     mark_kept(trees.nodes, trees.start, size, place, start)

@@ -41,15 +41,21 @@ _3, _28, _36, _44, _47 = (np.uint64(n) for n in (3, 28, 36, 44, 47))
 
 
 @inner
+def child_of(nodes, first, at, data, i):
+    """Where a row goes from a node of the tree whose nodes begin at `first`."""
+    j = nodes.column[at]
+    left = goes_left(
+        code_of(data, j, i), np.int64(nodes.code[at]), nodes.missing_left[at], data.is_factor[j]
+    )
+    return first + nodes.left[at] + (0 if left else 1)
+
+
+@inner
 def leaf_of(nodes, first, data, i):
     """Leaf of a row in the tree whose nodes begin at `first`."""
     at = first
     while nodes.column[at] >= 0:
-        j = nodes.column[at]
-        left = goes_left(
-            code_of(data, j, i), np.int64(nodes.code[at]), nodes.missing_left[at], data.is_factor[j]
-        )
-        at = first + nodes.left[at] + (0 if left else 1)
+        at = child_of(nodes, first, at, data, i)
     return at
 
 
@@ -185,8 +191,11 @@ def predict_mean(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArr
 def predict_sum(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
     """Sum of the trees' predictions, shape (n_rows, n_outputs)."""
     if len(data.wide):
-        return _predict_one_by_one(trees, data)
-    packed = _pack(trees, data)
+        out = np.zeros((data.n_rows, trees.nodes.value.shape[1]))
+        for tree in range(trees.n_trees):
+            out += trees.nodes.value[trees.start[tree] :][leaves_of(trees, tree, data)]
+        return out
+    packed = packed_for_walks(trees, data)
     if not _has_many_equal_rows(data.blocks):
         if data.n_rows < _WORTH_ORDERING:
             return _predict_blocks(trees, packed, data.blocks, n_threads)
@@ -196,13 +205,6 @@ def predict_sum(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArra
         return out
     words, at = np.unique(data.blocks[0], return_inverse=True)
     return np.asarray(_predict_blocks(trees, packed, words[np.newaxis], n_threads)[at])
-
-
-def _predict_one_by_one(trees: Trees, data: BinnedData) -> FloatArray:
-    out = np.zeros((data.n_rows, trees.nodes.value.shape[1]))
-    for tree in range(trees.n_trees):
-        out += trees.nodes.value[trees.start[tree] :][leaves_of(trees, tree, data)]
-    return out
 
 
 def _has_many_equal_rows(blocks: UInt64Array) -> bool:
@@ -237,12 +239,6 @@ def _predict_blocks(
     return out
 
 
-def _pack(trees: Trees, data: BinnedData) -> UInt64Array:
-    packed = np.empty(len(trees.nodes.column), dtype=np.uint64)
-    pack_nodes(trees.nodes, trees.start, data.is_factor, packed)
-    return packed
-
-
 def mark_leaves(tree: Trees, data: BinnedData, leaves: LeafArray) -> FloatArray:
     """Number of the leaf of a single tree that each row falls into, in order of the nodes.
 
@@ -254,7 +250,7 @@ def mark_leaves(tree: Trees, data: BinnedData, leaves: LeafArray) -> FloatArray:
     if len(data.wide):
         leaves[:] = ordinal[leaves_of(tree, 0, data)]
     else:
-        find_leaves(_pack(tree, data), ordinal, data.blocks, leaves)
+        find_leaves(packed_for_walks(tree, data), ordinal, data.blocks, leaves)
     return tree.nodes.value[is_leaf]
 
 
@@ -276,7 +272,7 @@ def room_to_walk() -> Walk:
 
 
 def packed_for_walks(trees: Trees, data: BinnedData) -> UInt64Array:
-    """The nodes as words (see ``prediction``); none if a column is wide."""
+    """The nodes as words; none if a column is wide."""
     if len(data.wide):
         return np.zeros(0, dtype=np.uint64)
     packed = np.empty(len(trees.nodes.column), dtype=np.uint64)

@@ -6,7 +6,7 @@ the sources are held, and the columns that are needed are made for some thousand
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -24,12 +24,9 @@ def blocks_of(n_rows: int) -> Iterator[slice]:
     return (slice(begin, min(begin + _BLOCK, n_rows)) for begin in range(0, n_rows, _BLOCK))
 
 
-class SomeColumns(Protocol):
-    """Some columns behind one that is constant."""
-
-    def block(self, rows: slice) -> FloatArray:
-        """Those of a block of rows, shape (n_rows_of_block, 1 + n_columns)."""
-        ...
+SomeColumns = Callable[[slice], FloatArray]
+"""Some columns behind one that is constant: those of a block of rows, shape (n_rows_of_block, 1 +
+n_columns)."""
 
 
 class Columns(Protocol):
@@ -68,15 +65,7 @@ class DenseColumns:
         """See :class:`Columns`."""
         chosen = np.empty((len(self.x), 1 + len(numbers)))
         chosen[:, 0], chosen[:, 1:] = constant, self.x[:, numbers]
-        return _Chosen(chosen)
-
-
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    x: FloatArray
-
-    def block(self, rows: slice) -> FloatArray:
-        return np.asarray(self.x[rows])
+        return chosen.__getitem__
 
 
 class Number(NamedTuple):
@@ -135,7 +124,7 @@ class CodedColumns:
         some = self.some(np.array(numbers, dtype=np.int64), 1.0)
         total = np.zeros((1, values.shape[1]))
         for rows in blocks_of(self.n_rows):
-            product = some.block(rows).T @ values[rows]
+            product = some(rows).T @ values[rows]
             total += product[:1]
             found[numbers] += product[1:]
         sums: dict[int, FloatArray] = {}
@@ -149,24 +138,19 @@ class CodedColumns:
 
     def some(self, numbers: IntArray, constant: float) -> SomeColumns:
         """See :class:`Columns`."""
-        return _Made([self.parts[i] for i in numbers], self.rows, constant)
+        parts = [self.parts[i] for i in numbers]
+
+        def block(rows: slice) -> FloatArray:
+            own = rows if self.rows is None else self.rows[rows]
+            made = np.empty((1 + len(parts), rows.stop - rows.start))
+            made[0] = constant
+            for i, part in enumerate(parts, 1):
+                made[i] = part.of(own)
+            return made.T
+
+        return block
 
     def _by_code(self, codes: NDArray[Any], values: FloatArray) -> FloatArray:
         own = codes if self.rows is None else codes[self.rows]
         size = int(own.max(initial=0)) + 1
         return np.column_stack([np.bincount(own, column, size) for column in values.T])
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    parts: Sequence[Number | Indicator]
-    rows: IntArray | None
-    constant: float
-
-    def block(self, rows: slice) -> FloatArray:
-        own = rows if self.rows is None else self.rows[rows]
-        made = np.empty((1 + len(self.parts), rows.stop - rows.start))
-        made[0] = self.constant
-        for i, part in enumerate(self.parts, 1):
-            made[i] = part.of(own)
-        return made.T

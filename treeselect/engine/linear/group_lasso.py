@@ -123,7 +123,7 @@ class GroupLasso:
     def _eta(self, z: SomeColumns, theta: FloatArray) -> FloatArray:
         eta = np.empty((len(self.share), theta.shape[1]))
         for rows in blocks_of(len(eta)):
-            eta[rows] = theta[0] + z.block(rows)[:, 1:] @ theta[1:]
+            eta[rows] = theta[0] + z(rows)[:, 1:] @ theta[1:]
         if self.loss.n_outputs > 1:
             return eta
         return eta[:, 0] if self.offset is None else np.asarray(eta[:, 0] + self.offset)
@@ -180,12 +180,12 @@ class GroupLasso:
         """First and second derivative in all coefficients, the outputs of a column side by side."""
         down = self._weighted_gradient(eta)
         if not isinstance(self.rows, EachRow):  # rows that depend on each other are taken together
-            every = np.vstack([z.block(rows) for rows in blocks_of(len(down))])
+            every = np.vstack([z(rows) for rows in blocks_of(len(down))])
             curved = self.share[:, np.newaxis] * self.rows.curvature_times(eta, every)
             return -(every.T @ down).ravel(), np.ascontiguousarray(every.T @ curved)
         slope, hessian = np.zeros(1), np.zeros(1)
         for rows in blocks_of(len(down)):
-            own = z.block(rows)
+            own = z(rows)
             slope = slope - own.T @ down[rows]
             hessian = hessian + _curved(own, self.share[rows], self.rows.of(rows), eta[rows])
         return slope.ravel(), np.ascontiguousarray(hessian)

@@ -19,50 +19,41 @@ import scipy
 
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.compiling import kernel
-from treeselect.engine.losses import Apart, PoissonLoss, RowLoss
+from treeselect.engine.losses import Apart, Loss, PoissonLoss, RowLoss
 from treeselect.engine.survival.times import EVENT, risk_sets, spans, sums_at
 from treeselect.errors import MethodError
 
 # --- several independent copies of some rows ---------------------------------------------------
 
-# Each copy has linear predictors of its own; risk sets are those of the rows, sorted once.
 
-
-class Copies:
+class Copies(RowLoss):
     """The loss of several copies of some rows, one after the other: each has linear predictors of
-    its own, and all have the same risk sets."""
+    its own, and all have the risk sets of the rows, which are sorted once."""
 
     def __init__(self, rows: RowLoss, n: int) -> None:
         self._rows, self._n = rows, n
 
     def value(self, eta: FloatArray) -> FloatArray:
-        """Loss of each row, shape (n * n_rows,)."""
         return np.concatenate([self._rows.value(own) for own in self._each(eta)])
 
     def least(self) -> FloatArray:
-        """Least loss of each row."""
         return np.tile(self._rows.least(), self._n)
 
     def negative_gradient(self, eta: FloatArray) -> FloatArray:
-        """Minus the first derivative."""
         return np.concatenate([self._rows.negative_gradient(own) for own in self._each(eta)])
 
     def curvature(self, eta: FloatArray) -> FloatArray:
-        """The diagonal of the second derivative."""
         return self.derivatives(eta)[1]
 
     def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Both of these."""
         parts = [self._rows.derivatives(own) for own in self._each(eta)]
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
-        """Second derivative times directions."""
         parts = zip(self._each(eta), self._each(directions), strict=True)
         return np.concatenate([self._rows.curvature_times(*own) for own in parts])
 
     def repeated(self, n: int) -> Copies:
-        """Copies of the copies."""
         return Copies(self._rows, self._n * n)
 
     def _each(self, values: FloatArray) -> list[FloatArray]:
@@ -163,7 +154,7 @@ def risk_levels(
     return level, moved
 
 
-class CoxRows:
+class CoxRows(RowLoss):
     """Minus the log partial likelihood of some rows, as a sum over the rows.
 
     Figures are those of one unit of weight: the sum of ``weight * value`` is minus the log partial
@@ -308,17 +299,15 @@ class CoxRows:
         return found
 
 
-class CoxLoss:
+class CoxLoss(Loss):
     """Cox's partial likelihood; `eta` is the logarithm of the relative risk, the offset included.
 
     The loss of a row depends on the others: :meth:`of` binds it to some.
     """
 
-    is_squared = False
     needs_curvature = True
     splits_on_means = True
     has_constant = False
-    n_outputs = 1
 
     def of(self, y: FloatArray, weight: WeightArray) -> CoxRows:
         """The loss of these rows, shapes (n_rows, 4) and (n_rows,)."""

@@ -53,7 +53,6 @@ from treeselect.engine.tree.workspace import (
     Ground,
     Job,
     LeafTable,
-    Rule,
     Scratch,
     Workspace,
     ground_of,
@@ -378,9 +377,7 @@ class SharedTree:
         """As :func:`grow_best_first`, on all rows with positive weight."""
         work.counts.fill(1)
         pack, last = start_tree(job, opening.prices, work, self._table, nodes)
-        growth = job.growth
-        rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
-        ground = Ground(job.data, pack, rule, growth)
+        ground = ground_of.py_func(job, pack)
         while True:
             if last.score_light or last.score_heavy:
                 self._score(ground, work, last)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine.compiling import inner
+from treeselect.engine.compiling import inlined, inner
 from treeselect.engine.tree.node import sum_rows, write_value
 from treeselect.engine.tree.splits import (
     Listed,
@@ -79,9 +79,9 @@ def bounded_score(g, a, node, bounds, is_ordered):
     return gain * a_all
 
 
-@inner
-def best_bounded_split(listed, node, rule, bounds):
-    """As ``splits.best_listed_split``, under bounds."""
+@inlined
+def best_listed_split(listed, node, rule, bounds):
+    """As ``splits.best_dense_split``, by the codes that are listed, under bounds if any apply."""
     histogram, present, is_factor = listed.histogram, listed.present, listed.is_factor
     shift, w_all, a_all = node.shift, node.weight, node.size
     best, best_at, best_missing_left = 0.0, -1, False
@@ -109,7 +109,10 @@ def best_bounded_split(listed, node, rule, bounds):
                 if a < rule.min_curvature or a_all - a < rule.min_curvature:
                     continue
             g = np.float64(moment_gradient(side, shift))
-            score = bounded_score(g, a, node, bounds, t > 0 and not is_factor)
+            if bounds.applies:
+                score = bounded_score(g, a, node, bounds, t > 0 and not is_factor)
+            else:
+                score = score_of(g, a, node.gradient, a_all)
             if score > best:
                 best, best_at = score, t
                 best_missing_left = with_missing == 1 or (missing == 0 and 2 * w >= w_all)
@@ -129,7 +132,7 @@ def dense_split(cells, n_codes, is_factor, node, rule, scratch, bounds):
             present[n_present] = code
             n_present += 1
     listed = Listed(cells, present, n_present, is_factor, -1)
-    return best_bounded_split(listed, node, rule, bounds)
+    return best_listed_split(listed, node, rule, bounds)
 
 
 @inner

@@ -8,7 +8,7 @@ from treeselect.engine.columns import OTHER
 from treeselect.engine.compiling import inlined, inner
 from treeselect.engine.random import random_below
 from treeselect.engine.tree.bounds import (
-    best_bounded_split,
+    best_listed_split,
     bounded_value,
     bounds_of,
     dense_split,
@@ -48,7 +48,6 @@ from treeselect.engine.tree.nodes import write_leaf, write_split
 from treeselect.engine.tree.split_outputs import OutputSums, best_class_split
 from treeselect.engine.tree.splits import (
     Listed,
-    best_listed_split,
     best_short_split,
     ceiling,
     sums_of_node,
@@ -94,13 +93,10 @@ def score_listed(listed, pack, rule, work, total, bounds, least, begin, end):
         node = sums_of_node(pack, total, least)
         size = 2 if node.pairs else 1
         add_cells(cells, moments, work.leaf_second[begin : end if node.pairs else begin], histogram)
-        if bounds.applies:
-            score, code, missing_left = best_bounded_split(listed, node, rule, bounds)
-        elif listed.n_present <= 256:
+        if listed.n_present <= 256 and not bounds.applies:
             score, code, missing_left = best_short_split(listed, node, rule, work.scratch)
             return score / size_of(pack, total) * pack.to_gain, code, missing_left
-        else:
-            score, code, missing_left = best_listed_split(listed, node, rule)
+        score, code, missing_left = best_listed_split(listed, node, rule, bounds)
     for t in range(listed.n_present):
         for s in range(size * listed.present[t], size * (listed.present[t] + 1)):
             histogram[s] = 0

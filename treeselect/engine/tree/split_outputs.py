@@ -31,45 +31,29 @@ def entropy_part(weight):
     return weight * np.log(weight) if weight > 0 else 0.0
 
 
-@inner
-def vector_gain(left, cell, node, min_weight):
-    """Decrease of the sum of squares, summed over the outputs; -1 if a side is too light."""
-    total, shift = node.total, node.shift
-    w = moment_weight(left[0] + cell[0], shift)
-    w_all = moment_weight(total[0], shift)
-    if w < min_weight or w_all - w < min_weight:
-        return -1.0
-    a = np.float64(w)
-    b = np.float64(w_all - w)
-    gain = 0.0
-    for k in range(node.n_outputs):
-        here = moment_gradient(left[k] + cell[k], shift)
-        there = moment_gradient(total[k], shift) - here
-        difference = np.float64(here) * b - np.float64(there) * a
-        gain += difference * difference
-    return gain / (a * b) / np.float64(w_all)
-
-
 @inlined
 def class_gain(left, cell, node, min_weight):
     """Decrease of the impurity, times the node's weight, by a left side of ``left + cell``.
 
     Gini: ``sum_k (L_k R - R_k L)**2 / (L R N)``, which equals the decrease of
-    ``N (1 - sum_k p_k**2)`` and is exactly 0 for equal shares. -1 if a side is too light.
+    ``N (1 - sum_k p_k**2)`` and is exactly 0 for equal shares; the same for several gradients, with
+    the weights of the sides for L and R. -1 if a side is too light.
     """
-    if is_vector(node.kind):
-        return vector_gain(left, cell, node, min_weight)
     total, n_classes, shift, unit = node.total, node.n_outputs, node.shift, node.unit
     rows = np.int64(0)
     rows_all = np.int64(0)
     w = np.int64(0)
     w_all = np.int64(0)
-    for k in range(n_classes):
-        here = left[k] + cell[k]
-        rows += moment_weight(here, shift)
-        rows_all += moment_weight(total[k], shift)
-        w += moment_gradient(here, shift)
-        w_all += moment_gradient(total[k], shift)
+    if is_vector(node.kind):  # the weight of a row stands beside each of its gradients
+        rows = w = moment_weight(left[0] + cell[0], shift)
+        rows_all = w_all = moment_weight(total[0], shift)
+    else:
+        for k in range(n_classes):
+            here = left[k] + cell[k]
+            rows += moment_weight(here, shift)
+            rows_all += moment_weight(total[k], shift)
+            w += moment_gradient(here, shift)
+            w_all += moment_gradient(total[k], shift)
     if rows < min_weight or rows_all - rows < min_weight or w <= 0 or w >= w_all:
         return -1.0
     a = np.float64(w)
@@ -105,7 +89,7 @@ def left_is_heavier(left, node):
 
 @inlined
 def best_class_split(listed, node, rule, scratch, bounds):
-    """As :func:`best_listed_split` for classes or vectors, under bounds if any apply; the first
+    """As ``bounds.best_listed_split`` for classes or vectors, under bounds if any apply; the first
     result is the gain itself."""
     histogram, present, is_factor = listed.histogram, listed.present, listed.is_factor
     n_classes = node.n_outputs

@@ -255,48 +255,9 @@ def best_of_cells(cells, n_cells, is_factor, node, rule, scratch):
 
 
 @inlined
-def best_listed_split(listed, node, rule):
-    """As :func:`best_dense_split`, by the codes that are listed."""
-    histogram, present, is_factor = listed.histogram, listed.present, listed.is_factor
-    pairs, shift = node.pairs, node.shift
-    w_all, g_all, a_all = node.weight, node.gradient, node.size
-    best, best_at, best_missing_left = 0.0, -1, False
-    left = np.int64(0)
-    second = np.int64(0)
-    missing = histogram[0]
-    missing_second = histogram[1] if pairs else np.int64(0)
-    n = listed.n_present if is_factor else listed.n_present - 1
-    for t in range(n):
-        code = present[t]
-        if is_factor:
-            if code == listed.other:
-                break
-            left = np.int64(0)
-            second = np.int64(0)
-        if t > 0 or is_factor:
-            left += histogram[2 * code] if pairs else histogram[code]
-            second += histogram[2 * code + 1] if pairs else np.int64(0)
-        for with_missing in range(1 if is_factor or missing == 0 else 2):
-            here = left + missing if with_missing else left
-            w = moment_weight(here, shift)
-            if w < rule.min_weight or w_all - w < rule.min_weight:
-                continue
-            a = np.float64(w)
-            if pairs:
-                a = np.float64(second + missing_second if with_missing else second)
-                if a < rule.min_curvature or a_all - a < rule.min_curvature:
-                    continue
-            score = score_of(np.float64(moment_gradient(here, shift)), a, g_all, a_all)
-            if score > best:
-                best, best_at = score, t
-                best_missing_left = with_missing == 1 or (missing == 0 and 2 * w >= w_all)
-    return best, *split_at(present, best_at, best_missing_left, is_factor)
-
-
-@inlined
 def best_short_split(listed, node, rule, scratch):
-    """As :func:`best_listed_split` for at most 256 codes, all of them at once; the histogram is 0
-    afterwards."""
+    """As :func:`best_dense_split`, by at most 256 codes that are listed, all of them at once; the
+    histogram is 0 afterwards."""
     cells, histogram, present = scratch.cells, listed.histogram, listed.present
     n_present, is_factor = listed.n_present, listed.is_factor
     if node.pairs:
