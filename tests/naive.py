@@ -16,6 +16,7 @@ import numpy as np
 
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, Int8Array, IntArray
 from treeselect.engine.columns import OTHER, BinnedData
+from treeselect.engine.tree.nodes import Trees
 from treeselect.engine.tree.target import ENTROPY, GINI, MEAN, NEWTON, VECTOR
 from treeselect.engine.tree.used_groups import SplitPenalty
 from treeselect.engine.tree.workspace import BEST_FIRST, BREADTH_FIRST, Growth
@@ -442,15 +443,21 @@ def _value(rows: Rows, bounds: Bounds = FREE) -> Any:
     return np.array([bounds.move(rows.gradient.sum() / size.sum() if size.sum() else 0.0)])
 
 
-def predict(nodes: list[dict[str, Any]], data: BinnedData, row: int) -> FloatArray:
-    """Value of the leaf that a row falls into."""
-    node = nodes[0]
-    while node["column"] >= 0:
-        j = node["column"]
-        codes = data.column(j)[row : row + 1]
-        left = left_side(codes, node["code"], node["missing_left"], bool(data.is_factor[j]))
-        node = nodes[node["left"] + (0 if left[0] else 1)]
-    return np.asarray(node["value"])
+def predictions(trees: Trees, data: BinnedData, size: int = 1) -> FloatArray:
+    """Mean value of the leaves that each row falls into, shape (n_rows, n_outputs), if nodes of
+    less weight than `size` are not split."""
+    nodes, found = trees.nodes, np.zeros((data.n_rows, trees.nodes.value.shape[1]))
+    for row in range(data.n_rows):
+        for first in trees.start[:-1]:
+            at = first
+            while nodes.column[at] >= 0 and nodes.weight[at] >= size:
+                j = nodes.column[at]
+                code, missing_left = nodes.code[at], nodes.missing_left[at]
+                own = data.column(j)[row : row + 1]
+                left = left_side(own, code, missing_left, data.is_factor[j])
+                at = first + nodes.left[at] + (0 if left[0] else 1)
+            found[row] += nodes.value[at]
+    return found / trees.n_trees
 
 
 def leaf_quantile(
@@ -475,8 +482,11 @@ def non_negative_lasso(
     """Minimise ``x'Hx / 2 - (linear - price)'x`` over x[1:] >= 0 by sweeps from 0."""
     x = np.zeros(len(linear))
     for _ in range(n_sweeps):
+        before = x.copy()
         for j in range(len(x)):
             rest = hessian[j] @ x - hessian[j, j] * x[j]
             best = (linear[j] - price[j] - rest) / hessian[j, j]
             x[j] = best if j == 0 else max(best, 0.0)
+        if np.abs(x - before).max() < 1e-15:
+            break
     return x

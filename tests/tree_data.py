@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import strategies as st
 from naive import Rows, Stream, mean_rows
 
-from treeselect.engine.columns import OTHER, BinnedData, bin_columns
-from treeselect.engine.forest.bagging import ALL_ROWS, bagged_forest
+from treeselect.engine.columns import MAX_BINS, OTHER, BinnedData, bin_columns, bin_edges
+from treeselect.engine.forest.bagging import ALL_ROWS, Forest, bagged_forest
 from treeselect.engine.tree.nodes import Nodes
 from treeselect.engine.tree.target import (
     MEAN,
@@ -20,13 +20,30 @@ from treeselect.engine.tree.target import (
     newton_target,
     vector_target,
 )
+from treeselect.engine.tree.workspace import UNBOUNDED, Growth
 
 EVERYTHING = 1_000
+FULL = Growth(UNBOUNDED, 1, EVERYTHING, 0.0)
+"""Trees that grow as far as they can."""
 
 
 def from_python(kernel):
     """A kernel that only kernels call, for Python to call."""
     return numba.njit(error_model="numpy")(kernel.py_func)
+
+
+def assert_same(one, other):
+    """Arrays that are equal, one by one: nodes of trees, for example."""
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def binned(x, groups=None, max_bins=MAX_BINS) -> BinnedData:
+    """Numbers, shape (n_rows, n_columns), each a group of its own unless groups are given."""
+    columns = [np.ascontiguousarray(column) for column in np.asarray(x).T]
+    edges = [bin_edges(column, max_bins) for column in columns]
+    own = np.arange(len(columns)) if groups is None else np.asarray(groups)
+    return bin_columns(columns, edges, [0] * len(columns), own)
 
 
 def make_data(columns, factors, groups) -> BinnedData:
@@ -87,14 +104,25 @@ def both_targets(kind, gradient, weight, rng) -> tuple[Target, Rows]:
     return target, Rows(kind, weight, np.zeros(n, dtype=np.int64), label, weight, n_classes)
 
 
+def grow_forest(
+    data, target, weight=None, growth=FULL, n_trees=1, sampling=ALL_ROWS, *, seed=1, rank=None,
+    **options,
+) -> Forest:  # fmt: skip
+    """A forest; all rows count once, ties are won in the order of the groups."""
+    return bagged_forest(
+        data, target, np.ones(data.n_rows, dtype=np.int64) if weight is None else weight,
+        n_trees=n_trees, growth=growth, sampling=sampling, seed=seed,
+        rank=np.arange(data.n_groups) if rank is None else rank, **options,
+    )  # fmt: skip
+
+
 def grow_target(
     data, target, weight, growth, penalty=None, is_open=None, rank=None, seed=0
 ) -> Nodes:
     """One tree on all rows, as the ensembles grow it."""
-    return bagged_forest(
-        data, target, weight, n_trees=1, growth=growth, seed=seed, sampling=ALL_ROWS,
-        rank=np.arange(data.n_groups) if rank is None else rank,
-        penalty=penalty, is_open=is_open, shared=True,
+    return grow_forest(
+        data, target, weight, growth, seed=seed, rank=rank, penalty=penalty, is_open=is_open,
+        shared=True,
     ).trees.nodes  # fmt: skip
 
 

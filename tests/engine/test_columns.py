@@ -27,7 +27,7 @@ floats = st.floats(allow_nan=True, allow_infinity=False)
 
 
 @given(st.lists(floats, min_size=1, max_size=60))
-@settings(deadline=None, derandomize=True)
+@settings(derandomize=True)
 def test_few_values_have_a_bin_each(values):
     values = np.array(values)
     edges = bin_edges(values)
@@ -64,7 +64,7 @@ def test_rows_count_by_their_weights_in_the_quantiles(seed):
 
 
 @given(st.integers(0, 1000), st.sampled_from([1, 2, 30, 300]), st.booleans())
-@settings(deadline=None, derandomize=True, max_examples=30)
+@settings(derandomize=True, max_examples=30)
 def test_edges_of_many_columns_are_those_of_each(seed, n_rows, weighted):
     rng = np.random.default_rng(seed)
     columns = [rng.choice([rng.normal(), np.nan, 0.0, -0.0], n_rows) for _ in range(3)]
@@ -119,7 +119,7 @@ def test_blocks_hold_the_codes_and_groups_can_be_selected():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 253))
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(derandomize=True, max_examples=60)
 def test_codes_count_the_edges_below(seed, n_edges):
     rng = np.random.default_rng(seed)
     edges = np.unique(rng.normal(size=n_edges).round(2))
@@ -139,7 +139,7 @@ def naive_rank(values, weight, at):
 
 
 @given(st.integers(0, 10_000), st.integers(1, 9), st.booleans())
-@settings(deadline=None, derandomize=True, max_examples=40)
+@settings(derandomize=True, max_examples=40)
 def test_edges_are_those_of_the_column_while_all_values_are_kept(seed, n_batches, weighted):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=3_000).round(int(rng.integers(0, 4)))

@@ -25,66 +25,62 @@ from treeselect.engine.compiling import kernel_cache_folder
 from treeselect.engine.threads import one_thread
 
 EVERYTHING = """
-import json, sys
+import json
 import numpy as np
 import treeselect
 from test_compiling import dispatchers
+from tree_data import grow_forest
 from treeselect.engine.columns import bin_columns, bin_edges
+from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling, first_gains
 from treeselect.engine.forest.boosting import Boosting, boost
-from treeselect.engine.forest.bagging import Sampling, bagged_forest
-from treeselect.engine.linear.group_lasso import minimise_model
-from treeselect.engine.tree.workspace import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
-from treeselect.engine.forest.out_of_bag import out_of_bag_at_size
 from treeselect.engine.forest.importance import out_of_bag_gains, permutation_importance
-from treeselect.engine.forest.bagging import first_gains
-from treeselect.engine.losses import LogisticLoss, SquaredLoss
-from treeselect.engine.forest.leaf_values import hazard_trees
-from treeselect.engine.forest.leaf_values import in_order_of
-from treeselect.engine.forest.out_of_bag import out_of_bag
-from treeselect.engine.tree.used_groups import SplitPenalty
+from treeselect.engine.forest.leaf_values import hazard_trees, in_order_of
+from treeselect.engine.forest.out_of_bag import out_of_bag, out_of_bag_at_size
 from treeselect.engine.forest.walk import predict_mean
-from treeselect.engine.survival.curves import uno_concordance
+from treeselect.engine.linear.group_lasso import minimise_model
+from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.engine.survival.cox import CoxLoss, CoxRows
+from treeselect.engine.survival.curves import uno_concordance
 from treeselect.engine.survival.times import as_times
-from treeselect.engine.tree.target import (
-    class_target,
-    mean_target,
-    vector_target,
-    weighted_mean_target,
-)
+from treeselect.engine.tree import target as targets
+from treeselect.engine.tree.used_groups import SplitPenalty
+from treeselect.engine.tree.workspace import BEST_FIRST, BREADTH_FIRST, Growth
 
 rng = np.random.default_rng(0)
 x = rng.normal(size=(4, 2000))
 factor = rng.integers(0, 5, size=2000).astype(np.uint8)
-edges = [*(bin_edges(c) for c in x[1:]), None]
-data = bin_columns([*x[1:], factor], edges, [0, 0, 0, 4], np.arange(4))
-y, weight, rank = x[0], np.ones(2000, dtype=np.int64), np.arange(4)
+data, exact = (
+    bin_columns([*x[1:], factor], [*(bin_edges(c, n) for c in x[1:]), None], [0, 0, 0, 4],
+                np.arange(4))
+    for n in (254, None)
+)
+y, weight = x[0], np.ones(2000, dtype=np.int64)
 minimise_model(np.eye(2), np.ones(2), np.zeros(2), np.arange(3), np.ones(2), 1e-9)
-grow = Growth(5, 1, 2, 0.0)
-for target in (mean_target(y), class_target(y > 0, 2), weighted_mean_target(y, abs(x[1])),
-               vector_target(x.T[:, :2])):
+mean, grow = targets.mean_target(y), Growth(5, 1, 2, 0.0)
+for target in (mean, targets.class_target(y > 0, 2), targets.weighted_mean_target(y, abs(x[1])),
+               targets.vector_target(x.T[:, :2])):
     for order in (0, BREADTH_FIRST, BEST_FIRST):
         for n_candidates in (2, 9):
             growth = Growth(5, 1, n_candidates, 0.0, n_candidates == 2, order, 8)
-            forest = bagged_forest(
-                data, target, weight, n_trees=2, growth=growth, seed=1, rank=rank, shared=True,
-                penalty=SplitPenalty(np.full(4, 0.5), np.zeros(4)),
-            )
-            out_of_bag(forest)
-            for measure in (permutation_importance, out_of_bag_gains):
+            penalty = SplitPenalty(np.full(4, 0.5), np.zeros(4))
+            forest = grow_forest(data, target, weight, growth, 2, BOOTSTRAP, shared=True,
+                                 penalty=penalty)
+            for measure in (out_of_bag, permutation_importance, out_of_bag_gains):
                 measure(forest)
-bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank,
-              sampling=Sampling(False, 0.5), n_threads=2)
-first_gains(data, mean_target(y), weight, grow)
-exact = bin_columns([*x[1:], factor], [*(bin_edges(c, None) for c in x[1:]), None],
-                    [0, 0, 0, 4], np.arange(4))
-predict_mean(bagged_forest(exact, mean_target(y), weight, n_trees=2, growth=grow, seed=1,
-                           rank=rank).trees, exact)
-leaves = Growth(5, 1, 9, 0.0, False, BEST_FIRST, 8)
+grow_forest(data, mean, weight, grow, 2, Sampling(False, 0.5), n_threads=2)
+first_gains(data, mean, weight, grow)
+predict_mean(grow_forest(exact, mean, weight, grow, 2, BOOTSTRAP).trees, exact)
+
+
+def boosted(loss, response, n_threads=1):
+    growth = Growth(5, 1, 9, 0.0, False, BEST_FIRST, 8)
+    boost(data, loss, response, weight, 0.0, Boosting(2, 0.1, growth), seed=1, rank=np.arange(4),
+          n_threads=n_threads)
+
+
 for loss, response in ((SquaredLoss(), y), (LogisticLoss(), (y > 0) * 1.0)):
     for n_threads in (1, 2):
-        boost(data, loss, response, weight, 0.0, Boosting(2, 0.1, leaves), seed=1, rank=rank,
-              n_threads=n_threads)
+        boosted(loss, response, n_threads)
 for start in (None, abs(x[1])):
     times = as_times(abs(x[1]) + abs(x[2]), y > 0, start)
     rows = CoxRows(times, weight)
@@ -92,8 +88,8 @@ for start in (None, abs(x[1])):
     rows.derivatives(x[3])
     rows.score_residuals(x[3], x.T)
     uno_concordance(times, x[3], weight)
-    boost(data, CoxLoss(), times, weight, 0.0, Boosting(2, 0.1, leaves), seed=1, rank=rank)
-grown = bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank)
+    boosted(CoxLoss(), times)
+grown = grow_forest(data, mean, weight, grow, 2, BOOTSTRAP)
 in_order_of(grown.trees, np.ones(4, dtype=np.int8))
 out_of_bag_at_size(grown, 9, np.zeros(1))
 hazard_trees(grown, weight, abs(y), abs(x[1]))
@@ -128,8 +124,9 @@ def dispatchers() -> dict[str, Dispatcher]:
 def compiled(folder: Path) -> dict[str, tuple[int, int]]:
     """How often each kernel was compiled or loaded by a program that uses them all, and how often
     loaded."""
-    here = os.path.dirname(__file__)
-    environment = {**os.environ, "TREESELECT_CACHE_DIR": str(folder), "PYTHONPATH": here}
+    here = Path(__file__).parent
+    path = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "TREESELECT_CACHE_DIR": str(folder), "PYTHONPATH": path}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", EVERYTHING],
         env=environment, capture_output=True, text=True, check=False,

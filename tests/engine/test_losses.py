@@ -70,6 +70,30 @@ EVERY = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("loss", "y", "perfect"),
+    [
+        (SquaredLoss(), [0.0, 1.0], [0.0, 1.0]),
+        (LogisticLoss(), [0.0, 1.0], [-40.0, 40.0]),
+        (PoissonLoss(), [0.0, 1.0, 5.0], np.log([1e-15, 1.0, 5.0])),
+        (MultinomialLoss(3), [0.0, 1.0, 2.0], 40 * np.eye(3)),
+    ],
+    ids=lambda case: type(case).__name__,
+)
+def test_the_least_loss_is_that_of_a_perfect_fit(loss, y, perfect):
+    y, perfect = np.array(y), np.asarray(perfect)
+    np.testing.assert_allclose(loss.least(y), loss.value(y, perfect), atol=1e-12)
+    for shift in (-0.3, 0.3):
+        moved = perfect + shift * np.arange(1, 4)[: perfect.shape[-1]]
+        assert (loss.value(y, moved) >= loss.least(y) - 1e-12).all()
+
+
+def test_the_best_constant_of_classes_has_no_slope():
+    y, weight, loss = np.arange(50) % 3 * 1.0, np.arange(50) % 4, MultinomialLoss(3)
+    slope = weight @ loss.negative_gradient(y, np.tile(loss.constant(y, weight), (50, 1)))
+    np.testing.assert_allclose(slope, 0, atol=1e-12)
+
+
 @pytest.fixture(params=EVERY, ids=lambda loss: type(loss).__name__)
 def any_loss(request):
     """A loss, responses, linear predictors and the rows' shares."""
@@ -94,6 +118,9 @@ def test_a_loss_and_its_derivatives_agree(any_loss):
     turn = (loss.negative_gradient(y, below) - loss.negative_gradient(y, above)) / (2 * step)
     curved = loss.curvature_times(y, eta, way.reshape(-1, 1))[:, 0]
     np.testing.assert_allclose(turn.ravel(), curved, atol=1e-7)
+    unit = np.eye(loss.n_outputs)[np.zeros(len(y), dtype=int)].reshape(-1, 1)
+    first = loss.curvature_times(y, eta, unit).reshape(len(y), -1)[:, 0]
+    np.testing.assert_allclose(loss.curvature(y, eta).reshape(len(y), -1)[:, 0], first, atol=1e-12)
     assert loss.curvature(y, eta).shape == eta.shape
     assert (loss.value(y, eta) >= loss.least(y) - 1e-12).all()
 

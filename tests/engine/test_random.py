@@ -46,7 +46,12 @@ def test_the_stream_of_the_naive_twins_is_the_same():
 def test_each_tree_has_a_stream_of_its_own(seed, n_trees):
     seeds = random.tree_seeds(seed, n_trees)
     assert seeds.dtype == np.uint64
+    assert len(set(seeds.tolist())) == n_trees
     assert seeds.tolist() == [random.stream_seed(seed, "tree", i) for i in range(n_trees)]
+
+
+def test_streams_are_named():
+    assert len({random.stream_seed(*parts) for parts in ((1, "a"), ("1", "a"), (1, "b"))}) == 3
 
 
 ROWS = np.array([1, 4, 5, 8])
@@ -82,7 +87,7 @@ GROUPS = np.array([0, 4, 4, 9, 0, 4, 9, 9, 7, 0])  # of the rows 1, 4, 5, 8: 4, 
     st.integers(0, 2**64 - 1), st.booleans(), st.sampled_from([1.0, 0.63, 0.5, 0.01]),
     st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(0, 2**32),
 )  # fmt: skip
-@settings(deadline=None, derandomize=True, max_examples=80)
+@settings(derandomize=True, max_examples=80)
 def test_bags_of_whole_groups_are_those_of_the_twin(seed, replace, share, numbers, mask):
     groups = np.array(numbers)
     weight = np.array([mask >> i & 1 for i in range(len(groups))])

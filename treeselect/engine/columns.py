@@ -93,12 +93,9 @@ def bin_edges(
     values: FloatArray, max_bins: int | None = MAX_BINS, weight: AnyArray | None = None
 ) -> FloatArray:
     """Edges between the bins of a number, strictly increasing: ``x <= edges[b]`` puts x into bin b
-    or a lower one.
-
-    With at most `max_bins` distinct values (None is 65,534) there is one edge halfway between each
-    two neighbours, so that splits are exact, otherwise edges follow the quantiles, in which a row
-    counts by its `weight`. NaN has no part in the edges; other values must be finite.
-    """
+    or a lower one. One halfway between each two of at most `max_bins` distinct values (None is
+    65,534), so that splits are exact; else by quantiles, in which rows count by their `weight`. NaN
+    has no part."""
     known = ~np.isnan(values)
     distinct, counts = np.unique(values[known], return_counts=True)
     most = MOST_BINS if max_bins is None else max_bins
@@ -167,10 +164,8 @@ def edges_of_columns(
 
 
 def bin_numbers(values: FloatArray, edges: FloatArray) -> UInt8Array | UInt16Array:
-    """Codes of a number, shape (n_rows,): 0 where missing, else 1 + number of edges below it.
-
-    They take two bytes if there are more than 253 edges.
-    """
+    """Codes of a number, 0 where missing, else 1 + number of edges below it; of two bytes if there
+    are more than 253 edges."""
     if len(edges) >= MAX_BINS:
         above = np.searchsorted(edges, values) + 1
         return np.where(np.isnan(values), 0, above).astype(np.uint16)
@@ -201,12 +196,9 @@ def bin_columns(
     group_of: AnyArray,
     monotone: Int8Array = FREE,
 ) -> BinnedData:
-    """Codes of all columns.
-
-    Columns are numbers, float64 with NaN for missing, with their edges; or factors, as codes (level
-    + 1 and 0 for missing, of uint16 if there are more than 254 levels), whose edges are None, with
-    their number of levels. `group_of`, shape (n_columns,), does not decrease from 0.
-    """
+    """Codes of all columns: numbers, float64 with NaN, with their edges; factors as codes (level +
+    1, 0 for missing, uint16 if there are more than 254 levels), with None and their number of
+    levels. `group_of` does not decrease from 0."""
     lengths = {len(column) for column in columns}
     if len(lengths) != 1:
         raise DataError(
@@ -311,13 +303,10 @@ class Digest(NamedTuple):
 
 
 class Sketch(NamedTuple):
-    """Summary of a column that passes by in batches; level i is of about ``2**i`` batches.
-
-    It holds the distinct values with their weights while there are few; beyond :data:`MOST_EXACT`
-    it keeps :data:`MOST_KEPT` points of equal weight. Batches are merged like the digits of a
-    binary counter (Munro and Paterson 1980; Manku, Rajagopalan and Lindsay 1998), so that the error
-    grows with the logarithm of their number. Nothing is drawn at random.
-    """
+    """Summary of a column that passes by in batches; level i is of about ``2**i`` batches. Beyond
+    :data:`MOST_EXACT` distinct values it keeps :data:`MOST_KEPT` points of equal weight. Batches
+    are merged like the digits of a binary counter (Munro and Paterson 1980; Manku, Rajagopalan and
+    Lindsay 1998), so that the error grows with the logarithm of their number."""
 
     levels: tuple[Digest | None, ...] = ()
 
@@ -364,11 +353,8 @@ def merged(first: Sketch, second: Sketch) -> Sketch:
 
 
 def sketched_edges(sketch: Sketch, max_bins: int | None = MAX_BINS) -> FloatArray:
-    """Edges between the bins of the column, shape (n_bins - 1,).
-
-    They are those of :func:`bin_edges` for the whole column if the sketch is exact. Otherwise
-    the weight below an edge is that of its quantile up to ``rank_error`` and the weight of a point.
-    """
+    """Edges as of :func:`bin_edges`, the same if the sketch is exact; otherwise the weight below an
+    edge is that of its quantile up to ``rank_error`` and the weight of a point."""
     found = sketch.digest
     return edges_between(found.values, found.weights, MOST_BINS if max_bins is None else max_bins)
 

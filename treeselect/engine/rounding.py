@@ -28,12 +28,9 @@ def slack(values: Any) -> float:
 
 
 def levels(values: FloatArray) -> IntArray:
-    """Rank of each number among the different ones, from 0 on; equal for equal ones, and missing
-    ones above all others.
-
-    Neighbours closer than :func:`slack` are equal. They are told from their gaps, not by rounding
-    each to a grid, on whose edges two that are equal could still part.
-    """
+    """Rank of each number among the different ones, from 0 on; missing ones above all others.
+    Neighbours closer than :func:`slack` are equal: told from their gaps, not by rounding each to a
+    grid, on whose edges two that are equal could still part."""
     flat = np.asarray(values, dtype=np.float64).ravel()
     order = np.argsort(flat, kind="stable")
     ordered = flat[order]
@@ -83,16 +80,7 @@ def first_smallest(values: Any) -> int:
 
 
 def largest_in_row(values: FloatArray) -> NDArray[np.int64]:
-    """Place of the first of the largest numbers of each row, which no other row has a part in.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_rows, n_columns)
-
-    Returns
-    -------
-    ndarray of int64, shape (n_rows,)
-    """
+    """Place of the first of the largest numbers of each row, which no other row has a part in."""
     largest = values.max(axis=1, keepdims=True)
     size = np.abs(values).max(axis=1, keepdims=True)
     return np.asarray((values >= largest - PRECISION * size).argmax(axis=1))

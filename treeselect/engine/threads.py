@@ -32,12 +32,8 @@ def each(
     stop: IntArray | None = None,
 ) -> list[Result]:
     """Results of a function for each part, in their order, each in a thread of its own; all parts
-    are so many cells of work.
-
-    A single part of short work runs in the thread of the caller, as starting another one costs as
-    much as a small forest. Kernels look at ``stop[0]``, which is set to 1 if this thread is
-    interrupted.
-    """
+    are so many cells of work. A single part of short work runs in the thread of the caller. Kernels
+    look at ``stop[0]``, which is set to 1 if this thread is interrupted."""
     if len(parts) == 1 and cells <= _LONG:
         return [function(parts[0])]
     with ThreadPoolExecutor(len(parts)) as pool:
@@ -57,12 +53,9 @@ _limits: threadpool_limits | None = None
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit the linear algebra library to one thread while any caller is inside.
-
-    Products of narrow matrices gain nothing from more, and threads that wait use up a processor.
-    The limit is that of the whole process, so it is set by the first to come in and lifted by the
-    last to go out.
-    """
+    """Limit the linear algebra library to one thread while any caller is inside: narrow matrices
+    gain nothing from more, and threads that wait use up a processor. The limit is that of the whole
+    process, set by the first to come in and lifted by the last to go out."""
     global _inside, _limits
     with _lock:
         _inside += 1

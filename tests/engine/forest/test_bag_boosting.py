@@ -1,4 +1,4 @@
-"""Incremental depth bag-boosting, random streams, losses."""
+"""Incremental depth bagging and bag-boosting, and their schemes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tree_data import binned
 
-from treeselect.engine.columns import bin_columns, bin_edges
 from treeselect.engine.forest.bag_boosting import (
     BAGGING,
     DOUBLE,
@@ -18,20 +18,19 @@ from treeselect.engine.forest.bag_boosting import (
     bag_boost,
     no_sums,
 )
-from treeselect.engine.forest.bagging import Sampling
+from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling
 from treeselect.engine.forest.walk import predict_sum
 from treeselect.engine.losses import (
-    LogisticLoss,
     MultinomialLoss,
     PoissonLoss,
     SquaredLoss,
     mean_loss,
 )
-from treeselect.engine.random import stream_seed, tree_seeds
 from treeselect.engine.survival.cox import CoxLoss
 from treeselect.engine.survival.times import as_times
 from treeselect.errors import DataError
 
+SQUARED = SquaredLoss()
 RULES = BagBoosting(
     tail=5, tolerance=1e-3, min_trees=10, max_trees=60, max_depth=9, min_weight=1, n_candidates=99
 )
@@ -39,21 +38,21 @@ RULES = BagBoosting(
 
 def data_and_response(n=300, seed=0):
     rng = np.random.default_rng(seed)
-    columns = [rng.normal(size=n) for _ in range(4)]
-    y = columns[0] + columns[1] * columns[2] + 0.5 * rng.normal(size=n)
-    data = bin_columns(columns, [bin_edges(c) for c in columns], [0] * 4, np.arange(4))
-    return data, y
+    x = rng.normal(size=(4, n)).T
+    return binned(x), x[:, 0] + x[:, 1] * x[:, 2] + 0.5 * rng.normal(size=n)
 
 
-def boost(data, y, weight, loss=None, rules=RULES, seed=1):
-    loss = loss or SquaredLoss()
-    base = loss.constant(y, weight)
-    return bag_boost(data, loss, y, weight, base, rules, seed=seed, rank=np.arange(4))
+def boost(data, y, weight=None, loss=SQUARED, seed=1, sampling=BOOTSTRAP, **changes):
+    weight = np.ones(len(y), dtype=np.int64) if weight is None else weight
+    return bag_boost(
+        data, loss, y, weight, loss.constant(y, weight), RULES._replace(**changes), seed=seed,
+        rank=np.arange(4), sampling=sampling,
+    )  # fmt: skip
 
 
 def test_depth_grows_and_the_out_of_bag_loss_stops_it():
     data, y = data_and_response()
-    bag = boost(data, y, np.ones(300, dtype=np.int64))
+    bag = boost(data, y)
     assert bag.depths.tolist() == sorted(bag.depths)
     assert bag.depths[0] == 1
     assert 2 <= bag.depths[-1] < RULES.max_depth
@@ -63,33 +62,25 @@ def test_depth_grows_and_the_out_of_bag_loss_stops_it():
     assert (uses.sum(axis=1) <= 2**bag.depths - 1).all()
 
 
-def test_noise_stops_early():
-    data, _ = data_and_response()
-    y = np.random.default_rng(9).normal(size=300)
-    assert boost(data, y, np.ones(300, dtype=np.int64)).depths.max() <= 2
-
-
-def test_out_of_bag_loss_is_honest_on_a_resample():
+@pytest.mark.parametrize("resampled", [False, True])
+def test_noise_stops_early(resampled):
     """Copies of a row never stand on both sides, so noise stops a resample early, too."""
     data, _ = data_and_response()
-    rng = np.random.default_rng(10)
+    rng = np.random.default_rng(10 if resampled else 9)
     y = rng.normal(size=300)
-    weight = np.bincount(rng.integers(0, 300, size=300), minlength=300)
+    weight = np.bincount(rng.integers(0, 300, size=300), minlength=300) if resampled else None
     assert boost(data, y, weight).depths.max() <= 2
 
 
 def test_forest_reduces_the_loss():
     data, y = data_and_response()
-    weight = np.ones(300, dtype=np.int64)
-    bag = boost(data, y, weight)
-    eta = np.full(300, y.mean())
+    weight, bag, eta = np.ones(300), boost(data, y), np.full(300, y.mean())
     for depth in np.unique(bag.depths):
         trees = np.flatnonzero(bag.depths == depth)
         eta += np.mean([bag.values[t][bag.leaves[t], 0] for t in trees], axis=0)
-    loss = SquaredLoss()
-    assert mean_loss(loss.of(y, weight), eta, weight) < 0.5 * mean_loss(
-        loss.of(y, weight), np.full(300, y.mean()), weight
-    )
+    rows = SQUARED.of(y, weight)
+    start = mean_loss(rows, np.full(300, y.mean()), weight)
+    assert mean_loss(rows, eta, weight) < 0.5 * start
 
 
 def test_rows_without_weight_have_no_part():
@@ -102,15 +93,14 @@ def test_rows_without_weight_have_no_part():
 
 def test_same_seed_same_forest():
     data, y = data_and_response()
-    weight = np.ones(300, dtype=np.int64)
-    a, b, c = (boost(data, y, weight, seed=s) for s in (1, 1, 2))
+    a, b, c = (boost(data, y, seed=s) for s in (1, 1, 2))
     np.testing.assert_array_equal(a.gains, b.gains)
     assert not np.array_equal(a.gains[:5], c.gains[:5])
 
 
 def test_constant_response_gives_no_tree():
     data, _ = data_and_response()
-    bag = boost(data, np.ones(300), np.ones(300, dtype=np.int64))
+    bag = boost(data, np.ones(300))
     assert bag.leaves == []
     assert bag.gains.shape == (0, 4)
 
@@ -121,16 +111,14 @@ def test_a_bag_in_which_no_row_is_ever_at_risk_moves_nothing(kind):
     data, _ = data_and_response(20)
     y = as_times(np.arange(1.0, 21.0), np.arange(20) >= 16)
     weight = np.ones(20, dtype=np.int64) if kind == "one" else np.linspace(0.5, 1.5, 20)
-    rules = RULES._replace(scheme=BAGGING, max_depth=1, min_trees=60)
-    bag = boost(data, y, weight, loss=CoxLoss(), rules=rules)
+    bag = boost(data, y, weight, CoxLoss(), scheme=BAGGING, max_depth=1, min_trees=60)
     assert 0 < len(bag.trees) < 60  # such bags have nothing to split, and their trees are left out
     assert np.isfinite(bag.improvements).all()  # but their predictions are in the means
 
 
 def test_bagging_grows_every_depth_on_the_same_gradient():
     data, y = data_and_response()
-    rules = RULES._replace(scheme=BAGGING, max_depth=4)
-    bag = boost(data, y, np.ones(300, dtype=np.int64), rules=rules)
+    bag = boost(data, y, scheme=BAGGING, max_depth=4)
     assert np.unique(bag.depths).tolist() == [1, 2, 3, 4]
     deep = np.flatnonzero(bag.depths == 4)
     fitted = y.mean() + np.mean([bag.values[t][bag.leaves[t], 0] for t in deep], axis=0)
@@ -139,8 +127,7 @@ def test_bagging_grows_every_depth_on_the_same_gradient():
 
 def test_double_bag_boosting_repeats_a_depth_as_long_as_it_helps():
     data, y = data_and_response(2000)
-    rules = RULES._replace(scheme=DOUBLE)
-    bag = boost(data, y, np.ones(2000, dtype=np.int64), rules=rules)
+    bag = boost(data, y, scheme=DOUBLE)
     stages = [np.unique(bag.stages[bag.depths == d]) for d in np.unique(bag.depths)]
     assert max(len(own) for own in stages) > 1
     # What did not lower the out-of-bag loss is left out.
@@ -150,7 +137,7 @@ def test_double_bag_boosting_repeats_a_depth_as_long_as_it_helps():
 
 def test_single_feature_trees_take_turns():
     data, y = data_and_response(600)
-    bag = boost(data, y, np.ones(600, dtype=np.int64), rules=RULES._replace(scheme=SINGLE))
+    bag = boost(data, y, scheme=SINGLE)
     assert ((bag.gains > 0).sum(axis=1) == 1).all()
     group = bag.gains.argmax(axis=1)
     for tree, leaf, value, own in zip(bag.trees, bag.leaves, bag.values, group, strict=True):
@@ -170,16 +157,14 @@ def test_single_feature_trees_take_turns():
 def test_single_feature_trees_tell_a_valley_that_no_single_split_tells():
     data, _ = data_and_response(600)
     y = (np.abs(data.codes[1] - data.codes[1].mean()) > 60).astype(float)
-    bag = boost(data, y, np.ones(600, dtype=np.int64), rules=RULES._replace(scheme=SINGLE))
+    bag = boost(data, y, scheme=SINGLE)
     assert bag.depths.max() >= 2
     assert (bag.gains.argmax(axis=1) == 1).mean() > 0.8
 
 
 def test_depth_ends_where_most_trees_use_more_groups_than_wanted():
     data, y = data_and_response(2000)
-    weight = np.ones(2000, dtype=np.int64)
-    every = boost(data, y, weight)
-    few = boost(data, y, weight, rules=RULES._replace(most_groups=2))
+    every, few = boost(data, y), boost(data, y, most_groups=2)
     uses = (few.gains > 0).sum(axis=1)
     last = few.depths.max()
     assert last < every.depths.max()
@@ -193,8 +178,7 @@ def test_other_losses_fall(loss, scheme):
     rng = np.random.default_rng(4)
     y = rng.poisson(np.exp(signal / 2)) if loss.n_outputs == 1 else np.digitize(signal, [-0.5, 0.5])
     y, weight = y.astype(float), np.ones(300, dtype=np.int64)
-    rules = RULES._replace(scheme=scheme, max_depth=4)
-    bag = boost(data, y, weight, loss=loss, rules=rules)
+    bag = boost(data, y, weight, loss, scheme=scheme, max_depth=4)
     # Of single-feature trees the first round has a group that helps.
     assert bag.improvements[: data.n_groups if scheme == SINGLE else 1].max() > 0
     if scheme == BAGGING:
@@ -215,73 +199,11 @@ def test_real_weights_and_several_outputs():
         boost(data, classes, np.full(300, 0.5), loss=MultinomialLoss(3))
 
 
-def test_streams_are_named():
-    assert stream_seed(1, "a") == stream_seed(1, "a")
-    assert len({stream_seed(1, "a"), stream_seed("1", "a"), stream_seed(1, "b")}) == 3
-    assert len(set(tree_seeds(5, 100).tolist())) == 100
-
-
-@pytest.mark.parametrize(
-    ("loss", "y"),
-    [
-        (SquaredLoss(), np.random.default_rng(1).normal(size=50)),
-        (LogisticLoss(), np.arange(50) % 2 * 1.0),
-        (PoissonLoss(), np.arange(50) % 7 * 1.0),
-        (MultinomialLoss(3), np.arange(50) % 3 * 1.0),
-    ],
-    ids=["squared", "logistic", "poisson", "multinomial"],
-)
-def test_derivatives_by_finite_differences(loss, y):
-    rng = np.random.default_rng(0)
-    shape = (50, loss.n_outputs) if loss.n_outputs > 1 else 50
-    eta, h = rng.normal(size=shape), 1e-5
-    for k in range(loss.n_outputs):
-        step = h * (np.arange(loss.n_outputs) == k) if loss.n_outputs > 1 else h
-        column = (slice(None), k) if loss.n_outputs > 1 else slice(None)
-        slope = (loss.value(y, eta + step) - loss.value(y, eta - step)) / (2 * h)
-        np.testing.assert_allclose(loss.negative_gradient(y, eta)[column], -slope, atol=1e-7)
-        change = loss.negative_gradient(y, eta - step) - loss.negative_gradient(y, eta + step)
-        np.testing.assert_allclose(
-            loss.curvature(y, eta)[column], change[column] / (2 * h), atol=1e-7
-        )
-    weight = rng.integers(1, 4, size=50)
-    best = loss.constant(y, weight)
-    for k in range(loss.n_outputs):
-        step = 1e-3 * (np.arange(loss.n_outputs) == k) if loss.n_outputs > 1 else 1e-3
-        values = [
-            mean_loss(loss.of(y, weight), np.broadcast_to(best + d * step, shape), weight)
-            for d in (-1, 0, 1)
-        ]
-        assert min(values) == values[1]
-
-
-@pytest.mark.parametrize(
-    "loss", [SquaredLoss(), LogisticLoss(), PoissonLoss(), MultinomialLoss(3)],
-    ids=["squared", "logistic", "poisson", "classes"],
-)  # fmt: skip
-def test_the_least_loss_is_that_of_a_perfect_fit(loss):
-    y = np.array([0.0, 1.0, 2.0]) if loss.n_outputs == 3 else np.array([0.0, 1.0])
-    if isinstance(loss, PoissonLoss):
-        y = np.array([0.0, 1.0, 5.0])
-    perfect = {
-        SquaredLoss: lambda: y,
-        LogisticLoss: lambda: 40 * (2 * y - 1),
-        PoissonLoss: lambda: np.log(np.maximum(y, 1e-15)),
-        MultinomialLoss: lambda: 40 * np.eye(3),
-    }[type(loss)]()
-    np.testing.assert_allclose(loss.least(y), loss.value(y, perfect), atol=1e-12)
-    for shift in (-0.3, 0.3):
-        assert (loss.value(y, perfect + shift * np.arange(1, 4)[: perfect.shape[-1]])
-                >= loss.least(y) - 1e-12).all()  # fmt: skip
-
-
 def test_counts_converge_as_fast_as_numbers():
     """The loss of counts may be near 0, or below, at the constant model: it is no scale itself."""
     data, signal = data_and_response(600)
-    weight = np.ones(600, dtype=np.int64)
     y = np.random.default_rng(0).poisson(np.exp(1.0 + signal / 4)).astype(float)
-    rules = RULES._replace(max_trees=200, max_depth=2)
-    bag = boost(data, y, weight, loss=PoissonLoss(), rules=rules)
+    bag = boost(data, y, loss=PoissonLoss(), max_trees=200, max_depth=2)
     assert bag.converged
     assert len(bag.trees) < 150
 
@@ -309,14 +231,9 @@ def test_a_stage_stops_by_rows_of_other_groups():
     """A site effect is no news of other sites: with whole sites in the bags boosting ends."""
     rng = np.random.default_rng(3)
     site = np.repeat(np.arange(30), 10)
-    columns = [rng.normal(size=30)[site] for _ in range(4)]
-    data = bin_columns(columns, [bin_edges(c) for c in columns], [0] * 4, np.arange(4))
-    y, weight = rng.normal(size=30)[site] + rng.normal(size=300), np.ones(300, dtype=np.int64)
-    last = [
-        bag_boost(
-            data, SquaredLoss(), y, weight, 0.0, RULES, seed=1, rank=np.arange(4),
-            sampling=Sampling(groups=groups),
-        ).depths.max()
-        for groups in (None, site)
-    ]  # fmt: skip
-    assert last[1] <= 2 < last[0]
+    data = binned(rng.normal(size=(4, 30)).T[site])
+    y = rng.normal(size=30)[site] + rng.normal(size=300)
+    apart, together = (
+        boost(data, y, sampling=Sampling(groups=groups)).depths.max() for groups in (None, site)
+    )
+    assert together <= 2 < apart

@@ -5,8 +5,9 @@ from __future__ import annotations
 import lightgbm
 import numpy as np
 import pytest
+from tree_data import assert_same, binned
 
-from treeselect.engine.columns import BinnedData, bin_columns, bin_edges
+from treeselect.engine.columns import BinnedData
 from treeselect.engine.forest.boosting import Boosting, boost, reweight
 from treeselect.engine.forest.walk import predict_sum
 from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
@@ -20,8 +21,11 @@ PEER = {
     "num_threads": 1, "min_sum_hessian_in_leaf": 1e-3, "min_data_in_bin": 1, "seed": 1,
     "deterministic": True, "force_col_wise": True,
 }  # fmt: skip
-LOSSES = [(SquaredLoss(), "l2"), (LogisticLoss(), "binary")]
-NAMES = ["squared", "logistic"]
+BOTH = pytest.mark.parametrize("loss", [SquaredLoss(), LogisticLoss()], ids=["squared", "logistic"])
+
+
+def response(loss, y):
+    return y if loss.is_squared else (y > 0) * 1.0
 
 
 def simulate(missing=0.0) -> tuple[np.ndarray, BinnedData, np.ndarray]:
@@ -29,8 +33,7 @@ def simulate(missing=0.0) -> tuple[np.ndarray, BinnedData, np.ndarray]:
     X = rng.normal(size=(N, P))
     y = 2 * X[:, 0] + X[:, 1] * X[:, 2] + np.sin(3 * X[:, 3]) + rng.normal(size=N)
     X[rng.random(X.shape) < missing] = np.nan
-    columns = [np.ascontiguousarray(c) for c in X.T]
-    return X, bin_columns(columns, [bin_edges(c) for c in columns], [0] * P, np.arange(P)), y
+    return X, binned(X), y
 
 
 def ours(data, loss, y, n_trees=20, weight=None, growth=LEAVES, **options):
@@ -42,10 +45,10 @@ def ours(data, loss, y, n_trees=20, weight=None, growth=LEAVES, **options):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-@pytest.mark.parametrize(("loss", "objective"), LOSSES, ids=NAMES)
-def test_training_loss_is_lightgbms(loss, objective, missing):
+@BOTH
+def test_training_loss_is_lightgbms(loss, missing):
     X, data, y = simulate(missing)
-    y = y if loss.is_squared else (y > 0) * 1.0
+    y, objective = response(loss, y), "l2" if loss.is_squared else "binary"
     peer = lightgbm.train(PEER | {"objective": objective}, lightgbm.Dataset(X, y), 20)
     losses = [
         loss.value(y, eta).mean()
@@ -128,32 +131,31 @@ def test_first_use_prices_choose_what_lightgbms_do():
     assert losses[0] == pytest.approx(losses[1], rel=0.005)
 
 
-@pytest.mark.parametrize(("loss", "_"), LOSSES, ids=NAMES)
-def test_any_number_of_threads_gives_the_same(loss, _):
+@BOTH
+def test_any_number_of_threads_gives_the_same(loss):
     _, data, y = simulate(0.05)
-    y = y if loss.is_squared else (y > 0) * 1.0
+    y = response(loss, y)
     penalty = SplitPenalty(np.ones(P), np.full(P, 0.01))
     one = ours(data, loss, y, 5, penalty=penalty)
     for n_threads in (2, 3):
         more = ours(data, loss, y, 5, penalty=penalty, n_threads=n_threads)
         np.testing.assert_array_equal(more.eta, one.eta)
-        for a, b in zip(more.trees.nodes, one.trees.nodes, strict=True):
-            np.testing.assert_array_equal(a, b)
+        assert_same(more.trees.nodes, one.trees.nodes)
 
 
-@pytest.mark.parametrize(("loss", "_"), LOSSES, ids=NAMES)
-def test_the_linear_predictor_is_the_sum_of_the_trees(loss, _):
+@BOTH
+def test_the_linear_predictor_is_the_sum_of_the_trees(loss):
     _, data, y = simulate()
-    y = y if loss.is_squared else (y > 0) * 1.0
+    y = response(loss, y)
     found = ours(data, loss, y, 6)
     base = loss.constant(y, np.ones(N, dtype=np.int64))
     np.testing.assert_allclose(predict_sum(found.trees, data)[:, 0] + base, found.eta, atol=1e-12)
 
 
-@pytest.mark.parametrize(("loss", "_"), LOSSES, ids=NAMES)
-def test_real_weights_that_are_whole_are_copies(loss, _):
+@BOTH
+def test_real_weights_that_are_whole_are_copies(loss):
     _, data, y = simulate()
-    y = y if loss.is_squared else (y > 0) * 1.0
+    y = response(loss, y)
     weight = np.random.default_rng(0).integers(0, 3, size=N)
     growth = LEAVES._replace(min_weight=1, max_leaves=6, min_curvature=1e-9)
     whole = ours(data, loss, y, 4, weight, growth)

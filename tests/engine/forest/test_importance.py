@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from naive import Stream, left_side
-from tree_data import bag_of, make_data, problems
+from tree_data import bag_of, binned, grow_forest, make_data, problems
 
-from treeselect.engine.columns import bin_columns, bin_edges, pack_blocks
-from treeselect.engine.forest.bagging import ALL_ROWS, BOOTSTRAP, Sampling, bagged_forest
+from treeselect.engine.columns import pack_blocks
+from treeselect.engine.forest.bagging import ALL_ROWS, BOOTSTRAP, Sampling
 from treeselect.engine.forest.dependence import partial_dependence
 from treeselect.engine.forest.importance import out_of_bag_gains, permutation_importance
 from treeselect.engine.forest.walk import predict_mean
@@ -69,11 +69,9 @@ def each_tree(grown, sampling):
         yield type(nodes)._make(array[own] for array in nodes), drawn, rows[drawn[rows] == 0]
 
 
-def forest(data, target, weight, sampling, n_trees=6, seed=5):
-    return bagged_forest(
-        data, target, weight, n_trees=n_trees, growth=Growth(UNBOUNDED, 3, 2, 0.0), seed=seed,
-        rank=np.arange(data.n_groups), sampling=sampling,
-    )  # fmt: skip
+def forest(data, target, weight, sampling, n_trees=6, least=3):
+    growth = Growth(UNBOUNDED, least, 2, 0.0)
+    return grow_forest(data, target, weight, growth, n_trees, sampling, seed=5)
 
 
 def naive_losses(grown, sampling, truth, row_weight):
@@ -132,10 +130,7 @@ def test_permuting_where_a_tree_uses_more_groups_than_a_word_has_bits():
     data = make_data(rng.integers(0, 7, size=(p, n)), [False] * p, np.arange(p))
     y, weight = rng.normal(size=n), np.ones(n, dtype=np.int64)
     target = mean_target(y)
-    grown = bagged_forest(
-        data, target, weight, n_trees=2, growth=Growth(UNBOUNDED, 1, 2, 0.0), seed=5,
-        rank=np.arange(p), sampling=BOOTSTRAP,
-    )  # fmt: skip
+    grown = forest(data, target, weight, BOOTSTRAP, 2, least=1)
     for nodes, *_ in each_tree(grown, BOOTSTRAP):
         assert len(used_groups(nodes, data)) > 64
     expected = naive_losses(grown, BOOTSTRAP, y[:, np.newaxis], weight)
@@ -162,8 +157,7 @@ def test_noise_with_many_values_is_not_important():
     n = 400
     X = np.column_stack([rng.integers(0, 2, n), rng.normal(size=(n, 3))])
     y = 0.7 * X[:, 0] + rng.normal(size=n)
-    columns = list(X.T)
-    data = bin_columns(columns, [bin_edges(c) for c in columns], [0] * 4, np.arange(4))
+    data = binned(X)
     target, weight = mean_target(y), np.ones(n, dtype=np.int64)
     grown = forest(data, target, weight, BOOTSTRAP, n_trees=200)
     plain = group_gains(grown.trees, data).mean(axis=0)
@@ -180,9 +174,7 @@ def test_columns_of_a_group_are_permuted_together():
     rng = np.random.default_rng(1)
     x = rng.normal(size=300)
     y, weight = x + 0.1 * rng.normal(size=300), np.ones(300, dtype=np.int64)
-    edges = [bin_edges(x)] * 2
-    apart = bin_columns([x, x], edges, [0, 0], [0, 1])
-    together = bin_columns([x, x], edges, [0, 0], [0, 0])
+    apart, together = (binned(np.column_stack([x, x]), groups) for groups in ([0, 1], [0, 0]))
     found = [
         permutation_importance(forest(d, mean_target(y), weight, BOOTSTRAP, 30)).mean
         for d in (apart, together)
@@ -191,15 +183,13 @@ def test_columns_of_a_group_are_permuted_together():
     assert found[0].max() < found[1][0]
 
 
-def grown_on(data, target, weight, n_trees=3):
-    return bagged_forest(
-        data, target, weight, n_trees=n_trees, growth=Growth(UNBOUNDED, 1, 2, 0.0), seed=1,
-        rank=np.arange(data.n_groups),
-    ).trees  # fmt: skip
+def grown_on(data, target, weight, n_trees=3, sampling=BOOTSTRAP):
+    growth = Growth(UNBOUNDED, 1, 2, 0.0)
+    return grow_forest(data, target, weight, growth, n_trees, sampling).trees
 
 
 @given(problems(max_rows=40))
-@settings(deadline=None, derandomize=True, max_examples=40)
+@settings(derandomize=True, max_examples=40)
 def test_it_is_the_mean_prediction_with_columns_set(problem):
     data, gradient, weight, rng = problem
     trees = grown_on(data, class_target(gradient > 0, 2), weight)
@@ -226,8 +216,7 @@ def test_it_is_the_mean_prediction_with_columns_set(problem):
 def test_shape_of_a_known_effect():
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, size=(500, 3))
-    columns = list(X.T)
-    data = bin_columns(columns, [bin_edges(c) for c in columns], [0] * 3, np.arange(3))
+    data = binned(X)
     y, weight = X[:, 0] ** 2 + X[:, 1] * X[:, 2], np.ones(500, dtype=np.int64)
     trees = grown_on(data, mean_target(y), weight, 50)
     found = partial_dependence(lambda d: predict_mean(trees, d), data, weight, [0], max_points=9)
@@ -244,10 +233,7 @@ def test_rows_of_weight_0_have_no_part():
     rng = np.random.default_rng(1)
     data = make_data(rng.integers(1, 5, size=(2, 60)), [False, True], [0, 1])
     weight = (np.arange(60) < 30) * 2
-    trees = bagged_forest(
-        data, mean_target(rng.normal(size=60)), weight, n_trees=1, seed=1, rank=np.arange(2),
-        growth=Growth(UNBOUNDED, 1, 2, 0.0), sampling=ALL_ROWS,
-    ).trees  # fmt: skip
+    trees = grown_on(data, mean_target(rng.normal(size=60)), weight, 1, ALL_ROWS)
     half = make_data(data.codes[:, :30], data.is_factor, data.group_of)
     a, b = (
         partial_dependence(lambda d: predict_mean(trees, d), d, w, [0])

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
-from tree_data import EVERYTHING, make_data, problems
+from tree_data import EVERYTHING, grow_forest, make_data, problems
 
-from treeselect.engine.forest.bagging import Sampling, bagged_forest
+from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling
 from treeselect.engine.forest.leaf_values import hazard_trees, leaf_quantiles, with_leaf_fits
 from treeselect.engine.forest.out_of_bag import out_of_bag
 from treeselect.engine.forest.walk import leaves_of
@@ -28,10 +28,9 @@ def test_leaves_minimise_the_loss_of_their_rows(loss, far):
     base, weight = far + rng.normal(size=120), rng.integers(0, 3, size=120)
     y = rng.integers(0, 2, size=120).astype(np.float64)
     gradient = loss.negative_gradient(y, base)
-    trees = bagged_forest(
-        data, mean_target(gradient), weight, n_trees=2, growth=Growth(3, 5, 2, 0.0), seed=1,
-        rank=np.arange(2),
-    ).trees  # fmt: skip
+    trees = grow_forest(
+        data, mean_target(gradient), weight, Growth(3, 5, 2, 0.0), 2, BOOTSTRAP
+    ).trees
     found = with_leaf_fits(trees, data, loss, y, base, weight)
     prior = np.average(loss.curvature(y, base), weights=weight)
     for tree, first in enumerate(found.start[:-1]):
@@ -59,10 +58,8 @@ def test_a_leaf_is_the_log_of_events_over_those_expected_in_the_bag(kind):
         "real": rng.uniform(0.1, 2, size=n),
     }[kind]
     sampling, counts = Sampling(replace=False, share=0.6), copies(weight)
-    forest = bagged_forest(
-        data, target_of_mean(event - expected, weight), counts, n_trees=1, seed=5,
-        rank=np.arange(2), growth=Growth(UNBOUNDED, 5, 2, 0.0), sampling=sampling,
-    )  # fmt: skip
+    target, growth = target_of_mean(event - expected, weight), Growth(UNBOUNDED, 5, 2, 0.0)
+    forest = grow_forest(data, target, counts, growth, 1, sampling, seed=5)
 
     found = hazard_trees(forest, weight, event, expected)
 
@@ -82,14 +79,12 @@ def test_a_leaf_is_the_log_of_events_over_those_expected_in_the_bag(kind):
 
 
 @given(problems(max_rows=60), st.integers(1, 4))
-@settings(deadline=None, derandomize=True, max_examples=40)
+@settings(derandomize=True, max_examples=40)
 def test_quantiles_are_their_naive_twin(problem, least):
     data, y, weight, _ = problem
     y = y.astype(float)
-    trees = bagged_forest(
-        data, mean_target(y), weight, n_trees=3, seed=1, rank=np.arange(data.n_groups),
-        growth=Growth(4, least, EVERYTHING, 0.0),
-    ).trees  # fmt: skip
+    growth = Growth(4, least, EVERYTHING, 0.0)
+    trees = grow_forest(data, mean_target(y), weight, growth, 3, BOOTSTRAP).trees
     shares = np.array([0.05, 0.3, 0.5, 0.95])
     found = leaf_quantiles(trees, data, y, weight, data, shares)
     leaves = np.array([leaves_of(trees, tree, data) for tree in range(3)])

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from unittest import mock
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from naive import left_side
-from tree_data import problems
+from tree_data import assert_same, grow_forest, make_data, problems
 
 from treeselect.engine.forest import walk
-from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling, bagged_forest
+from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling
 from treeselect.engine.forest.out_of_bag import (
     OutsideSums,
     cut_back,
@@ -21,62 +21,41 @@ from treeselect.engine.forest.out_of_bag import (
     out_of_bag_at_size,
 )
 from treeselect.engine.forest.walk import predict_mean
-from treeselect.engine.tree.nodes import Trees
 from treeselect.engine.tree.target import mean_target
 from treeselect.engine.tree.workspace import Growth
 
 
-def one_by_one(trees: Trees, data, row: int):
-    nodes, total = trees.nodes, np.zeros(1)
-    for first in trees.start[:-1]:
-        at = first
-        while nodes.column[at] >= 0:
-            j = nodes.column[at]
-            code, missing_left = nodes.code[at], nodes.missing_left[at]
-            left = left_side(data.column(j)[row : row + 1], code, missing_left, data.is_factor[j])
-            at = first + nodes.left[at] + (0 if left[0] else 1)
-        total = total + nodes.value[at]
-    return total / trees.n_trees
-
-
-def forest(data, gradient, weight, n_trees=5):
-    return bagged_forest(
-        data,
-        mean_target(gradient.astype(float)),
-        weight,
-        n_trees=n_trees,
-        growth=Growth(20, 1, 3, 0.0),
-        seed=1,
-        rank=np.arange(data.n_groups),
-    ).trees
+def forest(data, gradient, weight, sampling=BOOTSTRAP, n_trees=4):
+    target = mean_target(gradient.astype(float))
+    return grow_forest(data, target, weight, Growth(20, 1, 3, 0.0), n_trees, sampling)
 
 
 @given(problems())
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(derandomize=True, max_examples=60)
 def test_rows_in_eights_reach_the_leaves_of_single_rows(problem):
     data, gradient, weight, _ = problem
-    trees = forest(data, gradient, weight)
-    expected = [one_by_one(trees, data, row) for row in range(data.n_rows)]
+    trees = forest(data, gradient, weight).trees
+    expected = naive.predictions(trees, data)
     np.testing.assert_array_equal(predict_mean(trees, data), expected)
     np.testing.assert_array_equal(predict_mean(trees, data, n_threads=2), expected)
 
 
 @given(problems())
-@settings(deadline=None, derandomize=True, max_examples=20)
+@settings(derandomize=True, max_examples=20)
 def test_the_order_of_rows_changes_nothing(problem):
     data, gradient, weight, _ = problem
-    trees = forest(data, gradient, weight)
+    trees = forest(data, gradient, weight).trees
     expected = predict_mean(trees, data)
     with mock.patch("treeselect.engine.forest.walk._WORTH_ORDERING", 1):
         np.testing.assert_array_equal(predict_mean(trees, data), expected)
 
 
 @given(problems(max_rows=30))
-@settings(deadline=None, derandomize=True, max_examples=20)
+@settings(derandomize=True, max_examples=20)
 def test_joining_equal_rows_changes_nothing(problem):
     data, gradient, weight, _ = problem
     assume(len(data.wide) == 0)
-    trees = forest(data, gradient, weight)
+    trees = forest(data, gradient, weight).trees
     apart = predict_mean(trees, data)
     times = 5000 // data.n_rows + 1
     many = data._replace(
@@ -89,10 +68,8 @@ def test_joining_equal_rows_changes_nothing(problem):
 @pytest.mark.parametrize("n_rows", [0, 1, 7, 8, 4095, 4096, 4097])
 def test_any_number_of_rows(n_rows):
     rng = np.random.default_rng(0)
-    from tree_data import make_data
-
     data = make_data(rng.integers(0, 9, size=(3, 5000)), [True, False, False], [0, 1, 2])
-    trees = forest(data, rng.integers(-4, 5, size=5000), np.ones(5000, dtype=np.int64))
+    trees = forest(data, rng.integers(-4, 5, size=5000), None).trees
     some = data._replace(
         codes=np.ascontiguousarray(data.codes[:, :n_rows]),
         blocks=np.ascontiguousarray(data.blocks[:, :n_rows]),
@@ -100,39 +77,17 @@ def test_any_number_of_rows(n_rows):
     np.testing.assert_array_equal(predict_mean(trees, some), predict_mean(trees, data)[:n_rows])
 
 
-COMMON = settings(deadline=None, derandomize=True, max_examples=40)
-
-
-def small_forest(data, gradient, weight, sampling=BOOTSTRAP):
-    target = mean_target(gradient.astype(float))
-    return bagged_forest(
-        data, target, weight, n_trees=4, growth=Growth(20, 1, 3, 0.0), seed=1,
-        rank=np.arange(data.n_groups), sampling=sampling,
-    )  # fmt: skip
-
-
-def stopped(trees, data, row, size):
-    """Mean value of the nodes where a row ends if smaller ones are not split."""
-    nodes, total = trees.nodes, 0.0
-    for first in trees.start[:-1]:
-        at = first
-        while nodes.column[at] >= 0 and nodes.weight[at] >= size:
-            j = nodes.column[at]
-            code, missing_left = nodes.code[at], nodes.missing_left[at]
-            left = left_side(data.column(j)[row : row + 1], code, missing_left, data.is_factor[j])
-            at = first + nodes.left[at] + (0 if left[0] else 1)
-        total += nodes.value[at, 0]
-    return total / trees.n_trees
+COMMON = settings(derandomize=True, max_examples=40)
 
 
 @given(problems(max_rows=60), st.integers(1, 40))
 @COMMON
 def test_rows_end_where_nodes_are_small(problem, size):
     data, gradient, weight, _ = problem
-    trees = small_forest(data, gradient, weight).trees
+    trees = forest(data, gradient, weight).trees
     cut = cut_back(trees, size)
-    expected = [stopped(trees, data, row, size) for row in range(data.n_rows)]
-    np.testing.assert_allclose(predict_mean(cut, data)[:, 0], expected, rtol=1e-12)
+    expected = naive.predictions(trees, data, size)
+    np.testing.assert_allclose(predict_mean(cut, data), expected, rtol=1e-12)
     split = cut.nodes.column >= 0
     assert (cut.nodes.weight[split] >= size).all()
     assert (cut.nodes.gain[~split] == 0).all()
@@ -142,11 +97,10 @@ def test_rows_end_where_nodes_are_small(problem, size):
 @COMMON
 def test_a_cut_at_one_row_changes_nothing(problem):
     data, gradient, weight, _ = problem
-    trees = small_forest(data, gradient, weight).trees
+    trees = forest(data, gradient, weight).trees
     same = cut_back(trees, 1)
     np.testing.assert_array_equal(same.start, trees.start)
-    for ours, theirs in zip(same.nodes, trees.nodes, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+    assert_same(same.nodes, trees.nodes)
 
 
 @given(problems(max_rows=60), st.integers(1, 3), st.integers(1, 60))
@@ -154,7 +108,7 @@ def test_a_cut_at_one_row_changes_nothing(problem):
 def test_one_walk_predicts_for_all_sizes(problem, n_threads, n_groups):
     data, gradient, weight, _ = problem
     sampling = Sampling(groups=np.arange(data.n_rows) % n_groups)
-    grown, sizes = small_forest(data, gradient, weight, sampling), [50, 9, 4, 1]
+    grown, sizes = forest(data, gradient, weight, sampling), [50, 9, 4, 1]
     grown = grown._replace(n_threads=n_threads)
     centre, truth = np.array([0.5]), gradient.astype(float)[:, np.newaxis]
     means = mean_errors_by_size(grown, sizes, truth, weight)

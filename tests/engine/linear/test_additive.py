@@ -10,6 +10,7 @@ import scipy.stats
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tree_data import binned
 
 from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, multinomial
 from treeselect.engine.columns import bin_columns, bin_edges
@@ -35,6 +36,11 @@ def data_of(seed, n=60, *, missing=True):
     columns = [known, (factor + 1).astype(np.uint8), few.astype(np.float64)]
     edges = [bin_edges(known), None, bin_edges(columns[2])]
     return bin_columns(columns, edges, [0, 4, 0], np.arange(3)), x
+
+
+def plain(data):
+    """Additive columns of rows that count once."""
+    return AdditiveColumns(data, np.ones(data.n_rows, dtype=np.int64))
 
 
 def without_row(x, penalty, truth, weight, row, ridge):
@@ -69,7 +75,7 @@ def test_ridge_predicts_rows_without_them(seed, copies):
 
 def test_ridge_without_terms_is_the_mean_of_the_others():
     data, x = data_of(3)
-    columns = AdditiveColumns(data, np.ones(len(x), dtype=np.int64))
+    columns = plain(data)
     truth = x[:, np.newaxis]
     mean = (x.sum() - x) / (len(x) - 1)
     assert ridge_outside(columns, [], truth)[:, 0] == pytest.approx(mean)
@@ -81,7 +87,7 @@ def test_folds_of_clusters_are_left_out_whole():
     folds = folds_of_clusters(clusters)
     assert len(np.unique(folds)) == 7
     assert (np.unique(folds, return_counts=True)[1] <= 9).all()
-    columns = AdditiveColumns(data, np.ones(len(x), dtype=np.int64))
+    columns = plain(data)
     truth = np.column_stack([x, x])
     changed = truth.copy()
     changed[clusters == 2] += 1.0  # the same ridge: a change of level has no other effect there
@@ -107,7 +113,7 @@ def test_basis_functions_have_mean_zero_and_hinges_no_slope():
 
 def test_rise_without_a_group_is_that_of_the_penalised_squares():
     data, x = data_of(6)
-    columns = AdditiveColumns(data, np.ones(len(x), dtype=np.int64))
+    columns = plain(data)
     truth = (x + 0.3 * np.random.default_rng(1).standard_normal(len(x)))[:, np.newaxis]
     above = truth - truth.mean()
     values, penalty, _ = columns.groups([0, 1])
@@ -198,19 +204,16 @@ def test_what_must_not_fall_stays_level():
     assert np.ptp(level[known]) < 0.1 * np.ptp(rising[known])
 
 
-def additive_columns(x):
+def columns_of(x):
     """Additive columns of some numbers, shape (n_rows, n_columns)."""
-    values = list(x.T)
-    edges = [bin_edges(column) for column in values]
-    data = bin_columns(values, edges, [0] * len(values), np.arange(len(values)))
-    return AdditiveColumns(data, np.ones(len(x), dtype=np.int64))
+    return AdditiveColumns(binned(x), np.ones(len(x), dtype=np.int64))
 
 
 def search_of(x, y, fixed=(), candidates=None, clusters=None):
     fixed = np.isin(np.arange(x.shape[1]), fixed)
     candidates = np.arange(x.shape[1]) if candidates is None else np.asarray(candidates)
     folds = None if clusters is None else folds_of_clusters(clusters)
-    return AdditiveSearch(additive_columns(x), y[:, np.newaxis], fixed, candidates, folds)
+    return AdditiveSearch(columns_of(x), y[:, np.newaxis], fixed, candidates, folds)
 
 
 def members(selected):
@@ -221,7 +224,7 @@ def test_the_error_is_that_of_generalised_cross_validation():
     rng = np.random.default_rng(0)
     x = rng.standard_normal((80, 3))
     y = x[:, 0] + rng.standard_normal(80)
-    columns = additive_columns(x)
+    columns = columns_of(x)
     values, penalty, _ = columns.groups([0, 2])
 
     def error(ridge):
@@ -300,14 +303,6 @@ def test_what_only_tells_clusters_apart_is_not_found():
     y = 0.3 * x[:, 0] + level[clusters] + 0.3 * rng.standard_normal(240)
     assert members(search_of(x, y).best_of_size(1)) == [3]
     assert members(search_of(x, y, clusters=clusters).best_of_size(1)) == [0]
-
-
-def columns_of(x):
-    columns = list(x.T)
-    data = bin_columns(
-        columns, [bin_edges(c) for c in columns], [0] * x.shape[1], np.arange(x.shape[1])
-    )
-    return AdditiveColumns(data, np.ones(len(x), dtype=np.int64))
 
 
 def outcome(x, y, inside=(), family=GAUSSIAN, **options):

@@ -34,7 +34,7 @@ def problem(seed, n_rows, n_columns, n_copies, n_free):
     return a.T @ a / n_rows, a.T @ (y - y.mean()) / n_rows, prices
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10_000), st.integers(5, 40), st.integers(2, 8), st.integers(0, 2),
     st.integers(0, 2),
@@ -51,7 +51,7 @@ def test_optimal_at_every_penalty(seed, n_rows, n_columns, n_copies, n_free):
         assert np.abs(excess[w > 1e-9]).max(initial=0.0) < 1e-7
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000))
 def test_it_is_its_naive_twin(seed):
     gram, linear, prices = problem(seed, 30, 5, 0, 1)
@@ -66,7 +66,7 @@ def test_it_is_its_naive_twin(seed):
     np.testing.assert_allclose(path.at(lam), twin[1:], atol=1e-7)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10_000), st.integers(2, 4), st.integers(2, 12))
 def test_coordinates_without_a_price_may_be_sums_of_each_other(seed, rank, n_free):
     """More trees of kept terms than those can tell apart."""

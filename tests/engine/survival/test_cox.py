@@ -163,27 +163,6 @@ def test_nobody_with_weight_has_an_event():
     assert none.negative_gradient(eta).tolist() == [1.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize("late", [False, True])
-def test_likelihood_score_and_hessian_are_those_of_statsmodels(late):
-    from statsmodels.duration.hazard_regression import PHReg
-
-    rng = np.random.default_rng(3)
-    y, _, _ = survival_rows(8, n=80, late=late, strata=3, weights="one")
-    x = rng.normal(size=(80, 3))
-    # Theirs are at risk at their entry, too, ours and R's after it; times are whole numbers.
-    entry = y[:, START] + (y[:, START] >= 0) * 0.5 if late else None
-    entry = None if entry is None else np.maximum(entry, 0.0)
-    model = PHReg(y[:, STOP], x, y[:, EVENT], strata=y[:, STRATUM], entry=entry, ties="efron")
-    rows = CoxRows(y, np.ones(80))
-    for beta in (np.zeros(3), np.array([0.7, -1.2, 0.3])):
-        eta = x @ beta
-        assert -rows.value(eta).sum() == pytest.approx(model.loglike(beta), rel=1e-8)
-        score = x.T @ rows.negative_gradient(eta)
-        np.testing.assert_allclose(score, model.score(beta), rtol=1e-8, atol=1e-8)
-        second = -x.T @ rows.curvature_times(eta, x)
-        np.testing.assert_allclose(second, model.hessian(beta), rtol=1e-8, atol=1e-8)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_cvxpy_is_told_the_same_loss(seed):
     import cvxpy

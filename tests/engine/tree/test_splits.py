@@ -29,7 +29,7 @@ from treeselect.engine.tree.target import (
 )
 from treeselect.engine.tree.workspace import Growth, Rule, scratch
 
-COMMON = settings(deadline=None, derandomize=True, max_examples=100)
+COMMON = settings(derandomize=True, max_examples=60)
 FREE = Bounds(False, 0, -np.inf, np.inf)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from tree_data import grow_target
+from tree_data import assert_same, binned, grow_forest, grow_target
 
 from treeselect.engine.columns import (
     MAX_BINS,
@@ -16,7 +16,7 @@ from treeselect.engine.columns import (
     bin_numbers,
     select_groups,
 )
-from treeselect.engine.forest.bagging import bagged_forest
+from treeselect.engine.forest.bagging import BOOTSTRAP
 from treeselect.engine.forest.boosting import Boosting, boost
 from treeselect.engine.forest.walk import mark_leaves, predict_mean
 from treeselect.engine.losses import SquaredLoss
@@ -90,8 +90,7 @@ def test_trees_are_those_of_scikit_learn(problem, depth):
 def test_a_wide_column_of_few_values_is_the_narrow_one(problem):
     """The same codes in two bytes grow the same tree, in every order and with kept histograms."""
     x, y = problem
-    edges = [bin_edges(column) for column in x.T]
-    narrow = bin_columns(list(x.T), edges, [0] * 4, np.arange(4))
+    narrow = binned(x)
     wide = narrow._replace(
         codes=np.where([[True], [False], [True], [False]], 0, narrow.codes).astype(np.uint8),
         wide=narrow.codes[[2, 0]].astype(np.uint16),
@@ -102,8 +101,7 @@ def test_a_wide_column_of_few_values_is_the_narrow_one(problem):
         for target in (mean_target(y), class_target(y > 0, 2)):
             growth = Growth(UNBOUNDED, 3, 99, 0.0, order=order, max_leaves=40)
             a, b = (grow_target(data, target, ones, growth) for data in (narrow, wide))
-            for one, other in zip(a, b, strict=True):
-                np.testing.assert_array_equal(one, other)
+            assert_same(a, b)
     leaves, others = np.zeros((2, len(y)), dtype=np.uint16)
     mark_leaves(trees_of(a), narrow, leaves)
     mark_leaves(trees_of(b), wide, others)
@@ -135,10 +133,8 @@ def test_exact_forests_predict_as_well_as_the_peer(problem):
     x, y = problem
     data, edges = exact(x[:1000])
     new = bin_columns(list(x[1000:].T), edges, [0] * 4, np.arange(4))
-    trees = bagged_forest(
-        data, mean_target(y[:1000]), np.ones(1000, dtype=np.int64), n_trees=100,
-        growth=Growth(UNBOUNDED, 1, 4, 0.0), seed=1, rank=np.arange(4),
-    ).trees  # fmt: skip
+    growth = Growth(UNBOUNDED, 1, 4, 0.0)
+    trees = grow_forest(data, mean_target(y[:1000]), None, growth, 100, BOOTSTRAP).trees
     peer = RandomForestRegressor(100, random_state=1).fit(x[:1000], y[:1000])
     ours = np.mean((y[1000:] - predict_mean(trees, new)[:, 0]) ** 2)
     assert ours == pytest.approx(np.mean((y[1000:] - peer.predict(x[1000:])) ** 2), rel=0.1)

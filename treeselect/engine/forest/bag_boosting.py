@@ -195,16 +195,10 @@ class BaggedTree:
 
 
 class BoostedBag(NamedTuple):
-    """Trees of growing depth, ready for the sparse-forest problem; trees without a split are left
-    out.
-
-    For each tree its leaves, of all rows, and their values (n_leaves, n_outputs), mean negative
-    gradients or, for losses that need the curvature, their steps; the gain of each group (n_trees,
-    n_groups), the depth it was grown to, its stage of the boosting, from 0, and the tree itself.
-    `improvements` tells by how much each stage, those that were not kept included, lowered the
-    out-of-bag loss; `converged` whether all stages did so before they had the most trees that they
-    may.
-    """
+    """Trees of growing depth, those without a split left out: the leaves of all rows, their values
+    (n_leaves, n_outputs), the gain of each group (n_trees, n_groups), depth and stage, from 0.
+    `improvements` tells by how much each stage, kept or not, lowered the out-of-bag loss;
+    `converged` whether none had the most trees that it may."""
 
     leaves: list[LeafArray]
     values: list[FloatArray]
@@ -239,14 +233,10 @@ _STALLED = 3
 
 
 class BagBoosting(NamedTuple):
-    """How the trees are grown, by one of the :data:`SCHEMES`.
-
-    A stage has `min_trees` to `max_trees`. A depth has converged when the last `tail` values of the
-    training loss lie in a tube as wide as `tolerance`, in units of the loss of the constant model
-    above that of a perfect fit. Depths, at most `max_depth`, stop growing when more than half of
-    the trees of a stage use more than `most_groups` groups. Leaves have `min_weight`;
-    `n_candidates` groups are tried at each node.
-    """
+    """How the trees are grown, by one of the :data:`SCHEMES`. A stage of `min_trees` to `max_trees`
+    has converged when the last `tail` values of the training loss lie in a tube as wide as
+    `tolerance`, in units of the loss of the constant model above that of a perfect fit. Depths grow
+    until more than half of the trees of a stage use more than `most_groups` groups."""
 
     tail: int
     tolerance: float

@@ -59,14 +59,9 @@ more than there is, and they can be stopped."""
 
 class Sampling(NamedTuple):
     """How the bag of a tree is drawn from the distinct rows of positive weight: a share of them, in
-    (0, 1], at least one, with replacement or without.
-
-    A row that is drawn takes all its copies along: copies of one row never stand on both sides of
-    the bag, which would make the out-of-bag error a training error. Of rows that belong together
-    (the number of each row's group is in `groups`) the same is true: whole groups are drawn in
-    their place. Where all rows are of one group they are drawn one by one, as there is no other to
-    hold out.
-    """
+    (0, 1], at least one. A row takes all its copies along, and where there are `groups` of rows
+    whole groups are drawn: what belongs together never stands on both sides of the bag, which would
+    make the out-of-bag error a training error."""
 
     replace: bool = True
     share: float = 1.0
@@ -78,12 +73,9 @@ ALL_ROWS = Sampling(replace=False)
 
 
 class Bags(NamedTuple):
-    """The bags of some trees, with the random stream of each.
-
-    `in_rows` are the distinct rows of positive weight, those of a group beside each other, the
-    groups in the order of their first rows; `start`, (n_groups + 1,), tells where the rows of each
-    group begin and is empty without groups.
-    """
+    """The bags of some trees, with the random stream of each. `in_rows` are the distinct rows of
+    positive weight, those of a group side by side; `start`, (n_groups + 1,), tells where each group
+    begins and is empty without groups."""
 
     in_rows: IntArray
     start: IntArray
@@ -204,12 +196,9 @@ def grow_trees_best_first(job, bags, opening, work, table, trees):
 def grow_bagged_trees(
     job: Job, bags: Bags, opening: Opening, work: Workspace, table: LeafTable, trees: Trees
 ) -> int:
-    """Grow one tree per bag until the room in `trees` may not suffice; returns how many.
-
-    The first tree begins at ``start[0]``; ``start[i + 1]`` receives the end of tree i. `opening` is
-    changed, if it stays, to the groups that the trees have used; a discount is taken either way.
-    Two kernels, as most calls need only one of them, which is half as much to compile.
-    """
+    """Grow one tree per bag, from ``start[0]`` on, until the room in `trees` may not suffice;
+    returns how many. If `opening` stays it is changed to the groups that they have used. Two
+    kernels, as most calls need only one, which is half as much to compile."""
     if job.growth.order == BEST_FIRST:
         return int(grow_trees_best_first(job, bags, opening, work, table, trees))
     return int(grow_trees_in_order(job, bags, opening, work, trees))
@@ -230,14 +219,10 @@ def bagged_forest(
     shared: bool = False,
     n_threads: int = 1,
 ) -> Forest:
-    """Forest of trees grown on bags of the distinct rows; `weight` counts copies of each.
-
-    Tree i has a stream of its own. `rank` tells which of two groups wins a tie. With `shared` a
-    group that a tree has opened is free for the trees after it, which then grow one after the
-    other, and `is_open`, the groups that are free from the start, is changed; otherwise for that
-    tree only. Threads have no influence on the answer. Raises a DataError for arrays of another
-    type, length or order, and for values that can't be.
-    """
+    """Forest of trees, each with a stream of its own, grown on bags of the distinct rows. `rank`
+    tells which of two groups wins a tie. With `shared` trees grow one after the other, a group that
+    one has opened is free for those after it, and `is_open` is changed. A DataError for arrays of
+    another type, length or order, and for values that can't be."""
     is_open = np.zeros(data.n_groups, dtype=np.bool_) if is_open is None else is_open
     penalty = no_penalty(len(data.codes)) if penalty is None else penalty
     check_data(data)

@@ -41,14 +41,10 @@ from treeselect.errors import DataError
 
 
 class Reweighted(NamedTuple):
-    """What one round of SAMME gives: the classifier's weight in the vote, ``log((1 - error) /
-    error) + log(K - 1)``; the weights of the next round, which sum to 1, those of the first again
-    where the error was 0 or at least that of guessing; and the weighted share of the rows that are
-    classified wrongly.
-
-    The vote is 0 if it is no better than guessing, ``log(K - 1)`` plus that of half a row if it
-    makes no error.
-    """
+    """What one round of SAMME gives: the classifier's vote, ``log((1 - error) / error) + log(K -
+    1)``, 0 if it is no better than guessing and as of half a row if it makes no error; the weights
+    of the next round, which sum to 1, in both cases those of the first again; and the weighted
+    share of wrong rows."""
 
     vote: float
     weight: FloatArray
@@ -132,19 +128,16 @@ def boost(
     n_threads: int = 1,
     after_round: Callable[[int, FloatArray, Sequence[Trees]], bool] | None = None,
 ) -> BoostedTrees:
-    """Gradient boosting with Newton steps; for squared loss these are mean residuals.
-
-    Friedman (2001), Algorithm 1, with the second-order trees of Friedman, Hastie and Tibshirani
-    (2000). The used-set is that of the whole ensemble. With several linear predictors (classes)
-    each round grows a tree for each of them, one after the other on gradients taken before the
-    round.
+    """Gradient boosting with Newton steps; for squared loss these are mean residuals: Friedman
+    (2001), Algorithm 1, with the second-order trees of Friedman, Hastie and Tibshirani (2000). With
+    several linear predictors (classes) each round grows a tree for each on gradients taken before
+    the round.
 
     Whole weights count copies of rows, real ones weight them. `base`, which broadcasts to the
-    linear predictor, is where it begins, the offset included. `is_open`, the groups that are free
-    from the start, is changed: groups that trees have used are open. `after_round` is called with
-    the number of rounds, the linear predictor and the trees of the round; boosting ends if it is
-    True. Threads share each tree and have no influence on the answer. Raises a DataError for arrays
-    of another type, length or order, and for values that can't be.
+    linear predictor, is where it begins. `is_open`, the groups that are free, is changed.
+    `after_round` is called with the number of rounds, the linear predictor and the trees of the
+    round; boosting ends if it is True. A DataError for arrays of another type, length or order, and
+    values that can't be.
     """
     penalty = penalty or no_penalty(len(data.codes))
     is_open = np.zeros(data.n_groups, dtype=np.bool_) if is_open is None else is_open

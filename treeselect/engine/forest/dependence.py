@@ -20,13 +20,10 @@ _ROWS_AT_ONCE = 2**16
 
 
 class Dependence(NamedTuple):
-    """Partial dependence of a model on one group or on two.
-
-    `points`, (n_points, n_columns), are codes of the groups' columns; for two groups all pairs, the
-    first group's slowest, `sizes` being the points of each. `share` is the share of the rows'
-    weight at a point, or in its cell of a thinned grid; `place` the point of each row with weight;
-    `mean`, (n_points, n_outputs), the weighted mean prediction.
-    """
+    """Partial dependence on one group or on two: `points`, (n_points, n_columns), are codes of
+    their columns, for two groups all pairs, the first group's slowest; `sizes` the points of each;
+    `share` that of the rows' weight at a point, or in its cell; `place` the point of each row with
+    weight; `mean`, (n_points, n_outputs), the weighted mean prediction."""
 
     columns: IntArray
     points: UInt16Array
@@ -45,15 +42,11 @@ def partial_dependence(
     max_points: int = 50,
     along: Sequence[FloatArray | None] | None = None,
 ) -> Dependence:
-    """Partial dependence on one or two groups.
-
-    `predict` is from data to predictions of shape (n_rows, n_outputs), averaged over the rows by
-    `weight`. Of a grid with more than `max_points` for a group, at least 2, the first and the last
-    point stay, and those between are put into cells of about the same weight, for which their
-    weighted medians stand. `along` has for each group a number, (n_rows,), that its codes are a
-    function of, or None: its points are then the codes at the values of that number, in their
-    order, missing ones first, as the codes of a spline's columns have no order of their own.
-    """
+    """Partial dependence on one or two groups. Of a grid with more than `max_points` for a group
+    the first and the last point stay, and those between are put into cells of about the same
+    weight, for which their weighted medians stand. `along` has for each group a number that its
+    codes are a function of, or None: its points are then in the order of that number, missing ones
+    first, as the codes of a spline's columns have no order of their own."""
     numbers: Sequence[FloatArray | None] = along or [None] * len(groups)
     grids = [
         grid_of(data, weight, group, max_points, number)

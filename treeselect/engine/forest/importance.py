@@ -63,13 +63,10 @@ class Shuffling(NamedTuple):
 
 
 def permutation_importance(forest: Forest) -> Importance:
-    """Increase of a tree's loss when a group is permuted among its out-of-bag rows.
-
-    Breiman (2001), section 10, with the squared error: of the mean, or of the shares of classes
-    (Brier's score). All columns of a group are permuted together. A group that a tree does not use
-    has importance 0 there. Rows are permuted one by one, also where bags hold whole groups of rows:
-    on average over the permutations a row gets the values of all rows outside the bag.
-    """
+    """Increase of a tree's squared error when all columns of a group are permuted among its
+    out-of-bag rows (Breiman 2001, section 10), 0 if it does not use the group. Rows are permuted
+    one by one, also where bags hold whole groups of rows: on average a row gets the values of all
+    rows outside the bag."""
     (nodes, start), data, truth = forest.trees, forest.data, _truth(forest)
     n_trees = forest.trees.n_trees
     permuting = tree_seeds(stream_seed(forest.seed, "permute"), n_trees)
@@ -90,13 +87,10 @@ def permutation_importance(forest: Forest) -> Importance:
 
 
 def out_of_bag_gains(forest: Forest) -> Importance:
-    """Mean decrease of impurity, debiased: MDI-oob of Li, Wang, Basu, Kumbier and Yu (2019).
-
-    A row's way through a tree changes its prediction at each split; the change times the row's
-    response is summed by group (responses centred by the tree's root). Over the rows of the bag
-    that is the decrease of impurity itself; over the others, as here, it is about 0 for a group
-    that carries no signal, and can be negative.
-    """
+    """Mean decrease of impurity, debiased: MDI-oob of Li, Wang, Basu, Kumbier and Yu (2019). A
+    split changes the prediction of the rows that pass it; the change times the response, centred by
+    the tree's root, is summed by group. Over the rows of the bag that is the decrease of impurity
+    itself; over the others it is about 0 without a signal, and can be negative."""
     (nodes, start), data, truth = forest.trees, forest.data, _truth(forest)
     packed = packed_for_walks(forest.trees, data)
     most = int(np.diff(start).max(initial=0))

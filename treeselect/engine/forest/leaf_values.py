@@ -39,13 +39,9 @@ def with_leaf_fits(
     weight: WeightArray,
 ) -> Trees:
     """The same trees, each leaf with the value that minimises the loss of its rows beside their
-    base, in the bag or not, plus half its square times the mean curvature at the base, as of one
-    more row that speaks for 0.
-
-    Newton steps from 0; one that leaves the interval in which the minimum is known to lie, at first
-    -30 to 30, is replaced by a bisection: beside a rare event the curvature is next to nothing.
-    Under monotone constraints the values are then put in order.
-    """
+    base, in the bag or not, and of one more row of mean curvature that speaks for 0; then in the
+    order of the constraints. Newton steps; one that leaves the interval in which the minimum must
+    lie is replaced by a bisection: beside a rare event the curvature is next to nothing."""
     rows = np.flatnonzero(weight)
     y, base, weight = y[rows], base[rows], weight[rows].astype(np.float64)
     of_rows = loss.of(y, weight)
@@ -79,13 +75,9 @@ def mean_curvature(curvature: FloatArray, weight: FloatArray) -> float:
 
 
 def in_order_of(trees: Trees, monotone: Int8Array) -> Trees:
-    """The same trees of one output, the values of their leaves moved so that each obeys the
-    constraints.
-
-    Trees that obey them already keep their values. Elsewhere the leaves on both sides of a split on
-    a constrained column are bounded by a value between the means of the two sides, or by the mean
-    of both if these are in the wrong order.
-    """
+    """The same trees of one output, the values of their leaves moved where one does not obey the
+    constraints: leaves on both sides of a split on a constrained column are bounded by a value
+    between the means of the sides, or by the mean of both if these are in the wrong order."""
     if not len(monotone):
         return trees
     value = trees.nodes.value.copy()
@@ -154,12 +146,9 @@ class HazardTrees(NamedTuple):
 def hazard_trees(
     forest: Forest, weight: WeightArray, observed: FloatArray, expected: FloatArray
 ) -> HazardTrees:
-    """The same trees, each leaf with ``log((O + m) / (E + m))``: O events of the rows in the bag, E
-    expected ones, and one more row that had as many as the mean m of the expected ones.
-
-    LeBlanc and Crowley (1992), with the hazard of the constant model. Under monotone constraints
-    the values are then put in order.
-    """
+    """The same trees, each leaf with ``log((O + m) / (E + m))``, of the events O and those expected
+    E of the rows in the bag and of one more row with the mean m of the expected ones (LeBlanc and
+    Crowley 1992); then in the order of the constraints."""
     trees, data, bags = forest.trees, forest.data, forest.bags
     mass = weight * (1.0 if are_copies(weight) else 1 / weight[weight > 0].mean())
     mean = float(np.average(expected, weights=weight))
@@ -210,14 +199,10 @@ def leaf_quantiles(
     new: BinnedData,
     shares: FloatArray,
 ) -> FloatArray:
-    """Quantiles, of rising shares strictly between 0 and 1, of the response of the rows that share
-    leaves with each new row, shape (n_new_rows, n_shares).
-
-    In each tree, a row weighs ``w_i / sum w_j`` over the rows j of the leaf, and the mean over the
-    trees is its weight for the new row: Meinshausen (2006), equations 4 and 5. All rows with weight
-    take part, in the bag or not. A quantile is the least response at which the weights add up to
-    its share.
-    """
+    """Quantiles, of rising shares, of the response of the rows that share leaves with each new row,
+    (n_new_rows, n_shares): Meinshausen (2006), equations 4 and 5. In each tree a row weighs ``w_i /
+    sum w_j`` over the rows j of the leaf, in the bag or not; a quantile is the least response at
+    which the mean weights add up to its share."""
     order = np.argsort(y, kind="stable")
     order = order[weight[order] > 0]
     mass = weight[order].astype(np.float64)
@@ -239,11 +224,8 @@ def leaf_quantiles(
 
 @kernel
 def write_quantiles(start, leaves, begin, members, mass, y, shares, weight, found):
-    """Write the quantiles of each new row; responses rise, `weight` is working memory.
-
-    The members of a leaf stand in their tree's row of `members` from ``begin`` of its node to that
-    of the next one.
-    """
+    """Write the quantiles of each new row; responses rise. The members of a leaf stand in their
+    tree's row of `members` from ``begin`` of its node to that of the next one."""
     n_trees, n_rows = members.shape
     for i in range(found.shape[0]):
         for r in range(n_rows):

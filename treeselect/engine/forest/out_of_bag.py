@@ -86,12 +86,9 @@ _AT_ONCE = 2048
 
 
 class OutsideSums(NamedTuple):
-    """Sums of the out-of-bag predictions of each row, for each of some sizes.
-
-    Over the trees, of which a row has `n_trees`, of what is above the centre, (n_outputs,), any
-    value near the mean: `total`, (n_rows, n_sizes, n_outputs); of its squares, over the outputs,
-    too: `square`, (n_rows, n_sizes). Squares are small around the centre, and exact.
-    """
+    """Sums of the out-of-bag predictions of each row, above a `centre` near their mean, over its
+    `n_trees`, for each of some sizes: `total`, (n_rows, n_sizes, n_outputs), and `square`, (n_rows,
+    n_sizes), of their squares over the outputs."""
 
     total: FloatArray
     square: FloatArray
@@ -108,12 +105,9 @@ class OutsideSums(NamedTuple):
 
     def errors(self, truth: FloatArray) -> FloatArray:
         """Squared errors that a forest of infinitely many such trees would have, shape (n_rows,
-        n_sizes); NaN where fewer than two trees have not seen the row.
-
-        A mean of T trees has, beside the error of infinitely many, the variance of a tree by T,
-        which is estimated from how far the trees differ and taken off. The error of a row is then
-        the mean product of the errors of two different trees, and may be below 0.
-        """
+        n_sizes); NaN where fewer than two trees have not seen the row. The variance of a tree, by
+        how far trees differ, divided by their number is taken off: a row's error is then the mean
+        product of the errors of two trees, and may be below 0."""
         several = self.n_trees > 1
         n = np.where(several, self.n_trees, 2)[:, np.newaxis]
         left = (truth - self.centre)[:, np.newaxis] - self.total / n[:, np.newaxis]
@@ -152,10 +146,7 @@ def mean_errors_by_size(
 ) -> FloatArray:
     """Mean, by the weights of rows, of the errors (``OutsideSums.errors``) of a forest, cut back to
     each of some sizes, which fall; shape (n_sizes,), NaN if no row is out of bag for two trees.
-
-    Rows are reckoned with some thousands at a time: sums of all rows for all sizes would take
-    hundreds of bytes a row.
-    """
+    Some thousand rows at a time: sums of all for all sizes would take hundreds of bytes a row."""
     trees, data, bags = forest.trees, forest.data, forest.bags
     least = np.asarray(sizes, dtype=np.int64)
     assert (np.diff(least) < 0).all(), "sizes fall"

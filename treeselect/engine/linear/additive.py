@@ -68,13 +68,10 @@ class Basis(NamedTuple):
 
 
 def basis_of(data: BinnedData, group: int, weight: FloatArray) -> Basis:
-    """Basis functions of the columns of a group; rows of weight 0 are ignored.
-
-    A number has the normal scores of its ranks, clipped at 2.5, an indicator of missing values, and
-    hinges of the scores at up to five quantiles, orthogonal to the scores; where predictions must
-    be monotone, no hinges. A factor has an indicator of each of the 50 most frequent levels,
-    missing included.
-    """
+    """Basis functions of the columns of a group; rows of weight 0 are ignored. A number has the
+    normal scores of its ranks, clipped, an indicator of missing values, and hinges of the scores at
+    up to five quantiles, none where predictions must be monotone; a factor an indicator of each of
+    the 50 most frequent levels, missing included."""
     columns, tables, penalties, directions = [], [], [], []
     for j in range(int(data.group_start[group]), int(data.group_start[group + 1])):
         n_codes = int(max(data.n_codes[j], OTHER + 1 if data.is_factor[j] else 0))
@@ -185,12 +182,9 @@ class AdditiveColumns:
 class AdditiveFit:
     """A penalised additive generalised linear model: coefficients (n_functions, n_outputs),
     constants, 0 where the loss has none, and the linear predictor (n_rows, n_outputs), base
-    included.
-
-    `outside` is the same for rows that the model was not fitted to: one Newton step without the
-    row, or the fold, from the fit (approximate leave-one-out; Beirami et al. 2017); `error` its
-    mean loss, and `effects_outside`, (n_groups, n_rows, n_outputs), the part of each group in it.
-    """
+    included. `outside` is the same without the row, or its fold, by one Newton step (approximate
+    leave-one-out; Beirami et al. 2017), `error` its mean loss, and `effects_outside`, (n_groups,
+    n_rows, n_outputs), each group's part in it."""
 
     coef: FloatArray
     constant: FloatArray

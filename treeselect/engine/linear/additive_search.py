@@ -22,12 +22,8 @@ def ridge_outside(
     folds: IntArray | None = None,
 ) -> FloatArray:
     """Predictions of an additive ridge regression for rows that it was not fitted to, (n_rows,
-    n_outputs).
-
-    Each row is left out, one copy of it, or each fold of whole clusters. The penalty of
-    :data:`RIDGES` is the one of least generalised cross-validation error (Golub, Heath and Wahba
-    1979); the constant is not penalised.
-    """
+    n_outputs): without one copy of each, or its fold of whole clusters. The penalty is that of
+    least generalised cross-validation error (Golub, Heath and Wahba 1979)."""
     return _fit(columns, groups, truth, folds).outside()
 
 
@@ -155,14 +151,11 @@ _LOWER = 1e-4
 
 
 class AdditiveSearch:
-    """The sets of each size that an additive ridge regression fits best.
-
-    Each set starts as the smaller one with the group that lowers the error most; the groups of
-    `start` stay, earlier `candidates` win ties. One group is then exchanged for another as long as
-    the error falls (splicing; Zhu et al. 2020). The error is that of generalised cross-validation,
-    with each effective parameter counted three times; or, with folds of clusters, that of rows left
-    out.
-    """
+    """The sets of each size that an additive ridge regression fits best. Each starts as the smaller
+    one with the group that lowers the error most; the groups of `start` stay, earlier `candidates`
+    win ties. One group is then exchanged for another as long as the error falls (splicing; Zhu et
+    al. 2020): that of generalised cross-validation with each effective parameter counted three
+    times, or that of folds left out."""
 
     def __init__(
         self,

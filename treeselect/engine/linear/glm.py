@@ -54,13 +54,10 @@ _CELLS = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class GlmFit:
-    """A fit of the groups that are in.
-
-    `basis`, (n_rows, rank), are orthonormal columns times the roots of the weights, the constant
-    first (0 where the loss has none), `coef`, (rank, n_free), their coefficients, aliased ones not
-    counted. `misfit` is -2 log-likelihood, less that of a perfect fit where there is one; for the
-    squared error ``n log(RSS / n)``; not below that at which all is explained.
-    """
+    """A fit of some groups: orthonormal columns times the roots of the weights, (n_rows, rank), the
+    constant first, and their coefficients, (rank, n_free), aliased ones not counted. `misfit` is -2
+    log-likelihood, less that of a perfect fit where there is one; for the squared error ``n log(RSS
+    / n)``; not below that at which all is explained."""
 
     groups: BoolArray
     basis: FloatArray

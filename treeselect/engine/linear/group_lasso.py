@@ -39,12 +39,9 @@ class LinearFit:
 
 @dataclass(frozen=True, slots=True)
 class GroupLasso:
-    """A group-lasso problem at any penalty.
-
-    Columns ``start[g]`` to ``start[g + 1] - 1`` are those of group g; there may be none. Of each
-    group of equal groups the first takes all. Prices are at least 0; what costs nothing is always
-    in. Shares, the weights of rows, sum to 1.
-    """
+    """A group-lasso problem at any penalty, of columns ``start[g]`` to ``start[g + 1] - 1`` of each
+    group g, shares of rows that sum to 1, and prices: what costs nothing is always in. Of equal
+    groups the first takes all."""
 
     x: FloatArray | Columns
     start: IntArray
@@ -264,11 +261,9 @@ def minimise_model(
     tolerance: float,
 ) -> FloatArray:
     """Minimise ``slope (b - theta) + (b - theta) hessian (b - theta) / 2 + sum price |b_g|``, until
-    no coefficient changes by more than the tolerance in a sweep.
-
-    What is free is minimised together, as a function of the rest: it may be nearly collinear, as
-    the intercepts of rare classes are with factors.
-    """
+    no coefficient changes by more than the tolerance in a sweep. What is free is minimised
+    together, as a function of the rest: it may be nearly collinear, as the intercepts of rare
+    classes are with factors."""
     sizes = np.diff(start)
     is_free = np.repeat(price == 0, sizes)
     free, rest = np.flatnonzero(is_free), np.flatnonzero(~is_free)
@@ -374,12 +369,9 @@ def is_out(theta, a, b):
 
 @inner
 def length_of_group(turned, values, a, b, price):
-    """Norm r of the coefficients at the minimum, from the pull along the principal axes.
-
-    The root of ``sum_i (turned_i / (values_i r + price))**2 = 1``, where the left side is above 1
-    at r = 0. The reciprocal of its root is concave in r, so that Newton's steps rise to where it
-    is 1 and never go beyond.
-    """
+    """Norm r of the coefficients at the minimum, from the pull along the principal axes: the root
+    of ``sum_i (turned_i / (values_i r + price))**2 = 1``. The reciprocal of the root of the left
+    side is concave in r, so that Newton's steps rise to it and never go beyond."""
     r = 0.0
     for _ in range(100):
         square = 0.0
@@ -436,14 +428,10 @@ def minimise_group(model, slope, theta, g, place):
 
 @kernel
 def descend(model, slope, theta, tolerance):
-    """Go through the groups, minimising each, until a sweep changes next to nothing; tells whether
-    it came to that.
-
-    A group without coefficients gets some only when those with coefficients have come to rest (or
-    in the last sweep), one at a time: of copies, whatever stands between them, the second has then
-    nothing left to explain.
-    `theta` is changed, and `slope` kept the model's gradient there.
-    """
+    """Minimise group after group until a sweep changes next to nothing; tells whether it came to
+    that. A group without coefficients gets some only when those with coefficients have come to
+    rest, one at a time: the second of two copies has then nothing left to explain. `theta` is
+    changed, and `slope` kept the gradient there."""
     start, price = model.start, model.price
     n_groups = price.shape[0]
     for sweep in range(_SWEEPS):

@@ -38,12 +38,9 @@ _BLOCK = 8192
 
 
 class TreeColumns:
-    """Columns of A for some rows of the data.
-
-    `leaves` has the leaf of each row for each tree, `values` those of its leaves, shape (n_leaves,)
-    or (n_leaves, n_outputs). With several outputs a column has ``n_rows * n_outputs`` entries,
-    those of a row side by side.
-    """
+    """Columns of A for some rows of the data, from the leaf of each row for each tree and the
+    values of the leaves, (n_leaves,) or (n_leaves, n_outputs). With several outputs a column has
+    ``n_rows * n_outputs`` entries, those of a row side by side."""
 
     def __init__(
         self,
@@ -285,13 +282,10 @@ class WeightedTrees(NamedTuple):
 
 
 class SparseForest:
-    """The problem for given trees, rows and prices of at least 0.
-
-    ``is_exact`` tells whether :meth:`penalties` meet every set of trees that the path has. Weights
-    of rows, above 0, are copies or real; `base` is F0, the linear predictor of the constant model,
-    the offset included; `tolerance` the largest violation of the optimality conditions, relative to
-    that of the empty forest.
-    """
+    """The problem for given trees, rows and prices. ``is_exact`` tells whether :meth:`penalties`
+    meet every set of trees that the path has; `base` is F0, the linear predictor of the constant
+    model; `tolerance` the largest violation of the optimality conditions, relative to that of the
+    empty forest."""
 
     is_exact = False
 
@@ -524,11 +518,8 @@ def coordinate_descent(
     tolerance: float,
 ) -> None:
     """Minimise ``x'Hx / 2 - (linear - price)'x``; the first `n_free` are free, the others at least
-    0; x is changed.
-
-    Sweeps over all coordinates alternate with sweeps over the positive ones until the gradient's
-    violation of optimality is at most `tolerance`.
-    """
+    0; x is changed. Sweeps over all coordinates alternate with sweeps over the positive ones until
+    the gradient's violation of optimality is at most `tolerance`."""
     descend(hessian, linear - price - hessian @ x, x, n_free, tolerance)
 
 

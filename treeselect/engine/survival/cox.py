@@ -155,14 +155,10 @@ def risk_levels(
 
 
 class CoxRows(RowLoss):
-    """Minus the log partial likelihood of some rows, as a sum over the rows.
-
-    Figures are those of one unit of weight: the sum of ``weight * value`` is minus the log partial
-    likelihood, of which ``-weight * negative_gradient`` is the derivative. Rows of weight 0 are in
-    no risk set and have figures by the same formulas: they are events without a part in the ties.
+    """Minus the log partial likelihood of some rows, as a sum over the rows: figures are those of
+    one unit of weight. Rows of weight 0 are in no risk set and have figures by the same formulas.
     The relative risks of a stratum may differ by a factor of exp(600); beyond that the lowest count
-    as that much below the highest.
-    """
+    as that much below the highest."""
 
     def __init__(self, y: FloatArray, weight: WeightArray) -> None:
         self.y = y
@@ -233,13 +229,10 @@ class CoxRows(RowLoss):
         return found
 
     def score_residuals(self, eta: FloatArray, columns: FloatArray) -> FloatArray:
-        """What each row adds to the score of coefficients of columns, both of shape
-        (n_rows, n_columns): at the time of its event the difference from the mean of those at risk,
-        less what is expected of such differences while it is at risk itself.
-
-        Those of one unit of weight; weighted they add up to the columns times the negative
-        gradients (``resid(type="score")`` of R's ``coxph``).
-        """
+        """What each row adds to the score of coefficients of columns, both of shape (n_rows,
+        n_columns), for one unit of weight: at its event the difference from the mean of those at
+        risk, less what is expected of such differences while it is at risk itself
+        (``resid(type="score")`` of R's ``coxph``)."""
         found = -self.curvature_times(eta, columns)
         risk = np.exp(self._level(eta))
         rest, tied = self._risk_sums(risk)
@@ -256,11 +249,8 @@ class CoxRows(RowLoss):
         return self._expected(risk, self._parts(*self._risk_sums(risk)))
 
     def least(self) -> FloatArray:
-        """Least loss of each row at any linear predictors, shape (n_rows,).
-
-        Not 0 where events tie, or weights are not 1: who dies at one time cannot be certain to do
-        so all at once.
-        """
+        """Least loss of each row at any linear predictors: not 0 where events tie, or weights are
+        not 1, as who dies at one time cannot be certain to do so all at once."""
         n_tied = np.maximum(self._n_tied, 1)
         with np.errstate(divide="ignore"):
             of_time = np.log(self._mean) + scipy.special.gammaln(n_tied + 1.0) / n_tied
@@ -321,12 +311,9 @@ class CoxLoss(Loss):
         return Apart(PoissonLoss(), np.ascontiguousarray(y[:, EVENT]), expected)
 
     def exact_step(self, step: FloatArray) -> FloatArray:
-        """The Newton step is about the relative excess of the events over those expected; the
-        logarithm of their ratio is wanted.
-
-        A row that is a large part of its risk sets has less curvature than events expected, so that
-        steps can be below -1.
-        """
+        """The logarithm of the ratio of events and those expected, of which the Newton step is
+        about the relative excess. A row that is a large part of its risk sets has less curvature
+        than events expected, so that steps can be below -1."""
         return np.asarray(np.log1p(np.maximum(step, _LEAST_STEP)))
 
     def constant(

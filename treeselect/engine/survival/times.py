@@ -28,12 +28,8 @@ def as_times(
     stratum: AnyArray | None = None,
 ) -> FloatArray:
     """Times, events and strata as one array, (n_rows, 4); times that only rounding tells apart are
-    equal.
-
-    `stop` is the time of the event, or until which there was none, at least 0; rows are under
-    observation after `start`, below it, -1 for the beginning, which is the default. Strata are
-    whole numbers from 0 on, one by default.
-    """
+    equal. `stop` is the time of the event, or until which there was none, at least 0; rows are
+    under observation after `start`, below it, -1 (the default) for the beginning."""
     n_rows = len(stop)
     y = np.empty((n_rows, 4))
     y[:, EVENT] = event
@@ -176,15 +172,11 @@ def sums_at(place: IntArray, mass: FloatArray, n_times: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class Spans:
-    """The stretch of times, `first` to `last`, at which each row is at risk, if it is at any.
-
-    Rows that were under observation from the beginning need running sums only (`n_levels` is 0).
-    Where rows enter late, the difference of two of these would lose all digits of a risk set that
-    is small beside those before it. Here sums have positive parts only: a long stretch is cut where
-    the highest bit of its two ends differs (its `level`), which makes it the end of one block and
-    the beginning of the next, both of a power of 2 times, and running sums within blocks of that
-    size do the rest. `begin`, shape (n_strata + 1,), tells where the times of each stratum begin.
-    """
+    """The stretch of times, `first` to `last`, at which each row is at risk. Rows that were under
+    observation from the beginning need running sums only (`n_levels` is 0). Where rows enter late,
+    a difference of these would lose all digits of a small risk set: a long stretch is cut where the
+    highest bit of its ends differs (its `level`), which makes it the end of one block and the
+    beginning of the next, and running sums within blocks do the rest."""
 
     first: IntArray
     last: IntArray

@@ -189,12 +189,9 @@ def add_cells_of_vectors(cells, moments, n_outputs, histogram):
 
 @inlined
 def list_codes(codes, rows, touched, present, cells):
-    """List the codes that rows have, in order, after code 0, which is always listed; returns how
-    many they are.
-
-    `present`, (257,) at least, receives the codes, `cells` that of each row; `touched`, uint64 (4,)
-    at least, is zero before and after.
-    """
+    """List the codes that rows have, in order, after code 0, which is always listed, in `present`,
+    and that of each row in `cells`; returns how many they are. `touched` is zero before and
+    after."""
     for r in range(rows.shape[0]):
         code = np.uint64(codes[rows[r]])
         cells[r] = code

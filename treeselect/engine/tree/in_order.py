@@ -189,15 +189,11 @@ def gain_ceiling(ground, work, node, n_candidates, begin, end):
 
 @inlined
 def find_split(ground, opening, work, n_open, n_ranked, number, begin, end):
-    """Best split of the node of some number among its candidate groups.
-
-    `n_ranked` is the number of open groups that stand first in ``work.ranked``, -1 if it is not in
-    use. With it all groups are tried in the order in which they win ties, until a split is the best
-    that there can be: in a node of few rows soon one of many columns divides them so.
-
-    Returns (column, code, missing_left, unpenalised gain); column -1 if no split is worth more
-    than ``growth.min_gain``.
-    """
+    """Best split of a node among its candidate groups: (column, code, missing_left, unpenalised
+    gain), column -1 if none is worth more than ``growth.min_gain``. With `n_ranked`, the number of
+    open groups first in ``work.ranked``, not -1, all groups are tried in the order in which they
+    win ties, until a split is the best that there can be: in a node of few rows soon one of many
+    columns divides them so."""
     data, pack, growth = ground.data, ground.pack, ground.growth
     total, prices = work.total, opening.prices
     base = own_term(pack, total, prices.level) if prices.uncentred else 0.0
@@ -289,12 +285,9 @@ def push(waiting, at, node, begin, end, depth):
 
 @inner
 def grow_in_order(ground, opening, work, nodes):
-    """Grow one tree on the packed rows of the workspace, in another order than ``BEST_FIRST``;
-    returns its number of nodes.
-
-    `nodes` must have room for ``2 * n_in - 1``. Groups that the tree splits on are open afterwards,
-    unless they open late.
-    """
+    """Grow one tree on the packed rows of the workspace, in another order than ``BEST_FIRST``, into
+    room for ``2 * n_in - 1`` nodes; returns their number. Groups that it splits on are open
+    afterwards, unless they open late."""
     data, pack, growth = ground.data, ground.pack, ground.growth
     n_open = start_order(work, opening.is_open, growth.all_open)
     n_ranked = -1

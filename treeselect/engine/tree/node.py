@@ -167,11 +167,8 @@ def partition_node(data, column, code, missing_left, work, begin, end):
 @inlined
 def partition(codes, asked, rows, spare, begin, end):
     """Order ``rows[begin:end]`` in place, left rows first; returns where the right side begins.
-
-    Each side keeps its order, which is that in memory, as far as it can be had for nothing: where
-    hardly any row goes to one side, as with a level against the rest, only these are moved. No
-    answer depends on the order, since sums are exact.
-    """
+    Each side keeps its order, that in memory, unless hardly any row goes to one side: then only
+    these are moved. No answer depends on the order, since sums are exact."""
     # One comparison for all: left are the codes `low` to `low + span`.
     low = np.uint8(asked.code if asked.is_factor else (0 if asked.missing_left else 1))
     span = np.uint8(asked.code - low)

@@ -28,14 +28,10 @@ LEAF = -1
 
 
 class Nodes(NamedTuple):
-    """Nodes of one or more trees, as parallel arrays of shape (n_nodes,).
-
-    Children stand side by side: the right child of a node is ``left + 1``. Numbers of nodes are
-    relative to the tree's first node. A leaf has column -1, left 0 and gain 0; the others a split
-    (see ``node.goes_left``) and its unpenalised gain. `value`, (n_nodes, n_outputs), is the
-    weighted mean of the target, a Newton step, or shares of classes; `weight` the rows, counting
-    copies.
-    """
+    """Nodes of one or more trees, as parallel arrays of shape (n_nodes,), numbered from their
+    tree's first node. The right child of a node is ``left + 1``. A leaf has column -1, left 0 and
+    gain 0; the others a split (see ``node.goes_left``) and its unpenalised gain. `value` is
+    (n_nodes, n_outputs); `weight` counts copies."""
 
     column: Int32Array
     code: UInt16Array

@@ -23,13 +23,10 @@ _ONE = np.uint64(1)
 
 
 class NodeSums(NamedTuple):
-    """The sums of a node, which those of the sides of its splits are held against.
-
-    `pairs` tells whether a cell has the curvature behind the moment, `shift` counts the low bits of
-    a moment that hold the weight; `weight` counts rows, `gradient` is ``G`` and `size` is ``A``, in
-    packed units. Splits that score less than `least` are of no use, as another column has a better
-    one, and may be passed over.
-    """
+    """The sums of a node, in packed units: `weight` counts rows, `gradient` is ``G`` and `size` is
+    ``A``; `pairs` tells whether a cell has the curvature behind the moment, `shift` counts the low
+    bits of a moment that hold the weight. Splits that score less than `least` may be passed
+    over."""
 
     pairs: bool
     shift: int
@@ -205,15 +202,11 @@ def best_candidate(n, node, scratch):
 
 @inner
 def best_dense_split(cells, n_codes, is_factor, node, rule, scratch):
-    """Best split of a column by its whole histogram: (score, code, missing_left).
-
-    A factor is split "level c against the rest", missing being a level and code 255 none; a number
-    "at most c against above c" with missing rows on either side. The score is the worth times the
-    node's ``A``, 0 if there is none. Rows of a number with ``1 <= code of the row <= code`` go
-    left, halfway between the neighbouring codes of the node; 0: only the missing rows; of a factor
-    those of the level; -1 if there is no split. Missing rows, where there are none, go with the
-    heavier side.
-    """
+    """Best split of a column by its whole histogram: (score, code, missing_left). A factor is split
+    "level c against the rest", missing being a level and code 255 none; a number "at most c against
+    above c", halfway between codes of the node, 0 being the missing rows alone; these may go with
+    either side, where there are none with the heavier one. The score is the worth times the node's
+    ``A``; code -1 if there is no split."""
     size = 2 if node.pairs else 1
     n = min(n_codes, OTHER) if is_factor else n_codes
     score, code, missing_left = best_of_cells(cells, n, is_factor, node, rule, scratch)

@@ -56,16 +56,11 @@ def has_outputs(kind):
 
 class Target(NamedTuple):
     """The target of each row, as the kernels take it; arrays that a kind has no use for are empty.
-
-    ``MEAN`` splits by the decrease of the sum of squares of `gradient`, with whole row weights.
-    ``NEWTON`` splits by the decrease of the quadratic approximation of a loss, of `gradient` and
-    `curvature`, both float64 (n_rows,) (Friedman, Hastie and Tibshirani 2000); a mean with real
-    weights ``w`` is the case ``gradient = w * y``, ``curvature = w``. ``GINI`` and ``ENTROPY``
-    split by the decrease of these impurities of `label`, uint8 (n_rows,), real weights of rows
-    being in `curvature`. ``VECTOR`` splits by the decrease of the sum of squares of several
-    gradients at once, row after row, with whole row weights. `n_classes` counts the outputs of a
-    tree: classes, gradients of a row, or 1.
-    """
+    ``MEAN`` splits by the decrease of the sum of squares of `gradient`; ``NEWTON`` by that of the
+    quadratic approximation of a loss, of `gradient` and `curvature` (a mean with real weights ``w``
+    is ``gradient = w * y``, ``curvature = w``); ``GINI`` and ``ENTROPY`` of these impurities of
+    `label`, real weights being in `curvature`; ``VECTOR`` of the sum of squares of several
+    gradients, row after row. `n_classes` counts the outputs of a tree."""
 
     kind: int
     gradient: FloatArray

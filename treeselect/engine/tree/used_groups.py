@@ -34,14 +34,10 @@ _NEARLY = 1.0 - 1e-9
 
 
 class SplitPenalty(NamedTuple):
-    """Price of opening a group: `scale`, in [0, 1], multiplies the gain and `cost`, at least 0, is
-    subtracted, both of shape (n_columns,).
-
-    With `uncentred` the node's own term is added to the gain before it is scaled; `level` is the
-    part of it that is the same for all nodes, per unit of their weight. `discounts`, ``{(f, g):
-    factor}``: opening group f multiplies the cost of group g by a factor in [0, 1] (the general
-    price function of Xu et al. 2014, section 4.2).
-    """
+    """Price of opening a group: `scale`, in [0, 1], multiplies the gain and `cost` is subtracted,
+    both (n_columns,). With `uncentred` the node's own term is added before; `level` is the part of
+    it that is the same for all nodes, per weight. `discounts`, ``{(f, g): factor}``: opening group
+    f multiplies the cost of group g by a factor in [0, 1] (Xu et al. 2014, section 4.2)."""
 
     scale: FloatArray
     cost: FloatArray
@@ -56,12 +52,9 @@ def no_penalty(n_columns: int) -> SplitPenalty:
 
 
 class Prices(NamedTuple):
-    """A penalty as the kernels take it, discounts for groups open from the start taken off.
-
-    `price` is what is left of the cost, and changes when groups open; the discounts of group f,
-    which group gets cheaper and by what factor, are those from ``start[f]`` to ``start[f + 1] -
-    1``.
-    """
+    """A penalty as the kernels take it. `price` is what is left of the cost, and changes when
+    groups open; the discounts of group f, which group gets cheaper and by what factor, are those
+    from ``start[f]`` to ``start[f + 1] - 1``."""
 
     scale: FloatArray
     cost: FloatArray
@@ -94,12 +87,9 @@ def price_list(penalty: SplitPenalty, data: BinnedData, is_open: BoolArray) -> P
 
 
 class Opening(NamedTuple):
-    """Which groups are open, what opening another one costs (the prices are changed by discounts),
-    and which of two closed ones wins a tie: the lower `rank`; an open one always wins.
-
-    A group is opened, ``is_open[g]`` set to True, by its first split; if it `stays` so it is free
-    for the trees after it, otherwise each begins anew.
-    """
+    """Which groups are open, what opening another one costs, and which of two closed ones wins a
+    tie: the lower `rank`; an open one always wins. A group is opened by its first split, and if it
+    `stays` so is free for the trees after it."""
 
     prices: Prices
     is_open: BoolArray

@@ -153,12 +153,9 @@ _MOST_CARRIED = 4
 
 
 def carries(data: BinnedData, target: Target, growth: Growth) -> bool:
-    """Whether what belongs to a row moves with it when nodes are split.
-
-    Codes and moments of a node then stand side by side and are read one after the other, while row
-    numbers lead all over the memory: with half a million rows that takes several times as long.
-    Histograms are the same, and so are the trees.
-    """
+    """Whether what belongs to a row moves with it when nodes are split: codes and moments of a node
+    then stand side by side, while row numbers lead all over the memory, which takes several times
+    as long with half a million rows. The trees are the same."""
     return (
         growth.order != BEST_FIRST
         and not (target.has_pairs or target.has_outputs)
