@@ -14,8 +14,6 @@ from treeselect.engine.tree.target import Target, has_outputs, has_pairs
 _BYTE = np.uint64(255)
 _ONE = np.uint64(1)
 _SIX, _63, _1024 = (np.uint64(n) for n in (6, 63, 1024))
-_SHIFTS = tuple(np.uint64(8 * k) for k in range(8))
-_STARTS = tuple(np.uint64(256 * k) for k in range(8))
 
 MOST_CODES = 2**16
 """Codes that a wide column may hold."""
@@ -48,22 +46,21 @@ def room_of_bytes(kind, n_classes):
 
 
 @inner
+def cell_of(word, k):
+    """Cell of byte `k` of a word; loops over these are unrolled."""
+    return np.uint64(256 * k) + ((word >> np.uint64(8 * k)) & _BYTE)
+
+
+@inner
 def add_block(block, rows, moments, histogram):
     """Add rows, with their moments, of eight columns, whose codes are the bytes of `block`, to
     their histograms: that of column ``k`` begins at ``256 * k``."""
     n = rows.shape[0]
     for r in range(n):
         prefetch(block, np.int64(rows[min(r + AHEAD, n - 1)]))
-        word = block[rows[r]]
-        moment = moments[r]
-        histogram[word & _BYTE] += moment
-        histogram[_STARTS[1] + ((word >> _SHIFTS[1]) & _BYTE)] += moment
-        histogram[_STARTS[2] + ((word >> _SHIFTS[2]) & _BYTE)] += moment
-        histogram[_STARTS[3] + ((word >> _SHIFTS[3]) & _BYTE)] += moment
-        histogram[_STARTS[4] + ((word >> _SHIFTS[4]) & _BYTE)] += moment
-        histogram[_STARTS[5] + ((word >> _SHIFTS[5]) & _BYTE)] += moment
-        histogram[_STARTS[6] + ((word >> _SHIFTS[6]) & _BYTE)] += moment
-        histogram[_STARTS[7] + ((word >> _SHIFTS[7]) & _BYTE)] += moment
+        word, moment = block[rows[r]], moments[r]
+        for k in range(8):
+            histogram[cell_of(word, k)] += moment
 
 
 @inner
@@ -79,17 +76,9 @@ def add_block_of_pairs(block, rows, moments, seconds, histogram):
     n = rows.shape[0]
     for r in range(n):
         prefetch(block, np.int64(rows[min(r + AHEAD, n - 1)]))
-        word = block[rows[r]]
-        moment = moments[r]
-        second = seconds[r]
-        add_pair(histogram, word & _BYTE, moment, second)
-        add_pair(histogram, _STARTS[1] + ((word >> _SHIFTS[1]) & _BYTE), moment, second)
-        add_pair(histogram, _STARTS[2] + ((word >> _SHIFTS[2]) & _BYTE), moment, second)
-        add_pair(histogram, _STARTS[3] + ((word >> _SHIFTS[3]) & _BYTE), moment, second)
-        add_pair(histogram, _STARTS[4] + ((word >> _SHIFTS[4]) & _BYTE), moment, second)
-        add_pair(histogram, _STARTS[5] + ((word >> _SHIFTS[5]) & _BYTE), moment, second)
-        add_pair(histogram, _STARTS[6] + ((word >> _SHIFTS[6]) & _BYTE), moment, second)
-        add_pair(histogram, _STARTS[7] + ((word >> _SHIFTS[7]) & _BYTE), moment, second)
+        word, moment, second = block[rows[r]], moments[r], seconds[r]
+        for k in range(8):
+            add_pair(histogram, cell_of(word, k), moment, second)
 
 
 @inner
@@ -106,22 +95,18 @@ def add_words(words, moments, n_columns, histogram):
 def add_four(words, shift, moments, histogram):
     """Add rows to the histograms of four columns, whose codes are the bytes from a bit on."""
     for r in range(words.shape[0]):
-        word = words[r] >> shift
-        moment = moments[r]
-        histogram[word & _BYTE] += moment
-        histogram[_STARTS[1] + ((word >> _SHIFTS[1]) & _BYTE)] += moment
-        histogram[_STARTS[2] + ((word >> _SHIFTS[2]) & _BYTE)] += moment
-        histogram[_STARTS[3] + ((word >> _SHIFTS[3]) & _BYTE)] += moment
+        word, moment = words[r] >> shift, moments[r]
+        for k in range(4):
+            histogram[cell_of(word, k)] += moment
 
 
 @inner
 def add_two(words, shift, moments, histogram):
     """As :func:`add_four` for two columns."""
     for r in range(words.shape[0]):
-        word = words[r] >> shift
-        moment = moments[r]
-        histogram[word & _BYTE] += moment
-        histogram[_STARTS[1] + ((word >> _SHIFTS[1]) & _BYTE)] += moment
+        word, moment = words[r] >> shift, moments[r]
+        for k in range(2):
+            histogram[cell_of(word, k)] += moment
 
 
 @inner
