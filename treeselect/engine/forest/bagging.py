@@ -60,8 +60,8 @@ more than there is, and they can be stopped."""
 class Sampling(NamedTuple):
     """How the bag of a tree is drawn from the distinct rows of positive weight: a share of them, in
     (0, 1], at least one. A row takes all its copies along, and where there are `groups` of rows
-    whole groups are drawn: what belongs together never stands on both sides of the bag, which would
-    make the out-of-bag error a training error."""
+    whole groups are drawn: of what belongs together, no part is in the bag and another out of it,
+    which would make the out-of-bag error a training error."""
 
     replace: bool = True
     share: float = 1.0
