@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from treeselect.algorithms.forests.regularised import RRF as RRF
     from treeselect.algorithms.forests.regularised import RBoost as RBoost
     from treeselect.algorithms.linear.hsic import HSICLasso as HSICLasso
-    from treeselect.algorithms.linear.lasso import Lasso as Lasso
+    from treeselect.algorithms.linear.penalised import SVMRFE as SVMRFE
+    from treeselect.algorithms.linear.penalised import Lasso as Lasso
     from treeselect.algorithms.linear.stepwise import Stepwise as Stepwise
-    from treeselect.algorithms.linear.svm import SVMRFE as SVMRFE
     from treeselect.algorithms.method import Method
     from treeselect.algorithms.registry import methods, register_method
     from treeselect.algorithms.search.exchange import ExchangeSearch as ExchangeSearch
@@ -85,7 +85,7 @@ _HOME = {
     "GRRF": "treeselect.algorithms.forests.regularised",
     "HSICLasso": "treeselect.algorithms.linear.hsic",
     "Hinge": "treeselect.algorithms.controlburn.options",
-    "Lasso": "treeselect.algorithms.linear.lasso",
+    "Lasso": "treeselect.algorithms.linear.penalised",
     "MRMR": "treeselect.algorithms.filters",
     "Method": "treeselect.algorithms.method",
     "Penalty": "treeselect.algorithms.controlburn.options",
@@ -93,7 +93,7 @@ _HOME = {
     "RBoost": "treeselect.algorithms.forests.regularised",
     "RRF": "treeselect.algorithms.forests.regularised",
     "RecursiveElimination": "treeselect.algorithms.forests.elimination",
-    "SVMRFE": "treeselect.algorithms.linear.svm",
+    "SVMRFE": "treeselect.algorithms.linear.penalised",
     "SelectionResult": "treeselect.result",
     "SingleFeature": "treeselect.algorithms.controlburn.options",
     "Sketch": "treeselect.algorithms.controlburn.options",

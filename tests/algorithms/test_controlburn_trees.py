@@ -16,7 +16,7 @@ from tasks import task_of
 
 import treeselect
 from treeselect import ControlBurn
-from treeselect.algorithms.controlburn.trees import imported_pool
+from treeselect.algorithms.controlburn.solve import imported_pool
 from treeselect.errors import MethodError
 
 

@@ -12,11 +12,12 @@ from tasks import names_of, sizes_of, task_of
 
 import treeselect
 from treeselect import CFS, FCBF, MRMR
-from treeselect.algorithms.filters import MeritSearch, predominant
-from treeselect.algorithms.information import (
+from treeselect.algorithms.filters import (
+    MeritSearch,
     Uncertainties,
     coarsened,
     mutual_information,
+    predominant,
     row_mass,
     uncertainties,
     unit_cells,

@@ -35,7 +35,7 @@ from tasks import sizes_of, task_of
 
 import treeselect
 from treeselect import ForeignSelector
-from treeselect.algorithms.linear.lasso import linear_columns
+from treeselect.algorithms.linear.penalised import linear_columns
 from treeselect.algorithms.method import OWN, Method
 from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.selectors import seeded, text_of

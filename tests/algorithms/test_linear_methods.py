@@ -13,8 +13,12 @@ from tasks import in_families, names_of, sizes_of, task_of, with_problem, with_w
 
 import treeselect
 from treeselect import SVMRFE, Lasso
-from treeselect.algorithms.linear.lasso import LassoFits, lazy_columns, linear_columns
-from treeselect.algorithms.linear.svm import LinearMachine
+from treeselect.algorithms.linear.penalised import (
+    LassoFits,
+    LinearMachine,
+    lazy_columns,
+    linear_columns,
+)
 from treeselect.designs.families import POISSON, multinomial
 
 
@@ -105,7 +109,7 @@ def test_columns_made_block_by_block_are_the_same(left_out):
 def test_the_path_does_not_depend_on_how_columns_are_held(linear, monkeypatch):
     steps = []
     for cells in (2**22, 0):
-        monkeypatch.setattr("treeselect.algorithms.linear.lasso._DENSE_CELLS", cells)
+        monkeypatch.setattr("treeselect.algorithms.linear.penalised._DENSE_CELLS", cells)
         steps.append(Lasso().path(task_of(linear, Lasso(), max_size=4)))
     assert len(steps[0]) == len(steps[1])
     for one, other in zip(*steps, strict=True):

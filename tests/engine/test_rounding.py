@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from treeselect.algorithms.information import coarsened
-from treeselect.algorithms.linear.lasso import of_number
+from treeselect.algorithms.filters import coarsened
+from treeselect.algorithms.linear.penalised import of_number
 from treeselect.algorithms.task import Step, best_of_each_size, ranking, step_of_size
 from treeselect.comparison.record import pareto_front
 from treeselect.designs.families import BINOMIAL, area_under_curve

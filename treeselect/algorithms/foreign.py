@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.forests.scoring import score_of
-from treeselect.algorithms.linear.lasso import LinearColumns, linear_columns
+from treeselect.algorithms.linear.penalised import LinearColumns, linear_columns
 from treeselect.algorithms.method import OWN
 from treeselect.algorithms.options import MOST_UNITS, flag, refuse_costs
 from treeselect.algorithms.references import Reference

@@ -16,9 +16,8 @@ from treeselect.algorithms.forests.gbfs import GBFS
 from treeselect.algorithms.forests.ranking import Boruta, ForestImportance
 from treeselect.algorithms.forests.regularised import GRRF, RRF, RBoost
 from treeselect.algorithms.linear.hsic import HSICLasso
-from treeselect.algorithms.linear.lasso import Lasso
+from treeselect.algorithms.linear.penalised import SVMRFE, Lasso
 from treeselect.algorithms.linear.stepwise import Stepwise
-from treeselect.algorithms.linear.svm import SVMRFE
 from treeselect.algorithms.method import (
     Method,
     MissingMethod,

@@ -22,8 +22,9 @@ from treeselect.algorithms.controlburn.options import (
     SingleFeature,
     Solver,
 )
-from treeselect.algorithms.controlburn.solve import FIRST_PATH, Sparsifier
-from treeselect.algorithms.controlburn.trees import (
+from treeselect.algorithms.controlburn.solve import (
+    FIRST_PATH,
+    Sparsifier,
     TreePool,
     check_kind,
     fitted_text,

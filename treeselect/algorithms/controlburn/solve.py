@@ -1,20 +1,25 @@
-"""From a pool of trees to a path of selections: the sparse-forest problem and its solutions."""
+"""From a pool of trees, grown or imported, to a path of selections: the sparse-forest problem."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from treeselect.algorithms.controlburn.trees import TreePool
 from treeselect.algorithms.task import Step, Task
-from treeselect.arguments.checks import described
+from treeselect.arguments.checks import answer, described
+from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.designs.row_sample import varies
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
+from treeselect.engine.forest.bag_boosting import BagBoosting, BoostedBag, bag_boost
+from treeselect.engine.forest.bagging import Sampling
+from treeselect.engine.forest.walk import mark_leaves
 from treeselect.engine.losses import Loss
+from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.engine.sparse.forest import ModelledForest, sparse_forest
 from treeselect.engine.sparse.path import (
@@ -25,8 +30,11 @@ from treeselect.engine.sparse.path import (
     support,
     weighted_importance,
 )
-from treeselect.engine.sparse.weights import SparseForest, WeightedTrees
+from treeselect.engine.sparse.weights import SparseForest, TreeColumns, WeightedTrees
+from treeselect.engine.tree.nodes import LEAF, Nodes, Trees, group_gains
+from treeselect.engine.tree.used_groups import SplitPenalty
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
+from treeselect.models.importing import ImportedBins, import_forest
 from treeselect.models.model import WeightedForest
 
 FIRST_PATH = 10
@@ -212,3 +220,207 @@ def _gap_words(size: int, gap: float) -> str:
     else:
         known = "proved optimal (with its ridge penalty)."
     return f"Best subset of size {size} by the training loss of its trees: {known}"
+
+
+# --- The trees: forests that are grown, or a fitted model ----------------------------------------
+
+_SMALLEST = 1e-300
+"""Gain recorded for a split without gain, so that its group counts as used."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreePool:
+    """Trees, and the leaf of each row."""
+
+    leaves: list[LeafArray]  # (n_rows,): leaf of each row in each tree
+    values: list[FloatArray]  # (n_leaves, n_outputs)
+    gains: FloatArray  # gain of each group in each tree, above 0 where the tree uses it
+    trees: list[Trees]  # on the columns of the problem, or of ``bins``
+    group_of: IntArray  # group of each of these columns
+    bins: ImportedBins | None = None  # bins of the trees of another library
+
+    @property
+    def uses(self) -> BoolArray:
+        """Which groups each tree uses, shape (n_trees, n_groups)."""
+        return np.asarray(self.gains > 0)
+
+    def columns(self, rows: IntArray, n_outputs: int) -> TreeColumns:
+        """Predictions of the trees for some rows."""
+        return TreeColumns(self.leaves, self.values, rows, n_outputs)
+
+    def within(self, groups: BoolArray) -> TreePool:
+        """The trees that use some groups only."""
+        inside = np.flatnonzero(~self.uses[:, ~groups].any(axis=1))
+        return TreePool(
+            [self.leaves[t] for t in inside],
+            [self.values[t] for t in inside],
+            self.gains[inside],
+            [self.trees[t] for t in inside],
+            self.group_of,
+            self.bins,
+        )
+
+
+def grown_pool(
+    task: Task, rules: BagBoosting, *, forests: int, tree_cost: float
+) -> tuple[TreePool, bool]:
+    """The trees of several independent forests, and whether all of them converged."""
+    problem, weight, seed = task.problem, task.weight, task.seed
+    base, rank = problem.constant(weight), problem.groups.ranks(seed)
+    penalty = _tree_penalty(problem, weight, tree_cost) if tree_cost > 0 else None
+
+    def grow(number: int) -> BoostedBag:
+        return bag_boost(
+            problem.data, problem.family.loss, problem.y, weight, base, rules,
+            seed=stream_seed(seed, "forest", number), rank=rank, penalty=penalty,
+            sampling=Sampling(groups=task.weights.groups),
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(task.n_threads) as threads:
+        bags = list(threads.map(grow, range(forests)))
+    pool = TreePool(
+        [leaf for bag in bags for leaf in bag.leaves],
+        [value for bag in bags for value in bag.values],
+        np.concatenate([bag.gains for bag in bags]),
+        [tree for bag in bags for tree in bag.trees],
+        problem.data.group_of.astype(np.int64),
+    )
+    return pool, all(bag.converged for bag in bags)
+
+
+def _tree_penalty(problem: Problem, weight: WeightArray, tree_cost: float) -> SplitPenalty:
+    """Costs of first splits within each tree."""
+    gradient = problem.gradient(weight)
+    square = (gradient.reshape(len(weight), -1) ** 2).sum(axis=1)
+    unit = float(np.average(square, weights=weight))
+    prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)
+    ids = problem.groups.ids
+    return SplitPenalty(np.ones(len(ids)), tree_cost * unit * prices[ids])
+
+
+def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
+    """The trees of a model fitted by another library, unchanged."""
+    forest = import_forest(model)
+    forest = forest.with_features(_column_of_each(_feature_names(model), coded))
+    data = forest.bins.bin(coded.columns, np.arange(len(coded.columns)).tolist())
+    group_of, n_groups = coded.groups.ids[data.group_of], len(coded.groups.names)
+    pool = TreePool([], [], np.zeros((0, n_groups)), [], group_of, forest.bins)
+    gains: list[FloatArray] = []
+    for first, end in zip(forest.trees.start[:-1], forest.trees.start[1:], strict=True):
+        nodes = Nodes._make(array[first:end] for array in forest.trees.nodes)
+        nodes = nodes._replace(value=_wanted_outputs(nodes.value, n_outputs))
+        tree = Trees(nodes, np.array([0, end - first]))
+        n_leaves = int(np.count_nonzero(nodes.column == LEAF))
+        leaf: LeafArray = np.empty(data.n_rows, dtype=np.uint16)
+        if n_leaves > 2**16:
+            leaf = np.empty(data.n_rows, dtype=np.int32)
+        value = mark_leaves(tree, data, leaf)
+        if len(value) < 2:
+            continue
+        pool.leaves.append(leaf)
+        pool.values.append(value)
+        pool.trees.append(tree)
+        used = np.unique(data.group_of[nodes.column[nodes.column != LEAF]])
+        gain = np.zeros(len(coded.columns))
+        gain[used] = np.maximum(group_gains(tree, data)[0, used], _SMALLEST)
+        of_groups = np.bincount(coded.groups.ids, gain, n_groups)
+        gains.append(of_groups.astype(np.float64))
+    every = np.array(gains, dtype=np.float64).reshape(len(gains), n_groups)
+    return replace(pool, gains=every)
+
+
+def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
+    """Raise a MethodError if a fitted model does not predict the response."""
+    from sklearn.base import is_classifier, is_regressor
+
+    family, kind = problem.family, type(model).__name__
+    if family.has_times:
+        raise MethodError(
+            "`forest` of ControlBurn can't be a fitted forest for a survival response.\n"
+            f"  Found: a {kind}, whose trees don't predict hazards. Leave `forest` out."
+        )
+    is_of_scikit_learn = hasattr(model, "get_params")
+    wanted = is_classifier if family.has_classes else is_regressor
+    if is_of_scikit_learn and not wanted(model):
+        needed = "classifier" if family.has_classes else "regressor"
+        raise MethodError(
+            f"`forest` of ControlBurn must be a {needed} for this response.\n"
+            f"  Found: a {kind}; the family is {family.name}."
+        )
+    if family.n_classes != 2 or not pool.leaves:
+        return
+    fitted = np.mean(
+        [value[leaf, 0] for value, leaf in zip(pool.values, pool.leaves, strict=True)], axis=0
+    )
+    if float((fitted - fitted.mean()) @ (problem.y - problem.y.mean())) < 0:
+        raise MethodError(
+            "`forest` of ControlBurn must have been fitted to the same classes in the same order.\n"
+            f"  Found: a {kind} that predicts the positive class where it is less frequent."
+        )
+
+
+def _feature_names(model: Any) -> list[str]:
+    """Names of the columns that a forest was fitted on, in its order."""
+    booster = getattr(model, "booster_", model)
+    if hasattr(booster, "feature_name"):
+        return list(booster.feature_name())
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise MethodError(
+            "`forest` of ControlBurn must have been fitted to named columns.\n"
+            f"  Found: a {type(model).__name__} fitted to an array. Fit it to a data frame."
+        )
+    return [str(name) for name in names]
+
+
+def _column_of_each(names: Sequence[str], coded: CodedColumns) -> IntArray:
+    """Coded column for each feature of a forest."""
+    numbers = {
+        name: j
+        for j, name in enumerate(coded.column_names)
+        if coded.n_levels[j] is None and coded.column_names.count(name) == 1
+    }
+    foreign = [name for name in names if name not in numbers]
+    unknown = [name for name in dict.fromkeys(coded.column_names) if name not in names]
+    if foreign or unknown:
+        found = [
+            f"{quoted(name)} of the forest isn't a numeric term of the formula"
+            for name in foreign[:1]
+        ]
+        found += [f"the forest lacks {quoted(name)}" for name in unknown[:1]]
+        raise MethodError(
+            "`forest` of ControlBurn must have been fitted to the terms of the formula, all"
+            f" numeric.\n  Found: {'; '.join(found)}. Fit it to these columns of the data frame, or"
+            " change the formula."
+        )
+    return np.array([numbers[name] for name in names], dtype=np.int64)
+
+
+def _wanted_outputs(value: FloatArray, n_outputs: int) -> FloatArray:
+    """Values with as many outputs as the loss has: of two classes the share of the second."""
+    found = value.shape[1]
+    if found == n_outputs:
+        return value
+    if n_outputs == 1 and found == 2:
+        return np.ascontiguousarray(value[:, 1:])
+    raise MethodError(
+        f"`forest` of ControlBurn must predict {n_outputs} value{'s' * (n_outputs > 1)} per row for"
+        f" this response.\n  Found: {found}. Fit it to this response."
+    )
+
+
+# --- models that others have fitted ---------------------------------------------------------------
+
+_FITTED = "a fitted "
+"""How a fitted model starts in a model file, before its type."""
+
+
+def is_fitted(forest: object) -> bool:
+    """Whether it is a fitted model of another library, or the type of one from a model file."""
+    is_lost = isinstance(forest, str) and forest.startswith(_FITTED)
+    return is_lost or any(callable(answer(forest, name)) for name in ("fit", "dump_model"))
+
+
+def fitted_text(forest: object) -> str:
+    """The type of such a model."""
+    return forest if isinstance(forest, str) else f"{_FITTED}{type(forest).__name__}"

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from treeselect.algorithms.filters import joint_cells, row_mass
 from treeselect.algorithms.forests.scoring import score_of
-from treeselect.algorithms.information import joint_cells, row_mass
-from treeselect.algorithms.linear.lasso import of_number, standardised
+from treeselect.algorithms.linear.penalised import of_number, standardised
 from treeselect.algorithms.options import MOST_UNITS, integer, number
 from treeselect.algorithms.references import CLIMENTE_2019, YAMADA_2014, Reference
 from treeselect.algorithms.search.revision import RefinedMethod

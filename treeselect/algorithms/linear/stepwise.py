@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.linear.lasso import linear_columns
+from treeselect.algorithms.linear.penalised import linear_columns
 from treeselect.algorithms.options import choice, number, refuse_costs
 from treeselect.algorithms.references import SCHWARZ_1978, VENABLES_2002, VOLINSKY_2000, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
