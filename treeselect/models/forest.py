@@ -69,20 +69,11 @@ REFITTED_TREES = 200
 class ForestModel(TreeModel):
     """A bagged forest, whose trees are averaged.
 
-    Attributes
-    ----------
-    constant : ndarray of float, shape (1,) or (n_classes,)
-        Mean response, or share of each of more than two classes, that it predicts without trees;
-        on the link, the linear predictor of the null model without the offset.
-    importance : ndarray of float, shape (n_groups,)
-        Mean out-of-bag decrease in impurity by each group, in units of the gain; 0 for groups not
-        used, and for those without out-of-bag gain.
-    on_link : bool
-        Whether the trees add to a linear predictor instead of giving the mean response: with an
-        offset, or for survival times.
+    Its constant is the mean response, or the share of each of more than two classes; on the link,
+    the linear predictor of the null model without the offset. Importances are out-of-bag gains.
     """
 
-    on_link: bool = False
+    on_link: bool = False  # whether trees add to a linear predictor
 
     importance_note: ClassVar[str] = (
         "Share of the out-of-bag decrease in impurity in the final random forest"

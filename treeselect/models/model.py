@@ -178,33 +178,14 @@ class BoostedModel(TreeModel):
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class WeightedForest(TreeModel):
-    """Trees and their weights: ``F0 + b + A w`` of the sparse-forest problem.
+    """Trees and their weights: ``F0 + b + A w`` of the sparse-forest problem."""
 
-    Attributes
-    ----------
-    trees : tuple of Trees, length n_trees
-        Single trees, the unscaled columns of A, on all columns of the data they were grown on.
-    importance : ndarray of float, shape (n_groups,)
-        The shares, divided among the groups of each tree by gain; they sum to 1 (or 0).
-    weights : ndarray of float, shape (n_trees,)
-        Above 0.
-    gains : ndarray of float, shape (n_trees, n_groups)
-        Gain of each group in each tree, above 0 where the tree uses it.
-    shares : ndarray of float, shape (n_trees,)
-        Weight of each tree times the standard deviation of its column, as a share of the sum over
-        trees.
-    group_of : ndarray of int64, shape (n_columns,)
-        Group of each column of the data that the trees were grown on.
-    bins : ImportedBins or None
-        Bins of the trees of another library; its features are its columns.
-    """
-
-    trees: tuple[Trees, ...]
-    weights: FloatArray
-    gains: FloatArray
-    shares: FloatArray
-    group_of: IntArray
-    bins: ImportedBins | None = None
+    trees: tuple[Trees, ...]  # single ones, unscaled, on all columns they were grown on
+    weights: FloatArray  # (n_trees,): above 0
+    gains: FloatArray  # (n_trees, n_groups): above 0 where the tree uses the group
+    shares: FloatArray  # (n_trees,): of the sum of weights times standard deviations
+    group_of: IntArray  # group of each column the trees were grown on
+    bins: ImportedBins | None = None  # of trees of another library; its features are its columns
 
     note: ClassVar[str | None] = (
         "The final model is the sparse forest at this step's penalty: the fewer terms, the more"

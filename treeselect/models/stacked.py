@@ -40,15 +40,9 @@ _MOST_ROWS = 50_000
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StackedModel(TreeModel):
-    """An additive model plus a forest, as trees whose values are added up.
+    """An additive model plus a forest, as trees whose values are added up."""
 
-    Attributes
-    ----------
-    n_additive : int
-        Leading trees, each of which is the effect of one column.
-    """
-
-    n_additive: int = 0
+    n_additive: int = 0  # leading trees, each of which is the effect of one column
 
     importance_note: ClassVar[str] = (
         "Share of what the final model explains: the covariance of additive effects with the"

@@ -251,8 +251,6 @@ def _without(selected: BoolArray, group: int) -> BoolArray:
     return rest
 
 
-# --- Methods that revise their sets at the end: by a backward pass, by exchanges, or by cuts -----
-
 # --- sets of a path that give way to larger ones, cut to their size ----------------------------
 
 # The first units of a path over a rising coefficient are the best of a few drawn at random: as long

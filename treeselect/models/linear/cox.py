@@ -38,33 +38,16 @@ _NOT_FULL_RANK = "At the event times, some columns are linear combinations of ot
 
 @dataclass(frozen=True, slots=True)
 class CoxFit:
-    """A fitted Cox model: log hazard ratios, with Efron ties.
+    """A fitted Cox model with Efron ties."""
 
-    Attributes
-    ----------
-    params : ndarray of float, shape (n_columns,)
-        Log hazard ratios.
-    normalized_cov_params : ndarray of float, shape (n_columns, n_columns)
-        Inverse information.
-    covariance : ndarray of float, shape (n_columns, n_columns)
-        The same, or cluster-robust.
-    llf, llnull : float
-        Log partial likelihood, and its value with all coefficients at 0.
-    n_events : int
-        Number of events, counting frequency weights.
-    converged : bool
-    infinite : ndarray of bool, shape (n_columns,)
-        Coefficients that diverge.
-    """
-
-    params: FloatArray
-    normalized_cov_params: FloatArray
-    covariance: FloatArray
-    llf: float
-    llnull: float
-    n_events: int
+    params: FloatArray  # (n_columns,): log hazard ratios
+    normalized_cov_params: FloatArray  # inverse information
+    covariance: FloatArray  # the same, or cluster-robust
+    llf: float  # log partial likelihood
+    llnull: float  # the same with all coefficients at 0
+    n_events: int  # counting frequency weights
     converged: bool
-    infinite: BoolArray
+    infinite: BoolArray  # (n_columns,): coefficients that diverge
 
     @property
     def use_t(self) -> bool:

@@ -127,17 +127,7 @@ _DEPENDENT = 1e-7
 
 
 def independent_columns(matrix: FloatArray) -> BoolArray:
-    """Columns that are not linear combinations of earlier ones, shape (n_columns,).
-
-    A column of zeros is a linear combination.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.models.linear.data import independent_columns
-    >>> independent_columns(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 1.0]])).tolist()
-    [True, False, True]
-    """
+    """Columns that are not linear combinations of earlier ones, as those of zeros are."""
     matrix = reduced(matrix)
     basis = np.empty((len(matrix), min(matrix.shape)))
     found = np.zeros(matrix.shape[1], dtype=bool)

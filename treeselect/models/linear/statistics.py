@@ -168,25 +168,16 @@ _WORDS: dict[str, Callable[[LinearFit, dict[str, float]], Facts]] = {
 
 
 class Recalibration(NamedTuple):
-    """Intercept and slope of the response on the linear predictor, with 95% Wald intervals.
+    """Intercept and slope of the response on the linear predictor, with 95% Wald intervals; NaN if
+    not estimable."""
 
-    Attributes
-    ----------
-    slope, slope_low, slope_high : float
-        1 if predictions are neither too extreme nor too moderate; NaN if not estimable.
-    intercept, intercept_low, intercept_high : float
-        At slope 1; 0 if predictions are right on average; NaN if not estimable.
-    regression : str
-        The regression that estimates them, in words.
-    """
-
-    slope: float
+    slope: float  # 1 if predictions are neither too extreme nor too moderate
     slope_low: float
     slope_high: float
-    intercept: float
+    intercept: float  # at slope 1; 0 if predictions are right on average
     intercept_low: float
     intercept_high: float
-    regression: str
+    regression: str  # that estimates them, in words
 
 
 _REGRESSIONS = {
