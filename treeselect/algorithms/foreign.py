@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.forests.scoring import score_of
-from treeselect.algorithms.linear.penalised import LinearColumns, linear_columns
+from treeselect.algorithms.linear.penalised import LinearColumns, standard_columns
 from treeselect.algorithms.method import OWN
 from treeselect.algorithms.options import MOST_UNITS, flag, refuse_costs
 from treeselect.algorithms.references import Reference
@@ -243,7 +243,7 @@ class ForeignSelector(RefinedMethod):
         """Path of selected units by the number of columns (see ``Method.path``)."""
         problem = task.problem
         self._check_problem(problem)
-        columns = self._columns(task)
+        columns = standard_columns(task, standardise=self.standardise)
         search = self._search(task, columns)
         longest = self.longest(task)
         with one_thread():
@@ -275,13 +275,6 @@ class ForeignSelector(RefinedMethod):
                 f"{self.name} can't use an `offset` with a {problem.family.name} response.\n"
                 "  Leave it out, or choose a method that can, such as `exchange`."
             )
-
-    def _columns(self, task: Task) -> LinearColumns:
-        problem = task.problem
-        assert problem.columns is not None
-        # Of exact copies, the first wins; the order is drawn by the seed.
-        order = np.argsort(problem.groups.ranks(task.seed))
-        return linear_columns(problem.columns, task.weight, order, standardise=self.standardise)
 
     def _search(self, task: Task, columns: LinearColumns) -> ColumnSearch:
         problem, weight = task.problem, task.weight
@@ -374,7 +367,6 @@ def _of_units(
 ) -> tuple[BoolArray, FloatArray]:
     """Units with any selected column, or forced in, and the sum of the importances of their
     columns."""
-    unit = np.repeat(columns.order, np.diff(columns.start))
-    worth = np.bincount(unit, support.worth, len(keep)).astype(np.float64)
-    taken = np.bincount(unit, support.taken, len(keep)) > 0
+    worth = np.bincount(columns.unit, support.worth, len(keep)).astype(np.float64)
+    taken = np.bincount(columns.unit, support.taken, len(keep)) > 0
     return taken | keep, worth

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.algorithms.filters import row_mass
 from treeselect.algorithms.forests.elimination import path_of_shares
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.options import check_number, number
@@ -258,6 +259,19 @@ class LinearColumns:
     start: IntArray  # (n_groups + 1,)
     order: IntArray  # (n_groups,): the units
 
+    @property
+    def unit(self) -> IntArray:
+        """Unit of each column."""
+        return np.repeat(self.order, np.diff(self.start))
+
+
+def standard_columns(task: Task, *, standardise: bool = True) -> LinearColumns:
+    """Columns of a task, in an order of the units that its seed draws: of exact copies, the first
+    wins."""
+    coded, order = task.problem.columns, np.argsort(task.problem.groups.ranks(task.seed))
+    assert coded is not None
+    return linear_columns(coded, task.weight, order, standardise=standardise)
+
 
 def linear_columns(
     coded: CodedColumns, weight: WeightArray, order: IntArray, *, standardise: bool = True
@@ -484,19 +498,14 @@ class LinearMachine:
     """Support vector machines of one problem on any set of units."""
 
     def __init__(self, task: Task, C: float, epsilon: float) -> None:
-        problem, weight = task.problem, task.weight
-        assert problem.columns is not None
-        rows = np.flatnonzero(weight > 0)
-        order = np.argsort(problem.groups.ranks(task.seed))
-        columns = linear_columns(problem.columns, weight, order)
-        self._x = columns.x
-        self._unit = np.repeat(order, np.diff(columns.start))
-        self._mass = weight[rows] * (1.0 if task.weights.are_copies else 1 / weight[rows].mean())
+        problem, columns = task.problem, standard_columns(task)
+        rows, self._mass = row_mass(task.weights)
+        self._x, self._unit = columns.x, columns.unit
         self._C, self._epsilon = C, epsilon
         self._has_classes = problem.splits_classes
         self._y = problem.y[rows]
         if not self._has_classes:
-            self._y, curvature = _working_response(problem, weight)
+            self._y, curvature = _working_response(problem, task.weight)
             self._mass = self._mass * curvature
 
     def judge(self, left: BoolArray) -> FloatArray:

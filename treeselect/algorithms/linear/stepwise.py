@@ -8,7 +8,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.linear.penalised import linear_columns
+from treeselect.algorithms.filters import row_mass
+from treeselect.algorithms.linear.penalised import standard_columns
 from treeselect.algorithms.options import choice, number, refuse_costs
 from treeselect.algorithms.references import SCHWARZ_1978, VENABLES_2002, VOLINSKY_2000, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
@@ -116,13 +117,10 @@ class Search:
     """
 
     def __init__(self, task: Task, rules: Stepwise) -> None:
-        problem, weight = task.problem, task.weight
-        assert problem.columns is not None
-        self._problem, self._rows = problem, np.flatnonzero(weight > 0)
-        self._weight = weight[self._rows]
-        order = np.argsort(problem.groups.ranks(task.seed))
-        columns = linear_columns(problem.columns, weight, order)
-        mass = self._weight * (1.0 if task.weights.are_copies else 1 / self._weight.mean())
+        problem, columns = task.problem, standard_columns(task)
+        self._problem = problem
+        self._rows, mass = row_mass(task.weights)
+        self._weight = task.weight[self._rows]
         self._glm = Glm(
             columns.x,
             columns.start,
@@ -131,14 +129,14 @@ class Search:
             problem.family.loss,
             None if problem.offset is None else problem.offset[self._rows],
         )
-        self._order, self._keep = order, problem.groups.keep[order]
+        self._order, self._keep = columns.order, problem.groups.keep[columns.order]
         self._has_columns = np.diff(columns.start) > 0
         self._direction = rules.direction
         self._fits: dict[bytes, GlmFit] = {}
         if rules.penalty is not None:
             self._penalty = rules.penalty
         else:
-            size = problem.sample_size(weight) * (mass.sum() / self._weight.sum())
+            size = problem.sample_size(task.weight) * (mass.sum() / self._weight.sum())
             self._penalty = 2.0 if rules.criterion == "aic" else float(np.log(max(size, 1.0)))
         if rules.direction == "backward" and columns.x.shape[1] >= len(self._rows) - 1:
             raise MethodError(

@@ -376,10 +376,22 @@ def rising(steps: Sequence[Step], max_size: int) -> tuple[Step, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrunedMethod(Method):
-    """A method with a backward pass that drops redundant units."""
+class RefinedMethod(Method):
+    """A method whose sets can end with a backward pass that drops redundant units, or be refined by
+    exchanges, which include it."""
 
     prune: bool = field(default=False, metadata=flag())
+    refine: bool = field(default=False, metadata=flag())
+
+    @property
+    def tells_out_of_bag(self) -> bool:
+        """Whether training scores are out of bag, as they are for refined sets."""
+        return self.scores_out_of_bag or self.refine
+
+    @property
+    def why_left_out(self) -> str:
+        """Why terms never enter the path, as a clause."""
+        return self.left_out + (NO_FURTHER if self.refine else "")
 
     def path_of(
         self, step_at: Callable[[float], Step], task: Task, value_at: Callable[[float], float]
@@ -422,7 +434,7 @@ class PrunedMethod(Method):
     @property
     def begins_above(self) -> bool:
         """Whether the final revision starts from sets larger than wanted."""
-        return self.prune
+        return self.prune or self.refine
 
     def longest(self, task: Task) -> int:
         """Size up to which steps are needed."""
@@ -431,38 +443,14 @@ class PrunedMethod(Method):
 
     def _ended(self, task: Task, steps: Sequence[Step]) -> Sequence[Step]:
         """The steps of a path after the final revision."""
+        if self.refine:
+            return Refinement(task).path(steps)
         return prune_path(task, steps) if self.prune else steps
 
     def _ended_at(self, task: Task, fixed: Step) -> Step:
+        if self.refine:
+            return Refinement(task).at(fixed)
         return BackwardPass(task).chain(fixed)[-1] if self.prune else fixed
-
-
-@dataclass(frozen=True, kw_only=True)
-class RefinedMethod(PrunedMethod):
-    """A method whose sets can be refined by exchanges, which include the backward pass."""
-
-    refine: bool = field(default=False, metadata=flag())
-
-    @property
-    def tells_out_of_bag(self) -> bool:
-        """Whether training scores are out of bag, as they are for refined sets."""
-        return self.scores_out_of_bag or self.refine
-
-    @property
-    def why_left_out(self) -> str:
-        """Why terms never enter the path, as a clause."""
-        return self.left_out + (NO_FURTHER if self.refine else "")
-
-    @property
-    def begins_above(self) -> bool:
-        """Whether the final revision starts from sets larger than wanted."""
-        return self.prune or self.refine
-
-    def _ended(self, task: Task, steps: Sequence[Step]) -> Sequence[Step]:
-        return Refinement(task).path(steps) if self.refine else super()._ended(task, steps)
-
-    def _ended_at(self, task: Task, fixed: Step) -> Step:
-        return Refinement(task).at(fixed) if self.refine else super()._ended_at(task, fixed)
 
 
 @dataclass(frozen=True, kw_only=True)
