@@ -225,10 +225,13 @@ def step_of_size(path: Sequence[Step], size: int, keep: BoolArray) -> Step:
     chosen = falling(worth)[:size]
     selected = np.zeros_like(step.selected)
     selected[chosen] = True
+    return dataclasses.replace(part_of(step, selected), cut_from=step.size)
+
+
+def part_of(step: Step, selected: BoolArray) -> Step:
+    """The step of some of its units, without what was said and seen of the larger set."""
     importance = shares(np.where(selected, step.importance, 0.0))
-    return dataclasses.replace(  # what was said and seen is of the larger set
-        step, selected=selected, importance=importance, cut_from=step.size, notes=(), trace=None
-    )
+    return dataclasses.replace(step, selected=selected, importance=importance, notes=(), trace=None)
 
 
 def ranking(importance: FloatArray, keep: BoolArray, ranks: IntArray) -> IntArray:

@@ -25,12 +25,13 @@ from treeselect.algorithms.task import (
     Task,
     best_of_each_size,
     first_units,
+    part_of,
     ranked_step,
-    shares,
     step_of_size,
 )
 from treeselect.designs.problem import noun_of
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.linear.additive_search import exchanged
 from treeselect.engine.rounding import at_least, falling
 from treeselect.errors import listing
 
@@ -187,7 +188,7 @@ class BackwardPass:
         chain = [(selected, self._judge.error(selected))]
         last = self._each_left_out(selected)
         while (g := self._first_not_missed(selected, last)) is not None:
-            selected = _without(selected, g)
+            selected = exchanged(selected, g, None)
             chain.append((selected, self._judge.error(selected)))
             del last[g]
         return chain
@@ -197,7 +198,7 @@ class BackwardPass:
         if selected.sum() == 1:
             return {}
         units = np.flatnonzero(selected & ~self._keep)
-        return {int(g): self._judge.error(_without(selected, int(g))) for g in units}
+        return {int(g): self._judge.error(exchanged(selected, int(g), None)) for g in units}
 
     def _first_not_missed(self, selected: BoolArray, last: dict[int, float]) -> int | None:
         """The first redundant unit, in the order of the errors when last tried."""
@@ -205,7 +206,7 @@ class BackwardPass:
             return None
         units = np.array(list(last), dtype=np.int64)
         for g in units[falling(-np.array(list(last.values())), self._rank[units])].tolist():
-            rest = _without(selected, g)
+            rest = exchanged(selected, g, None)
             last[g] = self._judge.error(rest)
             rise, spread = self._judge.rise(selected, rest)
             if rise <= spread:
@@ -237,18 +238,8 @@ def prune_path(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def _reduced(step: Step, selected: BoolArray, error: float) -> Step:
-    if np.array_equal(selected, step.selected):
-        return dataclasses.replace(step, error=error)
-    importance = shares(np.where(selected, step.importance, 0.0))
-    return dataclasses.replace(  # what was said and seen is of the larger set
-        step, selected=selected, importance=importance, error=error, notes=(), trace=None
-    )
-
-
-def _without(selected: BoolArray, group: int) -> BoolArray:
-    rest = selected.copy()
-    rest[group] = False
-    return rest
+    is_same = np.array_equal(selected, step.selected)
+    return dataclasses.replace(step if is_same else part_of(step, selected), error=error)
 
 
 # --- sets of a path that give way to larger ones, cut to their size ----------------------------
