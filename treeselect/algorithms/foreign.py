@@ -26,12 +26,11 @@ from treeselect.algorithms.selectors import (
     copy_of,
     looks_like_selector,
     not_a_method,
-    text_of,
     warning_note,
     words_of,
 )
 from treeselect.algorithms.task import Step, Task, ranked_step
-from treeselect.arguments.checks import described, parameters_of, plain, whole
+from treeselect.arguments.checks import described, is_one_of, parameters_of, plain, whole
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray
@@ -118,17 +117,12 @@ class ForeignSelector(RefinedMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        lost = isinstance(self.selector, Words)
-        if not lost and not looks_like_selector(self.selector):
+        if not isinstance(self.selector, Words) and not looks_like_selector(self.selector):
             raise not_a_method(self.selector)
         asked = plain(self.columns)
         number = whole(asked)
         is_number = number is not None and 0 < number <= MOST_UNITS
-        if (
-            not is_number
-            and asked is not None
-            and not (isinstance(asked, str) and asked in ("auto", OWN))
-        ):
+        if not is_number and asked is not None and not is_one_of(asked, ("auto", OWN)):
             raise MethodError(
                 "`columns` of ForeignSelector must be a whole number of at least 1, 'auto', 'own'"
                 f" or None.\n  Found: {described(asked)}."
@@ -143,11 +137,7 @@ class ForeignSelector(RefinedMethod):
 
     def __repr__(self) -> str:
         """The call that creates it, without defaults."""
-        lost = isinstance(self.selector, Words)
-        changed = self.changed() | {"selector": self.words.text if lost else text_of(self.selector)}
-        first = changed.pop("selector")
-        options = "".join(f", {name}={value!r}" for name, value in changed.items())
-        return f"ForeignSelector({first}{options})"
+        return f"ForeignSelector({self.label})"
 
     # --- what it is ---
 
