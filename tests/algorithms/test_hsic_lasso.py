@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import nnls
-from tasks import names_of, task_of
+from tasks import in_families, names_of, task_of
 
 import treeselect
 from treeselect import HSICLasso
@@ -206,6 +206,11 @@ def test_blocks_are_for_many_rows_or_for_those_who_ask():
     assert shape(1001) == (11, 91)
     assert shape(1001, block_size=1001, n_shuffles=2) == (1, 1001)
     assert shape(1000, block_size=250, n_shuffles=2) == (8, 250)
+
+
+def test_curves_come_before_noise_in_every_family(curves):
+    for task in in_families(task_of(curves, HSICLasso()), 2.0):
+        assert names_of(task, HSICLasso().path(task)[3].selected) == {"a", "b", "site"}
 
 
 def test_free_units_are_not_penalised(curves):

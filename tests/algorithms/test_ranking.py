@@ -51,8 +51,9 @@ def test_the_decrease_of_impurity_is_that_of_scikit_learn(data, task):
 
     twin = RandomForestRegressor(300, max_features=3, random_state=0)
     twin.fit(data[list(task.problem.groups.names)], data["y"])
-    step = ForestImportance(kind="mdi", n_trees=300, mtry=3).path(task)[-1]
-    np.testing.assert_allclose(step.importance, twin.feature_importances_, atol=0.02)
+    steps = ForestImportance(kind="mdi", n_trees=300, mtry=3).path(task)
+    assert steps[1].tuning == 1.0  # importance relative to the largest
+    np.testing.assert_allclose(steps[-1].importance, twin.feature_importances_, atol=0.02)
 
 
 def test_many_valued_noise_is_not_favoured_outside_the_bags():
