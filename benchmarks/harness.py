@@ -107,12 +107,15 @@ class Run:
 
     # --- rows ----------------------------------------------------------------------------------
 
-    def keep(self, name: str, rows: Any, by: str | tuple[str, ...] = "run") -> None:
-        """Add rows to ``NAME.csv`` (of a quick run: in memory), in the place of those like them."""
+    def keep(self, name: str, rows: Any, by: str | tuple[str, ...] | None = "run") -> None:
+        """Add rows to ``NAME.csv`` (of a quick run: in memory), in the place of those like them, or
+        of all (None)."""
         new = pd.DataFrame([rows] if isinstance(rows, Mapping) else rows)
+        if not len(new):
+            return
         new = _read(io.StringIO(new.to_csv(index=False)))
         old = self._text(name)
-        if len(old):
+        if len(old) and by is not None:
             old = old[~_keys(old, by).isin(_keys(new, by))]
             new = pd.concat([old, new], ignore_index=True).fillna("")
         self._rows[name] = new

@@ -18,47 +18,48 @@ class Part(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
-def _papers(*names: str) -> tuple[str, ...]:
-    return tuple(f"papers/{name}.py --jobs {{jobs}}" for name in names)
-
-
 PARTS = (
     Part(
         "rrf-paper",
         "Do the tables of the paper on regularized trees come out?",
-        _papers("regularized_trees"),
+        ("papers/regularized_trees.py --jobs {jobs}",),
     ),
     Part(
         "grrf-paper",
         "Do the tables and figures of the GRRF paper come out?",
         (
-            *_papers("grrf_simulated", "grrf_genes"),
-            "papers/grrf_genes.py --figures --replicates 20 --jobs {jobs}",
+            "papers/grrf.py --parts simulated --jobs {jobs}",
+            "papers/grrf.py --parts genes --jobs {jobs}",
+            "papers/grrf.py --parts grid --replicates 20 --jobs {jobs}",
         ),
     ),
     Part(
         "gbfs-paper",
         "Do the figures of the GBFS paper come out?",
-        _papers("gbfs_synthetic", "gbfs_curves", "gbfs_bags"),
+        tuple(
+            f"papers/gbfs.py --parts {part} --jobs {{jobs}}"
+            for part in ("synthetic", "curves", "bags")
+        ),
     ),
     Part(
         "controlburn-paper",
         "Do the figures of the ControlBurn paper come out?",
-        _papers(
-            "controlburn_abalone",
-            "controlburn_chess",
-            "controlburn_datasets",
-            "controlburn_gap",
-            "controlburn_pmlb",
-            "controlburn_rfe",
-            "controlburn_titanic",
-            "controlburn_uninformative",
+        (
+            "papers/controlburn.py --jobs {jobs}",
+            *(
+                f"papers/controlburn_sets.py --parts {part} --jobs {{jobs}}"
+                for part in ("chess", "datasets", "pmlb")
+            ),
         ),
     ),
     Part(
         "originals",
         "Do Boruta, varSelRF and stepwise regression answer as the R packages do?",
-        ("originals.py --jobs {jobs}", *_papers("heinze_bodyfat"), "papers/agreement.py"),
+        (
+            "originals.py --jobs {jobs}",
+            "papers/heinze_bodyfat.py --jobs {jobs}",
+            "papers/agreement.py",
+        ),
     ),
     Part(
         "truth",

@@ -12,14 +12,11 @@ boosting    LightGBM, stopped where the loss on a quarter of the first part fall
 
 A fully grown forest would not do: noise improves it. All is told as the difference from the first
 k columns of plain forest importance (mean decrease of impurity), on the same rows. The sets are
-those of ``papers/controlburn_pmlb.py`` that have not many names, and four more with structure of
+those of ``papers/controlburn_sets.py`` that have not many names, and four more with structure of
 their own, which are told by themselves: chess with five noisy copies of each of its three best
 columns, adult with its factors, audit risk, and gene expression.
 
-CPU seconds are those of one call of ``select``, its last model included, on one core. A row of the
-results per set and method; those that are not run again stay as they are, and ``--methods`` without
-a name only writes the tables anew. The sets are read from the folder in TREESELECT_DATA, by default
-../shared/data.
+CPU seconds are those of one call of ``select``, its last model included, on one core.
 """
 
 from __future__ import annotations
@@ -31,10 +28,9 @@ from pathlib import Path
 import lightgbm
 import numpy as np
 import pandas as pd
-from forms import FORMS, in_order, told
+from harness import FORMS, Run, in_order, mean_and_error, means, signed, told
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
-from tables import RESULTS, arguments, mean_and_error, run_all, signed, with_earlier, write_table
 
 import treeselect
 from treeselect.designs.weights import row_weights
@@ -44,43 +40,38 @@ from treeselect.models.forest import refit_forest
 
 sys.path.append(str(Path(__file__).parent / "papers"))
 
-import controlburn_chess
-import controlburn_datasets
-import controlburn_pmlb
+import controlburn_sets
 from common import frame_problem
 
 SIZES = (1, 2, 3, 5, 10)
 MOST_ROWS, MOST_NEW = 1000, 5000
 JUDGES = ("forest", "boosting")
 BASELINE = "importance, mdi"
-QUICK = (BASELINE, "mrmr")
 
 MORE = {
-    "chess with copies": lambda: controlburn_chess.with_copies(
-        controlburn_pmlb.load("chess"), 5, 0
-    ),
-    "adult with factors": controlburn_datasets.adult,
-    "audit": controlburn_datasets.audit,
-    "gene": controlburn_datasets.gene,
+    "chess with copies": lambda: controlburn_sets.with_copies(controlburn_sets.pmlb("chess"), 5, 0),
+    "adult with factors": controlburn_sets.adult,
+    "audit": controlburn_sets.audit,
+    "gene": controlburn_sets.gene,
 }
-SETS = (*controlburn_pmlb.SETS, *MORE)
+SETS = (*controlburn_sets.PMLB, *MORE)
 
 
 def load(name):
     """The frame of a set; its response is `target`, two classes, 0 and 1."""
     if name == "simulated":
-        frame = controlburn_pmlb.simulated()
+        frame = controlburn_sets.simulated()
         noise = np.random.default_rng(1).normal(size=(len(frame), 3))
         frame = pd.concat([pd.DataFrame(noise, columns=["u", "v", "w"]), frame], axis=1)
     else:
-        frame = MORE[name]() if name in MORE else controlburn_pmlb.load(name)
+        frame = MORE[name]() if name in MORE else controlburn_sets.pmlb(name)
     return frame.assign(target=pd.factorize(frame["target"], sort=True)[0])
 
 
 def n_splits(n_rows, most=10):
     """How often a set is drawn."""
     n_new = min(n_rows - min(2 * n_rows // 3, MOST_ROWS), MOST_NEW)
-    return int(np.clip(-(-1500 // n_new), 2, most))
+    return int(np.clip(-(-1500 // n_new), min(2, most), most))
 
 
 def drawn_rows(y, seed):
@@ -93,15 +84,7 @@ def drawn_rows(y, seed):
 
 
 class Judges:
-    """AUC on new rows of models on some columns of the others; each set of columns is judged once.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    n : int
-        Rows to fit on, the first ones; the others are new.
-    seed : int
-    """
+    """AUC on rows from `n` on of models on some columns of the first `n`, each set judged once."""
 
     def __init__(self, frame, n, seed):
         self._problem = frame_problem(frame, "target")
@@ -182,13 +165,12 @@ def lines_of(name, results):
             "splits": len(results), "CPU s": np.mean([split[form][1] for split in results]),
         }  # fmt: skip
         plain = np.array([split[BASELINE][0] for split in results])
+        line |= means([f"{judge} more" for judge in JUDGES], (auc - plain).mean(axis=1))
         for j, judge in enumerate(JUDGES):
-            more = (auc - plain)[:, :, j].mean(axis=1)
-            line[f"{judge} more"], line[f"{judge} more s.e."] = mean_and_error(more)
             for i, k in enumerate(SIZES):
                 line[f"{judge} {k}"] = auc[:, i, j].mean() if i < auc.shape[1] else np.nan
         lines.append(line)
-    return pd.DataFrame(lines)
+    return lines
 
 
 def cubes_of(summary, judge):
@@ -223,17 +205,13 @@ def table_of(summary, judge):
             f"k = {k}": f"{np.nanmean((auc - plain)[:, i, m]):+.4f}, {ranks[i][m]:.1f}"
             for i, k in enumerate(SIZES)
         }
-        lines.append(
-            {
-                "method": method,
-                "options": own["options"].iloc[0],
-                "AUC more": signed(*mean_and_error(more[:, m]), 4),
-                "worst set (s.e. over splits)": f"{signed(worst, error, 3)} {at}",
-                **by_size,
-                "CPU s": f"{seconds[method]:.2f}",
-            }
-        )
-    return pd.DataFrame(lines), len(sets)
+        lines.append({
+            "method": method, "options": own["options"].iloc[0],
+            "AUC more": signed(*mean_and_error(more[:, m]), 4),
+            "worst set (s.e. over splits)": f"{signed(worst, error, 3)} {at}",
+            **by_size, "CPU s": f"{seconds[method]:.2f}",
+        })  # fmt: skip
+    return lines, len(sets)
 
 
 def against(summary, judge, other="controlburn, paper", method="exchange"):
@@ -262,53 +240,37 @@ def more_table(summary):
             line[f"{name}: forest, boosting"] = ", ".join(texts)
             line[f"{name}: CPU s"] = f"{row['CPU s'].iloc[0]:.1f}"
         lines.append(line)
-    return pd.DataFrame(lines)
-
-
-def write(summary, *, quick=False, folder=RESULTS):
-    """The tables: one by each judge, and that of the other sets."""
-    for judge in JUDGES:
-        table, n_sets = table_of(summary, judge)
-        write_table(
-            f"pmlb_{judge}",
-            table,
-            f"treeselect on {n_sets} PMLB sets, judged on new rows by {judge}: AUC of the selected"
-            " columns minus that of the first k of plain forest importance, mean over k ="
-            f" {', '.join(map(str, SIZES))}, then over the sets (s.e. over sets); at each k this"
-            " difference and the mean rank among the methods of the table; CPU seconds of a call."
-            + against(summary, judge),
-            quick=quick,
-            folder=folder,
-        )
-    if set(MORE) & set(summary["set"]):
-        write_table(
-            "pmlb_more",
-            more_table(summary[summary["set"].isin(MORE)]),
-            "treeselect on sets with structure of their own: AUC on new rows, mean over k ="
-            f" {', '.join(map(str, SIZES))}, by both judges (s.e., over splits, of the difference"
-            " from plain importance); CPU seconds of a call.",
-            quick=quick,
-            folder=folder,
-        )
+    return lines
 
 
 def main():
-    """Write the tables."""
-    parser = arguments(__doc__)
-    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
-    parser.add_argument("--methods", nargs="*", default=list(FORMS), choices=list(FORMS))
-    parser.add_argument("--splits", type=int, default=10, help="most of a set, at least 2")
-    options = parser.parse_args()
-    if options.quick:
-        summary = lines_of("simulated", [one_split("simulated", 0, QUICK)])
-        write(summary, quick=True)
-        return
-    for name in options.sets if options.methods else ():
-        forms = in_order({BASELINE, *options.methods})
-        calls = [(name, seed, forms) for seed in range(n_splits(len(load(name)), options.splits))]
-        results = run_all(one_split, calls, options.jobs)
-        with_earlier("pmlb", lines_of(name, results), by="run", quick=False, folder=options.results)
-    write(pd.read_csv(options.results / "pmlb.csv"), folder=options.results)
+    """Write the tables: one by each judge, and that of the other sets."""
+    quick = {"sets": ("simulated",), "methods": (BASELINE, "mrmr"), "splits": 1}
+    run = Run(__doc__, sets=SETS, methods=FORMS, splits=10, quick=quick)
+    for name in run.sets if run.methods else ():
+        forms = in_order({BASELINE, *run.methods})
+        seeds = range(n_splits(len(load(name)), run.splits))
+        results = run.map(one_split, [(name, seed, forms) for seed in seeds])
+        run.keep("pmlb", lines_of(name, results))
+    summary, sizes = run.kept("pmlb"), ", ".join(map(str, SIZES))
+    for judge in JUDGES:
+        table, n_sets = table_of(summary, judge)
+        run.table(
+            f"pmlb_{judge}",
+            table,
+            f"treeselect on {n_sets} PMLB sets, judged on new rows by {judge}: AUC of the selected"
+            f" columns minus that of the first k of plain forest importance, mean over k = {sizes},"
+            " then over the sets (s.e. over sets); at each k this difference and the mean rank"
+            " among the methods of the table; CPU seconds of a call." + against(summary, judge),
+        )
+    if set(MORE) & set(summary["set"]):
+        run.table(
+            "pmlb_more",
+            more_table(summary[summary["set"].isin(MORE)]),
+            "treeselect on sets with structure of their own: AUC on new rows, mean over k ="
+            f" {sizes}, by both judges (s.e., over splits, of the difference from plain"
+            " importance); CPU seconds of a call.",
+        )
 
 
 if __name__ == "__main__":

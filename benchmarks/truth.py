@@ -275,8 +275,9 @@ def main():
             "treeselect on simulated truth, means over seeds with their standard errors. Recall:"
             " share of the true groups of which a unit is selected. False: units selected beside"
             " these, a second one of a group among them. At the true number of units (friedman 5,"
-            ' factors 3, xor 2, madelon 20) and at `k="1se"` by five folds. Of the 20 of madelon'
-            " 15 are combinations of the other 5: fewer than 20 can tell all.",
+            ' factors 3, xor 2, madelon 20) and at `k="1se"` by five folds.'
+            " Of madelon's 20 columns 15 are combinations of the other 5: fewer than 20 can tell"
+            " all.",
         )
 
 

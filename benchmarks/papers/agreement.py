@@ -17,17 +17,14 @@ in twenty differs. Why a line differs is said in ``REASONS``; where nothing is k
 
 from __future__ import annotations
 
-import json
 import re
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from common import RESULTS, data_folder, mean_and_error, write_table
-from grrf_genes import PARITY, SETS, printed, references
-from tables import arguments
-
-from treeselect.writing import write_file
+from common import RESULTS, Run, seed_tables
+from grrf import PARITY, SETS, printed, references
+from harness import data_folder, mean_and_error
 
 Z = 1.96
 
@@ -122,11 +119,6 @@ def table_in(name):
 def intro_of(name):
     """What stands above the table of a Markdown file of results."""
     return (RESULTS / f"{name}.md").read_text().split("\n|")[0]
-
-
-def seed_tables(paper):
-    """The printed tables of a paper."""
-    return json.loads((data_folder() / "seed_tables.json").read_text())[paper]
 
 
 def grrf_table1():
@@ -355,13 +347,12 @@ def counted(table):
 
 def main():
     """Write the table."""
-    options = arguments(__doc__).parse_args()
-    sources = (regularized_trees, heinze) if options.quick else SOURCES
+    run = Run(__doc__)
+    sources = (regularized_trees, heinze) if run.quick else SOURCES
     lines = [line_of(figure) for source in sources for figure in source()]
     table = pd.DataFrame([*lines, *absent_lines()]).fillna("")
-    if not options.quick:
-        write_file(RESULTS / "agreement.csv", table.to_csv(index=False))
-    write_table(
+    run.keep("agreement", table, by=None)
+    run.table(
         "agreement",
         table,
         "Printed figures of the papers, of the original software where it was run, and of"
@@ -369,7 +360,6 @@ def main():
         " errors of it and half a unit of the last printed digit; a printed mean without a"
         " standard error is taken to have that of treeselect. One in twenty differs by chance."
         f" treeselect agrees with the paper on: {counted(table)}",
-        quick=options.quick,
     )
 
 

@@ -1,20 +1,15 @@
-"""What the programs beside this one share: data, problems from arrays, forests, tables, figures.
-
-The data folder is that of TREESELECT_DATA, by default ../shared/data.
-"""
+"""What the programs beside this one share: problems from arrays and frames, forests, figures."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import io
-import re
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -26,6 +21,7 @@ from treeselect.designs.encoding import build_design
 from treeselect.designs.families import BINOMIAL, multinomial
 from treeselect.designs.problem import FeatureGroups, Problem, make_units
 from treeselect.designs.weights import row_weights
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.forest.bagging import BOOTSTRAP, bagged_forest
 from treeselect.engine.forest.walk import predict_mean
@@ -33,41 +29,45 @@ from treeselect.engine.tree.target import class_target
 from treeselect.engine.tree.workspace import UNBOUNDED, Growth
 from treeselect.formula import parse_formula
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # tables.py is beside this folder
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # harness.py is beside this folder
 
-import tables
-
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.writing import write_file
+import harness
 
 RESULTS = Path(__file__).parent / "results"
-with_earlier = functools.partial(tables.with_earlier, folder=RESULTS)
-write_table = functools.partial(tables.write_table, folder=RESULTS)
-data_folder, run_all = tables.data_folder, tables.run_all
-mean_and_error, shown = tables.mean_and_error, tables.shown
+Run = functools.partial(harness.Run, results=RESULTS)
+
+
+def _look(label: str, color: str, marker: str, linestyle: str = "-") -> dict[str, str]:
+    return {"label": label, "color": color, "marker": marker, "linestyle": linestyle}
+
 
 LOOKS = {
-    "MDI": {"label": "MDI", "color": "#666666", "marker": "s", "linestyle": "--"},
-    "MDI, scikit-learn": {
-        "label": "MDI, scikit-learn", "color": "#999999", "marker": "D", "linestyle": ":",
-    },
-    "default": {
-        "label": "ControlBurn, default", "color": "#0072b2", "marker": "o", "linestyle": "-",
-    },
-    "paper": {
-        "label": "ControlBurn, paper's form", "color": "#d55e00", "marker": "^", "linestyle": "-",
-    },
-    "half the units per split": {
-        "label": "half the units per split", "color": "#009e73", "marker": "v", "linestyle": "-.",
-    },
-    "backward pass": {
-        "label": "backward pass", "color": "#cc79a7", "marker": "P", "linestyle": "-",
-    },
-    "exchange": {
-        "label": "exchange search", "color": "#000000", "marker": "*", "linestyle": "-",
-    },
-}  # fmt: skip
+    "MDI": _look("MDI", "#666666", "s", "--"),
+    "MDI, scikit-learn": _look("MDI, scikit-learn", "#999999", "D", ":"),
+    "RFE, scikit-learn": _look("RFE, scikit-learn", "#666666", "s", "--"),
+    "default": _look("ControlBurn, default", "#0072b2", "o"),
+    "paper": _look("ControlBurn, paper's form", "#d55e00", "^"),
+    "half the units per split": _look("half the units per split", "#009e73", "v", "-."),
+    "backward pass": _look("backward pass", "#cc79a7", "P"),
+    "exchange": _look("exchange search", "#000000", "*"),
+}
 """How a method is drawn, in every figure: told apart by its marker, too, not by colour alone."""
+
+
+def seed_tables(paper: str) -> Any:
+    """The printed tables of a paper; nothing where the file is not at hand."""
+    path = harness.data_folder() / "seed_tables.json"
+    return json.loads(path.read_text())[paper] if path.exists() else {}
+
+
+def ones(problem: Problem) -> IntArray:
+    """Weights of all rows."""
+    return np.ones(len(problem.y), dtype=np.int64)
+
+
+def path_of(method: Method, problem: Problem, weight: IntArray, size: int, seed: int) -> Any:
+    """The path of a method on rows with weights."""
+    return method.path(Task(problem, row_weights(weight), max_size=size, seed=seed))
 
 
 def binned(
@@ -178,21 +178,3 @@ def dress(axes: Any, title: str, x: str, y: str) -> None:
     axes.set_ylabel(y)
     axes.grid(alpha=0.3, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def write_figure(name: str, figure: Figure, *, quick: bool) -> None:
-    """Draw a figure, and write it to the results unless it is a quick run: the same numbers give
-    the same file."""
-    text = io.StringIO()
-    settings = {
-        "svg.hashsalt": "treeselect",
-        "svg.fonttype": "none",  # letters as letters: smaller, and can be searched
-        "font.sans-serif": ["DejaVu Sans", "Verdana"],
-    }
-    with matplotlib.rc_context(settings):
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    if not quick:
-        short = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", text.getvalue())
-        lines = [line.strip() for line in short.splitlines()]
-        RESULTS.mkdir(exist_ok=True)
-        write_file(RESULTS / f"{name}.svg", "\n".join(lines) + "\n")

@@ -13,11 +13,10 @@ The data are those of `treeselect.datasets.load("bodyfat")`.
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 import pandas as pd
-from common import shown, write_table
+from common import Run
+from harness import shown
 
 import treeselect
 from treeselect.resampling.assessing import resample_weights
@@ -41,11 +40,6 @@ PAPER = {
 
 SHARES = {name for name in PAPER if name.startswith("inclusion") or name == "selected model"}
 """Shares of independent resamples, whose standard deviation is known."""
-
-
-def body_fat():
-    """The 251 men."""
-    return treeselect.datasets.load("bodyfat")
 
 
 def selected(data, seed, jobs):
@@ -113,40 +107,33 @@ def same_sets(fit, data):
 
 def main():
     """Write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="few resamples, nothing written")
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    n, runs = (30, 2) if options.quick else (1000, options.runs)
-    data = body_fat()
-    fit = selected(data, 1, options.jobs)
-    results = []
-    for seed in range(1, runs + 1):
+    run = Run(__doc__, runs=10, quick={"runs": 2})
+    n = run.pick(10, 1000)
+    data = treeselect.datasets.load("bodyfat")
+    fit, results = selected(data, 1, run.jobs), []
+    for seed in range(1, run.runs + 1):
         resampled, found = one_run(fit, n, seed)
         results.append(found)
         if seed == 1:
             same = same_sets(resampled, data)
-    found = pd.DataFrame(results)
+    found, rows = pd.DataFrame(results), []
     spread = found.std(ddof=1)
-    rows = []
     for name, paper in PAPER.items():
         mean = found[name].mean()
         sd = 100 * np.sqrt(mean / 100 * (1 - mean / 100) / n) if name in SHARES else spread[name]
-        apart = (paper - mean) / (sd * np.sqrt(1 + 1 / runs)) if sd > 0 else np.nan
+        apart = (paper - mean) / (sd * np.sqrt(1 + 1 / run.runs)) if sd > 0 else np.nan
         digits = 2 if name.startswith("RMSD") else 1
         distance = f"{apart:+.1f}" if np.isfinite(apart) else ""
         rows.append((name, f"{paper:.{digits}f}", shown(mean, sd, digits), distance))
     names = ["figure", "paper", "treeselect (s.d. of a run)", "paper less mean, in s.d."]
-    write_table(
+    run.table(
         "heinze_bodyfat",
         pd.DataFrame(rows, columns=names),
         "Heinze, Wallisch and Dunkler (2018), body fat study: backward elimination by AIC of"
-        f" {len(data)} men and 13 measures by treeselect, {runs} runs of {n:,} bootstrap resamples"
-        " each. Frequencies and biases in percent. Selected on all rows:"
+        f" {len(data)} men and 13 measures by treeselect, {run.runs} runs of {n:,} bootstrap"
+        " resamples each. Frequencies and biases in percent. Selected on all rows:"
         f" {', '.join(fit.selected)}. In the first run {same:,} of {n:,} resamples select the"
         " set of a plain loop of least squares on the same rows.",
-        quick=options.quick,
     )
 
 

@@ -10,27 +10,15 @@ as many columns as RRF, on musk and arrhythmia. String columns are factors, miss
 
 from __future__ import annotations
 
-import argparse
-import json
-
 import numpy as np
 import pandas as pd
-from common import (
-    data_folder,
-    frame_problem,
-    mean_and_error,
-    run_all,
-    shown,
-    with_earlier,
-    write_table,
-)
+from common import Run, frame_problem, path_of, seed_tables
+from harness import shown_mean, stored
 from scipy.stats import ttest_rel
 from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
 from treeselect import RRF, RBoost
-from treeselect.algorithms.task import Task
-from treeselect.designs.weights import row_weights
 from treeselect.engine.columns import select_groups
 from treeselect.engine.forest.bagging import BOOTSTRAP, bagged_forest
 from treeselect.engine.forest.walk import predict_mean
@@ -101,9 +89,7 @@ def one_fold(name, frame, target, replicate, half, n_trees):
     for kind, method in (("RRF", RRF), ("RBoost", RBoost)):
         for n in n_trees:
             chosen = method(lam=0.5, n_trees=n, criterion="entropy", gain="decrease", screen=False)
-            (step,) = chosen.path(
-                Task(problem, row_weights(weight), max_size=10**6, seed=replicate)
-            )
+            (step,) = path_of(chosen, problem, weight, 10**6, replicate)
             accuracy = forest_accuracy(problem, train, step.selected, replicate)
             rows.append((name, replicate, half, kind, n, step.size, accuracy))
             if kind == "RRF" and n == 100 and name in ("musk", "arrhythmia"):
@@ -123,74 +109,61 @@ def simulated():
     return frame
 
 
-def write(found, options):
-    """Write the table of what is there so far."""
-    path = data_folder() / "seed_tables.json"
-    printed = json.loads(path.read_text())["RegularizedTrees"] if path.exists() else None
-    sizes = {r["dataset"]: r for r in printed["table_II"]["values"]} if printed else {}
-    errors = {r["dataset"]: r for r in printed["table_III"]["values"]} if printed else {}
-    lines = []
-    for name, part in found.groupby("set", sort=False):
-        paper = SETS[name][2] if name in SETS else name
-        by_replicate = part.groupby(["method", "trees", "replicate"])["accuracy"].mean()
-        every = by_replicate["All", 0]
-        for (method, n), own in part.groupby(["method", "trees"], sort=False):
-            accuracy = by_replicate[method, n]
-            verdict = ""
-            if method != "All":
-                differs = not np.allclose(accuracy, every)
-                p = ttest_rel(accuracy, every).pvalue if differs else 1.0
-                verdict = "tie" if p >= 0.05 else "win" if (accuracy - every).mean() > 0 else "lose"
-            there = {"All": "RF_All", "RRF": "RF_RRF", "RBoost": "RF_RBoost"}.get(method, "")
-            lines.append(
-                [name, method, str(n or ""), str(sizes.get(paper, {}).get(method, "")),
-                 shown(*mean_and_error(own["size"]), 1),
-                 str(errors.get(paper, {}).get(there, "")),
-                 shown(*mean_and_error(accuracy), 3), verdict]
-            )  # fmt: skip
-    columns = ["set", "method", "trees", "size, paper", "size, treeselect",
-               "forest accuracy, paper", "forest accuracy, treeselect", "against all"]  # fmt: skip
-    table = with_earlier(
-        "regularized_trees", pd.DataFrame(lines, columns=columns), quick=options.quick
-    )
+def lines_of(name, found):
+    """The rows of a set beside the printed ones, and who wins against all columns."""
+    printed = seed_tables("RegularizedTrees")
+    tables = {"size": {}, "error": {}}
+    if printed:
+        for what, table in (("size", "table_II"), ("error", "table_III")):
+            tables[what] = {r["dataset"]: r for r in printed[table]["values"]}
+    paper = SETS[name][2] if name in SETS else name
+    by_replicate = found.groupby(["method", "trees", "replicate"])["accuracy"].mean()
+    every, lines = by_replicate["All", 0], []
+    for (method, n), own in found.groupby(["method", "trees"], sort=False):
+        accuracy, verdict = by_replicate[method, n], ""
+        if method != "All":
+            differs = not np.allclose(accuracy, every)
+            p = ttest_rel(accuracy, every).pvalue if differs else 1.0
+            verdict = "tie" if p >= 0.05 else "win" if (accuracy - every).mean() > 0 else "lose"
+        there = {"All": "RF_All", "RRF": "RF_RRF", "RBoost": "RF_RBoost"}.get(method, "")
+        lines.append({
+            "set": name, "method": method, "trees": str(n or ""),
+            "size, paper": tables["size"].get(paper, {}).get(method, ""),
+            "size, treeselect": shown_mean(own["size"], 1),
+            "forest accuracy, paper": tables["error"].get(paper, {}).get(there, ""),
+            "forest accuracy, treeselect": shown_mean(accuracy, 3), "against all": verdict,
+        })  # fmt: skip
+    return lines
+
+
+def main():
+    """Write the table."""
+    run = Run(__doc__, sets=SETS, replicates=10, quick={"replicates": 2})
+    columns = ["set", "replicate", "half", "method", "trees", "size", "accuracy"]
+    for name in run.pick(["simulated"], run.sets):
+        file, target, _ = SETS.get(name, (None, "target", None))
+        frame = simulated() if run.quick else stored(file)
+        calls = [
+            (name, frame, target, replicate, half, run.pick((5,), TREES))
+            for replicate in range(run.replicates)
+            for half in (0, 1)
+        ]
+        found = pd.DataFrame(run.flat(one_fold, calls), columns=columns)
+        run.keep("regularized_trees", lines_of(name, found), by="set")
+    table = run.kept("regularized_trees", text=True)
     totals = "; ".join(
         f"{method}{f', {n} trees' if n else ''}: "
         + "/".join(str((part["against all"] == word).sum()) for word in ("win", "lose", "tie"))
         for (method, n), part in table.groupby(["method", "trees"], sort=False)
         if method != "All"
     )
-    write_table(
+    run.table(
         "regularized_trees",
         table,
         "Regularized trees paper, Tables II and III, entropy decrease, lambda 0.5, ten times two-"
         f"fold cross-validation. Win/lose/tie against all columns: {totals}. SVM-RFE keeps as many"
         " columns as RRF with 100 trees.",
-        quick=options.quick,
     )
-
-
-def main():
-    """Write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="simulated data, nothing written")
-    parser.add_argument("--replicates", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
-    options = parser.parse_args()
-    columns = ["set", "replicate", "half", "method", "trees", "size", "accuracy"]
-    found = pd.DataFrame(columns=columns)
-    for name in ["simulated"] if options.quick else options.sets:
-        file, target, _ = SETS.get(name, (None, "target", None))
-        frame = simulated() if options.quick else pd.read_parquet(data_folder() / f"{file}.parquet")
-        replicates, n_trees = (2, (5,)) if options.quick else (options.replicates, TREES)
-        calls = [
-            (name, frame, target, replicate, half, n_trees)
-            for replicate in range(replicates)
-            for half in (0, 1)
-        ]
-        rows = [row for part in run_all(one_fold, calls, options.jobs) for row in part]
-        found = pd.DataFrame([*found.to_numpy().tolist(), *rows], columns=columns)
-        write(found, options)  # after every set: the last ones take long
 
 
 if __name__ == "__main__":

@@ -159,8 +159,8 @@ class ControlBurn(Method):
     max_features : float
         Share of the terms from which each split chooses at random, above 0, at most 1. A share of
         0.5 was more stable and slightly more accurate on ordinary data
-        (``benchmarks/papers/controlburn_pmlb.py``), but admits near-duplicate terms, which a share
-        of 1 keeps out (``benchmarks/papers/controlburn_chess.py``).
+        (``benchmarks/papers/controlburn_sets.py``), but admits near-duplicate terms, which a share
+        of 1 keeps out.
     tree_cost : float
         Cost of the first split of each tree on a term of cost 1, at least 0, as a share of the mean
         squared gradient at the null model (for numeric responses, of the variance). Trees then use

@@ -68,7 +68,7 @@ class GBFS(RefinedMethod):
         As for :class:`RRF`, but True by default: a term that enters early and later becomes
         redundant would otherwise remain. With x, y and their sum, whose first split is the best,
         all three were selected without the backward pass, and x and y with it
-        (``benchmarks/papers/gbfs_synthetic.py``).
+        (``benchmarks/papers/gbfs.py``).
     refine : bool
         As for :class:`RRF`.
 
