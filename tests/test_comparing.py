@@ -16,7 +16,7 @@ from treeselect.algorithms.task import Task
 from treeselect.comparison.methods import read_methods, read_sizes
 from treeselect.designs.weights import row_weights
 from treeselect.errors import DataError, MethodError, OptionError
-from treeselect.resampling.cross_validation import follow_fold
+from treeselect.resampling.cross_validation import follow_fold, paired_difference
 from treeselect.resampling.folds import Split
 
 QUICK = ControlBurn(forests=1, n_trees=10)
@@ -70,15 +70,6 @@ def test_arrays_are_the_same_for_all_methods(fitted):
     assert two.exact is three.exact is not None
 
 
-def test_any_number_of_processes(mixed, compared):
-    again = treeselect.compare(
-        FORMULA, mixed, [QUICK, MRMR(), RRF(n_trees=10)], folds=2, repeats=2, seed=4, n_jobs=2
-    )
-    pd.testing.assert_frame_equal(
-        again.tidy().drop(columns="seconds"), compared.tidy().drop(columns="seconds")
-    )
-
-
 def test_any_order_of_columns_and_methods(mixed, compared):
     turned = mixed[mixed.columns[::-1]]
     methods = [RRF(n_trees=10), MRMR(), QUICK]
@@ -109,15 +100,6 @@ def test_sizes_that_are_asked_for(mixed):
     np.testing.assert_array_equal(
         found.curves()["score"], whole.curves()["score"].to_numpy()[[2, 5]]
     )
-
-
-def test_whole_numbers_and_sizes_of_numpy(mixed):
-    one = treeselect.compare(FORMULA, mixed, ["mrmr"], k=np.int64(2), folds=2, seed=1)
-    assert (one.rule, one.glance()["k"].tolist()) == (2, [2])
-    assert ", k=2," in one.call
-    several = treeselect.compare(FORMULA, mixed, ["mrmr"], k=np.array([1, 2]), folds=2, seed=1)
-    assert (several.rule, several.curves()["k"].tolist()) == ("1se", [1, 2])
-    assert ", k=[1, 2]," in several.call
 
 
 def test_kept_units_are_in_every_set_but_that_of_the_constant_model(mixed):
@@ -328,3 +310,98 @@ def test_reference_models_are_on_the_same_folds_and_no_methods(mixed, compared):
     own = compared.curves().query("method == 'mrmr' and k == @p")
     np.testing.assert_allclose(own["score"], found["score"][1])
     assert "Reference models: AUC is 0.500" in str(compared.summary()).replace("\n", " ")
+
+
+# --- two fits on the same rows, by the same folds -------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
+    frame["site"] = np.repeat(list("uvwxyzst"), 10)
+    return frame.assign(y=2 * frame["a"] + rng.normal(size=80), w=np.tile([1, 2], 40))
+
+
+@pytest.fixture(scope="module")
+def fits(data):
+    one = treeselect.select("y ~ a + b + c", data, method="mrmr", k=1, seed=2)
+    return one, one.update("~ . - a", labels={"b": "Body mass"})
+
+
+def test_it_is_the_difference_of_their_performance(fits):
+    found = treeselect.compare(fits, folds=3, seed=7)
+    one, two = (fit.performance(3, seed=7) for fit in fits)
+    np.testing.assert_array_equal(found.scores, [one.scores, two.scores])
+    expected = paired_difference(two.scores - one.scores, (one.n_test / one.n_train).mean())
+    assert found.difference == expected
+    assert found.difference.mean < 0
+    row = found.glance().iloc[0]
+    assert (row["difference"], row["p_value"]) == (expected.mean, expected.p_value)
+    table = found.tidy()
+    np.testing.assert_array_equal(table["difference"], table["score_2"] - table["score_1"])
+    held_out = [np.sort(part.predictions()["row"]) for part in (one, two)]
+    np.testing.assert_array_equal(*held_out)
+    text = str(found.summary(digits=2))
+    for part in ("Only in model 1: a", "Body mass", "model 2 minus model 1", "Nadeau"):
+        assert part in text
+    assert len(repr(found).splitlines()) == 1
+
+
+def test_the_order_turns_the_sign_and_a_fit_equals_itself(fits):
+    forth = treeselect.compare(fits, folds=3, seed=7).difference
+    back = treeselect.compare(fits[::-1], folds=3, seed=7).difference
+    assert back.mean == pytest.approx(-forth.mean)
+    itself = treeselect.compare([fits[0], fits[0]], folds=2).difference
+    assert (itself.mean, itself.p_value) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"formula": "log(. + 20) ~ ."}, "same response"),
+        ({"weights": "w", "weights_kind": "precision"}, "different case weights"),
+        ({"offset": "w"}, "different offset"),
+        ({"fold_groups": "site"}, "different clusters"),
+    ],
+)
+def test_other_rows_are_refused(changes, found, fits):
+    other = fits[0].update(**changes)
+    with pytest.raises(DataError, match=found):
+        treeselect.compare([fits[0], other], folds=2)
+
+
+def test_what_is_refused(data, fits):
+    with pytest.raises(DataError, match="different rows"):
+        treeselect.compare([fits[0], fits[0].update(data=data.head(60))])
+    with pytest.raises(DataError, match="different values"):
+        treeselect.compare([fits[0], fits[0].update(data=data.iloc[::-1])])
+    for given in ([fits[0], "other"], [fits[0]], [*fits, fits[0]]):
+        with pytest.raises(OptionError, match="a list of two results"):
+            treeselect.compare(given)
+    for name, value in {"k": 2, "data": data, "family": "gaussian", "na": -9}.items():
+        with pytest.raises(OptionError, match=f"`{name}` must be left out"):
+            treeselect.compare(fits, **{name: value})
+    with pytest.raises(OptionError, match="no argument `fold`"):
+        treeselect.compare(fits, fold=3)
+    with pytest.raises(OptionError, match="`methods` must be"):
+        treeselect.compare("y ~ .", data)
+    other = fits[0].update(scoring="neg_mean_squared_error")
+    with pytest.raises(OptionError, match="`scoring` must be given"):
+        treeselect.compare([fits[0], other])
+
+
+def test_growing_training_sets_have_one_ratio_of_held_out_rows_everywhere(fits, data):
+    folds = TimeSeriesSplit(4)
+    one = fits[0].performance(folds)
+    ratio = (one.n_test / one.n_train).mean()
+    assert ratio > 1.2 * one.n_test.sum() / one.n_train.sum()
+    found = treeselect.compare(fits, folds=folds)
+    assert found.difference == paired_difference(found.scores[1] - found.scores[0], ratio)
+    compared = treeselect.compare(
+        "y ~ a + b + c", data, ["mrmr", "importance"], k=[1, 3], folds=folds, seed=1
+    )
+    first, second = (run.scores[:, -1] for run in compared.runs)
+    expected = paired_difference(first - second, ratio).p_value
+    rows = compared.differences(reference="importance", k=3)
+    assert rows["p_value"].iloc[0] == pytest.approx(expected)

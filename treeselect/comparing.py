@@ -39,9 +39,8 @@ from treeselect.comparison.methods import (
     run_notes,
 )
 from treeselect.comparison.record import Contest, FitComparison
-from treeselect.designs.labels import response_label, shown_names
 from treeselect.designs.modeldata import ModelData
-from treeselect.designs.preparing import Request, prepare
+from treeselect.designs.preparing import Request, prepare, response_label, shown_names
 from treeselect.designs.row_sample import check_size_of_sample
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed

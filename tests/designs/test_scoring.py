@@ -1,18 +1,23 @@
-"""Scores of one's own: those of scikit-learn against its metrics, functions, and errors."""
+"""Scores of users' own, and scores of times to an event."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn import metrics
-from sklearn.model_selection import LeaveOneOut
+from sklearn.model_selection import LeaveOneOut, PredefinedSplit
 
 import treeselect
-from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, family_of
+from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, KINDS, POISSON, family_of
 from treeselect.designs.preparing import Request, prepare
-from treeselect.designs.scoring import check_scoring, frozen_model, with_scoring
+from treeselect.designs.response import read_response
+from treeselect.designs.scoring import check_scoring, frozen_model, scoring_record, with_scoring
+from treeselect.engine.survival.times import EVENT, STOP
 from treeselect.errors import OptionError
+from treeselect.formula import parse_formula
 
 QUICK = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
 RNG = np.random.default_rng(4)
@@ -220,3 +225,207 @@ def test_a_score_of_numbers_does_not_fit_times():
         prepare(
             Request("Surv(time, event) ~ x", scoring=metrics.make_scorer(metrics.r2_score)), frame
         )
+
+
+# --- scores of times: scikit-survival's numbers, their definitions, and what is refused -----------
+
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+DATA = pd.read_csv(REFERENCE / "survival_data.csv")
+OF_PYTHON = pd.read_csv(REFERENCE / "survival_python.csv").set_index("figure")["value"]
+RISK = np.exp(DATA[["x", "z"]].to_numpy() @ [0.7, -0.4])
+FIRST = (np.arange(len(DATA)) < 60).astype(float)
+WEIGHTS = {"all": np.ones(len(DATA)), "real": DATA["weight"].to_numpy()}
+
+
+def times(formula="Surv(stop, event) ~ x", data=DATA):
+    """The response of some rows."""
+    parsed = parse_formula(formula, list(data.columns))
+    return read_response(parsed, data, "auto", np.ones(len(data)))
+
+
+PLAIN = times()
+STRATA = times("Surv(stop, event) ~ x + strata(site)")
+
+
+def scored(scoring, response=PLAIN):
+    """The family with a score."""
+    return with_scoring(COX, scoring, response.follow_up)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "figure"),
+    [("harrell_c", "harrell"), ("uno_c", "uno"), ("integrated_brier", "brier")],
+)
+def test_held_out_rows_are_scored_as_by_scikit_survival(scoring, figure):
+    np.testing.assert_array_equal(PLAIN.follow_up.span, OF_PYTHON["split_span"])
+    found = scored(scoring).held_out_score(PLAIN.y, RISK, 1 - FIRST, FIRST)
+    assert found == pytest.approx(OF_PYTHON[f"split_{figure}"], abs=1e-8)
+
+
+def test_deviance_by_its_definition():
+    y = PLAIN.y[np.unique(PLAIN.y[:, STOP], return_index=True)[1]]  # no ties
+    eta = np.linspace(-1, 2, len(y)) ** 2
+    at_risk = y[:, STOP] >= y[:, STOP, np.newaxis]
+    dies = y[:, EVENT] > 0
+
+    def deviance(eta):
+        return (np.log((at_risk * np.exp(eta)).sum(axis=1)) - eta)[dies].sum()
+
+    found = scored("cox_deviance").score(y, np.exp(eta), np.ones(len(y)))
+    assert found == pytest.approx(1 - deviance(eta) / deviance(0 * eta), abs=1e-12)
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+@pytest.mark.parametrize("response", [PLAIN, STRATA], ids=["plain", "strata"])
+@pytest.mark.parametrize("scoring", KINDS)
+def test_equal_risks_explain_nothing_and_only_ratios_of_risks_count(scoring, response, weight):
+    family, weight = scored(scoring, response), WEIGHTS[weight]
+    test, train = weight * (1 - FIRST), weight * FIRST
+    none = family.held_out_score(response.y, np.full(len(RISK), 2.0), test, train)
+    assert none == pytest.approx(family.null_score, abs=1e-12)
+    found, of_more, of_copies = (
+        family.held_out_score(response.y, risk, factor * test, factor * train)
+        for risk, factor in ((RISK, 1), (1000 * RISK, 1), (RISK, 3))
+    )
+    assert abs(found - none) > 1e-3
+    assert of_more == pytest.approx(found, abs=1e-9)
+    assert of_copies == pytest.approx(found, abs=1e-9)
+
+
+@pytest.mark.parametrize("scoring", KINDS)
+def test_training_rows_have_a_say_where_they_are_needed(scoring):
+    family = scored(scoring)
+    found, alone = (
+        family.held_out_score(PLAIN.y, RISK, 1 - FIRST, train) for train in (FIRST, 1 - FIRST)
+    )
+    rows = FIRST == 0
+    assert family.score(PLAIN.y[rows], RISK[rows], np.ones(rows.sum())) == pytest.approx(alone)
+    assert (abs(found - alone) > 1e-6) == KINDS[scoring].needs_training
+
+
+@pytest.mark.parametrize("scoring", KINDS)
+def test_what_is_missing_has_no_score(scoring):
+    family, some = scored(scoring), np.where(np.arange(len(RISK)) == 70, np.nan, RISK)
+    assert np.isnan(family.held_out_score(PLAIN.y, some, 1 - FIRST, FIRST))
+    censored = PLAIN.y * [1, 1, 0, 1]
+    assert np.isnan(family.held_out_score(censored, RISK, 1 - FIRST, FIRST))
+
+
+def test_a_stratum_that_the_training_rows_lack_changes_nothing():
+    own = STRATA.y[:, 3] == STRATA.y[:, 3].max()
+    train = np.where(own, 0.0, FIRST)
+    for scoring in KINDS:
+        found = scored(scoring, STRATA).held_out_score(STRATA.y, RISK, 1 - FIRST, train)
+        assert np.isfinite(found)
+
+
+def test_the_default_by_its_name():
+    named = scored("harrell_c")
+    assert (named.score_name, named.score_words) == (COX.score_name, COX.score_words)
+    assert named.score(PLAIN.y, RISK, FIRST) == COX.score(PLAIN.y, RISK, FIRST)
+    assert scoring_record(COX) is None
+    assert scoring_record(named) == ["harrell_c", True]
+
+
+@pytest.mark.parametrize(
+    ("scoring", "said"),
+    [
+        ("roc_auc", "'roc_auc', a scikit-learn score of classes or numbers. Use \"harrell_c\""),
+        ("harell_c", "Did you mean `harrell_c`"),
+        ("integrated_brier_score", "Did you mean `integrated_brier`"),
+        ("concordance", "Did you mean `harrell_c`"),
+        ("IBS", "Did you mean `integrated_brier`"),
+        (3, 'Found: 3. Use "harrell_c", "uno_c", "integrated_brier" or "cox_deviance".'),
+    ],
+)
+def test_unknown_scores_time_scores(scoring, said):
+    with pytest.raises(OptionError, match=f"(?s)must be a score of times to an event.*{said}"):
+        scored(scoring)
+
+
+def test_a_score_of_times_for_numbers():
+    with pytest.raises(OptionError, match=r"'uno_c'. That score is for times to an event"):
+        with_scoring(GAUSSIAN, "uno_c")
+
+
+def test_late_entries_have_no_scores_weighted_by_censoring():
+    late = times("Surv(start, stop, event) ~ x", DATA.assign(start=DATA["start"].clip(0)))
+    for scoring, kind in KINDS.items():
+        family = scored(scoring, late)
+        if kind.needs_training:
+            with pytest.raises(OptionError, match=r'start time. Use "harrell_c" or "cox_deviance"'):
+                check_scoring(family, late.y, FIRST)
+        else:
+            check_scoring(family, late.y, FIRST)
+
+
+# --- functions ---------------------------------------------------------------------------------
+
+
+def like_censored(event_indicator, event_time, estimate, tied_tol=1e-8):
+    """As scikit-survival's concordance_index_censored()."""
+    return float(event_indicator.mean()), event_time.sum(), estimate.sum()
+
+
+def like_ipcw(survival_train, survival_test, estimate, tau=None):
+    """As its concordance_index_ipcw()."""
+    return len(survival_train) + len(survival_test) / 1000, estimate
+
+
+def test_concordances_of_scikit_survival_can_be_given_as_they_are():
+    plain, weighted = scored(like_censored), scored(like_ipcw)
+    assert plain.score_name == "like_censored"
+    assert plain.held_out_score(PLAIN.y, RISK, 1 - FIRST, FIRST) == PLAIN.y[60:, EVENT].mean()
+    assert weighted.held_out_score(PLAIN.y, RISK, 1 - FIRST, FIRST) == 60 + (len(DATA) - 60) / 1000
+    with pytest.raises(OptionError, match="does not handle start times or strata"):
+        check_scoring(scored(like_ipcw, STRATA), STRATA.y, FIRST)
+
+
+# --- in a fit ----------------------------------------------------------------------------------
+
+OPTIONS = {"method": "stepwise", "folds": 3, "seed": 1}
+FORMULA = "Surv(stop, event) ~ x + z"
+
+
+@pytest.fixture(scope="module")
+def by_brier():
+    return treeselect.select(FORMULA, DATA, k="best", scoring="integrated_brier", **OPTIONS)
+
+
+def test_what_is_printed_says_what_the_score_is(by_brier):
+    text = " ".join(by_brier.summary().as_text().split())
+    assert "Brier R2:" in text
+    assert "Brier R2: 1 minus the ratio of the integrated Brier score" in text
+    assert "to 14, the time by which 90% of the events occur" in text
+    outer = by_brier.performance(folds=2, scoring="harrell_c")
+    assert "C: Harrell's concordance" in " ".join(outer.summary().as_text().split())
+    assert "Brier R2" in " ".join(outer.summary().as_text().split())  # which chose k
+    assert "Brier R2: 1 minus" in by_brier.search.learning_curve([1.0], 2).words
+
+
+def test_a_file_holds_the_score(by_brier, tmp_path):
+    by_brier.save(tmp_path / "fit.treeselect")
+    loaded = treeselect.load(tmp_path / "fit.treeselect")
+    family = loaded.data.design.response.family
+    assert family.score_words == by_brier.data.design.response.family.score_words
+    found = loaded.with_data(DATA).performance(folds=2)
+    np.testing.assert_array_equal(found.scores, by_brier.performance(folds=2).scores)
+
+
+def test_a_fold_without_pairs():
+    place = np.arange(len(DATA))
+    held_out = PredefinedSplit(np.where((DATA["event"] == 0) & (place % 3 == 0), 0, 1 + place % 2))
+    with pytest.raises(OptionError, match='"integrated_brier"`, which needs no pairs of rows'):
+        treeselect.select(FORMULA, DATA, k="best", **OPTIONS | {"folds": held_out})
+    fit = treeselect.select(
+        FORMULA, DATA, k="best", scoring="integrated_brier", **OPTIONS | {"folds": held_out}
+    )
+    assert np.isfinite(fit.search.scores.scores).all()
+
+
+def test_a_column_of_numbers_is_no_name_of_a_score():
+    import pyarrow
+
+    with pytest.raises(OptionError, match="must be a score of times"):
+        scored(pyarrow.chunked_array([[1, 2]]))

@@ -1,21 +1,33 @@
-"""What a formula may not do, and what it may: two tables."""
+"""What an expression may do, what R users are told, and names that stand elsewhere."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import treeselect
 from treeselect.designs.evaluation import evaluate
-from treeselect.errors import FormulaError, OptionError, TreeselectError
+from treeselect.errors import DataError, FormulaError, OptionError, TreeselectError
 from treeselect.formula import parse_formula
 from treeselect.formulas.guard import updated_formula
-from treeselect.formulas.terms import Call, Column, Constant, Operation
+from treeselect.formulas.terms import (
+    Argument,
+    Call,
+    Column,
+    Constant,
+    Operation,
+    Strata,
+    Survival,
+    nodes,
+)
 from treeselect.frames.values import read_column
 
 COLUMNS = ["y", "x", "z", "age", "a b", "it's", 'say "hi"', "größe", "<script>", "class", "1st"]
@@ -271,3 +283,303 @@ def test_a_dot_stands_for_the_old_side(old, new, found):
 def test_what_is_no_formula(new):
     with pytest.raises(FormulaError):
         updated_formula("y ~ a", new)
+
+
+# --- formulas of R get a hint, and what the hint says to write works ------------------------------
+
+
+DATA = pd.DataFrame(
+    {
+        "y": np.arange(8) % 2,
+        "x": [1.5, 2, 3, 4, 5, 6, 7, 8],
+        "z": [2.0, 1, 2, 1, 2, 1, 2, 1],
+        "age": [20, 30, 40, 50, 60, 70, 80, 90],
+        "site": list("abababab"),
+        "flag": [True, False] * 4,
+    }
+)
+FRAME = DATA.assign(a=DATA["site"], b=DATA["site"])
+EXPRESSION = re.compile(r"`([^`]+)`")
+
+# What is written in R; what the error must propose, or a part of its advice.
+HABITS = {
+    "I(x^2)": "I(x ** 2)",
+    "log(x^2 + age^3)": "log(x ** 2 + age ** 3)",
+    "factor(x)": "C(x)",
+    "as.factor(x)": "C(x)",
+    "as.character(x)": "C(x)",
+    "relevel(site, ref='a')": "C(site, contr.treatment('a'))",
+    "ns(age, 3)": "cr(age, df=4)",
+    "s(age)": "bs(age, df=4)",
+    "lo(age)": "poly(age, 2)",
+    "rcs(age, 4)": "cr(age, df=4)",
+    "cut(age, 3)": "I(age > 40)",
+    "x %in% c(1, 2)": "I((x == 1) | (x == 2))",
+    "I(x %in% c(1, 2))": "I((x == 1) | (x == 2))",
+    "I(x %% 2)": "I(x % 2)",
+    "x %% 2": "I(x % 2)",
+    "I(x %/% 2)": "I(x // 2)",
+    "pmin(x, z)": "np.minimum(x, z)",
+    "pmax(x, z)": "np.maximum(x, z)",
+    "round(x)": "np.rint(x)",
+    "trunc(x)": "np.trunc(x)",
+    "ceiling(x)": "ceil(x)",
+    "square(x)": "I(x ** 2)",
+    "log(x, 2)": "log2(x)",
+    "log(x, 3)": "I(log(x) / log(3))",
+    "as.integer(x)": "np.trunc(x)",
+    "as.logical(x)": "I(x != 0)",
+    "droplevels(site)": "site",
+    "interaction(a, b)": "a:b",
+    "I(!flag)": "I(~(x > 1))",
+}
+SAID = {
+    "offset(x)": "`offset=`",
+    "weights(x)": "`weights=`",
+    "cluster(site)": "`fold_groups=`",
+    "frailty(site)": "`strata(site)` gives each site",
+    "tt(age)": "Time-varying effects",
+    "pspline(age)": "Trees fit non-linear effects",
+    "I(d$age)": "Name columns without their data frame",
+    "x | site": "`fold_groups=`",
+    "(1 | site)": "`fold_groups=`",
+    "(x || site)": "`fold_groups=`",
+    "Error(site)": "`fold_groups=`",
+    "I(is.na(x))": "data['x'].isna()",
+    "I(x == NA)": "data['x'].isna()",
+    "as.numeric(x)": "pandas.to_numeric(data['x'], errors='coerce')",
+    "as.ordered(x)": "ordered=True",
+    "as.Date(x)": "pandas.to_datetime",
+    "ifelse(x > 1, 1, 0)": "np.where(condition, yes, no)",
+    "I(x > 1 && z > 1)": "Write `&` and `|`",
+    "poly(x, 2, raw=TRUE)": "Write `True`",
+    "sin(pi * x)": "Write 3.14159",
+    "median(x)": "computed column to `data`",
+    "Surv(x, y)": "`Surv(time, event) ~ .`",
+    "splines::ns(x)": "without their package",
+    "x, data=df": "outside its quotation marks",
+    "!flag": "Write `I(~x)`",
+}
+
+
+def _error(formula: str) -> str:
+    with pytest.raises(FormulaError) as caught:
+        parse_formula(formula, list(FRAME))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_what_a_hint_proposes_works(habit):
+    said = _error(f"y ~ {habit}")
+    proposed = HABITS[habit]
+    assert f"`{proposed}`" in said.split("\n", 1)[1]
+    (term,) = parse_formula(f"y ~ {proposed}", list(FRAME)).terms
+    for factor in term.factors:
+        columns = {name: read_column(FRAME[name], name) for name in factor.variables}
+        evaluate(factor, columns, {})
+
+
+@pytest.mark.parametrize("habit", SAID)
+def test_other_habits_get_advice(habit):
+    assert SAID[habit] in _error(f"y ~ {habit}")
+
+
+def test_an_equals_sign_is_no_tilde():
+    assert "separated by `~`" in _error("y = x")
+
+
+@pytest.mark.parametrize(
+    "call", ["bs(age, df=4)", "bs(age, 4, degree=2)", "cr(age, df=4, extrapolation='raise')"]
+)
+def test_a_spline_beyond_its_range_names_choices_that_work(call):
+    (term,) = parse_formula(f"y ~ {call}", list(FRAME)).terms
+    (factor,) = term.factors
+    state: dict = {}
+    evaluate(factor, {"age": read_column(FRAME["age"], "age")}, state)
+    new = pd.DataFrame({"age": [10, 50, 95]})
+    with pytest.raises(DataError, match="range of the spline, 20 to 90") as caught:
+        evaluate(factor, {"age": read_column(new["age"], "age")}, state)
+    _, *proposals = EXPRESSION.findall(str(caught.value))
+    (term,) = parse_formula(f"y ~ {proposals[0]}", list(FRAME)).terms
+    (again,) = term.factors
+    learned: dict = {}
+    evaluate(again, {"age": read_column(FRAME["age"], "age")}, learned)
+    beyond = evaluate(again, {"age": read_column(new["age"], "age")}, learned)
+    assert np.isfinite(np.array(beyond.columns)).all()
+    exec(proposals[1], {"data": new})
+    assert new["age"].tolist() == [20, 50, 90]
+    evaluate(factor, {"age": read_column(new["age"], "age")}, state)
+
+
+# --- `Surv()` and `strata()`: what they are read as, and what they may not be ---------------------
+
+
+SURVIVAL_COLUMNS = ["time", "status", "age", "sex", "site", "begin", "end", "a b"]
+
+
+def parsed(formula, **options):
+    return parse_formula(formula, SURVIVAL_COLUMNS, **options)
+
+
+def plain(name):
+    return Argument(name, Column(name))
+
+
+@pytest.mark.parametrize(
+    ("left", "start", "stop", "event"),
+    [
+        ("Surv(time, status)", None, "time", "status"),
+        ("{Surv(time, status)}", None, "time", "status"),
+        ("Surv(begin, end, status)", "begin", "end", "status"),
+        ("Surv(time=end, event=status)", None, "end", "status"),
+        ("Surv(event=status, time=end)", None, "end", "status"),
+        ("Surv(end, event=status)", None, "end", "status"),
+        ("Surv(time=begin, time2=end, event=status)", "begin", "end", "status"),
+        ("Surv(begin, end, event=status)", "begin", "end", "status"),
+        ("Surv(start=begin, stop=end, event=status)", "begin", "end", "status"),
+        ("Surv(`a b`, status)", None, "a b", "status"),
+        ("Surv(Q('a b'), status)", None, "a b", "status"),
+    ],
+)
+def test_arguments_by_place_and_by_name(left, start, stop, event):
+    node = parsed(f"{left} ~ age").response.factors[0].node
+    assert node == Survival(None if start is None else plain(start), plain(stop), plain(event))
+
+
+def test_expressions_are_records():
+    found = parsed("Surv(time / 7, status == 'dead') ~ age")
+    assert found.response.name == "Surv(time / 7, status == 'dead')"
+    assert found.response.factors[0].node == Survival(
+        None,
+        Argument("time / 7", Operation("/", (Column("time"), Constant(7)))),
+        Argument("status == 'dead'", Operation("==", (Column("status"), Constant("dead")))),
+    )
+
+
+@pytest.mark.parametrize(
+    ("right", "terms", "strata"),
+    [
+        (".", ["age", "sex", "site", "begin", "end", "a b"], []),
+        (". + strata(site)", ["age", "sex", "begin", "end", "a b"], ["site"]),
+        ("strata(site) + .", ["age", "sex", "begin", "end", "a b"], ["site"]),
+        (". - site + strata(site)", ["age", "sex", "begin", "end", "a b"], ["site"]),
+        (". + strata(site, sex)", ["age", "begin", "end", "a b"], ["sex", "site"]),
+        (". + strata(site) + strata(sex)", ["age", "begin", "end", "a b"], ["sex", "site"]),
+        ("age + strata(site) + strata(site)", ["age"], ["site"]),
+        ("age + strata(`a b`)", ["age"], ["a b"]),
+        ("age + strata(age > 60)", ["age"], ["age > 60"]),
+        ("age:site + strata(site)", ["age:site"], ["site"]),
+    ],
+)
+def test_strata_are_no_terms(right, terms, strata):
+    found = parsed(f"Surv(time, status) ~ {right}")
+    assert [term.name for term in found.terms] == terms
+    assert [factor.name for factor in found.strata] == strata
+
+
+def test_the_columns_behind_the_outcome_and_the_formula_of_a_selection():
+    found = parsed("Surv(time, status) ~ age + sex + strata(site, `a b`, begin > 2)")
+    assert found.outcome_variables == ("time", "status", "a b", "begin", "site")
+    text = found.text_of(["sex"])
+    assert text == "Surv(time, status) ~ sex + strata(`a b`, begin > 2, site)"
+    again = parsed(text)
+    assert (again.strata, again.response) == (found.strata, found.response)
+    assert parsed("log(age) ~ sex + `a b`").text_of(["a b"]) == "log(age) ~ `a b`"
+    assert parsed("age ~ sex").text_of([]) == "age ~ 1"
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("Surv(time) ~ age", "must have two or three arguments"),
+        ("Surv() ~ age", "Found: 0 arguments"),
+        ("Surv(begin, end, status, age) ~ sex", "Found: 4 arguments"),
+        ("Surv(*time, status) ~ age", "must have two or three arguments"),
+        ("Surv(time, status, type='right') ~ age", "must not have the argument `type`"),
+        ("Surv(time, status, origin=0) ~ age", "must not have the argument `origin`"),
+        ("Surv(**{'time': 1}) ~ age", r"must not have the argument `\*\*`"),
+        ("Surv(time, status, 'dead') ~ age", "Surv\\(time, status == 'dead'\\)"),
+        ("Surv(time, time=end) ~ age", "each of its arguments exactly once"),
+        ("Surv(start=begin, event=status) ~ age", "each of its arguments exactly once"),
+        ("Surv(time, 1) ~ age", "must use a column"),
+        ("Surv(time, True) ~ age", "must use a column"),
+        ("Surv(scale(time), status) ~ age", "a function of a whole column"),
+        ("Surv(C(time), status) ~ age", r"`C\(\)` inside an expression"),
+        ("Surv(strata(time), status) ~ age", r"`strata\(\)` inside an expression"),
+        ("Surv(Surv(time, status), status) ~ age", r"`Surv\(\)` inside an expression"),
+        ("log(Surv(time, status)) ~ age", r"`Surv\(\)` inside an expression"),
+        ("Surv(tme, status) ~ age", "Did you mean `time`"),
+        ("Surv(time, status) + sex ~ age", "must have a single response"),
+        ("age ~ Surv(time, status)", "must be on the left-hand side"),
+        ("Surv(time, status) ~ age:Surv(begin, sex)", "must be on the left-hand side"),
+        ("Surv(time, status) ~ age + status", "must not use the response"),
+        ("strata(site) ~ age", "must be on the right-hand side"),
+        ("age ~ . + strata(site)", "must be used with times to an event"),
+        ("Surv(time, status) ~ strata(site)", "at least one term besides its strata"),
+        ("Surv(time, status) ~ . - strata(site)", "must not follow a minus sign"),
+        ("Surv(time, status) ~ -strata(site)", "must not follow a minus sign"),
+        ("Surv(time, status) ~ age:strata(site)", "age:site \\+ strata"),
+        ("Surv(time, status) ~ age*strata(site)", "must not be part of an interaction"),
+        ("Surv(time, status) ~ age + strata(sex):strata(site)", r"strata\(a, b\)"),
+        ("Surv(time, status) ~ site + strata(site)", "a term or a stratum variable, not both"),
+        ("Surv(time, status) ~ age + strata(status)", "must not use the response"),
+        ("Surv(time, status) ~ age + strata()", "one or more columns"),
+        ("Surv(time, status) ~ age + strata(site, shortlabel=True)", "one or more columns"),
+        ("Surv(time, status) ~ age + strata(C(site))", r"`C\(\)` inside an expression"),
+        ("Surv(time, status) ~ age + strata(1)", "must use a column"),
+        ("Surv(time, open('x')) ~ age", "Can't call `open`"),
+        ("Surv(time, status.values) ~ age", "must not contain an attribute"),
+        ("Surv(time, status) ~ age + strata(__import__('os'))", "Can't call"),
+    ],
+)
+def test_what_they_may_not_be(formula, said, trusted):
+    """A formula that is trusted may run code, but what is a time or a stratum must be known."""
+    with pytest.raises(FormulaError, match=said):
+        parsed(formula, trusted=trusted)
+
+
+def test_names_that_are_near_or_the_same():
+    with pytest.raises(FormulaError, match="Did you mean `Surv`"):
+        parsed("surv(time, status) ~ age")
+    with pytest.raises(FormulaError, match="must not share its name with the function `strata`"):
+        parse_formula("Surv(t, e) ~ x + strata(strata)", ["t", "e", "x", "strata"])
+
+
+PIECES = st.recursive(
+    st.sampled_from(
+        ["time", "status", "`a b`", "1", "'dead'", "True", "None", "...", "x", "__import__"]
+    ),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["+", "==", ">", "&", "@", ",", "=", "~"]), inner).map(
+            " ".join
+        ),
+        st.tuples(
+            st.sampled_from(["Surv", "strata", "I", "log", "C", "Q", "open", "eval", "", "time="]),
+            inner,
+        ).map(lambda parts: f"{parts[0]}({parts[1]})"),
+        inner.map(lambda part: f"{part}.__class__"),
+        inner.map(lambda part: f"*{part}"),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(PIECES, min_size=1, max_size=3).map(", ".join), st.booleans(), st.booleans())
+def test_arguments_are_columns_and_arithmetic_or_an_error(arguments, on_the_left, trusted):
+    formula = (
+        f"Surv({arguments}) ~ age"
+        if on_the_left
+        else f"Surv(time, status) ~ age + strata({arguments})"
+    )
+    try:
+        found = parsed(formula, trusted=trusted)
+    except FormulaError:
+        return
+    node = found.response.factors[0].node
+    for factor in (*found.response.factors, *found.strata):
+        kinds = {type(part) for part in nodes(factor.node)}
+        assert kinds <= {Survival, Strata, Column, Constant, Operation, Call}
+    assert isinstance(node, Survival)
+    assert parsed(found.text_of(["age"])).strata == found.strata

@@ -140,12 +140,11 @@ def test_noise_gives_no_small_p_values_beyond_their_level():
     assert false <= 3
 
 
-def test_answer_depends_on_the_seed_alone(strong):
+def test_answer_depends_on_the_seed(strong):
     _, fit = strong
-    one = fit.inference(repeats=3, seed=5, n_jobs=1)
-    two = fit.inference(repeats=3, seed=5, n_jobs=2)
+    one, two, other = (fit.inference(repeats=3, seed=seed) for seed in (5, 5, 6))
     assert (one.p_values == two.p_values).all()
-    assert (one.p_values != fit.inference(repeats=3, seed=6).p_values).any()
+    assert (one.p_values != other.p_values).any()
     assert str(one.summary()) == str(two.summary())
 
 
@@ -164,12 +163,6 @@ def test_the_rule_is_that_of_the_fit(strong, k):
     chosen = choose(asked, own)
     names = np.array(fit.data.design.arrays.groups.names)[chosen.step.selected]
     assert set(found.splits[1].selected) == set(names)
-
-
-def test_a_tuning_value_stays(strong):
-    data, _ = strong
-    fit = treeselect.select("y ~ .", data, mu=0.2, seed=1, **QUICK)
-    assert "mu = 0.2" in str(fit.inference().summary())
 
 
 def test_saved_models_know_their_rule(strong, tmp_path):
@@ -570,7 +563,9 @@ def test_columns_that_are_sums_within_a_term_do_no_harm(mixed):
 
 def test_an_empty_selection_has_an_intercept_only():
     fit = treeselect.select("y ~ x0 + x1", numbers(2), mu=1e9, seed=1, **QUICK)
-    assert fit.inference().tidy()["term"].tolist() == ["Intercept"]
+    found = fit.inference()
+    assert found.tidy()["term"].tolist() == ["Intercept"]
+    assert "mu = 1e+09" in str(found.summary())
     assert (fit.inference(repeats=2).tidy()["p_value"] == 1).all()
 
 
@@ -582,13 +577,9 @@ def test_an_empty_selection_has_an_intercept_only():
     [
         ({"split": 0}, "`split` must be a number above 0 and below 1"),
         ({"split": 1.0}, "`split` must be"),
-        ({"split": "half"}, "`split` must be"),
         ({"repeats": 0}, "`repeats` must be a whole number, at least 1"),
-        ({"repeats": 2.5}, "`repeats` must be"),
-        ({"seed": -1}, "`seed` must be"),
         ({"gamma_min": 1}, "`gamma_min` must be"),
         ({"level": 95}, "`level` must be"),
-        ({"n_jobs": 0}, "`n_jobs` must be"),
         ({"split": 0.02}, "`split` must leave at least 10 rows for selection"),
         ({"split": 0.98}, "`split` must leave at least 10 rows for testing"),
     ],

@@ -1,19 +1,22 @@
-"""Score and stability by the number of rows; standard errors and intervals of held-out scores."""
+"""Score and stability by the number of rows; standard errors and intervals; performance."""
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from quick import changed
 from scipy import stats
+from sklearn.model_selection import KFold, TimeSeriesSplit
 
 import treeselect
 from treeselect.designs.families import BINOMIAL, GAUSSIAN
 from treeselect.designs.weights import RowWeights
-from treeselect.errors import OptionError
+from treeselect.errors import DataError, OptionError
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.cross_validation import paired_difference, sampling_error, score_interval
 from treeselect.resampling.outer_folds import LearningCurve
@@ -253,3 +256,307 @@ def test_one_fold_has_no_interval():
     found = paired_difference(np.array([0.2]), 0.5)
     assert found.mean == 0.2
     assert np.isnan([found.low, found.high, found.p_value]).all()
+
+
+# selection repeated inside each fold: honest on noise, the same again, and nothing is kept
+
+
+QUICK = {"method": "mrmr"}
+CLUSTERS = np.repeat(np.arange(40), 10)
+
+
+@pytest.fixture(scope="module")
+def measured(cross_validated):
+    return cross_validated.performance(folds=3)
+
+
+# --- what it says on noise ---------------------------------------------------------------------
+
+
+def test_noise_has_no_credit_unless_the_terms_were_chosen_outside_the_folds():
+    """100 rows, 30 terms, labels drawn at random: no honest AUC is far from one half.
+
+    Terms that were selected on all rows, and then scored by folds of the same rows, seem to tell
+    the labels apart.
+    """
+    few = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
+    rng = np.random.default_rng(11)
+    inside, outside = [], []
+    for _ in range(3):
+        data = pd.DataFrame(rng.normal(size=(100, 30)), columns=[f"x{j}" for j in range(30)])
+        data["y"] = rng.random(100) < 0.5
+        fit = treeselect.select("y ~ .", data, k=5, **few)
+        nested = fit.performance(folds=5)
+        assert abs(nested.mean - 0.5) < 3 * nested.standard_error
+        inside.append(nested.mean)
+        chosen = [*fit.selected]
+        again = treeselect.select(fit.formula, data, k="best", keep=chosen, **few)
+        outside.append(again.path.set_index("k").loc[5, "cv_score"])
+        assert outside[-1] > nested.mean
+    assert np.mean(outside) > 0.55
+    assert np.mean(outside) > np.mean(inside) + 0.1
+
+
+# --- the record --------------------------------------------------------------------------------
+
+
+def test_tables(measured, cross_validated):
+    tidy = measured.tidy()
+    assert list(tidy) == ["fold", "k", "score", "selected", "n_train", "n_test"]
+    assert tidy["fold"].tolist() == [1, 2, 3]
+    assert tidy["n_test"].sum() == N
+    assert (tidy["n_train"] + tidy["n_test"] == N).all()
+    assert [len(terms) for terms in tidy["selected"]] == tidy["k"].tolist()
+    assert all("signal" in terms or "copy" in terms for terms in tidy["selected"])
+    assert measured.mean == tidy["score"].mean()
+    assert measured.standard_error == pytest.approx(tidy["score"].std() / np.sqrt(3))
+    glance = measured.glance().iloc[0]
+    assert glance["score"] == "R2"
+    assert glance["mean"] == measured.mean
+    assert (glance["k_min"], glance["k_max"]) == (tidy["k"].min(), tidy["k"].max())
+
+
+def test_interval_is_from_held_out_rows_folds_and_cases(measured):
+    within, between = np.mean(measured.errors**2), measured.scores.var(ddof=1)
+    assert (measured.errors > 0).all()
+    error = np.sqrt(max(within, between) / 3)
+    half = stats.t.ppf(0.975, N / 10) * error / (1 - measured.mean)
+    low, high = measured.mean_ci
+    assert 1 - low == pytest.approx((1 - measured.mean) * np.exp(half))
+    assert 1 - high == pytest.approx((1 - measured.mean) * np.exp(-half))
+    glance = measured.glance().iloc[0]
+    assert (glance["ci_low"], glance["ci_high"]) == (low, high)
+    assert f"95% interval: {low:.3f} to {high:.3f}" in measured.summary().as_text()
+
+
+def test_interval_ends_at_the_bounds_of_the_score(measured):
+    wide = dataclasses.replace(measured, scores=np.array([0.5, 0.9, 1.0]), score_bounds=(0.0, 1.0))
+    low, high = wide.mean_ci
+    assert 0 < low < 0.8 < high < 1
+    assert np.log(high / (1 - high)) + np.log(low / (1 - low)) == pytest.approx(2 * np.log(4))
+    free = dataclasses.replace(wide, score_bounds=(-np.inf, np.inf))
+    assert sum(free.mean_ci) / 2 == pytest.approx(free.mean)
+    above = dataclasses.replace(wide, score_bounds=(0.0, np.inf))
+    assert np.log(above.mean_ci).sum() / 2 == pytest.approx(np.log(above.mean))
+
+
+def test_no_interval_if_all_folds_score_the_same(measured):
+    same = dataclasses.replace(measured, scores=np.full(3, 0.75), errors=np.zeros(3))
+    assert np.isnan(same.mean_ci).all()
+    assert "interval" not in same.summary().as_text()
+    assert same.words == "0.750 (standard error 0.000)"
+
+
+def test_summary(measured, cross_validated):
+    text = measured.summary().as_text()
+    assert "nested cross-validation" in text.splitlines()[0]
+    joined = " ".join(text.split())
+    assert "1 s.e. rule on R2, 3-fold cross-validation within each training set" in joined
+    assert f"R2: {measured.mean:.3f} (s.e. {measured.standard_error:.3f})" in joined
+    best = cross_validated.path.set_index("k").loc[cross_validated.k, "cv_score"]
+    assert f"R2 of the fit at k = {cross_validated.k}: {best:.3f}, from the folds that" in joined
+    assert "nested cross-validation" in repr(measured)
+    assert max(map(len, text.splitlines())) <= 88
+
+
+def test_the_library_of_the_data(mixed):
+    data = pl.from_pandas(mixed[["dose", "signal", "noise"]])
+    fit = treeselect.select("dose ~ .", data, k=1, seed=1, **QUICK)
+    tidy = fit.performance(folds=2).tidy()
+    assert isinstance(tidy, pl.DataFrame)
+    assert tidy["selected"].to_list() == [["signal"], ["signal"]]
+
+
+# --- the same answer ---------------------------------------------------------------------------
+
+
+def same(a, b):
+    assert np.array_equal(a.scores, b.scores)
+    assert a.selected == b.selected
+    return True
+
+
+def test_the_same_for_any_order_of_the_columns(mixed, measured):
+    data = mixed[mixed.columns[::-1]]
+    fit = treeselect.select(
+        "dose ~ . - died", data, method="controlburn", seed=2, folds=3, forests=1, n_trees=20
+    )
+    assert same(fit.performance(folds=3), measured)
+
+
+def test_a_fold_is_a_selection_on_its_training_rows(mixed):
+    """Weights of 0 leave the held-out rows out: the same terms are selected.
+
+    Each half has all values of the other, so that the bins of a half are those of all rows.
+    """
+    from treeselect.engine.random import stream_seed
+
+    numbers = mixed[["signal", "copy", "noise"]]
+    mixed = mixed.assign(**(2 * numbers).round().clip(-3, 3))
+    fit = treeselect.select("dose ~ . - died", mixed, seed=2, folds=3, **QUICK)
+    found = fit.performance(folds=KFold(2))
+    for number, (train, test) in enumerate(KFold(2).split(mixed)):
+        weights = np.zeros(N, dtype=int)
+        weights[train] = 1
+        alone = treeselect.select(
+            "dose ~ . - died", mixed, weights=weights, folds=3, **QUICK,
+            seed=stream_seed(fit.search.seed, "performance", number),
+        )  # fmt: skip
+        assert alone.selected == found.selected[number]
+        known = mixed["dose"][test]
+        errors = known - alone.predict(mixed.iloc[test])
+        expected = 1 - (errors**2).sum() / ((known - known.mean()) ** 2).sum()
+        assert found.scores[number] == pytest.approx(expected)
+
+
+# --- arguments ---------------------------------------------------------------------------------
+
+
+def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
+    from treeselect.algorithms.filters import MRMR
+
+    seen, path = [], MRMR.path
+
+    def recorded(self, task):
+        seen.append(set(task.weights.rows))
+        return path(self, task)
+
+    data = mixed.assign(ward=CLUSTERS)
+    fit = treeselect.select(
+        "died ~ signal + noise", data, fold_groups="ward", folds=5, seed=1, **QUICK
+    )
+    monkeypatch.setattr(MRMR, "path", recorded)
+    found = fit.performance(folds=2)
+    assert "of whole ward clusters" in found.scheme
+    assert len(seen) == 2 * (5 + 1)
+    for rows in seen:
+        inside = {CLUSTERS[row] for row in rows}
+        assert len(rows) == 10 * len(inside)
+
+
+def test_two_clusters_make_two_folds(mixed):
+    fit = treeselect.select("dose ~ signal + noise", mixed, k=1, seed=1, **QUICK)
+    assert fit.performance(2, fold_groups=np.where(mixed["flag"], 1, 0)).n_test.sum() == N
+
+
+def test_rows_without_a_response_have_fold_numbers_too(mixed):
+    data = mixed.assign(dose=mixed["dose"].mask(np.arange(N) < 40))
+    fit = treeselect.select("dose ~ signal + noise", data, k=1, seed=1, **QUICK)
+    found = fit.performance(np.arange(N) // 100)
+    assert found.n_test.tolist() == [60, 100, 100, 100]
+    assert same(found, fit.with_data(data).performance(np.arange(N) // 100))
+    past = fit.performance(TimeSeriesSplit(3))
+    assert past.n_train.tolist() == [90, 180, 270]
+
+
+def test_another_score_outside(mixed):
+    fit = treeselect.select("died ~ signal + noise", mixed, seed=1, folds=3, **QUICK)
+    own, other = fit.performance(2), fit.performance(2, scoring="neg_brier_score")
+    assert own.selected == other.selected
+    assert own.score_name == "AUC"
+    assert other.score_name == "neg_brier_score"
+    assert (other.scores < 0).all()
+    assert "1 s.e. rule on AUC" in " ".join(other.summary().as_text().split())
+
+
+def test_a_tuning_value_and_a_number_of_units_are_kept(mixed):
+    fit = treeselect.select("dose ~ . - died", mixed, method="rrf", lam=0.5, seed=1, n_trees=10)
+    assert "lam = 0.5, as in the fit" in fit.performance(2).summary().as_text()
+    two = treeselect.select("dose ~ . - died", mixed, k=2, seed=1, **QUICK).performance(2)
+    assert two.k.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"folds": 1}, "`folds` must be a whole number, at least 2"),
+        ({"folds": N + 1}, "`folds` must be at most the number of rows"),
+        ({"scoring": "roc_auc"}, "`scoring` must be a score"),
+        ({"inner_folds": 300}, "must be at most .* 200.*training rows of fold 1 of 2"),
+    ],
+)
+def test_what_is_not_allowed(cross_validated, arguments, said):
+    with pytest.raises(OptionError, match=f"(?s){said}"):
+        cross_validated.performance(**{"folds": 2, **arguments})
+
+
+def test_other_data_are_refused(cross_validated):
+    with pytest.raises(DataError, match="must have the columns of the model"):
+        cross_validated.with_data(pd.DataFrame({"dose": [1.0, 2.0]}))
+
+
+# --- model files -------------------------------------------------------------------------------
+
+
+def saved(fit, folder, **arguments):
+    return treeselect.load(fit.save(folder / "fit.treeselect", **arguments))
+
+
+def test_a_model_file_keeps_the_choice_of_size(mixed, cross_validated, measured, tmp_path):
+    again = saved(cross_validated, tmp_path)
+    with pytest.raises(DataError, match="with_data"):
+        again.performance(3)
+    assert same(again.with_data(mixed).performance(3), measured)
+    assert same(saved(cross_validated, tmp_path, include_data=True).performance(3), measured)
+
+
+def test_a_model_file_keeps_groups_and_fold_numbers_with_the_data(mixed, tmp_path):
+    data = mixed.assign(ward=CLUSTERS)
+    fold = CLUSTERS % 4
+    fit = treeselect.select(
+        "died ~ signal + noise", data, folds=fold, fold_groups="ward", scoring="accuracy", seed=1,
+        **QUICK,
+    )  # fmt: skip
+    expected = fit.performance(2)
+    with_data = saved(fit, tmp_path, include_data=True)
+    assert with_data.glance()["score"].tolist() == ["accuracy"]
+    assert same(with_data.performance(2), expected)
+    without = saved(fit, tmp_path)
+    with pytest.raises(OptionError, match="`inner_folds` must be given"):
+        without.with_data(data).performance(2)
+    assert same(without.with_data(data).performance(2, inner_folds=fold), expected)
+    with pytest.raises(OptionError, match="`fold_groups` must be given"):
+        without.with_data(mixed).performance(2, inner_folds=fold)
+
+
+def test_inner_folds_keep_the_groups_of_the_fit_whatever_the_outer_ones(mixed, tmp_path):
+    data = mixed.assign(ward=CLUSTERS, hospital=CLUSTERS // 5)
+    fit = treeselect.select(
+        "died ~ signal + noise", data, folds=3, fold_groups="ward", seed=1, **QUICK
+    )
+    expected = fit.with_data(data).performance(2, fold_groups="hospital")
+    assert "of whole hospital clusters" in expected.scheme
+    assert "of whole ward clusters within each training set" in expected.rule
+    again = saved(fit, tmp_path)
+    assert same(again.with_data(data).performance(2, fold_groups="hospital"), expected)
+
+
+def brier(y_true, prediction):
+    return -float(((prediction - y_true) ** 2).mean())
+
+
+def test_functions_are_not_in_a_model_file(mixed, tmp_path):
+    fit = treeselect.select(
+        "died ~ signal + noise", mixed, folds=TimeSeriesSplit(3), repeats=1, scoring=brier, seed=1,
+        **QUICK,
+    )  # fmt: skip
+    again = saved(fit, tmp_path, include_data=True)
+    assert again.path["cv_score"].equals(fit.path["cv_score"])
+    assert again.glance()["score"].tolist() == ["brier"]
+    assert again.resample(2).stability.n_resamples == 2
+    with pytest.raises(OptionError, match=r"`scoring` must be given: .* `brier`, is a function"):
+        again.performance(2)
+    found = again.performance(2, scoring=brier, inner_folds=TimeSeriesSplit(3))
+    assert same(found, fit.performance(2))
+
+
+def test_no_number_of_units_takes_the_place_of_outer_folds(mixed, cross_validated):
+    for arguments in ({"folds": N + 1}, {"folds": N}, {"fold_groups": np.arange(N) % 3}):
+        with pytest.raises(OptionError) as error:
+            cross_validated.performance(**arguments)
+        assert "Give " in str(error.value)
+        assert "an integer `k`" not in str(error.value)
+    ordered = mixed.sort_values("died")
+    fit = treeselect.select("died ~ signal", ordered, k=1, seed=1, **QUICK)
+    with pytest.raises(OptionError, match=r"1 of 2 classes .*. Give other `folds`.$"):
+        fit.performance(ordered["died"].to_numpy())

@@ -9,8 +9,8 @@ import numpy as np
 
 from treeselect.arguments.checks import read_seed
 from treeselect.comparison.record import FitComparison
-from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
 from treeselect.errors import DataError, OptionError, quoted
 from treeselect.resampling.fit import Fit

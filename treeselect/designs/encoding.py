@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,36 +30,27 @@ from treeselect.designs.columns import (
 )
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
 from treeselect.designs.problem import CodedColumns, Units
+from treeselect.designs.response import Response
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.columns import FREE, bin_columns, edges_of_columns
-from treeselect.errors import DataError, NewDataError, joined, listing, quoted
-from treeselect.formulas.terms import ParsedFormula, Term
+from treeselect.errors import DataError, NewDataError, joined, listing, quoted, shortened
+from treeselect.formulas.terms import Factor, ParsedFormula, Term
 from treeselect.frames.opening import NO_CODES, MissingCodes
 from treeselect.frames.reading import read_data
-from treeselect.frames.values import Labels, Numbers
-from treeselect.shown import shown
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-import hashlib
-import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-from treeselect.designs.response import Response
-from treeselect.errors import shortened
-from treeselect.formulas.terms import Factor
 from treeselect.frames.values import (
+    Labels,
+    Numbers,
     NumberText,
     formula_name,
     number_text,
     read_column,
     read_plain_numbers,
 )
+from treeselect.shown import shown
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 NewLevels = Literal["error", "missing", "other"]
 

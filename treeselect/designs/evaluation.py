@@ -26,17 +26,20 @@ from treeselect.formula import (
     transform,
 )
 from treeselect.formulas.checks import MOST_PRODUCTS
-from treeselect.formulas.computing import ComputationError, Learner, UnorderedError, value_of
 from treeselect.formulas.terms import (
     Call,
     Code,
     Column,
+    ComputationError,
     Contrast,
     Factor,
+    Learner,
     Node,
     Term,
     Transform,
+    UnorderedError,
     nodes,
+    value_of,
     variables,
 )
 from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, read_column, to_series

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 import json
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,8 +37,6 @@ from treeselect.running.machine import memory_errors
 if TYPE_CHECKING:
     import pandas as pd
 
-import itertools
-from typing import NamedTuple
 
 INTERCEPT = "Intercept"
 """Name of the intercept where terms are named."""

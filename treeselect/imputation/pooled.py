@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from treeselect.arguments.checks import check_flag
-from treeselect.designs.labels import in_labels
+from treeselect.designs.preparing import in_labels
 from treeselect.errors import DataError, listing
 from treeselect.frames.tables import in_library
 from treeselect.imputation.record import Imputed, in_frame

@@ -20,8 +20,8 @@ from treeselect.arguments.checks import AUTO, MOST_RESAMPLES, RULES, SCORE_RULES
 from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.families import Family, family_of
-from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.preparing import read_labels
 from treeselect.designs.problem import CodedColumns, Units
 from treeselect.designs.response import Response
 from treeselect.designs.row_sample import LEAST_ROWS

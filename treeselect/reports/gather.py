@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import described, members
-from treeselect.designs.labels import labelled_names
+from treeselect.designs.preparing import labelled_names
 from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError
 from treeselect.reports import comparison

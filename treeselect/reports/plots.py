@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.arguments.checks import check_choice, described
-from treeselect.designs.labels import shown_names
+from treeselect.designs.preparing import shown_names
 from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.printing import number_text

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.designs.labels import column_labels, in_labels
 from treeselect.designs.linear import USUAL, WAYS_OUT, LinearCoding, read_coding, warn_of_gaps
 from treeselect.designs.modeldata import INTERCEPT, ModelData, data_fingerprint
+from treeselect.designs.preparing import column_labels, in_labels
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import DataError, StabilityError
 from treeselect.frames.tables import in_library

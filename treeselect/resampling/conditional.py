@@ -20,8 +20,8 @@ from treeselect.arguments.checks import (
     read_names,
     whole,
 )
-from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.preparing import shown_names
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray

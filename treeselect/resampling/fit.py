@@ -13,8 +13,8 @@ import numpy as np
 from treeselect.algorithms.method import Method
 from treeselect.algorithms.task import Step, shares, skipped_sizes
 from treeselect.brief import brief
-from treeselect.designs.labels import in_labels, shown_names
 from treeselect.designs.modeldata import Associations, ModelData
+from treeselect.designs.preparing import in_labels, shown_names
 from treeselect.designs.problem import is_grouped, noun_of
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling, slack

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import AUTO, MOST_REPEATS, check_count, check_flag, check_share
-from treeselect.designs.labels import shown_names
 from treeselect.designs.linear import WAYS_OUT, LinearCoding, coded_words, read_coding, warn_of_gaps
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.preparing import shown_names
 from treeselect.designs.row_sample import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed

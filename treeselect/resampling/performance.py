@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import AUTO, check_count
-from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import data_fingerprint
+from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed

@@ -11,9 +11,9 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice, check_flag, check_share
 from treeselect.brief import brief
-from treeselect.designs.labels import shown_names
 from treeselect.designs.linear import LinearColumns
 from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.designs.preparing import shown_names
 from treeselect.designs.weights import check_offset
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least, largest_in_row

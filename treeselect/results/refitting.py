@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import check_flag, found_near, read_seed
-from treeselect.designs.labels import in_labels, shown_names
 from treeselect.designs.linear import (
     WAYS_OUT,
     LinearCoding,
@@ -18,6 +17,7 @@ from treeselect.designs.linear import (
     warn_of_gaps,
 )
 from treeselect.designs.modeldata import ModelData, data_fingerprint
+from treeselect.designs.preparing import in_labels, shown_names
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.tables import in_library

@@ -9,7 +9,7 @@ import numpy as np
 
 from treeselect.algorithms.method import OWN, Method
 from treeselect.algorithms.task import WORDS
-from treeselect.designs.labels import labelled_names
+from treeselect.designs.preparing import labelled_names
 from treeselect.designs.survival import follow_up_facts
 from treeselect.errors import quoted
 from treeselect.printing import (

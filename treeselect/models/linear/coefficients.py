@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.designs.columns import TermSpec
-from treeselect.designs.labels import column_labels, term_label
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.preparing import column_labels, term_label
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import PRECISION
 from treeselect.errors import OptionError, quoted
