@@ -16,7 +16,6 @@ from typing import Any
 
 from treeselect.arguments.checks import described
 from treeselect.errors import OptionError, quoted
-from treeselect.frames.files import EncodedFile
 
 # --- names, numbers and pairs --------------------------------------------------------------------
 
@@ -334,4 +333,6 @@ def data_of(arguments: Mapping[str, Any]) -> Any:
         return read(arguments.get("data"), **how)
     if "encoding" not in arguments:
         return arguments["data"]
+    from treeselect.frames.files import EncodedFile
+
     return EncodedFile(str(arguments["data"]), str(arguments["encoding"]))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from treeselect.algorithms.method import Method, is_method
 from treeselect.algorithms.registry import find_method
@@ -47,10 +48,6 @@ from treeselect.running.pieces import (
     units_read,
 )
 from treeselect.shown import is_broken
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Methods = Sequence[Any] | Mapping[str, Any]
 """Names, methods, or scikit-learn selectors."""
@@ -379,8 +376,6 @@ def comparison_rows(found: Contest) -> tuple[tuple[str, ...], ...]:
 
 def size_text(k: object, mean: float) -> str:
     """A size, or the mean size in parentheses if no size was requested."""
-    import pandas as pd
-
     if pd.isna(k):  # type: ignore[call-overload]
         return _NONE if np.isnan(mean) else f"({mean:.1f})"
     return str(k)
@@ -556,8 +551,6 @@ def score_lines(found: Contest, most: int | None = None) -> tuple[ScoreLine, ...
 
 
 def _line(compared: Mapping[Hashable, Any], curve: pd.DataFrame) -> ScoreLine:
-    import pandas as pd
-
     own = bool(curve["k"].isna().all())
     points = [
         ScorePoint(

@@ -6,9 +6,10 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import SCORE_RULES, check_choice, check_rule, described, whole
 from treeselect.designs.survival import FollowUp
@@ -38,10 +39,6 @@ from treeselect.resampling.cross_validation import (
     standard_error,
     test_share,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # --- the Pareto front of a set of points -------------------------------------------------------
 
@@ -204,8 +201,6 @@ class Contest:
 
     def fold_table(self, references: bool = False) -> pd.DataFrame:
         """``Comparison.tidy`` as a pandas frame."""
-        import pandas as pd
-
         frame = pd.DataFrame([row for run in self.runs for row in self._fold_rows(run)])
         if references:
             run = self.reference_run
@@ -217,8 +212,6 @@ class Contest:
 
     def reference_table(self) -> pd.DataFrame:
         """``Comparison.references`` as a pandas frame."""
-        import pandas as pd
-
         run = self.reference_run
         columns = ["reference", "k", "score", "standard_error", "seconds"]
         rows = [] if run is None else [self._row(run, place) for place in range(len(REFERENCES))]
@@ -244,8 +237,6 @@ class Contest:
 
     def curve_table(self) -> pd.DataFrame:
         """``Comparison.curves`` as a pandas frame."""
-        import pandas as pd
-
         points = [(run, place) for run in self.runs for place in range(run.scores.shape[1])]
         frame = pd.DataFrame([self._row(run, place) for run, place in points])
         frame["front"] = _front(frame)
@@ -253,8 +244,6 @@ class Contest:
 
     def glance_table(self) -> pd.DataFrame:
         """``Comparison.glance`` as a pandas frame."""
-        import pandas as pd
-
         frame = pd.DataFrame([self._row(run, self._place(run)) for run in self.runs])
         frame["k_1se"] = [
             None if run.sizes is None else run.sizes[self._place(run, "1se")] for run in self.runs
@@ -269,8 +258,6 @@ class Contest:
 
     def difference_table(self, reference: str | None = None, k: int | None = None) -> pd.DataFrame:
         """``Comparison.differences`` as a pandas frame."""
-        import pandas as pd
-
         base = self._run(self.best if reference is None else reference)
         at = self._place(base, k)
         share = test_share(self.n_train, self.n_test)
@@ -310,8 +297,6 @@ class Contest:
 
     def term_table(self) -> pd.DataFrame:
         """``Comparison.terms`` as a pandas frame."""
-        import pandas as pd
-
         counts = {run.label: self._term_counts(run) for run in self.runs}
         total: Counter[str] = Counter()
         for found in counts.values():
@@ -463,8 +448,6 @@ class FitComparison(Rounded):
             held-out rows; ``difference``, the second minus the first; ``k_1`` and ``k_2``, numbers
             of units selected; ``n_train`` and ``n_test``.
         """
-        import pandas as pd
-
         frame = pd.DataFrame(
             {
                 "fold": np.arange(1, self.scores.shape[1] + 1),
@@ -488,8 +471,6 @@ class FitComparison(Rounded):
             ``score`` (its name), ``mean_1``, ``mean_2``, ``difference``, ``ci_low``, ``ci_high``
             (95%), ``p_value``, ``folds`` (in all repeats), ``repeats``, ``seed``.
         """
-        import pandas as pd
-
         found = self.difference
         row = {
             "score": self.score_name,

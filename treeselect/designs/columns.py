@@ -12,9 +12,10 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
@@ -24,9 +25,6 @@ from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.errors import DataError, NewDataError, quoted
 from treeselect.formulas.terms import Factor, Term
 from treeselect.frames.values import Labels, Numbers, number_text, read_column
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MISSING = -1
 """Code of a missing label."""

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
@@ -47,10 +48,6 @@ from treeselect.frames.values import (
     read_plain_numbers,
 )
 from treeselect.shown import shown
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 NewLevels = Literal["error", "missing", "other"]
 

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
@@ -43,9 +44,6 @@ from treeselect.formulas.terms import (
     variables,
 )
 from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, read_column, to_series
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +262,6 @@ def _rows_of(column: Numbers | Labels, known: NDArray[np.int64] | None) -> Numbe
 
 def _read(values: Any, name: str) -> Numbers | Labels:
     """One column of results in the internal form."""
-    import pandas as pd
-
     series = pd.Series(values).reset_index(drop=True)
     if series.dtype == object:
         series = series.infer_objects()
@@ -428,8 +424,6 @@ def term_matrix(
     """The matrix of a linear model of these terms, the term of each of its columns (-1 for the
     intercept, which comes first), and how to make the columns of other rows. It is of full rank as
     far as formulaic can tell from the formula."""
-    import pandas as pd
-
     recoded = Recoded() if recoded is None else recoded
     if not terms:
         matrix = pd.DataFrame({"Intercept": np.ones(len(frame))}, index=frame.index)
@@ -455,8 +449,6 @@ def _matrix(
 
 def _variables(frame: pd.DataFrame, terms: Sequence[Term]) -> pd.DataFrame:
     """The variables of the terms, of types that formulaic knows."""
-    import pandas as pd
-
     names = list(dict.fromkeys(name for term in terms for name in term.variables))
     return pd.DataFrame({name: _for_formulaic(frame[name], name) for name in names}, frame.index)
 
@@ -536,8 +528,6 @@ def _n_columns(factor: Factor, frame: pd.DataFrame, values: Mapping[str, Any]) -
 
 def _column_of(values: Any) -> pd.Series[Any]:
     """One column of values of any container; of several, the first."""
-    import pandas as pd
-
     if isinstance(values, pd.Series):
         return values
     array = np.asarray(values)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import check_choice
 from treeselect.brief import brief
@@ -19,9 +20,6 @@ from treeselect.errors import DataError, NewDataError, OptionError, quoted
 from treeselect.frames.values import Labels, read_column, to_series
 from treeselect.running.machine import warn
 from treeselect.shown import shown
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MissingRule = Literal["drop", "indicator"]
 OrderedRule = Literal["treatment", "scores", "polynomial"]
@@ -107,8 +105,6 @@ class Filling:
 
     def fill(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The frame without missing values in the variables that are known here."""
-        import pandas as pd
-
         columns = {str(name): frame[name] for name in frame}
         for name in self.levels.keys() & columns.keys():
             column = columns[name].astype(object)
@@ -119,8 +115,6 @@ class Filling:
 
     def declared(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The same frame, with the level of missing values last: the first is the reference."""
-        import pandas as pd
-
         columns = {str(name): frame[name] for name in frame}
         for name, levels in self.levels.items():
             columns[name] = pd.Series(pd.Categorical(columns[name], list(levels)), frame.index)
@@ -326,8 +320,6 @@ def _recoded(frame: pd.DataFrame, factors: Sequence[Any], coding: LinearCoding) 
 def _variables(design: DesignSpec, frame: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
     """Variables of some terms in new data, of the types of the data of the fit. Labels that are not
     levels are missing where ``new_levels="missing"``."""
-    import pandas as pd
-
     specs = [design[name] for name in terms]
     used = {v for spec in specs for v in spec.term.variables}
     columns = {

@@ -10,9 +10,10 @@ import json
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from treeselect.brief import brief
 from treeselect.designs.encoding import DesignSpec
@@ -33,10 +34,6 @@ from treeselect.errors import DataError, NewDataError, OptionError, listing, quo
 from treeselect.frames.tables import open_table
 from treeselect.frames.values import Labels, read_column
 from treeselect.running.machine import memory_errors
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 INTERCEPT = "Intercept"
 """Name of the intercept where terms are named."""

@@ -6,9 +6,10 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import (
     check_choice,
@@ -59,10 +60,6 @@ from treeselect.frames.reading import check_rows
 from treeselect.frames.tables import Table, table_of
 from treeselect.running.machine import memory_errors, no_collection, warn
 from treeselect.shown import is_broken
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # --- monotone constraints: which terms they are on, and in which direction ---------------------
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from treeselect.arguments.checks import check_choice
@@ -20,9 +21,6 @@ from treeselect.errors import DataError, FormulaError, OptionError, listing, quo
 from treeselect.formulas.terms import ParsedFormula
 from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.shown import shown
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FAMILIES = ("auto", "gaussian", "binomial", "multinomial", "poisson", "cox")
 

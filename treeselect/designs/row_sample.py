@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import check_count
 from treeselect.designs.problem import Problem
@@ -21,9 +22,6 @@ from treeselect.errors import DataError, FormulaError, OptionError
 from treeselect.formulas.terms import ParsedFormula
 from treeselect.frames.opening import MissingCodes
 from treeselect.frames.tables import USUAL_ROWS, Table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEAST_ROWS = 20
 """Fewest rows of a sample."""

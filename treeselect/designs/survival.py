@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.designs.evaluation import Basis, as_factor, evaluate, missing_rows
 from treeselect.designs.weights import copies_of
@@ -33,9 +34,6 @@ from treeselect.formulas.terms import (
     variables,
 )
 from treeselect.frames.values import Labels, Numbers, read_column
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST = 0.9
 """Proportion of the events that scores over time cover: late ones have large weights."""

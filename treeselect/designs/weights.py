@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import (
     as_floats,
@@ -21,9 +22,6 @@ from treeselect.arguments.checks import (
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.errors import OptionError, in_row, quoted
 from treeselect.frames.values import Numbers, read_column
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WeightsKind = Literal["frequency", "sampling", "precision"]
 

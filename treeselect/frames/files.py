@@ -11,16 +11,15 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from treeselect.arguments.checks import described, file_path
 from treeselect.errors import DataError, MissingPackageError, OptionError, listing, quoted
 from treeselect.frames.values import check_different
 from treeselect.quiet import own_filters
 from treeselect.shown import is_broken
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 UTF8 = "utf-8"
 
@@ -59,8 +58,6 @@ def is_csv(path: Path) -> bool:
 
 def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
     """The columns of a CSV file; names must be unique, and rows no longer than the header."""
-    import pandas as pd
-
     try:
         header = pd.read_csv(
             path, header=None, nrows=1, dtype=str, keep_default_na=False, encoding=encoding
@@ -194,8 +191,6 @@ def _without(labels: Mapping[Any, str], missing: list[Any]) -> dict[Any, str]:
 def _labelled(column: pd.Series[Any], labels: Mapping[Any, str]) -> pd.Series[Any] | None:
     """A factor, if every value has a label; None otherwise: the labels of a few codes of a number
     make it no factor."""
-    import pandas as pd
-
     known = column.dropna()
     if known.empty or not bool(known.isin(list(labels)).all()):
         return None
@@ -226,8 +221,6 @@ def is_workbook(path: Path) -> bool:
 
 def read_workbook(path: Path, sheet: str | None = None) -> pd.DataFrame:
     """The columns of a sheet, with names in its first row; of the only one that holds data."""
-    import pandas as pd
-
     needed("python_calamine", "excel", f"Reading `{path.suffix.lower()}` files")
     _check_size(path)
     with pd.ExcelFile(path, engine="calamine") as book:
@@ -302,8 +295,6 @@ def labels_in(data: Any) -> dict[str, str]:
     file these, which pandas keeps there, and before them the metadata ``label`` of each field; of a
     file of Stata, SPSS or SAS its own. Others have none. Entries that are not labels are
     ignored."""
-    import pandas as pd
-
     if isinstance(data, pd.DataFrame):
         return _in_attrs(data.attrs)
     if isinstance(data, str | os.PathLike):

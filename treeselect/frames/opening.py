@@ -7,18 +7,16 @@ import numbers
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import described, file_path
 from treeselect.errors import DataError, OptionError, did_you_mean, listing, near, quoted, said_by
 from treeselect.frames.files import EncodedFile, is_workbook, labels_in, needed
 from treeselect.frames.reading import read_data, read_sheet
 from treeselect.running.machine import memory_errors
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # --- the user's SQL, run by DuckDB in memory ---------------------------------------------------
 
@@ -223,8 +221,6 @@ def _codes(given: object) -> tuple[Code, ...]:
 
 def _without(column: pd.Series[Any], codes: tuple[Code, ...]) -> pd.Series[Any] | None:
     """The column without codes; None if it has none of them."""
-    import pandas as pd
-
     texts = [code for code in codes if isinstance(code, str)]
     values = [code for code in codes if not isinstance(code, str)]
     dtype = column.dtype

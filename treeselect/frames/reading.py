@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import narwhals as nw
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 
 from treeselect.arguments.checks import current_folder, file_path
 from treeselect.errors import (
@@ -37,9 +40,6 @@ from treeselect.frames.files import (
 from treeselect.frames.values import check_different, check_names, check_polars_names
 from treeselect.running.machine import memory_errors
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *STATISTICAL, *WORKBOOKS)
 
 
@@ -48,7 +48,6 @@ def read_data(data: Any) -> pd.DataFrame:
     """A checked frame from a frame of any library or a file, as :func:`treeselect.read` reads it;
     all rows of what is read in batches. Columns are views where that is possible. Rows are numbered
     from 0, so that repeated index values do no harm."""
-    import pandas as pd
 
     if (scanned := scan_of(data)) is not None:
         return frame_of_arrow(pa_table(scanned))
@@ -68,8 +67,6 @@ def pa_table(scanned: Scan) -> Any:
 
 def one_table(tables: list[Any], empty: Any) -> Any:
     """Arrow tables below each other; the empty one if there are none."""
-    import pyarrow as pa
-
     if not tables:
         return empty
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
@@ -100,8 +97,6 @@ def check_rows(frame: Any) -> None:
 
 def narwhals_frame(data: Any) -> Any:
     """A frame of any library as narwhals sees it."""
-    import narwhals as nw
-
     found = _kind_of(data)
     try:
         return nw.from_native(data)
@@ -124,8 +119,6 @@ def _kind_of(data: object) -> str:
 
 def _arrow_table(data: Any) -> Any:
     """A frame of another library as an Arrow table."""
-    import narwhals as nw
-
     frame = narwhals_frame(data)
     try:
         if isinstance(frame, nw.LazyFrame):
@@ -150,8 +143,6 @@ def _unreadable_frame(found: str, error: BaseException) -> DataError:
 
 
 def _from_arrow(table: Any) -> pd.DataFrame:
-    import pandas as pd
-    import pyarrow as pa
 
     check_different(table.column_names)
     return table.to_pandas(
@@ -161,8 +152,6 @@ def _from_arrow(table: Any) -> pd.DataFrame:
 
 
 def _read_file(path: Path, encoding: str | None, sheet: str | None = None) -> pd.DataFrame:
-    import pandas as pd
-
     if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
         is_folder = os.path.isdir(path)
         found = "It is a folder." if is_folder else f"Current folder: {current_folder()}"
@@ -193,8 +182,6 @@ def _read_file(path: Path, encoding: str | None, sheet: str | None = None) -> pd
 def _of_known_types(frame: pd.DataFrame) -> pd.DataFrame:
     """The same with Python objects for Arrow's newer layouts, of which pandas can take no rows,
     and with all values of sparse columns, which it joins with a warning."""
-    import pandas as pd
-
     odd = (pd.SparseDtype, pd.ArrowDtype)
     if not any(issubclass(kind, odd) for kind in set(map(type, frame.dtypes))):
         return frame
@@ -242,8 +229,6 @@ class Scan:
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, Any]]:
         """Number of the first row, and the rows, of each batch."""
-        import pyarrow as pa
-
         start = 0
         tables = self.stream(list(columns))
         while True:
@@ -339,7 +324,6 @@ def _inside(folder: Path) -> Iterator[str]:
 
 
 def _files(given: str, paths: list[str], base: str | None) -> Scan:
-    import pyarrow as pa
     import pyarrow.dataset as ds
 
     if not paths:
@@ -363,8 +347,6 @@ def _files(given: str, paths: list[str], base: str | None) -> Scan:
 
 def _dataset(data: Any, words: str) -> Scan:
     def stream(columns: list[str]) -> Iterator[Any]:
-        import pyarrow as pa
-
         scanner = data.scanner(
             columns=columns, batch_size=ROWS_AT_ONCE, batch_readahead=2, fragment_readahead=1
         )
@@ -376,8 +358,6 @@ def _dataset(data: Any, words: str) -> Scan:
 
 def _relation(data: Any) -> Scan:
     def stream(columns: list[str]) -> Iterator[Any]:
-        import pyarrow as pa
-
         names = ['"' + name.replace('"', '""') + '"' for name in columns]
         chosen = data.project(", ".join(names)) if names else data
         for batch in chosen.to_arrow_reader(ROWS_AT_ONCE):
@@ -389,8 +369,6 @@ def _relation(data: Any) -> Scan:
 
 
 def _partitions(data: Any) -> Scan:
-    import pyarrow as pa
-
     odd = [name for name in data.columns if not isinstance(name, str)]
     if odd:
         raise DataError(f"Column names of `data` must be text.\n  Found: {listing(odd)}.")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+import narwhals as nw
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import Sketch, bin_edges, merged, sketch_of, sketched_edges
@@ -25,9 +28,6 @@ from treeselect.frames.reading import (
 )
 from treeselect.frames.values import Numbers, read_column
 from treeselect.running.machine import memory_errors
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 USUAL_ROWS = 200_000
 """Rows that are selected on by default where not all are in memory."""
@@ -120,7 +120,6 @@ class Scanned:
 
     def whole(self, columns: Collection[str]) -> pd.DataFrame:
         """All rows of these columns; text as a category of its sorted levels."""
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         names = [name for name in self.columns if name in columns]
@@ -200,14 +199,10 @@ def open_table(data: Any, rows: int | None) -> Table:
 
 def table_of(data: pd.DataFrame | Table) -> Table:
     """A frame as a table."""
-    import pandas as pd
-
     return InMemory(data, {}) if isinstance(data, pd.DataFrame) else data
 
 
 def _frame_of(columns: dict[str, Any], n_rows: int) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.DataFrame(columns, index=pd.RangeIndex(n_rows))
 
 
@@ -220,14 +215,10 @@ def _joined(parts: list[Any], schema: Any, columns: Sequence[str]) -> pd.DataFra
 
 
 def _is_number(dtype: Any) -> bool:
-    import pandas as pd
-
     return getattr(dtype, "kind", "O") in "iufb" and not isinstance(dtype, pd.CategoricalDtype)
 
 
 def _is_text(series: pd.Series[Any]) -> bool:
-    import pandas as pd
-
     if isinstance(series.dtype, pd.CategoricalDtype):
         return False
     if series.dtype == object:
@@ -238,8 +229,6 @@ def _is_text(series: pd.Series[Any]) -> bool:
 def _with_levels(series: pd.Series[Any], levels: list[Any]) -> pd.Series[Any]:
     """Text as a category of all levels, if the column lacks any of them; not if they are too many
     to be a factor's."""
-    import pandas as pd
-
     if len(levels) > _MOST_LEVELS or len(levels) <= series.nunique():
         return series
     if isinstance(series.dtype, pd.CategoricalDtype):
@@ -249,8 +238,6 @@ def _with_levels(series: pd.Series[Any], levels: list[Any]) -> pd.Series[Any]:
 
 
 def _is_arrow_text(kind: Any) -> bool:
-    import pyarrow as pa
-
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()
 
 
@@ -259,14 +246,10 @@ def _has_text(kind: Any) -> bool:
 
 
 def _counts(kind: Any) -> bool:
-    import pyarrow as pa
-
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
 
 
 def _floats_of(column: Any, used: IntArray | None, name: str) -> FloatArray:
-    import pyarrow as pa
-
     values = column.cast(pa.float64(), safe=False) if column.type != pa.bool_() else None
     if values is None:
         values = column.cast(pa.uint8()).cast(pa.float64())
@@ -281,8 +264,6 @@ def _floats_of(column: Any, used: IntArray | None, name: str) -> FloatArray:
 
 
 def _gather(levels: dict[str, set[Any]], name: str, column: Any, used: IntArray | None) -> None:
-    import pyarrow as pa
-
     own = column if used is None else column.take(pa.array(used))
     if pa.types.is_dictionary(own.type):
         own = own.cast(own.type.value_type)
@@ -296,8 +277,6 @@ def _gather(levels: dict[str, set[Any]], name: str, column: Any, used: IntArray 
 
 def _is_pandas(data: Any) -> bool:
     """Whether results about the user's data are those of pandas."""
-    import pandas as pd
-
     return isinstance(data, str | os.PathLike | pd.DataFrame) or has_no_frames(data)
 
 
@@ -305,8 +284,6 @@ def library_of(data: Any) -> str:
     """``"pandas"``, ``"polars"``, ``"pyarrow"`` or another library that narwhals knows."""
     if _is_pandas(data):
         return "pandas"
-    import narwhals as nw
-
     return nw.from_native(data).implementation.value
 
 
@@ -314,8 +291,6 @@ def in_library(frame: pd.DataFrame, library: str) -> Any:
     """A small table of results as a frame of that library; pandas where it can't hold one."""
     if library == "pandas":
         return frame
-    import narwhals as nw
-
     columns: dict[str, Any] = {str(name): _plain(frame[name]) for name in frame}
     try:
         made = nw.from_dict(columns, backend=library)  # type: ignore[arg-type]
@@ -340,8 +315,6 @@ def _type_unseen(column: pd.Series[Any]) -> str | None:
 
 def _plain(column: pd.Series[Any]) -> list[Any]:
     """Values of a column; of tuples lists, and of labels None where they are missing."""
-    import pandas as pd
-
     values = [list(v) if isinstance(v, tuple) else v for v in column.tolist()]
     if column.dtype.kind == "f":
         return values
@@ -352,15 +325,11 @@ def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -
     """The user's data with one more column, of the same library. Its values are computed from data
     in memory: a file is read once, and a lazy frame collected once, as its rows may come in another
     order the next time."""
-    import pandas as pd
-
     if isinstance(data, str | os.PathLike) or has_no_frames(data):
         data = read_data(data)
     if isinstance(data, pd.DataFrame):
         _check_new(name, data.columns)
         return data.assign(**{name: compute(data)})
-    import narwhals as nw
-
     frame = narwhals_frame(data)
     _check_new(name, frame.collect_schema().names())
     lazy = isinstance(frame, nw.LazyFrame)
@@ -383,27 +352,19 @@ def as_column(values: Sequence[Any], name: str, data: Any) -> Any:
     """A column of results, of the library of the user's data and with its index."""
     if _is_pandas(data):
         return as_frame({name: values}, data)[name]
-    import narwhals as nw
-
     return nw.new_series(name, values, backend=_eager_backend(data)).to_native()
 
 
 def as_frame(columns: Mapping[str, Sequence[Any]], data: Any) -> Any:
     """A frame of results, of the library of the user's data and with its index."""
-    import pandas as pd
-
     if _is_pandas(data):
         index = data.index if isinstance(data, pd.DataFrame) else None
         return pd.DataFrame(columns, index=index)
-    import narwhals as nw
-
     return nw.from_dict(dict(columns), backend=_eager_backend(data)).to_native()
 
 
 def _eager_backend(data: Any) -> Any:
     """The library of a frame; Arrow for a lazy one that has no columns by themselves."""
-    import narwhals as nw
-
     frame = nw.from_native(data)
     if isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars():
         return nw.Implementation.PYARROW

@@ -14,17 +14,16 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from treeselect.arguments.checks import described
 from treeselect.errors import DataError, listing, quoted
 from treeselect.shown import is_broken
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _SPANS = (datetime.timedelta, np.timedelta64)
 
@@ -57,8 +56,6 @@ class Labels:
 def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
     """The internal form of a column of numbers, truth values, text or categories, of any pandas,
     nullable or Arrow dtype; an error names it so."""
-    import pandas as pd
-
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype == np.float64:  # soon, for thousands of columns
         values = _finite(series.to_numpy(), name)
@@ -120,8 +117,6 @@ def read_plain_numbers(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, N
 def to_series(column: Numbers | Labels, index: Any = None) -> pd.Series[Any]:
     """A pandas column of the type that the user sees; :func:`read_column` reads it as `column`.
     Truth values and whole numbers have a nullable type only where values are missing."""
-    import pandas as pd
-
     if isinstance(column, Labels):
         if column.declared:
             kind = pd.CategoricalDtype(list(column.levels), ordered=column.ordered)
@@ -139,8 +134,6 @@ def to_series(column: Numbers | Labels, index: Any = None) -> pd.Series[Any]:
 
 
 def _maybe_missing(values: NDArray[np.float64], known: NDArray[np.bool_], kind: type) -> Any:
-    import pandas as pd
-
     if np.all(known):
         return values.astype(kind)
     nullable = pd.arrays.BooleanArray if kind is np.bool_ else pd.arrays.IntegerArray
@@ -148,14 +141,10 @@ def _maybe_missing(values: NDArray[np.float64], known: NDArray[np.bool_], kind: 
 
 
 def _from_dictionary(series: pd.Series[Any]) -> pd.Series[Any]:
-    import pyarrow as pa
-
     return pa.chunked_array([pa.array(series)]).to_pandas()
 
 
 def _is_whole(values: NDArray[np.float64], dtype: Any) -> bool:
-    import pandas as pd
-
     if dtype != np.float64 and pd.api.types.is_integer_dtype(dtype):
         return True
     missing = np.isnan(values)
@@ -167,8 +156,6 @@ def _is_whole(values: NDArray[np.float64], dtype: Any) -> bool:
 
 def _read_objects(series: pd.Series[Any], name: str) -> Numbers | Labels:
     """Python objects: text, truth values or numbers, but only one of these."""
-    import pandas as pd
-
     present = series[series.notna()]
     kinds = {type(value) for value in present}
     if not kinds:
@@ -203,8 +190,6 @@ def _whole(levels: Iterable[Any], name: str) -> tuple[Any, ...]:
 
 
 def _labels(series: pd.Series[Any], name: str) -> Labels:
-    import pandas as pd
-
     codes, distinct = pd.factorize(series, use_na_sentinel=True)
     found = [str(level) for level in distinct]
     order = sorted(range(len(found)), key=found.__getitem__)
@@ -249,8 +234,6 @@ def _not_usable(series: pd.Series[Any], name: str) -> DataError:
 
 
 def _converted(series: pd.Series[Any], column: str) -> tuple[str, str]:
-    import pandas as pd
-
     kinds = {type(value) for value in series[series.notna()]}
 
     def holds(*wanted: type) -> bool:
@@ -391,8 +374,6 @@ class NumberText:
 
 def number_text(levels: Sequence[object]) -> NumberText | None:
     """Numbers among the levels of a column of text; None if they are not most of them."""
-    import pandas as pd
-
     texts = pd.Series([str(level) for level in levels], dtype=object)
     is_plain = pd.to_numeric(texts, errors="coerce").notna()
     found = {text: _MARKED.fullmatch(text.strip()) for text in texts[~is_plain]}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import check_flag
 from treeselect.designs.preparing import in_labels
@@ -36,9 +37,6 @@ from treeselect.printing import Summarised, Summary, SummaryContent, interval_te
 from treeselect.results.linear_predictor import SELECTED_HERE
 from treeselect.results.refitting import group_notes, left_out_note, weight_notes
 from treeselect.running.machine import warn
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +215,6 @@ def _problems(fits: Sequence[LinearFit]) -> list[str]:
 
 
 def _table(fit: LinearFit, pooled: Pooled) -> pd.DataFrame:
-    import pandas as pd
     from scipy import stats
 
     statistic = pooled.estimate / pooled.std_error

@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.response import Response
@@ -23,9 +24,6 @@ from treeselect.resampling.agreement import clustered_interval, stability_index,
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.results.calls import unshown_note
 from treeselect.results.summary import method_words, names_note, rows_note
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +152,6 @@ class Imputed:
 
     def tidy_table(self) -> pd.DataFrame:
         """One row per term (see ``ImputedSelection.tidy``)."""
-        import pandas as pd
-
         design = self.records[0].design
         groups = design.arrays.groups
         terms = [spec.term.name for spec in design.spec.terms]
@@ -181,8 +177,6 @@ class Imputed:
 
     def glance_table(self) -> pd.DataFrame:
         """One row for all imputations (see ``ImputedSelection.glance``)."""
-        import pandas as pd
-
         first, sizes = self.records[0], self.chosen.sum(axis=1)
         row = {
             "n": first.design.rows.used,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.designs.linear import USUAL, WAYS_OUT, LinearCoding, read_coding, warn_of_gaps
 from treeselect.designs.modeldata import INTERCEPT, ModelData, data_fingerprint
@@ -33,8 +34,6 @@ from treeselect.resampling.sample_splitting import why_not
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.stability import Stability
 
@@ -428,8 +427,6 @@ def coefficient_stability(
 def _table(
     data: ModelData, stability: Stability, full: Refit, own: Refit, refits: Sequence[Refit]
 ) -> pd.DataFrame:
-    import pandas as pd
-
     frequency = _frequencies(data, stability)
     keys = _keys((full, own, *refits), frequency)
     estimate, in_model = estimates_of(refits, keys)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import (
     check_count,
@@ -55,8 +56,6 @@ from treeselect.resampling.outer_folds import outer_folds
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.resampling.fit import Fit
 
 
@@ -132,8 +131,6 @@ class ConditionalImportance(Rounded):
             scores over the folds with and without the unit; ``importance``, their difference;
             ``ci_low`` and ``ci_high``, its 95% interval; ``p_value``, one-sided.
         """
-        import pandas as pd
-
         found = [self.lost(unit) for unit in range(len(self.units))]
         own, other = self.score.mean(), self.others.mean(axis=0)
         table = pd.DataFrame(
@@ -361,8 +358,6 @@ class RiskGroups(Rounded):
             time; ``survival``; ``ci_low`` and ``ci_high``, a pointwise 95% interval computed on the
             scale of ``log(-log(survival))``.
         """
-        import pandas as pd
-
         names = ("time", "at_risk", "events", "censored", "survival", "lower", "upper")
         parts = [
             pd.DataFrame({"group": group} | {name: getattr(curve, name) for name in names})
@@ -406,8 +401,6 @@ class RiskGroups(Rounded):
 
     def table_at(self, times: Sequence[float]) -> pd.DataFrame:
         """See :meth:`at`; always of pandas."""
-        import pandas as pd
-
         listed = members(times)
         known = [finite(time) for time in listed or ()]
         at = np.array([-1.0 if time is None else time for time in known], dtype=np.float64)
@@ -450,8 +443,6 @@ class RiskGroups(Rounded):
             :attr:`horizon`; ``observed``, the Kaplan-Meier estimate there; ``ci_low`` and
             ``ci_high``, its 95% interval, missing where the estimate is 0 or 1.
         """
-        import pandas as pd
-
         observed, low, high = self.observed()
         table = pd.DataFrame(
             {

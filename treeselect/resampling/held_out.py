@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.designs.families import Family, area_under_curve
 from treeselect.designs.modeldata import ModelData
@@ -23,9 +24,6 @@ from treeselect.models.linear.statistics import Recalibration, recalibrate
 from treeselect.models.model import TreeModel
 from treeselect.resampling.agreement import wilson_of_share
 from treeselect.running.machine import memory_errors
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +63,6 @@ class HeldOut:
 
     def table(self) -> pd.DataFrame:
         """See ``Performance.predictions``; always of pandas."""
-        import pandas as pd
-
         columns: dict[str, Any] = {"row": self.row, "fold": self.fold}
         if self.family.has_times:
             columns["start"] = np.maximum(self.y[:, START], 0.0)
@@ -125,8 +121,6 @@ _LEAST_MEAN = 1e-6
 
 def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
     """One row per group (see ``Performance.calibration``)."""
-    import pandas as pd
-
     if held.family.has_times:
         raise OptionError(
             "`calibration()` needs predictions on the scale of the response.\n"
@@ -172,7 +166,6 @@ def _in_groups(
 ) -> pd.DataFrame:
     """Predicted and observed means of groups of rows, with their intervals; of numbers and counts
     the residuals, too."""
-    import pandas as pd
     from scipy import stats
 
     group = quantile_groups(predicted, held.mass, n_groups)
@@ -210,7 +203,6 @@ def _in_groups(
 
 def roc_table(held: HeldOut) -> pd.DataFrame:
     """One row per corner of a curve (see ``Performance.roc``)."""
-    import pandas as pd
     from sklearn.metrics import roc_curve
 
     parts = []
@@ -246,8 +238,6 @@ def cutoff_table(held: HeldOut, cutoffs: Sequence[float]) -> pd.DataFrame:
     """Classification of two classes at some cut-offs. Columns ``cutoff``; ``positive``, share of
     the rows whose probability reaches it; ``sensitivity``, share of the positive rows that reach
     it; ``specificity``, share of the others that do not; missing if there are no such rows."""
-    import pandas as pd
-
     yes, mass = held.y > 0, held.mass
     rows = []
     for cutoff in cutoffs:
@@ -261,8 +251,6 @@ def cutoff_table(held: HeldOut, cutoffs: Sequence[float]) -> pd.DataFrame:
 
 def confusion_table(held: HeldOut) -> pd.DataFrame:
     """One row per pair of classes (see ``Performance.confusion``)."""
-    import pandas as pd
-
     _asked("confusion", held)
     n, observed = len(held.classes), held.y.astype(np.int64)
     counts = np.zeros((n, n))
@@ -287,8 +275,6 @@ def per_class_table(held: HeldOut) -> pd.DataFrame:
     ``precision``, share of the rows classified as it that belong to it, and ``area``, the area
     under the ROC curve of the class against the others over all predictions; missing if there are
     no such rows."""
-    import pandas as pd
-
     found = confusion_table(held)
     n = len(held.classes)
     counts = found["n"].to_numpy().reshape(n, n)

@@ -10,6 +10,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import AUTO, MOST_REPEATS, check_count, check_flag, check_share
 from treeselect.designs.linear import WAYS_OUT, LinearCoding, coded_words, read_coding, warn_of_gaps
@@ -53,8 +54,6 @@ from treeselect.running.parallel import Workers
 from treeselect.running.pieces import Course, Kind, run_pieces, stopped_note, units_read
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.resampling.fit import Fit
 
 
@@ -206,8 +205,6 @@ class Inference(Summarised, Tabled):
 
 
 def _coefficients(found: Inference) -> pd.DataFrame:
-    import pandas as pd
-
     (split,) = found.splits
     if split.fit is None:
         return _without_estimates(split.selected, 1.0)
@@ -219,16 +216,12 @@ def _coefficients(found: Inference) -> pd.DataFrame:
 
 
 def _without_estimates(terms: Sequence[str], p_value: float) -> pd.DataFrame:
-    import pandas as pd
-
     names = ("estimate", "std_error", "statistic", "p_value", "ci_low", "ci_high")
     table = pd.DataFrame({"term": list(terms), "column": list(terms)})
     return table.assign(**dict.fromkeys(names, float("nan"))).assign(p_value=p_value)
 
 
 def _aggregated(found: Inference) -> pd.DataFrame:
-    import pandas as pd
-
     table = pd.DataFrame(
         {
             "term": found.terms,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import described, finite, members
 from treeselect.designs.families import Family
@@ -45,8 +46,6 @@ from treeselect.resampling.folds import (
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.resampling.fit import Fit
 
 
@@ -258,8 +257,6 @@ class LearningCurve:
 
     def table(self) -> pd.DataFrame:
         """:meth:`tidy` as a pandas frame."""
-        import pandas as pd
-
         measures = np.full((len(self.shares), 4), np.nan)
         if self.scores.shape[1] > 1:
             for row, scores, sets in zip(measures, self.scores, self.selected, strict=True):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import AUTO, check_count
 from treeselect.designs.modeldata import data_fingerprint
@@ -221,8 +222,6 @@ class Performance(Rounded):
             ``score`` on the held-out rows; ``selected``, tuple of terms, most important first;
             ``n_train`` and ``n_test``, numbers of rows used.
         """
-        import pandas as pd
-
         frame = pd.DataFrame(
             {
                 "fold": np.arange(1, len(self.scores) + 1),
@@ -245,8 +244,6 @@ class Performance(Rounded):
             ``folds`` (in all repeats), ``repeats``, ``k_mean``, ``k_min``, ``k_max``, ``method``,
             ``family``, ``seed``.
         """
-        import pandas as pd
-
         low, high = self.mean_ci
         row = {
             "score": self.score_name,

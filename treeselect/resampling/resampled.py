@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
+import pandas as pd
 
 from treeselect.algorithms.task import Step, step_of_size
 from treeselect.arguments.checks import MOST_RESAMPLES, check_count, check_share
@@ -23,9 +24,6 @@ from treeselect.resampling.agreement import (
     stability_index,
     wilson_interval,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Scheme = Literal["bootstrap", "subsample", "complementary"]
 SCHEMES = ("bootstrap", "subsample", "complementary")
@@ -74,8 +72,6 @@ class StabilityPath:
     def table(self, units: Sequence[str]) -> pd.DataFrame:
         """A row for each size and each unit that any resample selected, in decreasing order of mean
         frequency along the path: columns ``k``, ``term``, ``frequency``."""
-        import pandas as pd
-
         frequency, n_sizes = self.frequency, len(self.counts)
         order = self.order(units, np.zeros(len(units), dtype=bool))
         return pd.DataFrame(
@@ -214,8 +210,6 @@ class Resampled:
             Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95% Wilson interval) and
             ``selected`` (by the fit).
         """
-        import pandas as pd
-
         low, high = wilson_interval(self.selected.sum(axis=0), self.n_resamples)
         frame = pd.DataFrame(
             {
@@ -289,8 +283,6 @@ class Resampled:
         >>> int(fit.resample(20).stability.models()["count"].sum())
         20
         """
-        import pandas as pd
-
         most = None if n is None else check_count("n", n, least=1, most=MOST_RESAMPLES)
         sets, counts = distinct_sets(self.selected)
         names, order = np.array(self.units, dtype=object), self._by_frequency()
@@ -353,8 +345,6 @@ class Resampled:
         >>> list(fit.resample(20).stability.pairs())
         ['term', 'other', 'together', 'expected', 'ratio', 'sign', 'p_value']
         """
-        import pandas as pd
-
         level = check_share("level", level)
         order = self._by_frequency()
         found = pairs_of(self.selected[:, order], level)
@@ -390,8 +380,6 @@ class Resampled:
         >>> fit.resample(20).stability.co_selection().shape
         (9, 9)
         """
-        import pandas as pd
-
         order = self._by_frequency()
         names = [self.units[g] for g in order]
         return pd.DataFrame(co_selection(self.selected[:, order]), names, names)

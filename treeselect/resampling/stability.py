@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from treeselect.frames.tables import in_library
@@ -243,8 +244,6 @@ class Stability(Rounded, Resampled):
         >>> print(fit.stability.q_values().head(1)["term"][0])
         sex
         """
-        import pandas as pd
-
         efp = efp_of(self, power, cutoff, independent_pairs)
         judged = np.flatnonzero(self.assessed)
         frame = pd.DataFrame(
@@ -327,8 +326,6 @@ class Stability(Rounded, Resampled):
         >>> list(table)
         ['term', 'substitute', 'n_without', 'share', 'share_otherwise', 'association']
         """
-        import pandas as pd
-
         rows: list[tuple[Any, ...]] = []
         for unit, others in self._replaced():
             without = ~self.selected[:, unit]
