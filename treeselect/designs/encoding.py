@@ -217,7 +217,8 @@ def build_design(
         n_levels += (own := term.column_levels)
         names += [name] * len(own)
     groups = units.feature_groups(names)
-    known = [_known_edges(name, spec, edges or {}) for name in names]
+    given = edges or {}
+    known = [None if spec[name].factors[0].is_bool else given.get(name) for name in names]
     unknown = [
         column
         for column, own, n in zip(columns, known, n_levels, strict=True)
@@ -238,12 +239,6 @@ def build_design(
         monotone=FREE,
     )
     return coded, spec, [*column_notes(spec.formula, values, coded), *value_notes(formula, values)]
-
-
-def _known_edges(name: str, spec: DesignSpec, edges: Mapping[str, FloatArray]) -> FloatArray | None:
-    """Known edges of a column, which are none of a logical one."""
-    own = edges.get(name)
-    return None if own is None or spec[name].factors[0].is_bool else own
 
 
 def learn_design(

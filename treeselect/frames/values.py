@@ -69,7 +69,7 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
             ordered=bool(dtype.ordered),
         )
     if isinstance(dtype, pd.ArrowDtype) and "dictionary" in str(dtype):
-        return read_column(_from_dictionary(series), name)
+        return read_column(pa.chunked_array([pa.array(series)]).to_pandas(), name)
     if str(dtype) == "null[pyarrow]":
         return Labels(np.full(len(series), -1), ())
     if kind in "mM" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
@@ -138,10 +138,6 @@ def _maybe_missing(values: NDArray[np.float64], known: NDArray[np.bool_], kind: 
         return values.astype(kind)
     nullable = pd.arrays.BooleanArray if kind is np.bool_ else pd.arrays.IntegerArray
     return nullable(np.where(known, values, 0).astype(kind), ~known)
-
-
-def _from_dictionary(series: pd.Series[Any]) -> pd.Series[Any]:
-    return pa.chunked_array([pa.array(series)]).to_pandas()
 
 
 def _is_whole(values: NDArray[np.float64], dtype: Any) -> bool:

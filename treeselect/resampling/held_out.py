@@ -253,8 +253,12 @@ def confusion_table(held: HeldOut) -> pd.DataFrame:
     """One row per pair of classes (see ``Performance.confusion``)."""
     _asked("confusion", held)
     n, observed = len(held.classes), held.y.astype(np.int64)
+    if held.predicted.ndim == 2:  # as in ``predict(type="class")``
+        probable = largest_in_row(held.predicted)
+    else:
+        probable = at_least(held.predicted, 0.5).astype(np.int64)
     counts = np.zeros((n, n))
-    np.add.at(counts, (observed, _most_probable(held)), held.mass)
+    np.add.at(counts, (observed, probable), held.mass)
     labels = pd.Series(list(held.classes))
     true, taken = np.divmod(np.arange(n * n), n)
     total = counts.sum(axis=1)
@@ -289,13 +293,6 @@ def per_class_table(held: HeldOut) -> pd.DataFrame:
                 "area": [areas(held, number)[0] for number in range(n)],
             }
         )
-
-
-def _most_probable(held: HeldOut) -> Any:
-    """The predicted class of each row, as in ``predict(type="class")``."""
-    if held.predicted.ndim == 2:
-        return largest_in_row(held.predicted)
-    return at_least(held.predicted, 0.5).astype(np.int64)
 
 
 def _share(members: BoolArray, mass: FloatArray) -> float:
@@ -359,7 +356,9 @@ def confirm(
     others = np.flatnonzero(~drawn)
     n = min(len(others), MOST_SCORED)
     # A score of the family may need the training rows, too.
-    place = np.sort(np.concatenate([np.flatnonzero(drawn), others[_spaced(len(others), n)]]))
+    place = np.sort(
+        np.concatenate([np.flatnonzero(drawn), others[np.arange(n) * len(others) // max(n, 1)]])
+    )
     y, rows, drawn = full.y[place], full.rows[place], drawn[place]
     weight = every.values[rows]
     del full, others, every
@@ -370,11 +369,6 @@ def confirm(
         y, predicted, np.where(drawn, 0, weight), np.where(drawn, weight, 0)
     )
     return HeldOutScore(family.score_name, float(score), n)
-
-
-def _spaced(n: int, wanted: int) -> IntArray:
-    """Places of `wanted` of n rows at equal distances."""
-    return np.arange(wanted) * n // max(wanted, 1)
 
 
 def _predictions(
