@@ -356,9 +356,8 @@ def confirm(
     others = np.flatnonzero(~drawn)
     n = min(len(others), MOST_SCORED)
     # A score of the family may need the training rows, too.
-    place = np.sort(
-        np.concatenate([np.flatnonzero(drawn), others[np.arange(n) * len(others) // max(n, 1)]])
-    )
+    spaced = others[np.arange(n) * len(others) // max(n, 1)]
+    place = np.sort(np.concatenate([np.flatnonzero(drawn), spaced]))
     y, rows, drawn = full.y[place], full.rows[place], drawn[place]
     weight = every.values[rows]
     del full, others, every
