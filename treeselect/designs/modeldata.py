@@ -144,7 +144,7 @@ class ModelData:
 
     def word_for(self, column: str) -> str:
         """What a column of the data is called in print: its name, or its label in a design from
-        ``designs.labels.in_labels``."""
+        ``designs.preparing.in_labels``."""
         return self.words.get(column, column)
 
     def terms_of(self, units: Iterable[str]) -> tuple[str, ...]:
