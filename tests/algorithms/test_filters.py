@@ -24,7 +24,7 @@ from treeselect.algorithms.filters import (
 )
 from treeselect.algorithms.search.judging import Alone
 from treeselect.designs.weights import row_weights
-from treeselect.models.capacity import truth_of
+from treeselect.models.forest import truth_of
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,7 @@ from treeselect.engine.rounding import levels
 from treeselect.engine.tree.nodes import group_gains
 from treeselect.engine.tree.used_groups import can_split
 from treeselect.engine.tree.workspace import UNBOUNDED, Growth
-from treeselect.models.capacity import usual_candidates
+from treeselect.models.forest import usual_candidates
 
 Kind = Literal["unbiased", "mdi", "permutation"]
 _TREES, _LEAST_TREES, _MOST_TREE_ROWS = 500, 50, 10_000_000

@@ -23,7 +23,7 @@ from treeselect.engine.tree.target import Target, copies, target_of_classes, tar
 from treeselect.engine.tree.used_groups import SplitPenalty, n_able
 from treeselect.engine.tree.workspace import BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.errors import MethodError
-from treeselect.models.capacity import Grower, best_forest, truth_of
+from treeselect.models.forest import Grower, best_forest, truth_of
 
 SCORED_TREES = 100
 """Trees of the forests that score a set."""

@@ -26,7 +26,7 @@ from treeselect.engine.rounding import levels, slack
 from treeselect.engine.tree.target import Target, copies, target_of
 from treeselect.engine.tree.used_groups import can_split, n_able
 from treeselect.engine.tree.workspace import Growth
-from treeselect.models.capacity import MIN_LEAF, Grower, cut_forest, truth_of
+from treeselect.models.forest import MIN_LEAF, Grower, cut_forest, truth_of
 
 # --- screens: the units that a forest of very many units is grown on ---------------------------
 
