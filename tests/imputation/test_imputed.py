@@ -1,4 +1,4 @@
-"""Imputed frames: which can be those of the same data, the pooled linear model, and the summary."""
+"""Selections over imputed frames: as select() on each, what enough select, what is refused."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from quick import changed
 from round_numbers import with_round_numbers
 
 import treeselect
-from treeselect.errors import DataError, FormulaError, OptionError, TreeselectWarning
+from treeselect import imputing
+from treeselect.engine.random import stream_seed
+from treeselect.errors import DataError, FormulaError, MethodError, OptionError, TreeselectWarning
 from treeselect.imputation.pooled import table_rows
+from treeselect.resampling.agreement import clustered_interval, stability_index
 
 
 def frames(**changes):
@@ -288,3 +292,147 @@ def test_labels_are_shown(found):
     pooled = labelled.pooled()
     assert f"The {name} (mV)" in pooled.summary().as_text()
     assert name in set(pooled.tidy()["term"])
+
+
+# --- selection over imputed frames: as `select()` on each, and what enough of them select ---------
+
+
+FEW_TREES = {"method": "importance", "n_trees": 10, "seed": 3}
+
+
+@pytest.fixture(scope="module")
+def four_frames():
+    """Four imputations of 90 rows: `a` matters, `b` less, and half of `b` is imputed at random."""
+    rng = np.random.default_rng(2)
+    n = 90
+    data = pd.DataFrame(rng.normal(size=(n, 4)), columns=["a", "b", "c", "d"])
+    data["y"] = 2 * data["a"] + 0.9 * data["b"] + rng.normal(size=n)
+    missing = rng.random(n) < 0.5
+    return [data.assign(b=data["b"].mask(missing, rng.normal(size=n))) for _ in range(4)]
+
+
+@pytest.fixture(scope="module")
+def four(four_frames):
+    return treeselect.select("y ~ .", four_frames, k=2, resamples=4, **FEW_TREES)
+
+
+def test_each_fit_is_that_of_select(four_frames, four):
+    assert len(four.fits) == 4
+    for number, (fit, frame) in enumerate(zip(four.fits, four_frames, strict=True)):
+        alone = treeselect.select("y ~ .", frame, k=2, **FEW_TREES)
+        assert fit.selected == alone.selected
+        np.testing.assert_array_equal(fit.model.importance, alone.model.importance)
+        again = alone.resample(4, seed=stream_seed(3, "imputation", number))
+        np.testing.assert_array_equal(fit.stability.selected, again.stability.selected)
+    drawn = [fit.stability.seed for fit in four.fits]
+    assert len(set(drawn)) == 4  # rows are drawn anew from each frame
+
+
+def test_tables(four):
+    names = four.fits[0].data.design.arrays.groups.names
+    chosen = np.array([fit.search.step.selected for fit in four.fits])
+    drawn = np.array([fit.stability.selected for fit in four.fits])
+    table = four.tidy().set_index("term").loc[list(names)]
+    assert table["imputations"].tolist() == chosen.sum(axis=0).tolist()
+    assert table["share"].tolist() == chosen.mean(axis=0).tolist()
+    assert table["selected"].tolist() == (chosen.sum(axis=0) >= 2).tolist()
+    assert table["frequency"].to_numpy() == pytest.approx(drawn.mean(axis=(0, 1)))
+    interval = clustered_interval(drawn.mean(axis=1), 4)
+    np.testing.assert_allclose(table[["ci_low", "ci_high"]].to_numpy().T, interval)
+    mean = np.mean([fit.model.importance for fit in four.fits], axis=0)
+    assert table["importance"].to_numpy() == pytest.approx(mean)
+    glance = four.glance().iloc[0]
+    assert glance["index"] == pytest.approx(stability_index(chosen)[0], nan_ok=True)
+    assert glance["resample_index"] == stability_index(drawn.reshape(16, 4))[0]
+    assert (glance["imputations"], glance["resamples"], glance["k_max"]) == (4, 16, 2)
+    assert set(four.selected) == set(table.index[table["selected"]])
+    assert four.selected == tuple(four.tidy().query("selected")["term"])
+    assert four.formula.startswith("y ~ ")
+
+
+@pytest.mark.parametrize(("share", "kept"), [(0.25, "abc"), (0.5, "ab"), (0.75, "a"), (1, "a")])
+def test_the_share_that_must_agree(four, share, kept):
+    sets = [{"a", "b"}, {"a", "b"}, {"a", "c"}, {"a"}]
+    names = np.array(four.fits[0].data.design.arrays.groups.names)
+    fits = [
+        dataclasses.replace(
+            fit, step=dataclasses.replace(fit.step, selected=np.isin(names, sorted(some)))
+        )
+        for fit, some in zip(four.records, sets, strict=True)
+    ]
+    made = dataclasses.replace(four, records=tuple(fits)).with_share(share)
+    assert set(made.selected) == set(kept)
+    assert made.selected[0] == "a"
+
+
+def test_a_share_of_three_tenths_is_three_of_ten(four):
+    made = dataclasses.replace(four, records=four.records[:1] * 10).with_share(0.1 * 3)
+    assert made.needed == 3  # 0.1 * 3 is more than 0.3
+
+
+def test_the_same_answer_for_any_number_of_processes_and_order_of_columns(four_frames, four):
+    turned = [frame[frame.columns[::-1]] for frame in four_frames]
+    with_two = treeselect.select("y ~ .", turned, k=2, resamples=4, n_jobs=2, **FEW_TREES)
+    pd.testing.assert_frame_equal(with_two.tidy(), four.tidy())
+    pd.testing.assert_frame_equal(with_two.glance(), four.glance())
+
+
+def test_copies_of_one_frame_agree(four_frames):
+    found = treeselect.select("y ~ .", four_frames[:1] * 2, k=1, **FEW_TREES)
+    assert found.glance()[["index", "distinct", "resamples"]].to_numpy().tolist() == [[1, 1, 0]]
+    assert "frequency" not in found.tidy()
+    assert (found.pooled().tidy()["riv"] == 0).all()
+
+
+def test_other_libraries_and_files(four_frames, four, tmp_path):
+    for number, frame in enumerate(four_frames):
+        frame.to_csv(tmp_path / f"{number}.csv", index=False)
+    paths = [tmp_path / f"{number}.csv" for number in range(4)]
+    assert treeselect.select("y ~ .", paths, k=2, **FEW_TREES).selected == four.selected
+    tables = [pl.from_pandas(frame) for frame in four_frames]
+    with_polars = treeselect.select("y ~ .", tables, k=2, **FEW_TREES)
+    for table in (with_polars.tidy(), with_polars.glance(), with_polars.pooled().tidy()):
+        assert isinstance(table, pl.DataFrame)
+
+
+def test_the_call_can_be_typed_again(four_frames):
+    found = treeselect.select("y ~ a + b", four_frames[:2], k=1, method="lasso", keep="a")
+    assert found.call == (
+        f'treeselect.select("y ~ a + b", frames, method="lasso", k=1, keep="a", seed={found.seed})'
+    )
+    assert repr(found) == "<ImputedSelection 'y ~ a', method 'lasso', 2 imputations>"
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"resamples": 1}, OptionError, "`resamples` must be 0 or at least 2"),
+        ({"n_tree": 1}, MethodError, "n_trees"),
+        ({"k": 5}, OptionError, "`k` must be"),
+    ],
+)
+def test_refusals(four_frames, given, error, said):
+    with pytest.raises(error, match=said):
+        treeselect.select("y ~ .", four_frames, **FEW_TREES | {"k": 1} | given)
+
+
+def test_a_share_is_above_0_and_at_most_1(four):
+    with pytest.raises(OptionError, match="`share` must be a number above 0 and at most 1"):
+        four.with_share(0)
+
+
+def test_a_size_that_one_frame_does_not_reach_is_told(four_frames):
+    flat = [four_frames[0], four_frames[1].assign(c=0.0, d=0.0)]
+    found = treeselect.select("y ~ .", flat, k=3, **FEW_TREES)
+    assert [fit.k for fit in found.fits] == [3, 2]
+    text = " ".join(found.summary().as_text().split())
+    assert "Imputation 2: The call requests 3 terms, but only 2 enter the path" in text
+
+
+def test_a_stop_ends_the_call(four_frames, four, monkeypatch):
+    stopped = dataclasses.replace(four.records[0].resampled, asked=9)
+    monkeypatch.setattr(
+        imputing, "resample", lambda fit, n, seed: dataclasses.replace(fit, resampled=stopped)
+    )
+    with pytest.raises(KeyboardInterrupt):
+        treeselect.select("y ~ a", four_frames, k=1, resamples=9, **FEW_TREES)
