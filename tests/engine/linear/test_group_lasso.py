@@ -186,10 +186,12 @@ def test_the_quadratic_model_is_minimised():
     found = minimise_model(hessian, slope, np.zeros(6), start, price, 1e-12)
     naive, rate = np.zeros(6), 1 / np.linalg.eigvalsh(hessian)[-1]
     for _ in range(20_000):
-        naive = naive - rate * (slope + hessian @ naive)
+        before, naive = naive, naive - rate * (slope + hessian @ naive)
         for a, b, p in zip(start[:-1], start[1:], price, strict=True):
             norm = np.linalg.norm(naive[a:b])
             naive[a:b] *= max(0.0, 1 - rate * p / norm) if norm > 0 else 0.0
+        if np.abs(naive - before).max() < 1e-14:
+            break
     np.testing.assert_allclose(found, naive, atol=1e-9)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -34,6 +33,13 @@ def problem(seed, n_rows, n_columns, n_copies, n_free):
     return a.T @ a / n_rows, a.T @ (y - y.mean()) / n_rows, prices
 
 
+def assert_optimal(w, pull, gram, near):
+    excess = pull - gram @ w
+    assert (w >= 0).all()
+    assert excess.max() < near
+    assert np.abs(excess[w > 1e-9]).max(initial=0.0) < near
+
+
 @settings(max_examples=60)
 @given(
     st.integers(0, 10_000), st.integers(5, 40), st.integers(2, 8), st.integers(0, 2),
@@ -44,26 +50,7 @@ def test_optimal_at_every_penalty(seed, n_rows, n_columns, n_copies, n_free):
     path = Homotopy(gram, linear, prices)
     top = path.segment(0).low
     for lam in (*(top * np.array([1.5, 1.0, 0.7, 0.3, 0.1, 0.02])), 1e-3):
-        w = path.at(lam)
-        excess = linear - gram @ w - lam * prices
-        assert (w >= 0).all()
-        assert excess.max() < 1e-7
-        assert np.abs(excess[w > 1e-9]).max(initial=0.0) < 1e-7
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 10_000))
-def test_it_is_its_naive_twin(seed):
-    gram, linear, prices = problem(seed, 30, 5, 0, 1)
-    gram += 0.05 * np.eye(len(gram))
-    path = Homotopy(gram, linear, prices)
-    lam = 0.3 * path.segment(0).low
-    # The twin's first coordinate is free in sign: here one that is none of the others.
-    larger = np.block([[np.eye(1), np.zeros((1, len(gram)))], [np.zeros((len(gram), 1)), gram]])
-    twin = naive.non_negative_lasso(
-        larger, np.append(0.0, linear), np.append(0.0, lam * prices), 5000
-    )
-    np.testing.assert_allclose(path.at(lam), twin[1:], atol=1e-7)
+        assert_optimal(path.at(lam), linear - lam * prices, gram, 1e-7)
 
 
 @settings(max_examples=40)
@@ -78,11 +65,7 @@ def test_coordinates_without_a_price_may_be_sums_of_each_other(seed, rank, n_fre
     prices = np.r_[np.zeros(n_free), 1.0, 2.0]
     path = Homotopy(gram, linear, prices)
     for lam in path.segment(0).low * np.array([1.5, 0.5, 0.1]):
-        w = path.at(lam)
-        excess = linear - gram @ w - lam * prices
-        assert (w >= 0).all()
-        assert excess.max() < 1e-6
-        assert np.abs(excess[w > 1e-9]).max(initial=0.0) < 1e-6
+        assert_optimal(path.at(lam), linear - lam * prices, gram, 1e-6)
 
 
 def test_what_fits_by_itself_fits_the_same():

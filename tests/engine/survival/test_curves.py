@@ -9,7 +9,6 @@ from drawn_times import SEEDS, survival_rows
 from hypothesis import assume, given
 from naive_survival import breslow_hazard, product_limit
 
-from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.curves import (
     breslow,
     brier_explained,
@@ -90,15 +89,6 @@ def test_the_baseline_is_its_naive_twin(seed):
         assert baseline.until[s] == ends.max() if len(ends) else np.isnan(baseline.until[s])
 
 
-def test_where_no_events_tie_expected_events_are_those_of_the_baseline():
-    rng = np.random.default_rng(0)
-    y = as_times(rng.permutation(20) + 1.0, rng.random(20) < 0.6)
-    weight, eta = rng.random(20), rng.normal(size=20)
-    baseline = breslow(y, eta, weight)
-    found = baseline.cumulative_hazard(y[:, STOP], y[:, STRATUM].astype(int), eta)
-    np.testing.assert_allclose(found, CoxRows(y, weight).expected(eta), rtol=1e-12)
-
-
 @pytest.mark.parametrize("level", [-2000.0, 2000.0])
 def test_the_level_of_the_linear_predictor_is_no_matter(level):
     y = as_times([1.0, 2.0, 3.0], [1, 1, 0])
@@ -131,14 +121,6 @@ def test_scores_are_those_of_the_definition(seed):
     np.testing.assert_allclose(found, naive / weight.sum(), atol=1e-12)
 
 
-def test_without_censoring_it_is_the_mean_square():
-    y = as_times([1.0, 2.0, 4.0, 8.0], np.ones(4))
-    survival = np.full((4, 4), 0.5)
-    found = brier_scores(y, survival, SOME_TIMES, np.ones(4))
-    assert found.tolist() == [0.25] * 4
-    assert integrated_brier_score(found, SOME_TIMES) == 0.25
-
-
 def test_rows_that_entered_late_have_no_score():
     y = as_times([1.0, 2.0], [1, 1], [-1.0, 0.5])
     with pytest.raises(DataError, match="with delayed entry"):
@@ -168,13 +150,6 @@ def test_unos_pairs_are_weighted_by_the_chance_to_see_them(seed):
     share = np.array([0.0 if s == 0 else s**-2 for s in seen]) * (y[:, STOP] < 6)
     found = uno_concordance(y, eta, weight, tau=6.0)
     np.testing.assert_allclose(found, naive_survival.pairs(y, eta, weight, share), atol=1e-9)
-
-
-def test_a_pair_with_one_who_was_not_there_is_none():
-    y = as_times([2.0, 5.0, 6.0], [1, 1, 0], [-1.0, 2.0, 1.0])
-    found = concordance(y, np.array([3.0, 2.0, 1.0]), np.ones(3))
-    assert found == (2.0, 0.0, 0.0)
-    assert found.value == 1.0
 
 
 def test_ties():

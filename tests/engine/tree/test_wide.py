@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from tree_data import assert_same, binned, grow_forest, grow_target
+from tree_data import assert_same, binned, grow_target
 
 from treeselect.engine.columns import (
     MAX_BINS,
@@ -16,7 +15,6 @@ from treeselect.engine.columns import (
     bin_numbers,
     select_groups,
 )
-from treeselect.engine.forest.bagging import BOOTSTRAP
 from treeselect.engine.forest.boosting import Boosting, boost
 from treeselect.engine.forest.walk import mark_leaves, predict_mean
 from treeselect.engine.losses import SquaredLoss
@@ -127,14 +125,3 @@ def test_groups_keep_their_wide_columns(problem):
     assert part.wide_at.tolist() == [0, -1, 1]
     for j in range(3):
         np.testing.assert_array_equal(part.column(j), data.column(j + 1))
-
-
-def test_exact_forests_predict_as_well_as_the_peer(problem):
-    x, y = problem
-    data, edges = exact(x[:1000])
-    new = bin_columns(list(x[1000:].T), edges, [0] * 4, np.arange(4))
-    growth = Growth(UNBOUNDED, 1, 4, 0.0)
-    trees = grow_forest(data, mean_target(y[:1000]), None, growth, 100, BOOTSTRAP).trees
-    peer = RandomForestRegressor(100, random_state=1).fit(x[:1000], y[:1000])
-    ours = np.mean((y[1000:] - predict_mean(trees, new)[:, 0]) ** 2)
-    assert ours == pytest.approx(np.mean((y[1000:] - peer.predict(x[1000:])) ** 2), rel=0.1)
