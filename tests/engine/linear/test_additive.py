@@ -204,27 +204,31 @@ def test_what_must_not_fall_stays_level():
     assert np.ptp(level[known]) < 0.1 * np.ptp(rising[known])
 
 
-def columns_of(x):
-    """Additive columns of some numbers, shape (n_rows, n_columns)."""
-    return AdditiveColumns(binned(x), np.ones(len(x), dtype=np.int64))
+# --- searches for sets, and the score test -------------------------------------------------------
+
+
+def drawn(seed, n, p):
+    """Numbers, shape (n, p), and a random stream."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, p)), rng
 
 
 def search_of(x, y, fixed=(), candidates=None, clusters=None):
     fixed = np.isin(np.arange(x.shape[1]), fixed)
     candidates = np.arange(x.shape[1]) if candidates is None else np.asarray(candidates)
     folds = None if clusters is None else folds_of_clusters(clusters)
-    return AdditiveSearch(columns_of(x), y[:, np.newaxis], fixed, candidates, folds)
+    return AdditiveSearch(plain(binned(x)), y[:, np.newaxis], fixed, candidates, folds)
 
 
-def members(selected):
-    return np.flatnonzero(selected).tolist()
+def best(x, y, size, **options):
+    """Numbers of the best set of a size."""
+    return np.flatnonzero(search_of(x, y, **options).best_of_size(size)).tolist()
 
 
 def test_the_error_is_that_of_generalised_cross_validation():
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((80, 3))
+    x, rng = drawn(0, 80, 3)
     y = x[:, 0] + rng.standard_normal(80)
-    columns = columns_of(x)
+    columns = plain(binned(x))
     values, penalty, _ = columns.groups([0, 2])
 
     def error(ridge):
@@ -238,60 +242,42 @@ def test_the_error_is_that_of_generalised_cross_validation():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_best_of_all_sets_is_found(seed):
-    rng = np.random.default_rng(seed)
-    x = rng.standard_normal((150, 9))
+    x, rng = drawn(seed, 150, 9)
     y = x[:, 0] + x[:, 1] ** 2 + 0.5 * x[:, 2] + 0.5 * rng.standard_normal(150)
     search = search_of(x, y)
     for size in (1, 2, 3, 4):
         sets = [np.isin(np.arange(9), one) for one in itertools.combinations(range(9), size)]
-        best = min(sets, key=search.error)
-        assert members(search.best_of_size(size)) == members(best)
+        np.testing.assert_array_equal(search.best_of_size(size), min(sets, key=search.error))
 
 
 def test_an_exchange_replaces_what_entered_first():
-    rng = np.random.default_rng(1)
-    x = rng.standard_normal((300, 6))
+    x, rng = drawn(1, 300, 6)
     y = x[:, 0] + x[:, 1]
     x[:, 4] = y + 0.6 * rng.standard_normal(300)  # alone better than either
-    search = search_of(x, y + 0.3 * rng.standard_normal(300))
-    assert members(search.best_of_size(1)) == [4]
-    assert members(search.best_of_size(2)) == [0, 1]
+    y = y + 0.3 * rng.standard_normal(300)
+    assert [best(x, y, size) for size in (1, 2)] == [[4], [0, 1]]
 
 
-def test_fixed_groups_stay_and_only_candidates_enter():
-    rng = np.random.default_rng(2)
-    x = rng.standard_normal((200, 5))
+def test_fixed_groups_stay_and_only_candidates_that_vary_and_explain_something_enter():
+    x, rng = drawn(2, 200, 5)
     y = x[:, 0] + x[:, 1] + 0.5 * rng.standard_normal(200)
-    search = search_of(x, y, fixed=[4], candidates=[4, 1, 2, 3])
-    assert members(search.best_of_size(2)) == [1, 4]
-    assert search.best_of_size(5) is None  # there are four
-
-
-def test_constant_groups_never_enter():
-    rng = np.random.default_rng(6)
-    x = np.column_stack([np.ones(100), rng.standard_normal(100)])
-    search = search_of(x, x[:, 1] + rng.standard_normal(100), fixed=[0])
-    assert members(search.best_of_size(2)) == [0, 1]
-    assert search_of(x, x[:, 1], candidates=[0]).best_of_size(1) is None
-
-
-def test_what_explains_nothing_is_no_set():
-    rng = np.random.default_rng(3)
-    x = rng.standard_normal((400, 5))
-    search = search_of(x, np.sign(x[:, 0] * x[:, 1]))
-    assert search.best_of_size(2) is None
+    options = {"fixed": [4], "candidates": [4, 1, 2, 3]}
+    assert best(x, y, 2, **options) == [1, 4]
+    assert search_of(x, y, **options).best_of_size(5) is None  # there are four
+    x[:, 0] = 1.0
+    assert best(x, y, 2, fixed=[0]) == [0, 1]
+    assert search_of(x, y, candidates=[0]).best_of_size(1) is None
+    x, _ = drawn(3, 400, 5)
+    assert search_of(x, np.sign(x[:, 0] * x[:, 1])).best_of_size(2) is None
 
 
 def test_column_order_does_not_matter():
-    rng = np.random.default_rng(4)
-    x = rng.standard_normal((120, 12))
+    x, rng = drawn(4, 120, 12)
     y = x[:, :4] @ [1, 0.5, 0.3, 0.2] + rng.standard_normal(120)
     order = rng.permutation(12)
-    place = np.argsort(order)
     for size in (2, 5):
-        first = search_of(x, y).best_of_size(size)
-        second = search_of(x[:, order], y, candidates=place).best_of_size(size)
-        assert sorted(order[members(second)].tolist()) == members(first)
+        moved = best(x[:, order], y, size, candidates=np.argsort(order))
+        assert sorted(order[moved].tolist()) == best(x, y, size)
 
 
 def test_what_only_tells_clusters_apart_is_not_found():
@@ -301,24 +287,28 @@ def test_what_only_tells_clusters_apart_is_not_found():
     x = rng.standard_normal((240, 4))
     x[:, 3] = rng.standard_normal(12)[clusters]  # differs between clusters only
     y = 0.3 * x[:, 0] + level[clusters] + 0.3 * rng.standard_normal(240)
-    assert members(search_of(x, y).best_of_size(1)) == [3]
-    assert members(search_of(x, y, clusters=clusters).best_of_size(1)) == [0]
+    assert best(x, y, 1) == [3]
+    assert best(x, y, 1, clusters=clusters) == [0]
 
 
 def outcome(x, y, inside=(), family=GAUSSIAN, **options):
-    columns = columns_of(x)
+    """The score test of all other columns, and the additive columns."""
+    columns = plain(binned(x))
     loss = family.loss.of(y, columns.weight)
     base = np.full((len(y), 1), family.loss.constant(y, columns.weight))
     fit = fit_additive(columns, list(inside), loss, base, ridges=[1.0])
     others = [j for j in range(x.shape[1]) if j not in inside]
-    return score_test(columns, list(inside), fit, loss, others, **options), columns, fit
+    return score_test(columns, list(inside), fit, loss, others, **options), columns
+
+
+def p_value(*arguments, **options):
+    return outcome(*arguments, **options)[0].p_value
 
 
 def test_evidence_is_that_of_the_score_test_of_a_linear_model():
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((300, 2))
+    x, rng = drawn(0, 300, 2)
     y = 0.2 * x[:, 1] + rng.standard_normal(300)
-    found, columns, _ = outcome(x, y)
+    found, columns = outcome(x, y)
     own = columns.group(1)[0][0]  # normal scores
     r = np.corrcoef(own, y)[0, 1]
     statistic = len(y) * r**2 * (1 - 1 / len(y))
@@ -326,81 +316,66 @@ def test_evidence_is_that_of_the_score_test_of_a_linear_model():
 
 
 def test_evidence_beside_others_is_that_of_a_logistic_model():
-    rng = np.random.default_rng(1)
-    x = rng.standard_normal((600, 2))
+    x, rng = drawn(1, 600, 2)
     y = (rng.random(600) < 1 / (1 + np.exp(-x[:, 0] - 0.4 * x[:, 1]))).astype(float)
-    found, columns, _ = outcome(x, y, [0], BINOMIAL)
+    found, columns = outcome(x, y, [0], BINOMIAL)
     inside = np.column_stack([np.ones(600), columns.group(0)[0].T, columns.group(1)[0][0]])
     wald = sm.Logit(y, inside).fit(disp=0).tvalues[-1] ** 2
     assert found.evidence[0] == pytest.approx(-scipy.stats.chi2.logsf(wald, 1), rel=0.15)
 
 
 def test_nothing_to_add_has_p_value_one():
-    rng = np.random.default_rng(2)
-    x = rng.standard_normal((50, 1))
-    assert outcome(x, x[:, 0], [0])[0].p_value == 1
-
-
-def p_values(n_sets, n, p, *, clusters=False, counted=None):
-    found = []
-    for seed in range(n_sets):
-        rng = np.random.default_rng(1_000 + seed)
-        x = rng.standard_normal((n, p))
-        if clusters:
-            own = np.arange(n) % (n // 4)
-            x = x[own]
-            y = rng.standard_normal(n // 4)[own] + 0.3 * rng.standard_normal(n)
-            found.append(outcome(x, y, clusters=own if counted else None)[0].p_value)
-            continue
-        y = x[:, 0] ** 2 + rng.standard_normal(n)
-        found.append(outcome(x, y, [0])[0].p_value)
-    return np.array(found)
+    x, _ = drawn(2, 50, 1)
+    assert p_value(x, x[:, 0], [0]) == 1
 
 
 def test_p_values_are_uniform_beside_a_term_that_matters():
-    found = p_values(60, 120, 6)
+    found = []
+    for seed in range(60):
+        x, rng = drawn(1_000 + seed, 120, 6)
+        found.append(p_value(x, x[:, 0] ** 2 + rng.standard_normal(120), [0]))
     assert scipy.stats.kstest(found, "uniform").pvalue > 0.01
 
 
-def test_clusters_are_counted_and_not_their_rows():
-    assert np.median(p_values(15, 200, 4, clusters=True, counted=True)) > 0.2
-    assert np.median(p_values(15, 200, 4, clusters=True, counted=False)) < 0.05
+@pytest.mark.parametrize(("counted", "low", "high"), [(True, 0.2, 1), (False, 0, 0.05)])
+def test_clusters_are_counted_and_not_their_rows(counted, low, high):
+    found, own = [], np.arange(200) % 50
+    for seed in range(15):
+        x, rng = drawn(1_000 + seed, 200, 4)
+        y = rng.standard_normal(50)[own] + 0.3 * rng.standard_normal(200)
+        found.append(p_value(x[own], y, clusters=own if counted else None))
+    assert low < np.median(found) < high
 
 
-def test_one_strong_and_many_weak_effects_are_seen():
-    rng = np.random.default_rng(3)
-    x = rng.standard_normal((300, 16))
-    one = 0.25 * x[:, 0] + rng.standard_normal(300)
-    many = x @ np.full(16, 0.11) + rng.standard_normal(300)
-    assert outcome(x, one)[0].p_value < 0.01
-    assert outcome(x, many)[0].p_value < 0.01
-    bent = np.abs(x[:, 0]) * 0.6 + rng.standard_normal(300)
-    assert outcome(x, bent)[0].p_value < 0.01
+@pytest.mark.parametrize(
+    "effect",
+    [lambda x: 0.25 * x[:, 0], lambda x: x @ np.full(16, 0.11), lambda x: np.abs(x[:, 0]) * 0.6],
+    ids=["one", "many", "bent"],
+)
+def test_strong_and_many_weak_effects_are_seen(effect):
+    x, rng = drawn(3, 300, 16)
+    assert p_value(x, effect(x) + rng.standard_normal(300)) < 0.01
 
 
 def test_what_trees_explain_is_no_evidence():
-    rng = np.random.default_rng(4)
-    x = rng.standard_normal((400, 3))
+    x, rng = drawn(4, 400, 3)
     y = x[:, 0] + 0.5 * x[:, 1] + 0.1 * rng.standard_normal(400)
-    told = 0.5 * x[:, [1]]
-    assert outcome(x, y, [0])[0].p_value < 1e-4
-    assert outcome(x, y, [0], explained=told)[0].p_value > 0.01
+    assert p_value(x, y, [0]) < 1e-4
+    assert p_value(x, y, [0], explained=0.5 * x[:, [1]]) > 0.01
 
 
 def test_strata_are_permuted_apart():
-    rng = np.random.default_rng(5)
     stratum = np.repeat([0.0, 1.0], 100)
-    x = rng.standard_normal((200, 1)) + stratum[:, np.newaxis]
+    x, rng = drawn(5, 200, 1)
+    x += stratum[:, np.newaxis]
     y = stratum + 0.1 * rng.standard_normal(200)
-    assert outcome(x, y)[0].p_value < 0.01
-    assert outcome(x, y, strata=stratum)[0].p_value > 0.001
+    assert p_value(x, y) < 0.01
+    assert p_value(x, y, strata=stratum) > 0.001
 
 
 def test_the_same_in_any_order_of_columns():
-    rng = np.random.default_rng(6)
-    x = rng.standard_normal((150, 5))
+    x, rng = drawn(6, 150, 5)
     y = 0.2 * x[:, 2] + rng.standard_normal(150)
-    first = outcome(x, y)[0]
-    second = outcome(x[:, ::-1], y)[0]
+    first, second = outcome(x, y)[0], outcome(x[:, ::-1], y)[0]
     assert first.p_value == second.p_value
     assert first.evidence == pytest.approx(second.evidence[::-1])
