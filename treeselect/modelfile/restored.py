@@ -31,7 +31,7 @@ from treeselect.designs.weights import LARGEST_WEIGHT, RowWeights, no_weights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import FREE, MAX_BINS, bin_columns
 from treeselect.engine.survival.curves import Baseline
-from treeselect.engine.tree.nodes import LEAF, Nodes, Trees
+from treeselect.engine.tree.nodes import LEAF, Trees
 from treeselect.formula import parse_formula
 from treeselect.formulas.terms import Code, Factor, ParsedFormula, Transform, nodes
 from treeselect.frames.files import one_line
@@ -374,7 +374,7 @@ def _forest(saved: SavedForest, coded: CodedColumns, family: Family) -> Weighted
         highest = _highest_codes(coded) if bins is None else np.array([*map(len, bins.edges)])
         _check_trees(joined, family, highest)
         check(what, np.array_equal(_used(joined, saved.group_of, len(groups)), gains > 0))
-        trees = tuple(_single(joined, t) for t in range(n_trees))
+        trees = tuple(joined.one(t) for t in range(n_trees))
     return alike(WeightedForest, saved, trees=trees, family=family)
 
 
@@ -418,11 +418,6 @@ def _used(trees: Trees, group_of: IntArray, n_groups: int) -> BoolArray:
     used = np.zeros((trees.n_trees, n_groups), dtype=np.bool_)
     used[tree[inner], group_of[trees.nodes.column[inner]]] = True
     return used
-
-
-def _single(trees: Trees, number: int) -> Trees:
-    first, end = int(trees.start[number]), int(trees.start[number + 1])
-    return Trees(Nodes._make(array[first:end] for array in trees.nodes), np.array([0, end - first]))
 
 
 def _check_trees(trees: Trees, family: Family, highest: IntArray) -> None:

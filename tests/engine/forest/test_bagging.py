@@ -13,7 +13,7 @@ from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling
 from treeselect.engine.forest.out_of_bag import out_of_bag
 from treeselect.engine.forest.walk import predict_mean
 from treeselect.engine.random import tree_seeds
-from treeselect.engine.tree.nodes import Trees, add_gains, empty_nodes
+from treeselect.engine.tree.nodes import add_gains, empty_nodes
 from treeselect.engine.tree.target import (
     class_target,
     copies,
@@ -219,11 +219,10 @@ def test_out_of_bag_rows_are_those_not_drawn(numbers, sampling):
     forest = grow_forest(
         data, class_target(score > 0, 2), weight, Growth(4, 1, 3, 0.0), 7, sampling, seed=3
     )
-    (nodes, start), found = forest.trees, out_of_bag(forest)
+    found = out_of_bag(forest)
     total, count = np.zeros((N, 2)), np.zeros(N, dtype=np.int64)
     for tree in range(7):
-        own = slice(start[tree], start[tree + 1])
-        alone = Trees(type(nodes)._make(a[own] for a in nodes), start[tree : tree + 2] - own.start)
+        alone = forest.trees.one(tree)
         # A tree that is grown on some rows gives the shares of exactly these.
         seen = bag_of(tree_seeds(3, 7)[tree], weight, sampling)
         assert alone.nodes.weight[0] == (weight * seen).sum()

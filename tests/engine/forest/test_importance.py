@@ -62,11 +62,10 @@ def way(nodes, data, row, moved=None, group=None):
 
 def each_tree(grown, sampling):
     """Nodes of each tree, its bag, and its out-of-bag rows, those of a group beside each other."""
-    (nodes, start), rows = grown.trees, grown.bags.in_rows
-    for i, stream in enumerate(tree_seeds(grown.seed, len(start) - 1)):
+    rows = grown.bags.in_rows
+    for i, stream in enumerate(tree_seeds(grown.seed, grown.trees.n_trees)):
         drawn = bag_of(stream, grown.weight, sampling)
-        own = slice(start[i], start[i + 1])
-        yield type(nodes)._make(array[own] for array in nodes), drawn, rows[drawn[rows] == 0]
+        yield grown.trees.one(i).nodes, drawn, rows[drawn[rows] == 0]
 
 
 def forest(data, target, weight, sampling, n_trees=6, least=3):

@@ -31,7 +31,7 @@ from treeselect.engine.sparse.path import (
     weighted_importance,
 )
 from treeselect.engine.sparse.weights import SparseForest, TreeColumns, WeightedTrees
-from treeselect.engine.tree.nodes import LEAF, Nodes, Trees, group_gains
+from treeselect.engine.tree.nodes import LEAF, Trees, group_gains
 from treeselect.engine.tree.used_groups import SplitPenalty
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
 from treeselect.models.importing import ImportedBins, import_forest
@@ -306,10 +306,10 @@ def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
     group_of, n_groups = coded.groups.ids[data.group_of], len(coded.groups.names)
     pool = TreePool([], [], np.zeros((0, n_groups)), [], group_of, forest.bins)
     gains: list[FloatArray] = []
-    for first, end in zip(forest.trees.start[:-1], forest.trees.start[1:], strict=True):
-        nodes = Nodes._make(array[first:end] for array in forest.trees.nodes)
-        nodes = nodes._replace(value=_wanted_outputs(nodes.value, n_outputs))
-        tree = Trees(nodes, np.array([0, end - first]))
+    for number in range(forest.trees.n_trees):
+        tree = forest.trees.one(number)
+        nodes = tree.nodes._replace(value=_wanted_outputs(tree.nodes.value, n_outputs))
+        tree = tree._replace(nodes=nodes)
         n_leaves = int(np.count_nonzero(nodes.column == LEAF))
         leaf: LeafArray = np.empty(data.n_rows, dtype=np.uint16)
         if n_leaves > 2**16:

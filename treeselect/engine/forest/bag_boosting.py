@@ -40,6 +40,7 @@ from treeselect.engine.tree.target import (
     are_copies,
     copies,
     newton_target,
+    relative,
     target_of_mean,
     vector_target,
 )
@@ -148,17 +149,16 @@ class BaggedTree:
         bags = self._bags._replace(seeds=np.array([seed], dtype=np.uint64))
         grown = Trees(self._room, np.zeros(2, dtype=np.int64))
         grow_bagged_trees(job, bags, self._opening, self._work, self._table, grown)
-        n_nodes = int(grown.start[1])
-        nodes = Nodes._make(array[:n_nodes].copy() for array in self._room)
-        tree = Trees(nodes, np.array([0, n_nodes]))
+        nodes, start = grown.one(0)
+        tree = Trees(Nodes._make(array.copy() for array in nodes), start)
         leaf = self._leaf
         value = mark_leaves(tree, data, leaf)
         if curvature is not None:
             value = self._steps(leaf, gradient, curvature, len(value))
-            node_value = nodes.value.copy()
-            node_value[nodes.column < 0] = value
-            tree = in_order_of(Trees(nodes._replace(value=node_value), tree.start), data.monotone)
-            value = tree.nodes.value[nodes.column < 0]
+            is_leaf = tree.nodes.column < 0
+            tree.nodes.value[is_leaf] = value
+            tree = in_order_of(tree, data.monotone)
+            value = tree.nodes.value[is_leaf]
         add_tree(leaf, value, self._work.counts, self._copies, sums)
         kept = leaf.astype(np.uint8) if len(value) <= 256 else leaf.copy()
         return GrownTree(tree, kept, value, group_gains(tree, data)[0])
@@ -170,7 +170,7 @@ class BaggedTree:
             return target_of_mean(gradient, self._weight)
         if are_copies(self._weight):
             return newton_target(gradient, curvature)
-        scaled = self._weight / np.mean(self._weight[self._weight > 0])
+        scaled = relative(self._weight)
         return newton_target(gradient * scaled, curvature * scaled)
 
     def _steps(

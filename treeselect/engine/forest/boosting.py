@@ -27,7 +27,14 @@ from treeselect.engine.tree.nodes import (
     empty_nodes,
     join_trees,
 )
-from treeselect.engine.tree.target import Target, are_copies, copies, mean_target, newton_target
+from treeselect.engine.tree.target import (
+    Target,
+    are_copies,
+    copies,
+    mean_target,
+    newton_target,
+    relative,
+)
 from treeselect.engine.tree.used_groups import Opening, SplitPenalty, no_penalty, price_list
 from treeselect.engine.tree.workspace import (
     BEST_FIRST,
@@ -87,13 +94,6 @@ class BoostedTrees(NamedTuple):
 
     trees: Trees
     eta: FloatArray
-
-
-def put_step(nodes: Nodes, n_nodes: int, output: int, rate: float) -> None:
-    """Shrink the steps of one tree and let them be those of one output."""
-    steps = nodes.value[:n_nodes, 0] * rate
-    nodes.value[:n_nodes] = 0.0
-    nodes.value[:n_nodes, output] = steps
 
 
 @kernel
@@ -183,7 +183,7 @@ class _Round:
         self._opening = Opening(price_list(penalty, data, is_open), is_open, rank, True)
         self._growth = rules.growth
         self._copies = copies(weight)
-        self._real = None if are_copies(weight) else weight / weight[weight > 0].mean()
+        self._real = None if are_copies(weight) else relative(weight)
         check_weight(self._copies, data.n_rows)
         check_array("y", y, np.float64, (data.n_rows, *y.shape[1:]))
         self._taken: tuple[FloatArray, FloatArray] | None = None
@@ -237,17 +237,16 @@ class _Round:
         ]
 
     def _grow(self, target: Target, eta: FloatArray, output: int, seed: int) -> Trees:
-        nodes = self._room
         n_nodes = self._grow_nodes(target, seed)
+        nodes, start = Trees(self._room, np.array([0, n_nodes])).one(0)
         if self._taken is not None:
-            nodes.value[:n_nodes, 0] = self._steps(*self._taken, n_nodes)
-            tree = Trees(Nodes._make(array[:n_nodes] for array in nodes), np.array([0, n_nodes]))
-            nodes.value[:n_nodes] = in_order_of(tree, self._data.monotone).nodes.value
-        put_step(nodes, n_nodes, output, self._rules.rate)
-        add_leaves(
-            self._table, (n_nodes + 1) // 2, self._work.rows, nodes.value[:, output].copy(), eta
-        )
-        return Trees(Nodes._make(array[:n_nodes].copy() for array in nodes), np.array([0, n_nodes]))
+            nodes.value[:, 0] = self._steps(*self._taken, n_nodes)
+            nodes.value[:] = in_order_of(Trees(nodes, start), self._data.monotone).nodes.value
+        steps = nodes.value[:, 0] * self._rules.rate
+        nodes.value[:] = 0.0
+        nodes.value[:, output] = steps
+        add_leaves(self._table, (n_nodes + 1) // 2, self._work.rows, steps, eta)
+        return Trees(Nodes._make(array.copy() for array in nodes), start)
 
     def _steps(self, gradient: FloatArray, curvature: FloatArray, n_nodes: int) -> FloatArray:
         """Steps of the leaves of the last tree by their rows and one more of mean curvature, so

@@ -95,6 +95,12 @@ class Trees(NamedTuple):
         """Number of trees."""
         return len(self.start) - 1
 
+    def one(self, number: int) -> Trees:
+        """One of them by itself, without a copy."""
+        first, end = int(self.start[number]), int(self.start[number + 1])
+        nodes = Nodes._make(array[first:end] for array in self.nodes)
+        return Trees(nodes, np.array([0, end - first]))
+
 
 def more_room(nodes: Nodes, n_used: int, capacity: int) -> Nodes:
     """The nodes that are used, with room for others. What is not used takes no memory yet."""

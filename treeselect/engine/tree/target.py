@@ -110,7 +110,7 @@ def weighted_mean_target(y: FloatArray, weight: FloatArray) -> Target:
 
     The gain is then, as for whole weights, the decrease per unit of weight.
     """
-    scaled = weight / np.mean(weight[weight > 0])
+    scaled = relative(weight)
     return newton_target(y * scaled, scaled)
 
 
@@ -136,6 +136,11 @@ def are_copies(weight: WeightArray) -> bool:
     return weight.dtype.kind in "iu"
 
 
+def relative(weight: WeightArray) -> FloatArray:
+    """Real weights in units of their mean."""
+    return np.asarray(weight / weight[weight > 0].mean())
+
+
 def copies(weight: WeightArray) -> IntArray:
     """How often each row counts: whole weights are copies; real ones stand in the target, and the
     row counts once, or not at all."""
@@ -158,7 +163,7 @@ def target_of(truth: FloatArray, weight: WeightArray) -> Target:
         return target_of_mean(np.ascontiguousarray(truth[:, 0]), weight)
     if are_copies(weight):
         return vector_target(truth)
-    return vector_target(truth * (weight / weight[weight > 0].mean())[:, np.newaxis])
+    return vector_target(truth * relative(weight)[:, np.newaxis])
 
 
 class Packing(NamedTuple):
