@@ -41,10 +41,8 @@ _ENGINE = Path(__file__).resolve().parent
 
 @cache
 def kernel_cache_folder() -> Path:
-    """Folder of the compiled kernels of exactly these engine sources.
-
-    ``TREESELECT_CACHE_DIR`` names the folder above it; the platform's user cache is the default.
-    """
+    """Folder of the compiled kernels of exactly these engine sources. ``TREESELECT_CACHE_DIR``
+    names the folder above it; the platform's user cache is the default."""
     digest = hashlib.sha256()
     for source in sorted(_ENGINE.rglob("*.py")):
         digest.update(source.relative_to(_ENGINE).as_posix().encode())
@@ -121,10 +119,8 @@ class _EngineCacheImpl(CompileResultCacheImpl):
 
 class _CheckedFiles(IndexDataCacheFile):
     """Numba's files, of which a killed process or a full disk may have left a part: what is damaged
-    counts as not there, and is written again.
-
-    The code stands behind its checksum, as damaged code would run.
-    """
+    counts as not there, and is written again. The code stands behind its checksum, as damaged code
+    would run."""
 
     def _load_index(self) -> dict[Any, str]:
         try:
@@ -167,11 +163,9 @@ class _EngineCache(FunctionCache):
 
 
 class _InnerLibrary(JITCodeLibrary):
-    """Code of a function that only kernels call: linked into them, never run by itself.
-
-    Numba would optimise and translate it once for itself and once more for each of its callers,
-    and for theirs.
-    """
+    """Code of a function that only kernels call: linked into them, never run by itself. Numba would
+    optimise and translate it once for itself and once more for each of its callers, and for
+    theirs."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -230,11 +224,9 @@ class _KernelCompiler(Compiler):
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function that releases the interpreter lock, and cache its machine code.
-
-    It may use arrays and parts of arrays but must not create one, which assigning a whole array or
-    a part of it does, too.
-    """
+    """Compile a function that releases the interpreter lock, and cache its machine code. It may use
+    arrays and parts of arrays but must not create one, which assigning a whole array or a part of
+    it does, too."""
     dispatcher = _compiled(function, pipeline_class=_KernelCompiler)
     with contextlib.suppress(RuntimeError):  # no locator: the cache folder can't be written
         dispatcher._cache = _EngineCache(function)
@@ -262,11 +254,8 @@ def _no_collection() -> Iterator[None]:
 
 
 def inner(function: Callable[..., Any], *, forceinline: bool = False) -> Any:
-    """As :func:`kernel`, for functions that only kernels call: much less to compile.
-
-    `forceinline` is always said, since otherwise all that an inlined function calls is inlined,
-    too.
-    """
+    """As :func:`kernel`, for functions that only kernels call: much less to compile. `forceinline`
+    is always said, since otherwise all that an inlined function calls is inlined, too."""
     dispatcher = _compiled(
         function, no_cpython_wrapper=True, pipeline_class=_InnerCompiler, forceinline=forceinline
     )
@@ -311,10 +300,8 @@ AHEAD = 128
 
 
 def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Bring ``array[index]`` into the cache: rows of a leaf lie scattered in memory.
-
-    The array has one dimension and is contiguous.
-    """
+    """Bring ``array[index]`` into the cache: rows of a leaf lie scattered in memory. The array has
+    one dimension and is contiguous."""
     signature = types.void(array, index)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -129,11 +129,9 @@ class SquaredLoss(RowByRow):
 
 @kernel
 def take_log1p(u):
-    """Change each u, from 0 to 1, to ``log(1 + u)``.
-
-    That is ``2 artanh(s)`` with ``s = u / (2 + u)``, at most 1/3, so that 17 terms of the series
-    are exact. A processor sums it for several rows at once, which it can't do with a logarithm.
-    """
+    """Change each u, from 0 to 1, to ``log(1 + u)``. That is ``2 artanh(s)`` with ``s = u / (2 +
+    u)``, at most 1/3, so that 17 terms of the series are exact. A processor sums it for several
+    rows at once, which it can't do with a logarithm."""
     for i in range(u.shape[0]):
         s = u[i] / (2.0 + u[i])
         square = s * s
@@ -334,11 +332,9 @@ class GradientOnly(Loss):
 
 
 class RowLoss(ABC):
-    """A loss of given rows under given weights, at any linear predictor `eta` of theirs.
-
-    All figures of a row are those of one unit of its weight. Weighted and summed they are the loss
-    of all rows and its derivatives.
-    """
+    """A loss of given rows under given weights, at any linear predictor `eta` of theirs. All
+    figures of a row are those of one unit of its weight. Weighted and summed they are the loss of
+    all rows and its derivatives."""
 
     @abstractmethod
     def value(self, eta: FloatArray) -> FloatArray:

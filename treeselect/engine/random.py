@@ -72,11 +72,8 @@ def random_below(state, bound):
 
 @inner
 def draw_bag(state, rows, replace, share, counts, spare):
-    """Draw a share of `rows`, with replacement or without; count them in `counts`.
-
-    `rows` holds the distinct rows with positive weight; `spare` is working memory, at least as
-    long.
-    """
+    """Draw a share of `rows`, with replacement or without; count them in `counts`. `rows` holds the
+    distinct rows with positive weight; `spare` is working memory, at least as long."""
     for i in range(counts.shape[0]):
         counts[i] = 0
     n = rows.shape[0]
@@ -99,10 +96,8 @@ def draw_bag(state, rows, replace, share, counts, spare):
 
 @inner
 def draw_whole_groups(state, rows, start, replace, share, counts, spare):
-    """Draw a share of the groups as :func:`draw_bag` draws rows, each with all its rows.
-
-    The rows of group g are those from ``start[g]`` to ``start[g + 1] - 1`` in `rows`.
-    """
+    """Draw a share of the groups as :func:`draw_bag` draws rows, each with all its rows. The rows
+    of group g are those from ``start[g]`` to ``start[g + 1] - 1`` in `rows`."""
     for i in range(counts.shape[0]):
         counts[i] = 0
     n = start.shape[0] - 1

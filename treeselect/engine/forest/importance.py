@@ -187,10 +187,8 @@ def mark_ways(nodes, first, last, data, number, way):
 
 @kernel
 def add_permuted_losses(trees, data, bags, room, shuffling, truth, out):
-    """Write what each tree loses by permuting each group, shape (n_trees, n_groups).
-
-    A row that no split on its way asks for the group stays in its leaf.
-    """
+    """Write what each tree loses by permuting each group, shape (n_trees, n_groups). A row that no
+    split on its way asks for the group stays in its leaf."""
     nodes, start, in_rows, state = trees.nodes, trees.start, bags.in_rows, room.state
     outside, shuffled, leaf = shuffling.outside, shuffling.shuffled, shuffling.leaf
     number, way, values, weight = shuffling.number, shuffling.way, truth.values, truth.weight
@@ -234,11 +232,9 @@ def add_permuted_losses(trees, data, bags, room, shuffling, truth, out):
 
 @kernel
 def add_out_of_bag_gains(trees, packed, data, bags, room, walk, sums, truth, out):
-    """Write the debiased decrease of impurity of each tree and group.
-
-    `sums`, shape (n_nodes, n_outputs), is working memory for the nodes of one tree: what its rows
-    have above the root is summed in each leaf and handed up.
-    """
+    """Write the debiased decrease of impurity of each tree and group. `sums`, shape (n_nodes,
+    n_outputs), is working memory for the nodes of one tree: what its rows have above the root is
+    summed in each leaf and handed up."""
     nodes, values, weight, in_rows = trees.nodes, truth.values, truth.weight, bags.in_rows
     n_outputs = values.shape[1]
     for tree in range(bags.seeds.shape[0]):

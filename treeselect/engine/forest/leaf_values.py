@@ -89,11 +89,8 @@ def in_order_of(trees: Trees, monotone: Int8Array) -> Trees:
 
 @kernel
 def order_leaves(nodes, start, monotone, found, bounds):
-    """Move the values of the leaves; `found` and `bounds` are working memory.
-
-    ``found`` holds the least value, the greatest, the mean and the mass of the leaves below each
-    node.
-    """
+    """Move the values of the leaves; `found` and `bounds` are working memory. ``found`` holds the
+    least value, the greatest, the mean and the mass of the leaves below each node."""
     value = nodes.value[:, 0]
     for tree in range(start.shape[0] - 1):
         first, last = start[tree], start[tree + 1]

@@ -240,11 +240,9 @@ def _predict_blocks(
 
 
 def mark_leaves(tree: Trees, data: BinnedData, leaves: LeafArray) -> FloatArray:
-    """Number of the leaf of a single tree that each row falls into, in order of the nodes.
-
-    Writes ``leaves``, shape (n_rows,), and returns the values of the leaves, shape
-    (n_leaves, n_outputs).
-    """
+    """Number of the leaf of a single tree that each row falls into, in order of the nodes. Writes
+    ``leaves``, shape (n_rows,), and returns the values of the leaves, shape (n_leaves,
+    n_outputs)."""
     is_leaf = tree.nodes.column < 0
     ordinal = np.cumsum(is_leaf) - 1
     if len(data.wide):

@@ -68,10 +68,8 @@ class GlmFit:
 
 class Glm:
     """A response and groups of columns, which have mean 0 and variance 1 under the weights, `mass`.
-
     Columns ``start[g]`` to ``start[g + 1] - 1`` are those of group g; there may be none.
-    `best_misfit` is that of a fit that explains all.
-    """
+    `best_misfit` is that of a fit that explains all."""
 
     def __init__(
         self,
@@ -217,11 +215,9 @@ class Glm:
         return np.asarray(self._total * np.log(np.maximum(lack, 1e-300) / self._total))
 
     def _newton(self, columns: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Coefficients of several fits, shape (n_fits, n_columns, n_free), and their deviances.
-
-        A step that falls short of what it promised is damped the next time (Levenberg, Marquardt):
-        rows that are told wrongly, but with certainty, have no curvature to go by.
-        """
+        """Coefficients of several fits, shape (n_fits, n_columns, n_free), and their deviances. A
+        step that falls short of what it promised is damped the next time (Levenberg, Marquardt):
+        rows that are told wrongly, but with certainty, have no curvature to go by."""
         coef, eta = coef.copy(), columns @ coef + self._offset[:, np.newaxis]
         lack, damping = self._deviance(eta), np.zeros(len(coef))
         moving = np.arange(len(coef))

@@ -390,10 +390,8 @@ def length_of_group(turned, values, a, b, price):
 
 @inner
 def minimise_group(model, slope, theta, g, place):
-    """Put a group at its minimum, the others staying; returns the largest change.
-
-    Its eigenvectors are ``model.vectors`` from `place` on.
-    """
+    """Put a group at its minimum, the others staying; returns the largest change. Its eigenvectors
+    are ``model.vectors`` from `place` on."""
     a, b, price = model.start[g], model.start[g + 1], model.price[g]
     hessian, values, vectors = model.hessian, model.values, model.vectors
     origin, turned = model.origin, model.turned

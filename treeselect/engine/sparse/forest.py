@@ -96,11 +96,9 @@ weight may be 0 again."""
 
 
 class GramForest(SparseForest):
-    """The problem for half the squared error, solved exactly.
-
-    With `sketch`, a number of rows and a seed, the Gram matrix is that of so many Gaussian
-    combinations of the rows (problem 3 of the paper).
-    """
+    """The problem for half the squared error, solved exactly. With `sketch`, a number of rows and a
+    seed, the Gram matrix is that of so many Gaussian combinations of the rows (problem 3 of the
+    paper)."""
 
     is_exact = True
 
@@ -207,11 +205,9 @@ _BEYOND = 2.0
 
 class ModelledForest(SparseForest):
     """The problem with constraints on the weights: `constrain` is from their variable, (n_trees,),
-    to a sequence of cvxpy constraints, none by default.
-
-    Raises a MethodError if there are none in what it gives, or they are not convex; from its
-    methods, if no weights meet them, or the solver fails.
-    """
+    to a sequence of cvxpy constraints, none by default. Raises a MethodError if there are none in
+    what it gives, or they are not convex; from its methods, if no weights meet them, or the solver
+    fails."""
 
     def __init__(
         self,

@@ -31,9 +31,7 @@ def weighted_importance(
     solution: WeightedTrees, spread: FloatArray, gains: FloatArray
 ) -> FloatArray:
     """Importance of each group in a weighted forest, shape (n_groups,), summing to 1 (or 0).
-
-    ``sum_t w_t sd(a_t) gain_tg / gain_t``: a tree counts by how much it moves the prediction.
-    """
+    ``sum_t w_t sd(a_t) gain_tg / gain_t``: a tree counts by how much it moves the prediction."""
     # Sums one after the other: zeros of groups that no tree uses change no bit of them.
     share = gains / np.cumsum(gains, axis=1)[:, -1:]
     importance = ((solution.weights * spread)[:, np.newaxis] * share).sum(axis=0)
@@ -50,16 +48,13 @@ def solution_path(
     last_lam: float | None = None,
 ) -> list[WeightedTrees]:
     """Solutions along a falling penalty, one for each size of the support that is reached; the
-    first is the empty forest.
-
-    The penalty falls from where the first priced tree enters to a thousandth of that, or until the
-    support has `max_size` groups, or exactly to `last_lam`; from one set of trees to the next where
-    the problem is exact, otherwise in steps of a tenth. Where these skip a size, the interval is
-    bisected until it is found, or a single tree is left that brings several groups, or the ends
-    can't be told apart. Of the sets of one size the first is taken; and of its solutions the last,
-    before the set changes or the penalty has fallen to half: what is in has had room to gain
-    weight.
-    """
+    first is the empty forest. The penalty falls from where the first priced tree enters to a
+    thousandth of that, or until the support has `max_size` groups, or exactly to `last_lam`; from
+    one set of trees to the next where the problem is exact, otherwise in steps of a tenth. Where
+    these skip a size, the interval is bisected until it is found, or a single tree is left that
+    brings several groups, or the ends can't be told apart. Of the sets of one size the first is
+    taken; and of its solutions the last, before the set changes or the penalty has fallen to half:
+    what is in has had room to gain weight."""
     tracer = _PathTracer(problem, uses, keep, max_size if last_lam is None else len(keep))
     first = problem.empty()
     largest = problem.largest_lam(first)
@@ -83,11 +78,9 @@ def solution_path(
 def last_solution(
     problem: SparseForest, uses: BoolArray, keep: BoolArray, max_size: int
 ) -> WeightedTrees:
-    """Where a penalty that falls in coarse steps finds `max_size` groups, or ends.
-
-    Unlike a step of :func:`solution_path` it is not the first solution of its size: what is in has
-    had room to gain weight, and where there are fewer groups the penalty falls to its end.
-    """
+    """Where a penalty that falls in coarse steps finds `max_size` groups, or ends. Unlike a step of
+    :func:`solution_path` it is not the first solution of its size: what is in has had room to gain
+    weight, and where there are fewer groups the penalty falls to its end."""
     solution = problem.empty()
     largest = problem.largest_lam(solution)
     lam = largest * _COARSE_RATIO
@@ -281,11 +274,9 @@ def best_subset(
 
 
 class _Master:
-    """The mixed-integer program: z (groups, 0 or 1), s (sets of groups that trees use), v.
-
-    v is told from that of all groups, as a share of what is between it and that of the kept ones:
-    the solver's tolerances are absolute.
-    """
+    """The mixed-integer program: z (groups, 0 or 1), s (sets of groups that trees use), v. v is
+    told from that of all groups, as a share of what is between it and that of the kept ones: the
+    solver's tolerances are absolute."""
 
     def __init__(self, values: SubsetValues, keep: BoolArray, k: int, every: BoolArray) -> None:
         import highspy

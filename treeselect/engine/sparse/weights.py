@@ -192,10 +192,8 @@ def _leaves_of(piece: _Piece, leaves: LeafArray) -> UInt8Array:
 
 def _share_bytes(sizes: Sequence[int]) -> tuple[IntArray, list[int], list[int]]:
     """Let pieces of these sizes share bytes, the largest first, where they leave least room.
-
     Returns the byte of each piece, what its leaf numbers are multiplied by in the sum that is the
-    byte's code, and the number of codes of each byte.
-    """
+    byte's code, and the number of codes of each byte."""
     byte, factors, n_codes = np.zeros(len(sizes), dtype=np.int64), [1] * len(sizes), []
     with_room: list[list[int]] = [[] for _ in range(_MOST + 1)]
     for at in sorted(range(len(sizes)), key=lambda at: -sizes[at]):
@@ -246,10 +244,7 @@ def write_wide_columns(codes, byte, start, piece, values, trees, first, out):
 @kernel
 def sum_by_code(codes, residual, sums):
     """Add the residuals of the rows that have each code of each byte to ``sums``, shape (n_bytes,
-    256).
-
-    Two bytes at a time: neither waits for the other's sums.
-    """
+    256). Two bytes at a time: neither waits for the other's sums."""
     n_rows, n_bytes = residual.shape[0], codes.shape[0]
     for first in range(0, n_rows, _BLOCK):
         last = min(first + _BLOCK, n_rows)
@@ -446,11 +441,9 @@ class SparseForest:
 
 
 class _Working:
-    """Columns of the intercepts and of some trees, written out for some rows at a time.
-
-    Of one output there is one intercept; of K classes one for each but the last, since a shift of
-    all outputs changes nothing.
-    """
+    """Columns of the intercepts and of some trees, written out for some rows at a time. Of one
+    output there is one intercept; of K classes one for each but the last, since a shift of all
+    outputs changes nothing."""
 
     def __init__(self, problem: SparseForest, trees: IntArray) -> None:
         self._problem, self._trees = problem, trees

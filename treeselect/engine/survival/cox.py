@@ -291,9 +291,7 @@ class CoxRows(RowLoss):
 
 class CoxLoss(Loss):
     """Cox's partial likelihood; `eta` is the logarithm of the relative risk, the offset included.
-
-    The loss of a row depends on the others: :meth:`of` binds it to some.
-    """
+    The loss of a row depends on the others: :meth:`of` binds it to some."""
 
     needs_curvature = True
     splits_on_means = True

@@ -204,10 +204,8 @@ class Spans:
 
 
 def spans(first: IntArray, last: IntArray, stratum: IntArray, begin: IntArray) -> Spans:
-    """Stretches of times of rows whose strata have those times.
-
-    Levels are needed if a row that is at risk at all enters after the first time of its stratum.
-    """
+    """Stretches of times of rows whose strata have those times. Levels are needed if a row that is
+    at risk at all enters after the first time of its stratum."""
     late = (first > begin[stratum]) & (first <= last)
     highest_bit = np.frexp((first ^ last).astype(np.float64))[1].astype(np.int64) - 1
     level = np.where(last - first < 2**_SHORT, -1, highest_bit - _SHORT)

@@ -97,10 +97,8 @@ def root_of(may_be_split):
 
 @inner
 def write_node(ground, prices, work, table, nodes, slot, leaf):
-    """Make some rows a leaf; returns whether it may be split.
-
-    Their sums are in ``table.total`` already.
-    """
+    """Make some rows a leaf; returns whether it may be split. Their sums are in ``table.total``
+    already."""
     pack, growth, node = ground.pack, ground.growth, leaf.node
     total = table.total[slot]
     weight = weight_of(pack, total)
@@ -146,11 +144,9 @@ def score_drawn(ground, work, n_open, table, slot):
 
 @kernel
 def score_blocks(ground, work, table, children, low, high):
-    """Best splits of two leaves on the columns of the blocks from `low` to `high` - 1.
-
-    The histograms of the lighter one are counted; those of the heavier one, which holds their
-    parent's, are the difference. The rows of the lighter one have been gathered.
-    """
+    """Best splits of two leaves on the columns of the blocks from `low` to `high` - 1. The
+    histograms of the lighter one are counted; those of the heavier one, which holds their parent's,
+    are the difference. The rows of the lighter one have been gathered."""
     data, pack = ground.data, ground.pack
     light, heavy = children.light, children.heavy
     begin, end = table.leaf[light, BEGIN], table.leaf[light, END]
@@ -231,9 +227,7 @@ def best_leaf(table, n_leaves):
 @inner
 def split_leaf(ground, opening, work, table, nodes, slot, n_leaves):
     """Split the leaf of a slot; its heavier child stays there, the lighter one takes the next.
-
-    Returns the :class:`Children`.
-    """
+    Returns the :class:`Children`."""
     data, pack = ground.data, ground.pack
     node, depth = table.leaf[slot, NODE], table.leaf[slot, DEPTH] + 1
     begin, end = table.leaf[slot, BEGIN], table.leaf[slot, END]
@@ -327,10 +321,8 @@ def advance(ground, opening, work, table, nodes, last):
 
 @inner
 def grow_best_first(ground, opening, work, table, nodes):
-    """As ``in_order.grow_in_order``; ``table`` has room for the leaves.
-
-    Afterwards the rows of the leaf in slot s are ``work.rows`` from ``table.leaf[s, BEGIN]`` on.
-    """
+    """As ``in_order.grow_in_order``; ``table`` has room for the leaves. Afterwards the rows of the
+    leaf in slot s are ``work.rows`` from ``table.leaf[s, BEGIN]`` on."""
     data, all_open = ground.data, ground.growth.all_open
     n_open = start_order(work, opening.is_open, all_open)
     keeps = table.histogram.shape[0] > 0

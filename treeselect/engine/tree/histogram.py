@@ -190,10 +190,8 @@ def list_codes(codes, rows, touched, present, cells):
 
 @inner
 def list_wide_codes(codes, rows, touched, present, cells):
-    """As :func:`list_codes` for a wide column; `present` has shape (65537,).
-
-    ``touched`` has a bit for each code, and from word 1024 on a bit for each of these words.
-    """
+    """As :func:`list_codes` for a wide column; `present` has shape (65537,). ``touched`` has a bit
+    for each code, and from word 1024 on a bit for each of these words."""
     for r in range(rows.shape[0]):
         code = np.uint64(codes[rows[r]])
         cells[r] = code

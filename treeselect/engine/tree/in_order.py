@@ -72,10 +72,8 @@ CEILED_NODE = 64
 
 @inlined
 def score_listed(listed, pack, rule, work, total, bounds, least, begin, end):
-    """Best split of a node on one column by its codes, of which ``work`` has that of each row.
-
-    As :func:`score_column`; the listed histogram is still to be filled.
-    """
+    """Best split of a node on one column by its codes, of which ``work`` has that of each row. As
+    :func:`score_column`; the listed histogram is still to be filled."""
     if listed.n_present < 2:
         return 0.0, np.int64(-1), False
     cells, histogram = work.cells[begin:end], listed.histogram
@@ -118,10 +116,8 @@ def list_column(data, work, j, begin, end):
 @inlined
 def score_column(ground, work, total, number, j, least, begin, end):
     """Best split of the node of some number on one column; the histogram is zero before and after.
-
     Returns (gain, code, missing_left); code -1 if there is none, or perhaps if it gains less than
-    `least`.
-    """
+    `least`."""
     data, pack, rule = ground.data, ground.pack, ground.rule
     is_wide = data.wide_at[j] >= 0
     histogram = work.histogram
@@ -174,9 +170,7 @@ def fill_block(data, pack, work, block, begin, end, histogram):
 @inlined
 def gain_ceiling(ground, work, node, n_candidates, begin, end):
     """Most that a split of a node may gain; infinite where finding it out is not worth its time.
-
-    The rows of the node have been gathered.
-    """
+    The rows of the node have been gathered."""
     pack = ground.pack
     if has_outputs(pack.kind) or ground.data.monotone.shape[0] > 0:
         return np.inf

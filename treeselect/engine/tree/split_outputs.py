@@ -33,12 +33,10 @@ def entropy_part(weight):
 
 @inlined
 def class_gain(left, cell, node, min_weight):
-    """Decrease of the impurity, times the node's weight, by a left side of ``left + cell``.
-
-    Gini: ``sum_k (L_k R - R_k L)**2 / (L R N)``, which equals the decrease of
-    ``N (1 - sum_k p_k**2)`` and is exactly 0 for equal shares; the same for several gradients, with
-    the weights of the sides for L and R. -1 if a side is too light.
-    """
+    """Decrease of the impurity, times the node's weight, by a left side of ``left + cell``. Gini:
+    ``sum_k (L_k R - R_k L)**2 / (L R N)``, which equals the decrease of ``N (1 - sum_k p_k**2)``
+    and is exactly 0 for equal shares; the same for several gradients, with the weights of the sides
+    for L and R. -1 if a side is too light."""
     total, n_classes, shift, unit = node.total, node.n_outputs, node.shift, node.unit
     rows = np.int64(0)
     rows_all = np.int64(0)

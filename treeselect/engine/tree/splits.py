@@ -77,11 +77,9 @@ def score_of(g, a, g_all, a_all):
 
 @inner
 def ceiling(moments, seconds, node, scratch):
-    """Largest worth, as :func:`score_of`, of any division of at most 256 rows of a node in two.
-
-    The rows of the best division are next to each other by their mean (Fisher 1958), so that it is
-    found among one fewer than there are rows. Infinite if a row has no curvature.
-    """
+    """Largest worth, as :func:`score_of`, of any division of at most 256 rows of a node in two. The
+    rows of the best division are next to each other by their mean (Fisher 1958), so that it is
+    found among one fewer than there are rows. Infinite if a row has no curvature."""
     g, a = scratch.gradient, scratch.weight
     for r in range(moments.shape[0]):
         own_g = np.float64(moment_gradient(moments[r], node.shift))

@@ -106,10 +106,8 @@ def newton_target(gradient: FloatArray, curvature: FloatArray) -> Target:
 
 
 def weighted_mean_target(y: FloatArray, weight: FloatArray) -> Target:
-    """Trees for the mean of `y` under real weights of rows, which are scaled to mean 1.
-
-    The gain is then, as for whole weights, the decrease per unit of weight.
-    """
+    """Trees for the mean of `y` under real weights of rows, which are scaled to mean 1. The gain is
+    then, as for whole weights, the decrease per unit of weight."""
     scaled = relative(weight)
     return newton_target(y * scaled, scaled)
 

@@ -202,9 +202,7 @@ def start_order(work, is_open, all_open):
 @inner
 def start_ranks(work, rank, is_open):
     """List the groups that can split at the start of a tree: open ones, then closed ones by rank.
-
-    Returns how many are open, -1 if the ranks are not different numbers from 0 on.
-    """
+    Returns how many are open, -1 if the ranks are not different numbers from 0 on."""
     by_rank, ranked = work.by_rank, work.ranked
     for r in range(by_rank.shape[0]):
         by_rank[r] = -1
@@ -248,10 +246,8 @@ def swap(work, a, b):
 
 @inlined
 def draw_candidates(work, n_first, n_candidates):
-    """Bring the candidates of a node to the front of the order; returns how many they are.
-
-    The first `n_first` groups are candidates; `n_candidates` of the others are drawn.
-    """
+    """Bring the candidates of a node to the front of the order; returns how many they are. The
+    first `n_first` groups are candidates; `n_candidates` of the others are drawn."""
     n_groups = work.order.shape[0]
     n = min(n_candidates, n_groups - n_first)
     if n < n_groups - n_first:
