@@ -59,11 +59,9 @@ BETA = np.zeros(40)
 BETA[:3] = 1.0, 0.7, 0.4
 METHODS = tuple(name for name in FORMS if "," not in name)
 ALONE = {
-    "folds": ("lasso",),
-    "nested": ("R2", "AUC", "AUC, rare", "C", "log loss"),
-    "counts": ("lasso",),
-    "resamples": ("lasso", "mrmr", "fcbf"),
-}
+    "folds": ("lasso",), "nested": ("R2", "AUC", "AUC, rare", "C", "log loss"),
+    "counts": ("lasso",), "resamples": ("lasso", "mrmr", "fcbf"),
+}  # fmt: skip
 """Methods of parts that are not run for all, or scores."""
 
 

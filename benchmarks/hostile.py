@@ -177,12 +177,9 @@ def _minimise(options: argparse.Namespace) -> int:
         shown = FAMILIES[record["family"]].script(plan)  # type: ignore[attr-defined]
         case = f"{record['family']}:{record['number']}"
         line = {
-            "signature": signature,
-            "case": case,
-            "message": record["message"][:600],
-            "script": shown,
-            "plan": plan,
-        }
+            "signature": signature, "case": case, "message": record["message"][:600],
+            "script": shown, "plan": plan,
+        }  # fmt: skip
         if options.found:
             with options.found.open("a", encoding="ascii") as file:
                 file.write(json.dumps(line) + "\n")

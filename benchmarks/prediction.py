@@ -432,11 +432,9 @@ def conditional(run):
 
 
 PARTS = {
-    "calibration": calibration,
-    "intervals": intervals,
-    "monotone": monotone,
+    "calibration": calibration, "intervals": intervals, "monotone": monotone,
     "conditional": conditional,
-}
+}  # fmt: skip
 
 
 def main():

@@ -39,14 +39,11 @@ RATE = 0.1
 STUMPS = {"method": "gbfs", "mu": 0.0, "n_trees": 100, "max_depth": 1, "prune": False,
           "learning_rate": 0.3}  # fmt: skip
 FORMS = {
-    "lasso": {"method": "lasso"},
-    "mrmr": {"method": "mrmr"},
-    "importance": {"method": "importance", "n_trees": 50},
-    "boosted stumps": STUMPS,
+    "lasso": {"method": "lasso"}, "mrmr": {"method": "mrmr"},
+    "importance": {"method": "importance", "n_trees": 50}, "boosted stumps": STUMPS,
     "gbfs": {"method": "gbfs", "n_trees": 50, "prune": False},
-    "rrf": {"method": "rrf", "n_trees": 50},
-    "controlburn": {"method": "controlburn"},
-}
+    "rrf": {"method": "rrf", "n_trees": 50}, "controlburn": {"method": "controlburn"},
+}  # fmt: skip
 PAIRED = {"gb": "boosted stumps", "rf": "importance", "l1": "lasso"}
 """Selectors of ipss, and what is nearest to them here."""
 
@@ -57,13 +54,10 @@ RULES = {
     "power 1": (1, None),
 }
 RULE_CASES = {
-    "noise, p = 20": (150, 20, 0, 50),
-    "noise, p = 1000": (500, 1000, 0, 50),
-    "5 of 20": (150, 20, 5, 50),
-    "5 of 200": (200, 200, 5, 50),
-    "5 of 200, 200 pairs": (200, 200, 5, 200),
-    "15 of 1000": (500, 1000, 15, 50),
-}
+    "noise, p = 20": (150, 20, 0, 50), "noise, p = 1000": (500, 1000, 0, 50),
+    "5 of 20": (150, 20, 5, 50), "5 of 200": (200, 200, 5, 50),
+    "5 of 200, 200 pairs": (200, 200, 5, 200), "15 of 1000": (500, 1000, 15, 50),
+}  # fmt: skip
 EXAMPLES = {
     "prostate miRNA": ("prostate_data", "mirna"),
     "prostate RPPA": ("prostate_data", "rppa"),

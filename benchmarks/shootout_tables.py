@@ -173,10 +173,9 @@ def summary_of(rows):
     for method in means.columns[means.notna().any()]:
         mean, error = mean_and_error(by_set[method].dropna())
         line = {
-            "method": method, "sets": int(by_set[method].notna().sum()),
-            "ranked": method in ranked,
-            "rank": ranks[method].groupby(level="set").mean().mean(),
-            "difference": mean, "error": error, "stability": stable.get(method, np.nan),
+            "method": method, "sets": int(by_set[method].notna().sum()), "ranked": method in ranked,
+            "rank": ranks[method].groupby(level="set").mean().mean(), "difference": mean,
+            "error": error, "stability": stable.get(method, np.nan),
             "seconds": seconds.get(method, np.nan),
         }  # fmt: skip
         for k in means.index.get_level_values("k").unique():

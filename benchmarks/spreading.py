@@ -37,13 +37,11 @@ from treeselect.running.pieces import Course
 # --- resamples ---------------------------------------------------------------------------------
 
 CASES = {
-    "20000x50, mrmr": (20_000, 50, "mrmr", 40),
-    "20000x50, exchange": (20_000, 50, "exchange", 4),
-    "100000x20, mrmr": (100_000, 20, "mrmr", 2),
-    "1000000x20, mrmr": (1_000_000, 20, "mrmr", 2),
+    "20000x50, mrmr": (20_000, 50, "mrmr", 40), "20000x50, exchange": (20_000, 50, "exchange", 4),
+    "100000x20, mrmr": (100_000, 20, "mrmr", 2), "1000000x20, mrmr": (1_000_000, 20, "mrmr", 2),
     "100000x20, exchange": (100_000, 20, "exchange", 2),
     "1000000x20, exchange": (1_000_000, 20, "exchange", 2),
-}
+}  # fmt: skip
 """Rows, columns, method, and resamples to time."""
 
 LARGE, SIZE = 100_000, 5

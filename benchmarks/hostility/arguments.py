@@ -8,14 +8,11 @@ import random
 from hostility.words import HOSTILE, VALUES
 
 FEW = {
-    "exchange": {"n_trees": "10"},
-    "controlburn": {"forests": "1", "n_trees": "5"},
+    "exchange": {"n_trees": "10"}, "controlburn": {"forests": "1", "n_trees": "5"},
     "rrf": {"n_trees": "4"}, "grrf": {"n_trees": "4"}, "rboost": {"n_trees": "4"},
-    "gbfs": {"n_trees": "6"},
-    "importance": {"n_trees": "4"}, "rfe": {"n_trees": "4"}, "boruta": {"n_trees": "4",
-    "max_rounds": "6"},
-    "varselrf": {"n_trees": "4"}, "hsic_lasso": {}, "lasso": {}, "mrmr": {}, "cfs": {},
-    "fcbf": {}, "svm_rfe": {}, "stepwise": {},
+    "gbfs": {"n_trees": "6"}, "importance": {"n_trees": "4"}, "rfe": {"n_trees": "4"},
+    "boruta": {"n_trees": "4", "max_rounds": "6"}, "varselrf": {"n_trees": "4"}, "hsic_lasso": {},
+    "lasso": {}, "mrmr": {}, "cfs": {}, "fcbf": {}, "svm_rfe": {}, "stepwise": {},
 }  # fmt: skip
 """Options that keep a call short."""
 
@@ -112,20 +109,9 @@ ARGUMENTS = {
 """Values of each argument, the usual ones first; NAME is a column, NAMES some, n the rows."""
 
 TAME = {
-    "family": 1,
-    "weights": 6,
-    "offset": 2,
-    "groups": 3,
-    "costs": 1,
-    "folds": 3,
-    "fold_groups": 3,
-    "scoring": 1,
-    "seed": 3,
-    "monotone": 5,
-    "labels": 8,
-    "na": 5,
-    "rows": 4,
-}
+    "family": 1, "weights": 6, "offset": 2, "groups": 3, "costs": 1, "folds": 3, "fold_groups": 3,
+    "scoring": 1, "seed": 3, "monotone": 5, "labels": 8, "na": 5, "rows": 4,
+}  # fmt: skip
 """How many of them are usual, where not all are."""
 
 
@@ -134,12 +120,9 @@ def draw_options(
 ) -> dict[str, str]:
     method = rng.choice(sorted(FEW))
     options = {
-        "seed": "1",
-        "k": rng.choice(["1", "1", "1", "'1se'"]),
-        "folds": "2",
-        "progress": "False",
+        "seed": "1", "k": rng.choice(["1", "1", "1", "'1se'"]), "folds": "2", "progress": "False",
         "n_jobs": "1",
-    }
+    }  # fmt: skip
     if call == "compare":
         options["methods"] = repr([method, rng.choice(["fcbf", "cfs", "mrmr"])])
     else:
@@ -167,18 +150,9 @@ def draw_options(
 
 
 PROCESSES = (
-    "2",
-    "3",
-    "-1",
-    "np.int64(3)",
-    "10**30",
-    "np.uint64(2)",
-    "type('Own', (int,), {})(2)",
-    "2**31",
-    "2**63",
-    "-2**63",
-    "True",
-)
+    "2", "3", "-1", "np.int64(3)", "10**30", "np.uint64(2)", "type('Own', (int,), {})(2)", "2**31",
+    "2**63", "-2**63", "True",
+)  # fmt: skip
 """More than one process is another program's business."""
 
 

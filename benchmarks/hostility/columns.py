@@ -19,30 +19,24 @@ _WHOLE = ["0", "1", "2", "3", "4", "5", "-1", "7", "100"]
 _LARGE = ["2**63 - 1", "-2**63", "2**53 + 1", "2**31", "127", "255"]
 _TEXT = ["'a'", "'b'", "'c'", "'north'", "'south'", "'x y'"]
 _ODD_TEXT = [
-    "''", "' '", "'nan'", "'None'", "'1'", "'1.0'", "'True'", "'\\x00'", "'\\x1b[1m'",
-    "'\\ud800'", "'\\u202eb'",
-    "'`'", "'it\\'s'", "'a\"b'", "'[a]'", "'a:b'", "'\\n'", "'<b>'", "'=1+1'", "'\\U0001f600'",
-    "'e\\u0301'", "'\\u00e9'",
-    "'z' * 5000", "'missing'", "'other'", "'{x}'", "'\\\\'",
+    "''", "' '", "'nan'", "'None'", "'1'", "'1.0'", "'True'", "'\\x00'", "'\\x1b[1m'", "'\\ud800'",
+    "'\\u202eb'", "'`'", "'it\\'s'", "'a\"b'", "'[a]'", "'a:b'", "'\\n'", "'<b>'", "'=1+1'",
+    "'\\U0001f600'", "'e\\u0301'", "'\\u00e9'", "'z' * 5000", "'missing'", "'other'", "'{x}'",
+    "'\\\\'",
 ]  # fmt: skip
 _MIXED = [
     "1", "1.0", "'1'", "True", "None", "nan", "'a'", "b'a'", "(1, 2)", "[1]", "{'a': 1}", "pd.NA",
-    "pd.NaT",
-    "decimal.Decimal('1')", "datetime.date(2020, 1, 1)", "pd.Timestamp('2020')", "1j",
-    "float('inf')", "2**70", "object()",
-    "np.float64(1)", "np.str_('a')", "Strange()", "frozenset()", "fractions.Fraction(1, 2)",
-    "datetime.time(1)", "Colour.RED", "Raises()",
+    "pd.NaT", "decimal.Decimal('1')", "datetime.date(2020, 1, 1)", "pd.Timestamp('2020')", "1j",
+    "float('inf')", "2**70", "object()", "np.float64(1)", "np.str_('a')", "Strange()",
+    "frozenset()", "fractions.Fraction(1, 2)", "datetime.time(1)", "Colour.RED", "Raises()",
 ]  # fmt: skip
 _DATES = [
     "pd.Timestamp('2020-01-01')", "pd.Timestamp('2021-06-01')", "pd.Timestamp('1999-12-31 23:59')",
     "pd.Timestamp('2262-01-01')",
 ]  # fmt: skip
 _SPANS = [
-    "pd.Timedelta(1, 'D')",
-    "pd.Timedelta(0)",
-    "pd.Timedelta(-5, 's')",
-    "pd.Timedelta(100, 'D')",
-]
+    "pd.Timedelta(1, 'D')", "pd.Timedelta(0)", "pd.Timedelta(-5, 's')", "pd.Timedelta(100, 'D')",
+]  # fmt: skip
 _INTERVALS = ["pd.Interval(0, 1)", "pd.Interval(1, 2)", "pd.Interval(2, 3)"]
 _PERIODS = ["pd.Period('2020-01', 'M')", "pd.Period('2021-01', 'M')", "pd.Period('1970-01', 'M')"]
 
@@ -268,9 +262,8 @@ def _pandas_column(dtype: str, values: list[Any]) -> Any:
         return made.cat.add_categories(["unused"]) if detail == "unused" else made
     if base == "arrow":
         kinds = {
-            "decimal128": pa.decimal128(20, 2), "list": pa.list_(pa.int64()),
-            "binary": pa.binary(), "null": pa.null(),
-            "dictionary": pa.dictionary(pa.int32(), pa.string()),
+            "decimal128": pa.decimal128(20, 2), "list": pa.list_(pa.int64()), "binary": pa.binary(),
+            "null": pa.null(), "dictionary": pa.dictionary(pa.int32(), pa.string()),
         }  # fmt: skip
         values = [None] * len(values) if detail == "null" else values
         return pd.Series(pd.array(values, dtype=pd.ArrowDtype(kinds[detail])))

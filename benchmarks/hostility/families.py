@@ -9,12 +9,8 @@ from typing import Any
 from hostility import attacks, calls, faults, files, tables
 
 FAMILIES: dict[str, ModuleType] = {
-    "calls": calls,
-    "formulas": attacks,
-    "files": files,
-    "tables": tables,
-    "faults": faults,
-}
+    "calls": calls, "formulas": attacks, "files": files, "tables": tables, "faults": faults,
+}  # fmt: skip
 
 SHARES = (("calls", 10), ("formulas", 5), ("files", 2), ("tables", 2), ("faults", 1))
 """Of twenty cases so many."""

@@ -29,28 +29,13 @@ from hostility.writers import WRITERS, made, size_of, writer_of
 Plan = dict[str, Any]
 
 FAULTS = (
-    "killed at a byte",
-    "killed at a time",
-    "killed at a call",
-    "full at a byte",
-    "no fault",
+    "killed at a byte", "killed at a time", "killed at a call", "full at a byte", "no fault",
     "together",
-)
+)  # fmt: skip
 TARGETS = (
-    "file",
-    "file",
-    "file",
-    "none",
-    "0600",
-    "link",
-    "read-only file",
-    "folder",
-    "full device",
-    "null device",
-    "long name",
-    "no folder",
-    "dangling link",
-)
+    "file", "file", "file", "none", "0600", "link", "read-only file", "folder", "full device",
+    "null device", "long name", "no folder", "dangling link",
+)  # fmt: skip
 
 _CALLS = frozenset(
     [
@@ -73,12 +58,9 @@ def draw(rng: random.Random) -> Plan:
     fault = rng.choice(FAULTS)
     target = "file" if fault == "together" else rng.choice(TARGETS)
     return {
-        "writer": rng.choice(WRITERS),
-        "fault": fault,
-        "target": target,
-        "at": rng.random(),
+        "writer": rng.choice(WRITERS), "fault": fault, "target": target, "at": rng.random(),
         "seed": rng.randrange(2**31),
-    }
+    }  # fmt: skip
 
 
 def run(plan: Plan, folder: Path) -> Outcome:

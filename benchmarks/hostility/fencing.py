@@ -26,20 +26,10 @@ _ROOTS = tuple(
     )
 )
 _PATHS = {
-    "os.rename": 2,
-    "os.remove": 1,
-    "os.mkdir": 1,
-    "os.rmdir": 1,
-    "os.chmod": 1,
-    "os.chown": 1,
-    "os.link": 2,
-    "os.symlink": 2,
-    "os.truncate": 1,
-    "os.utime": 1,
-    "shutil.rmtree": 1,
-    "shutil.move": 2,
-    "shutil.copyfile": 2,
-}
+    "os.rename": 2, "os.remove": 1, "os.mkdir": 1, "os.rmdir": 1, "os.chmod": 1, "os.chown": 1,
+    "os.link": 2, "os.symlink": 2, "os.truncate": 1, "os.utime": 1, "shutil.rmtree": 1,
+    "shutil.move": 2, "shutil.copyfile": 2,
+}  # fmt: skip
 """Events that change what stands at their first, or first two, arguments."""
 
 _PROCESSES = frozenset(["os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn"])

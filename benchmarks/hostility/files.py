@@ -59,10 +59,9 @@ _LEAVES = (
 
 _ARRAYS = (
     "zero", "ones", "minus", "huge", "nan", "inf", "shuffle", "one value", "shorter", "longer",
-    "empty", "flat", "column", "wider", "dtype float64",
-    "dtype int64", "dtype int32", "dtype bool", "dtype uint8", "dtype <U5", "dtype object",
-    "dtype float16", "dtype >f8", "fortran", "scalar", "3d", "random",
-    "gone",
+    "empty", "flat", "column", "wider", "dtype float64", "dtype int64", "dtype int32", "dtype bool",
+    "dtype uint8", "dtype <U5", "dtype object", "dtype float16", "dtype >f8", "fortran", "scalar",
+    "3d", "random", "gone",
 )  # fmt: skip
 
 
@@ -184,12 +183,9 @@ def _use(plan: Plan, path: Path, folder: Path) -> str:
     page, again = folder / "page.html", folder / "copy.treeselect"
     for use in plan["then"]:
         space = {
-            "fit": fit,
-            "data": data(),
-            "page": page,
-            "copy": again,
+            "fit": fit, "data": data(), "page": page, "copy": again,
             "TERM": fit.selected[0] if fit.selected else "x",
-        }
+        }  # fmt: skip
         try:
             answer = eval(f"fit.{use}", space)
         except TreeselectError as error:

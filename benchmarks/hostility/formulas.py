@@ -6,57 +6,30 @@ import random
 
 _FUNCTIONS = (
     "abs", "ceil", "cos", "exp", "exp10", "expm1", "floor", "I", "log", "log10", "log1p", "log2",
-    "sin", "sqrt", "tan",
-    "tanh", "np.log", "np.exp", "np.sqrt", "np.sign", "np.cbrt", "np.square", "np.arcsin",
-    "np.negative", "np.rint",
-    "center", "scale", "standardize",
+    "sin", "sqrt", "tan", "tanh", "np.log", "np.exp", "np.sqrt", "np.sign", "np.cbrt", "np.square",
+    "np.arcsin", "np.negative", "np.rint", "center", "scale", "standardize",
 )  # fmt: skip
 _WHOLE = (
     "poly({}, 2)", "poly({}, degree=3, raw=True)", "bs({}, 4)",
-    "bs({}, df=5, degree=2, extrapolation='clip')",
-    "bs({}, knots=[0, 1], extrapolation='na')", "cr({}, 4)", "cs({}, df=3)", "cc({}, df=4)",
-    "cr({}, 4, constraints='center')",
-    "hashed({}, 3)", "hashed({}, levels=10)", "C({})", "C({}, Treatment)", "C({}, contr.sum)",
-    "C({}, contr.treatment('a'))",
-    "C({}, levels=['a', 'b'])", "C({}, levels=[0, 1])", "C(I({} > 0))", "C({} == 'a')",
-    "scale({}, center=False)",
-    "scale({}, ddof=0)", "hashed({}, 2, contr.treatment)",
-    "bs({}, df=4, lower_bound=0, upper_bound=1)", "poly({}, 0)",
-    "bs({}, 0)", "hashed({}, 0)", "C({}, contr.poly)",
-    "C({}, contr.helmert, spans_intercept=True)", "lag({})",
+    "bs({}, df=5, degree=2, extrapolation='clip')", "bs({}, knots=[0, 1], extrapolation='na')",
+    "cr({}, 4)", "cs({}, df=3)", "cc({}, df=4)", "cr({}, 4, constraints='center')", "hashed({}, 3)",
+    "hashed({}, levels=10)", "C({})", "C({}, Treatment)", "C({}, contr.sum)",
+    "C({}, contr.treatment('a'))", "C({}, levels=['a', 'b'])", "C({}, levels=[0, 1])",
+    "C(I({} > 0))", "C({} == 'a')", "scale({}, center=False)", "scale({}, ddof=0)",
+    "hashed({}, 2, contr.treatment)", "bs({}, df=4, lower_bound=0, upper_bound=1)", "poly({}, 0)",
+    "bs({}, 0)", "hashed({}, 0)", "C({}, contr.poly)", "C({}, contr.helmert, spans_intercept=True)",
+    "lag({})",
 )  # fmt: skip
 _NUMBERS = ("0", "1", "-1", "2", "0.5", "1e3", "1e-300", "1e308", "16", "1_000", "0x10", "True")
 _TEXTS = (
-    "'a'",
-    '"b"',
-    "'it\\'s'",
-    "''",
-    "'x y'",
-    "'\\\\'",
-    "'a\"b'",
-    "'\\x61'",
-    "'~'",
-    "'|'",
-    "'(' ",
-)
+    "'a'", '"b"', "'it\\'s'", "''", "'x y'", "'\\\\'", "'a\"b'", "'\\x61'", "'~'", "'|'", "'(' ",
+)  # fmt: skip
 _OPERATORS = ("+", "-", "*", "/", "//", "%", "**", "&", "|")
 _COMPARE = ("==", "!=", "<", "<=", ">", ">=")
 _JOINS = (
-    " + ",
-    " + ",
-    " + ",
-    " - ",
-    ":",
-    " * ",
-    " / ",
-    " %in% ",
-    " ^ ",
-    " ** ",
-    " | ",
-    "~",
-    "  ",
+    " + ", " + ", " + ", " - ", ":", " * ", " / ", " %in% ", " ^ ", " ** ", " | ", "~", "  ",
     " %*% ",
-)
+)  # fmt: skip
 
 BITS = (
     "`", "'", '"', "\\", "(", ")", "[", "]", "{", "}", "~", "+", "-", "*", "**", "^", "/", ":",

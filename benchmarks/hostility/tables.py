@@ -30,38 +30,19 @@ _CELLS = (
     "1", "0", "2.5", "-3", "1e300", "1e999", "nan", "NaN", "NA", "", " ", "inf", "True", "false",
     "a", "b", "c", "2020-01-01", "12:30", "1,5", "1_000", "0x10", "99999999999999999999999", "=1+1",
     "@x", "-1+1", "\x00", "\x1b[31m", "\u202ex", "\u00e9", "\U0001f600", 'a"b', "a;b", "a,b",
-    "a\nb",
-    "\r", "None", "null", "#", "x" * 1000, "'", "\\", "<b>", "\ufeff",
+    "a\nb", "\r", "None", "null", "#", "x" * 1000, "'", "\\", "<b>", "\ufeff",
 )  # fmt: skip
 _ENCODINGS = (
-    "utf-8",
-    "utf-8",
-    "utf-8",
-    "latin-1",
-    "cp1252",
-    "utf-16",
-    "utf-8-sig",
-    "utf-32",
-    "cp037",
-)
+    "utf-8", "utf-8", "utf-8", "latin-1", "cp1252", "utf-16", "utf-8-sig", "utf-32", "cp037",
+)  # fmt: skip
 _DAMAGE = (
     "none", "none", "none", "cut", "flip", "insert", "nul", "ragged", "no end", "cr",
     "semicolons", "tabs",
     "quote", "blank lines", "no header", "header only", "empty", "twice", "bytes", "long line",
 )  # fmt: skip
 _KINDS = (
-    ".csv",
-    ".csv",
-    ".csv",
-    ".csv.gz",
-    ".parquet",
-    ".feather",
-    ".txt",
-    ".CSV",
-    ".xlsx",
-    ".json",
-    "",
-)
+    ".csv", ".csv", ".csv", ".csv.gz", ".parquet", ".feather", ".txt", ".CSV", ".xlsx", ".json", "",
+)  # fmt: skip
 _CHANNELS = ("select", "select", "cli", "cli predict", "predict", "cli compare")
 
 
@@ -78,17 +59,13 @@ def draw(rng: random.Random) -> Plan:
         formula += f" - {name_text(rng.choice(names))}"
     odd = [side for side in ("kind", "encoding", "damage") if rng.random() < 0.3]
     return {
-        "names": names,
-        "columns": columns,
-        "formula": formula,
+        "names": names, "columns": columns, "formula": formula,
         "kind": rng.choice(_KINDS) if "kind" in odd else ".csv",
         "encoding": rng.choice(_ENCODINGS) if "encoding" in odd else "utf-8",
-        "damage": rng.choice(_DAMAGE) if "damage" in odd else "none",
-        "at": rng.random(),
+        "damage": rng.choice(_DAMAGE) if "damage" in odd else "none", "at": rng.random(),
         "told": rng.choice(["", "", "", *_ENCODINGS, "nosuch", "\x1b", "idna", "rot13"]),
-        "channel": rng.choice(_CHANNELS),
-        "seed": rng.randrange(2**31),
-    }
+        "channel": rng.choice(_CHANNELS), "seed": rng.randrange(2**31),
+    }  # fmt: skip
 
 
 def _column(rng: random.Random, n_rows: int, tame: bool) -> list[str]:
@@ -193,18 +170,9 @@ def _use(plan: Plan, path: Path, folder: Path, out: Any, error: Any) -> str:
         arguments = ["select", plan["formula"], str(path), "-m", "fcbf", "-k", "1", "--seed", "1"]
     else:
         arguments = [
-            "compare",
-            plan["formula"],
-            str(path),
-            "-m",
-            "fcbf,cfs",
-            "-k",
-            "1",
-            "--folds",
-            "2",
-            "--seed",
-            "1",
-        ]
+            "compare", plan["formula"], str(path), "-m", "fcbf,cfs", "-k", "1", "--folds", "2",
+            "--seed", "1",
+        ]  # fmt: skip
     if plan["told"]:
         arguments += ["--encoding", plan["told"]]
     try:

@@ -101,35 +101,13 @@ HARD = (
 """The same with arguments that nobody expects."""
 
 COMPARED = (
-    "tidy()",
-    "glance()",
-    "summary()",
-    "curves()",
-    "differences()",
-    "terms()",
-    "report(html)",
-    "best",
-    "__repr__()",
-    "tidy(references=True)",
-    "references()",
-    "coefficient_table()",
-    "curve_table()",
-    "difference_table()",
-    "fold_table(True)",
-    "glance_table()",
-    "ranked_table()",
-    "reference_table()",
-    "term_table()",
-    "partial",
-    "differences(k=1)",
-    "plot()",
-    "summary(digits=2)",
-    "differences(VALUE)",
-    "differences(k=VALUE)",
-    "plot(VALUE)",
-    "report(html, sections=VALUE)",
-    "report(html, digits=VALUE)",
-)
+    "tidy()", "glance()", "summary()", "curves()", "differences()", "terms()", "report(html)",
+    "best", "__repr__()", "tidy(references=True)", "references()", "coefficient_table()",
+    "curve_table()", "difference_table()", "fold_table(True)", "glance_table()", "ranked_table()",
+    "reference_table()", "term_table()", "partial", "differences(k=1)", "plot()",
+    "summary(digits=2)", "differences(VALUE)", "differences(k=VALUE)", "plot(VALUE)",
+    "report(html, sections=VALUE)", "report(html, digits=VALUE)",
+)  # fmt: skip
 
 
 class _Refused(Exception):
@@ -169,11 +147,9 @@ def _evaluated(found: Any, then: str, plan: Plan, space: dict[str, Any]) -> Any:
     if then.startswith("again"):
         return _again(found, then, space)
     space = {
-        **space,
-        "fit": found,
-        "formula": plan["formula"],
+        **space, "fit": found, "formula": plan["formula"],
         "TERM": found.selected[0] if getattr(found, "selected", ()) else "x",
-    }
+    }  # fmt: skip
     if "new)" in then or "new]" in then or "none)" in then or "few)" in then or "other)" in then:
         space |= _news(plan, space)
     try:

@@ -24,23 +24,18 @@ PAYLOAD_MODULES = frozenset(
 
 _NEVER = frozenset([
     "os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.startfile",
-    "pty.spawn",
-    "socket.connect", "socket.bind", "webbrowser.open", "code.__new__", "function.__new__",
-    "builtins.breakpoint",
-    "builtins.input", "os.fork", "os.forkpty", "urllib.Request", "ftplib.connect",
-    "sys.setprofile", "sys.settrace",
+    "pty.spawn", "socket.connect", "socket.bind", "webbrowser.open", "code.__new__",
+    "function.__new__", "builtins.breakpoint", "builtins.input", "os.fork", "os.forkpty",
+    "urllib.Request", "ftplib.connect", "sys.setprofile", "sys.settrace",
 ])  # fmt: skip
 """What nothing at all may do while a formula is handled."""
 
 _WITHIN = frozenset([
     "open", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.listdir", "os.scandir",
-    "os.chmod", "os.link",
-    "os.symlink", "os.putenv", "os.unsetenv", "os.truncate", "os.chdir", "os.walk",
-    "shutil.copyfile", "shutil.rmtree",
-    "shutil.move", "socket.__new__", "ctypes.dlopen", "ctypes.dlsym", "ctypes.string_at",
-    "pickle.find_class",
-    "marshal.loads", "marshal.load", "gc.get_objects", "gc.get_referrers", "glob.glob",
-    "tempfile.mkstemp", "tempfile.mkdtemp",
+    "os.chmod", "os.link", "os.symlink", "os.putenv", "os.unsetenv", "os.truncate", "os.chdir",
+    "os.walk", "shutil.copyfile", "shutil.rmtree", "shutil.move", "socket.__new__", "ctypes.dlopen",
+    "ctypes.dlsym", "ctypes.string_at", "pickle.find_class", "marshal.loads", "marshal.load",
+    "gc.get_objects", "gc.get_referrers", "glob.glob", "tempfile.mkstemp", "tempfile.mkdtemp",
     "signal.pthread_kill", "mmap.__new__", "sqlite3.connect", "object.__setattr__",
     "object.__delattr__", "sys.addaudithook",
 ])  # fmt: skip

@@ -128,8 +128,7 @@ def namespace() -> dict[str, Any]:
 
     return {
         "__name__": "hostile", "np": np, "pd": pd, "pl": pl, "pa": pa, "decimal": decimal,
-        "fractions": fractions,
-        "datetime": datetime, "pathlib": pathlib, "math": math, "uuid": uuid, "Raises": Raises,
-        "Strange": Strange, "Colour": enum.Enum("Colour", ["RED"]), "nan": math.nan,
-        "inf": math.inf,
+        "fractions": fractions, "datetime": datetime, "pathlib": pathlib, "math": math,
+        "uuid": uuid, "Raises": Raises, "Strange": Strange, "Colour": enum.Enum("Colour", ["RED"]),
+        "nan": math.nan, "inf": math.inf,
     }  # fmt: skip

@@ -10,16 +10,9 @@ from typing import Any
 from hostility.judging import streams
 
 WRITERS = (
-    "save",
-    "save with data",
-    "report",
-    "comparison",
-    "predict -o",
-    "select --json",
-    "select --save",
-    "select --report",
-    "compare --json",
-)
+    "save", "save with data", "report", "comparison", "predict -o", "select --json",
+    "select --save", "select --report", "compare --json",
+)  # fmt: skip
 
 
 @functools.cache
@@ -64,18 +57,8 @@ def writer_of(name: str) -> Callable[[str], Any]:
         return write
 
     compare = [
-        "compare",
-        "y ~ x + g",
-        table,
-        "-m",
-        "fcbf,cfs",
-        "-k",
-        "1",
-        "--folds",
-        "2",
-        "--seed",
-        "1",
-    ]
+        "compare", "y ~ x + g", table, "-m", "fcbf,cfs", "-k", "1", "--folds", "2", "--seed", "1",
+    ]  # fmt: skip
     return {
         "save": fit.save, "save with data": lambda path: fit.save(path, include_data=True),
         "report": fit.report, "comparison": compared.report,

@@ -568,12 +568,9 @@ def run_gap(run):
 
 
 PARTS = {
-    "titanic": run_titanic,
-    "abalone": run_abalone,
-    "uninformative": run_uninformative,
-    "rfe": run_rfe,
-    "gap": run_gap,
-}
+    "titanic": run_titanic, "abalone": run_abalone, "uninformative": run_uninformative,
+    "rfe": run_rfe, "gap": run_gap,
+}  # fmt: skip
 
 
 def main():

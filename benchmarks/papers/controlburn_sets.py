@@ -53,11 +53,10 @@ FOLDS, LARGEST = 5, 10
 
 PMLB = (
     "analcatdata_cyyoung8092", "glass2", "prnn_crabs", "sonar", "biomed", "heart_statlog",
-    "breast_cancer", "heart_h", "cleve", "spectf", "ionosphere", "colic", "clean1", "wdbc",
-    "profb", "australian", "breast", "diabetes", "tokyo1", "german", "flare",
-    "Hill_Valley_with_noise", "Hill_Valley_without_noise", "mofn_3_7_10", "hypothyroid", "chess",
-    "dis", "spambase", "churn", "phoneme", "clean2", "ring", "twonorm", "mushroom", "coil2000",
-    "magic", "adult",
+    "breast_cancer", "heart_h", "cleve", "spectf", "ionosphere", "colic", "clean1", "wdbc", "profb",
+    "australian", "breast", "diabetes", "tokyo1", "german", "flare", "Hill_Valley_with_noise",
+    "Hill_Valley_without_noise", "mofn_3_7_10", "hypothyroid", "chess", "dis", "spambase", "churn",
+    "phoneme", "clean2", "ring", "twonorm", "mushroom", "coil2000", "magic", "adult",
 )  # fmt: skip
 """By number of rows, smallest first."""
 
@@ -304,9 +303,8 @@ def run_pmlb(run):
 
 CHESS_METHODS = {
     **OURS, **SKLEARN, **FORMS, **EXCHANGE,
-    "half the units per split": ControlBurn(max_features=0.5), **PASS,
-    "RRF": RRF(n_trees=300), "GRRF": GRRF(n_trees=300), "RBoost": RBoost(n_trees=100),
-    "GBFS": GBFS(n_trees=200),
+    "half the units per split": ControlBurn(max_features=0.5), **PASS, "RRF": RRF(n_trees=300),
+    "GRRF": GRRF(n_trees=300), "RBoost": RBoost(n_trees=100), "GBFS": GBFS(n_trees=200),
 }  # fmt: skip
 
 
@@ -546,11 +544,7 @@ def run_datasets(run):
         run.figure("controlburn_datasets_correlation", figure11(load(), selected))
 
 
-PARTS = {
-    "pmlb": run_pmlb,
-    "chess": run_chess,
-    "datasets": run_datasets,
-}
+PARTS = {"pmlb": run_pmlb, "chess": run_chess, "datasets": run_datasets}
 
 
 def main():

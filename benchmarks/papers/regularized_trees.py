@@ -26,21 +26,17 @@ from treeselect.engine.tree.target import class_target
 from treeselect.engine.tree.workspace import UNBOUNDED, Growth
 
 SETS = {
-    "parkinsons": ("parkinsons", "status", "parkinsons"),
-    "autos": ("autos", "symboling", "auto"),
+    "parkinsons": ("parkinsons", "status", "parkinsons"), "autos": ("autos", "symboling", "auto"),
     "sonar": ("pmlb_binary/sonar", "target", "sonar"),
     "ionosphere": ("pmlb_binary/ionosphere", "target", "iono"),
     "anneal": ("anneal", "target", "anneal"),
     "horse": ("horse_colic_raw", "surgical_lesion", "horse"),
-    "german": ("german_credit", "target", "german"),
-    "musk": ("musk", "Class", "musk"),
+    "german": ("german_credit", "target", "german"), "musk": ("musk", "Class", "musk"),
     "arrhythmia": ("arrhythmia", "target", "arrhythmia"),
     "HillValley": ("pmlb_binary/Hill_Valley_without_noise", "target", "HillValley"),
-    "sick": ("sick", "target", "sick"),
-    "waveform": ("waveform21", "target", "waveform"),
-    "arcene": ("arcene", "target", "arcene"),
-    "madelon": ("madelon", "target", "madelon"),
-}
+    "sick": ("sick", "target", "sick"), "waveform": ("waveform21", "target", "waveform"),
+    "arcene": ("arcene", "target", "arcene"), "madelon": ("madelon", "target", "madelon"),
+}  # fmt: skip
 """File, response, and the name in the paper."""
 
 TREES = (10, 100, 1000)
