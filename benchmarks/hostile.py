@@ -4,7 +4,6 @@
     python benchmarks/hostile.py --cases 20000 --results hostile.jsonl
     python benchmarks/hostile.py --case calls:1234      # one again, in this process
     python benchmarks/hostile.py --minimise calls:1234  # and as small as it can be made
-    python benchmarks/hostile.py --minimise all         # one of each kind of failure
 
 A case is made from the seed, its family and its number alone. It passes if it answers or raises a
 TreeselectError that names its subject, within 20 s, without warnings, with all rows accounted for,
@@ -33,8 +32,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from hostility.families import FAMILIES, SHARES, family_of, plan_of
-from hostility.minimising import minimised
+from hostility.families import FAMILIES, SHARES, family_of, minimised, plan_of
 from hostility.working import judged, run_all
 
 Key = tuple[str, int]
@@ -66,8 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--family", choices=sorted(FAMILIES), help="default: all, by their shares")
     parser.add_argument("--results", type=Path, help="a file of finished cases")
     parser.add_argument("--case", metavar="FAMILY:NUMBER", help="run one again, and show it")
-    parser.add_argument("--minimise", metavar="FAMILY:NUMBER", help="shrink one, or `all` kinds")
-    parser.add_argument("--found", type=Path, help="where --minimise all writes; default: printed")
+    parser.add_argument("--minimise", metavar="FAMILY:NUMBER", help="shrink one that fails")
     return parser
 
 
@@ -143,10 +140,14 @@ def _table(records: Any) -> str:
     return "\n".join(lines)
 
 
+def _asked(case: str, seed: int) -> tuple[str, dict[str, Any]]:
+    family, number = case.split(":")
+    return family, plan_of(seed, family, int(number))
+
+
 def _replay(options: argparse.Namespace) -> int:
-    family, number = options.case.split(":")
-    plan = plan_of(options.seed, family, int(number))
-    print(FAMILIES[family].script(plan))  # type: ignore[attr-defined]
+    family, plan = _asked(options.case, options.seed)
+    print(json.dumps(plan))
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         found = judged(family, plan, Path(folder))
     print(json.dumps(found, indent=1))
@@ -154,37 +155,19 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _minimise(options: argparse.Namespace) -> int:
-    done = _read(options.results, options.seed)
-    if options.minimise != "all":
-        family, number = options.minimise.split(":")
-        record = done.get((family, int(number)))
-        plan = plan_of(options.seed, family, int(number))
-        if record is None:
-            ((_, record),) = run_all(iter([(0, family, plan)]), 1)
-        if record["kind"] != "failed":
-            raise SystemExit(f"{options.minimise} does not fail.")
-        print(FAMILIES[family].script(minimised(family, plan, record["signature"])))  # type: ignore[attr-defined]
-        return 0
-    told: set[str] = set()
-    if options.found and options.found.exists():
-        told = {json.loads(line)["signature"] for line in options.found.read_text().splitlines()}
-    failures = _first([r for r in done.values() if r["kind"] == "failed"])
-    for signature, record in sorted(failures.items()):
-        if signature in told:
-            continue
-        plan = plan_of(options.seed, record["family"], record["number"])
-        plan = minimised(record["family"], plan, signature)
-        shown = FAMILIES[record["family"]].script(plan)  # type: ignore[attr-defined]
-        case = f"{record['family']}:{record['number']}"
-        line = {
-            "signature": signature, "case": case, "message": record["message"][:600],
-            "script": shown, "plan": plan,
-        }  # fmt: skip
-        if options.found:
-            with options.found.open("a", encoding="ascii") as file:
-                file.write(json.dumps(line) + "\n")
-        else:
-            print(f"{signature!a}\n  {shown}")
+    family, plan = _asked(options.minimise, options.seed)
+    asked = [plan]
+    answers = run_all(((0, family, asked.pop()) for _ in iter(lambda: bool(asked), False)), jobs=1)
+    _, record = next(answers)
+    if record["kind"] != "failed":
+        raise SystemExit(f"{options.minimise} does not fail.")
+
+    def fails(candidate: dict[str, Any]) -> bool:
+        asked.append(candidate)
+        return bool(next(answers)[1]["signature"] == record["signature"])
+
+    print(json.dumps(minimised(family, plan, fails)))
+    answers.close()  # type: ignore[attr-defined]
     return 0
 
 

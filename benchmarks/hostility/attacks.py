@@ -11,7 +11,6 @@ import contextlib
 import functools
 import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -329,31 +328,3 @@ def _clean(folder: Path) -> None:
     for path in folder.iterdir():
         if path.is_file() and path.name != "table.csv":
             path.unlink()
-
-
-def smaller(plan: Plan) -> Iterator[Plan]:
-    """The same by the plainest way, and with pieces of the formula left out."""
-    if plan["channel"] != "select":
-        yield {**plan, "channel": "select"}
-    text = plan["formula"]
-    size = len(text) // 2
-    while size:
-        for at in range(0, len(text), size):
-            yield {**plan, "formula": text[:at] + text[at + size :]}
-        size //= 2
-
-
-def script(plan: Plan) -> str:
-    """As a person would try it."""
-    formula = (
-        ascii(plan["formula"])
-        if len(plan["formula"]) < 2000
-        else f"<{len(plan['formula'])} characters: {plan['formula'][:60]!r}...>"
-    )
-    if plan["channel"] == "select":
-        return f"select({formula}, attacks.frame(), method='fcbf', k=1)"
-    if plan["channel"] == "cli":
-        return f"cli.main(['select', {formula}, 'table.csv', '-m', 'fcbf', '-k', '1'])"
-    return (
-        f"load(attacks.edited_file({formula}, {plan['channel']!r}, path)).predict(attacks.frame())"
-    )

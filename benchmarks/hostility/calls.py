@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import random
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from hostility import columns as frames
-from hostility.arguments import ARGUMENTS, draw_options, filled
+from hostility.arguments import draw_options, filled
 from hostility.formulas import draw_formula, name_text
 from hostility.judging import (
     ANSWERED,
@@ -21,7 +19,7 @@ from hostility.judging import (
     judge,
     streams,
 )
-from hostility.uses import COMPARED, HARD, USES, check_predicted, use, written
+from hostility.uses import COMPARED, HARD, USES, check_predicted, use
 from hostility.words import namespace
 
 Plan = dict[str, Any]
@@ -162,92 +160,3 @@ def _check_fit(fit: Any, frame: Any, n: int, offset: Any) -> None:
     check_predicted(fitted, n)
     if hasattr(frame, "index") and not frame.index.equals(fitted.index):
         raise Defect("predict() lost the index")
-
-
-def smaller(plan: Plan) -> Iterator[Plan]:
-    """Without a use, an option, a column, half of the rows or a piece of the formula."""
-    for part in ("then", "columns"):
-        for i in range(len(plan[part]) - 1, -1, -1):
-            yield {**plan, part: plan[part][:i] + plan[part][i + 1 :]}
-    for name in plan["options"]:
-        if name not in (
-            "seed",
-            "progress",
-            "n_jobs",
-            "n_trees",
-            "forests",
-            "folds",
-            "time_limit",
-            "methods",
-        ):
-            yield {**plan, "options": {k: v for k, v in plan["options"].items() if k != name}}
-    if plan["options"].get("method") not in (None, "'fcbf'"):
-        common = {k: v for k, v in plan["options"].items() if k in (*ARGUMENTS, "method")}
-        yield {**plan, "options": {**common, "method": "'fcbf'"}}
-    n = frames.n_rows(plan["columns"])
-    for rows in (slice(0, n // 2), slice(n // 2, n), slice(0, n, 2), slice(0, n - 1), slice(1, n)):
-        if n > 1:
-            yield {**plan, "columns": frames.with_rows(plan["columns"], rows)}
-    for i, column in enumerate(plan["columns"]):
-        yield from _plainer(plan, i, column)
-    text = plan["formula"]
-    size = len(text) // 2
-    while size:
-        for at in range(0, len(text), size):
-            yield {**plan, "formula": text[:at] + text[at + size :]}
-        size //= 2
-    if plan["library"] != "pandas" and all(
-        c["dtype"] in ("float64", "Float64") for c in plan["columns"]
-    ):
-        as_pandas = [{**c, "dtype": "float64"} for c in plan["columns"]]
-        yield {**plan, "library": "pandas", "columns": as_pandas}
-
-
-def _plainer(plan: Plan, i: int, column: frames.Column) -> Iterator[Plan]:
-    def changed(new: frames.Column, formula: str | None = None) -> Plan:
-        made = copy.copy(plan["columns"])
-        made[i] = new
-        return {**plan, "columns": made, "formula": plan["formula"] if formula is None else formula}
-
-    name = column["name"]
-    for new in ("y", "x", "z", "a"):
-        if new == name:
-            break
-        if all(c["name"] != new for c in plan["columns"]) and name:
-            yield changed(
-                {**column, "name": new}, plan["formula"].replace(name, new).replace(f"`{new}`", new)
-            )
-            break
-    if len(name) > 3:
-        yield changed(
-            {**column, "name": name[: len(name) // 2]},
-            plan["formula"].replace(name, name[: len(name) // 2]),
-        )
-    usual = {"pandas": "float64", "polars": "Float64", "pyarrow": "float64"}[plan["library"]]
-    count = [repr(float(r)) for r in range(len(column["values"]))]
-    if column["dtype"] != usual or column["values"] != count:
-        yield changed({**column, "dtype": usual, "values": count})
-    if len(set(column["values"])) > 1:
-        most = max(set(column["values"]), key=column["values"].count)
-        for value in sorted(set(column["values"]) - {most})[:4]:
-            yield changed(
-                {**column, "values": [most if v == value else v for v in column["values"]]}
-            )
-
-
-def script(plan: Plan) -> str:
-    """As a person would try it."""
-    shown = ", ".join(
-        f"({c['name']!a}, {c['dtype']!r}, [{_few(c['values'])}])" for c in plan["columns"]
-    )
-    options = ", ".join(
-        f"{k}={v}" for k, v in plan["options"].items() if k not in ("progress", "n_jobs")
-    )
-    then = "".join(f"; {written(t)}" for t in plan["then"])
-    call = f"{plan['call']}({plan['formula']!a}, data, {options})"
-    return f"data = {plan['library']}[{shown}]; fit = {call}{then}"
-
-
-def _few(values: list[str]) -> str:
-    text = ", ".join(values)
-    return text if len(text) < 400 else f"{text[:400]} ... {len(values)} values"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import random
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hostility.damaging import damage, place, read_content
+from hostility.damaging import damage
 from hostility.judging import (
     ANSWERED,
     VOID,
@@ -200,25 +199,3 @@ def _use(plan: Plan, path: Path, folder: Path) -> str:
         if use == "report(page)":
             check_page(page.read_bytes(), "a report")
     return ANSWERED
-
-
-def smaller(plan: Plan) -> Iterator[Plan]:
-    """Without a change or a use."""
-    for part in ("changes", "then"):
-        for i in range(len(plan[part]) - 1, -1, -1):
-            if part == "then" or len(plan[part]) > 1:
-                yield {**plan, part: plan[part][:i] + plan[part][i + 1 :]}
-
-
-def script(plan: Plan) -> str:
-    """What was changed, by name."""
-    done = "; ".join(_described(plan["fit"], change) for change in plan["changes"])
-    return f"file {plan['fit']!r}: {done}; then {', '.join(plan['then'])}"
-
-
-def _described(fit: str, change: dict[str, Any]) -> str:
-    if change["kind"] not in ("array", "value"):
-        return f"{change['kind']} {change['how']}"
-    name, _, _ = place(read_content(originals()[fit]), change)
-    value = f" = {change['value']}" if change["how"] == "value" else ""
-    return f"{name} {change['how']}{value}"

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -184,50 +183,3 @@ def _use(plan: Plan, path: Path, folder: Path, out: Any, error: Any) -> str:
     if code and (wrong := wrong_message(said)):
         raise Defect(f"{wrong} in an error of the command line: {said[:200]!r}")
     return REFUSED if code else ANSWERED
-
-
-def smaller(plan: Plan) -> Iterator[Plan]:
-    """By select(), undamaged, with fewer rows and columns, and plainer."""
-    for name, value in (
-        ("channel", "select"),
-        ("damage", "none"),
-        ("encoding", "utf-8"),
-        ("kind", ".csv"),
-    ):
-        if plan[name] != value:
-            yield {**plan, name: value}
-    n = len(plan["columns"][0])
-    for i in range(len(plan["names"]) - 1, -1, -1):
-        if len(plan["names"]) > 1:
-            names = plan["names"][:i] + plan["names"][i + 1 :]
-            columns = plan["columns"][:i] + plan["columns"][i + 1 :]
-            yield {**plan, "names": names, "columns": columns}
-    for rows in (slice(0, n // 2), slice(n // 2, n), slice(0, n - 1)):
-        if n > 1:
-            yield {**plan, "columns": [column[rows] for column in plan["columns"]]}
-    for i, name in enumerate(plan["names"]):
-        plain = "yxzabcdefg"[i]
-        if name != plain:
-            names = [*plan["names"]]
-            names[i] = plain
-            yield {
-                **plan,
-                "names": names,
-                "formula": plan["formula"].replace(name_text(name), plain),
-            }
-    for i, column in enumerate(plan["columns"]):
-        count = [str(r) for r in range(n)]
-        if column != count:
-            yield {
-                **plan,
-                "columns": [count if j == i else c for j, c in enumerate(plan["columns"])],
-            }
-
-
-def script(plan: Plan) -> str:
-    """What the file holds."""
-    head = _bytes(plan)
-    shown = repr(head[:300]) + (f" ... {len(head)} bytes" if len(head) > 300 else "")
-    return (
-        f"{plan['channel']}: {plan['formula']!a} on a {plan['kind'] or 'nameless'} file of {shown}"
-    )

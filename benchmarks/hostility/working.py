@@ -9,15 +9,13 @@ import os
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
 from hostility.judging import FAILED, Outcome
-
-Case = tuple[int, str, int]
-"""Seed, family, number."""
 
 SECONDS = 20.0
 """Longest that a call may take."""
@@ -40,8 +38,8 @@ _CASES = 2_000
 def judged(family: str, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Run a plan here: its outcome, seconds and megabytes."""
     from hostility.families import FAMILIES
-    from hostility.fencing import fenced
     from hostility.judging import forget_peak, peak_memory
+    from hostility.watching import fenced
 
     forget_peak()
     before, start, used = peak_memory(), time.perf_counter(), time.process_time()
@@ -63,16 +61,56 @@ def _costly(family: str, plan: dict[str, Any], what: str) -> str:
     return f"{what}: {family} {method}"
 
 
-def _work(pipe: Connection, warm: bool) -> None:
+def warm_up() -> None:
+    """Load all modules, and call every method on every family."""
+    import matplotlib
+
+    import treeselect
+    from hostility import attacks, files
+    from hostility.arguments import FEW
+    from hostility.judging import streams
+
+    matplotlib.use("Agg")
+    quick: dict[str, Any] = {"seed": 1, "k": 1, "n_jobs": 1, "progress": False}
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder, streams():
+        warnings.simplefilter("ignore")
+        for response in ("y", "dose", "kind", "count"):
+            for method in treeselect.methods()["method"]:
+                with contextlib.suppress(treeselect.errors.TreeselectError):
+                    family = "poisson" if response == "count" else "auto"
+                    few = {name: int(value) for name, value in FEW[method].items()}
+                    treeselect.select(
+                        f"{response} ~ x + z + site + poly(x, 2)",
+                        files.data(),
+                        method=method,
+                        family=family,
+                        **few,
+                        **quick,
+                    )
+        fit = treeselect.select(
+            "y ~ x + I(z > 0) + site", files.data(), method="fcbf", folds=2, **{**quick, "k": "1se"}
+        )
+        for use in (
+            lambda: fit.report(Path(folder) / "r.html"), lambda: fit.resample(2),
+            lambda: fit.refit("boosting"), lambda: fit.refit("glm"),
+            lambda: fit.inference(), lambda: fit.performance(2),
+            lambda: fit.model.conditional_importance(2, repeats=1), lambda: fit.model.shape("x"),
+            lambda: fit.model.interactions(), lambda: fit.model.nodes(),
+        ):  # fmt: skip
+            with contextlib.suppress(treeselect.errors.TreeselectError):
+                use()
+        for channel in attacks.CHANNELS:
+            attacks.run({"formula": "y ~ x + I(x > 1)", "channel": channel}, Path(folder))
+        files.originals()
+
+
+def _work(pipe: Connection) -> None:
     """A process that runs cases until it is told to stop."""
     import resource
 
     folder = tempfile.mkdtemp(prefix="hostile")
     os.chdir(folder)
-    if warm:
-        from hostility.warming import warm_up
-
-        warm_up()
+    warm_up()
     with open("/proc/self/statm", encoding="ascii") as file:
         size = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(
@@ -96,7 +134,7 @@ class _Worker:
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, True), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs,), daemon=True)
         self.process.start()
         theirs.close()
         self.case: Any = None

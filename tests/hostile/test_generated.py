@@ -36,7 +36,7 @@ def hostility(monkeypatch):
 )
 def test_no_case_fails(hostility, family, first, last, tmp_path, monkeypatch):
     from hostility.families import FAMILIES, plan_of
-    from hostility.fencing import fenced
+    from hostility.watching import fenced
 
     monkeypatch.chdir(tmp_path)
     failures = {}
@@ -102,7 +102,7 @@ def test_the_watch_hears_what_a_formula_must_not_do(hostility, tmp_path):
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
 def test_the_fence_keeps_cases_from_other_files(hostility, tmp_path):
-    from hostility.fencing import fenced
+    from hostility.watching import fenced
 
     outside = Path(FOLDER.anchor) / "a case wrote this"
     with fenced():
