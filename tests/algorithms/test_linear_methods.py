@@ -99,7 +99,7 @@ def test_columns_made_block_by_block_are_the_same(left_out):
     np.testing.assert_array_equal(start, dense.start)
     assert lazy.shape == dense.x.shape
     some = lazy.some(np.arange(lazy.shape[1]), 1.0)
-    blocks = [some.block(slice(0, 8192)), some.block(slice(8192, n - left_out))]
+    blocks = [some(slice(0, 8192)), some(slice(8192, n - left_out))]
     # The mean of an indicator is the sum of its level's weights, in another order.
     np.testing.assert_allclose(np.vstack(blocks)[:, 1:], dense.x, atol=1e-12)
     values = rng.normal(size=(len(dense.x), 2))
