@@ -984,8 +984,9 @@ class SelectionResult:
         own = None if template is None else file_path(template, name="template")
         with chosen_digits(check_digits(digits)):
             return write_report(
-                self._fit, file_path(path), own, performance, coefficients, sections, linear
-            )
+                self._fit, file_path(path), own, sections,
+                performance=performance, coefficients=coefficients, linear=linear,
+            )  # fmt: skip
 
     def __repr__(self) -> str:
         from treeselect.results.summary import fit_lines
@@ -993,6 +994,6 @@ class SelectionResult:
         return "\n".join(fit_lines(self._fit))
 
     def _repr_html_(self) -> str:
-        from treeselect.reports.notebook import fit_html
+        from treeselect.reports.pages import fit_html
 
         return fit_html(self._fit)

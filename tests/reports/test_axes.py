@@ -12,15 +12,18 @@ from hypothesis import strategies as st
 from treeselect.reports.figures.axes import (
     count_axis,
     density,
+    distinct,
+    folded,
     nice_ticks,
     number_axis,
     score_axis,
+    shorten,
+    spread,
     tick_labels,
     time_ticks,
     value_axis,
     value_ticks,
 )
-from treeselect.reports.figures.labels import distinct, folded, shorten, spread
 
 
 @pytest.mark.parametrize(

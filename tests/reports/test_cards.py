@@ -9,8 +9,8 @@ import pytest
 from quick import changed
 
 import treeselect
-from treeselect.reports.material import FitMaterial
-from treeselect.reports.selection.head import cards
+from treeselect.reports.head import cards
+from treeselect.reports.parts import FitMaterial
 from treeselect.resampling.held_out import HeldOutScore
 
 

@@ -11,9 +11,9 @@ from survival_data import small_fit
 
 import treeselect
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, multinomial
-from treeselect.reports.gather import gather
+from treeselect.reports import checks
+from treeselect.reports.pages import gather
 from treeselect.reports.render import render
-from treeselect.reports.selection import checks
 from treeselect.resampling.held_out import HeldOut
 
 HOSTILE = "<b>yes</b>"

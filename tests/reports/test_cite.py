@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from treeselect.reports.gather import gather
+from treeselect.reports.pages import gather
 from treeselect.reports.render import render
 from treeselect.results.calls import code_text
 from treeselect.results.citation import cite

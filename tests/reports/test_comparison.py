@@ -16,7 +16,7 @@ from treeselect.printing import signed
 from treeselect.printing.markup import template_folder
 from treeselect.reports.figures.marks import Dot
 from treeselect.reports.figures.svg import drawn
-from treeselect.reports.gather import gather_comparison
+from treeselect.reports.pages import gather_comparison
 from treeselect.reports.render import COMPARISON, render
 from treeselect.resampling.cross_validation import FoldPath
 from treeselect.results.versions import software_versions

@@ -9,7 +9,7 @@ import pytest
 from survival_data import small_fit, small_times
 
 import treeselect
-from treeselect.reports.gather import gather
+from treeselect.reports.pages import gather
 from treeselect.reports.render import render
 
 ODD = "<b>odd</b>"

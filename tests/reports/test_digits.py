@@ -11,10 +11,10 @@ from markup import without_style
 
 from treeselect.errors import OptionError
 from treeselect.printing import chosen_digits
-from treeselect.reports.material import FitMaterial
-from treeselect.reports.selection.path import path
-from treeselect.reports.selection.resamples import coefficients
-from treeselect.reports.selection.terms import terms
+from treeselect.reports.head import terms
+from treeselect.reports.parts import FitMaterial
+from treeselect.reports.path import path
+from treeselect.reports.resamples import coefficients
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"

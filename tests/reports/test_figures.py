@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from treeselect.reports.figures.axes import TICK, ems, width
 from treeselect.reports.figures.charts import (
     agreement_figure,
     bar_figure,
@@ -26,7 +27,6 @@ from treeselect.reports.figures.charts import (
     share_figure,
     survival_figure,
 )
-from treeselect.reports.figures.labels import TICK, ems, width
 from treeselect.reports.figures.marks import Series, Tile
 from treeselect.reports.figures.shapes import panels, share_scale
 from treeselect.reports.figures.svg import drawn

@@ -9,7 +9,7 @@ import pytest
 from quick import changed
 
 import treeselect
-from treeselect.reports.gather import gather
+from treeselect.reports.pages import gather
 from treeselect.reports.render import render
 from treeselect.resampling.stability import Stability
 from treeselect.results.describing import near_units
@@ -158,9 +158,8 @@ def test_hostile_names(mixed):
 
 
 def test_of_many_rows_fewer_are_measured(unstable, monkeypatch):
-    sections = "treeselect.reports.selection"
-    monkeypatch.setattr(f"{sections}.data._MOST_MEASURED", 400 * 3 * 3)
-    monkeypatch.setattr(f"{sections}.data._MOST_CELLS", 400)
+    monkeypatch.setattr("treeselect.reports.data._MOST_MEASURED", 400 * 3 * 3)
+    monkeypatch.setattr("treeselect.reports.data._MOST_CELLS", 400)
     report = report_of(unstable)
     assert report.associations.figure.x == near_units(unstable._fit)[:3]
     assert len(report.data.table.variables) == report.data.table.more == 1

@@ -10,9 +10,8 @@ import pytest
 
 import treeselect
 from treeselect.errors import OptionError
-from treeselect.reports.gather import Report
-from treeselect.reports.markdown import markdown_page
-from treeselect.reports.parts import Card, Facts, Section
+from treeselect.reports.parts import Card, Facts, Report, Section
+from treeselect.reports.render import markdown_page
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 import treeselect
 from treeselect.errors import OptionError
 from treeselect.printing.markup import template_folder
-from treeselect.reports.gather import COMPARISON_SECTIONS, SELECTION_SECTIONS, gather
+from treeselect.reports.pages import COMPARISON_SECTIONS, SELECTION_SECTIONS, gather
 from treeselect.reports.render import COMPARISON, SELECTION, render
 from treeselect.results.versions import software_versions
 

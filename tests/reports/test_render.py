@@ -15,10 +15,10 @@ from round_numbers import EXCHANGES, RIVALS, with_trace
 
 import treeselect
 from treeselect.reports.figures.marks import Plane
-from treeselect.reports.gather import Report, gather
-from treeselect.reports.parts import Mark, Section
+from treeselect.reports.pages import gather
+from treeselect.reports.parts import Mark, Report, Section
 from treeselect.reports.render import code, css_text, render
-from treeselect.reports.selection.resamples import models, stability_section
+from treeselect.reports.resamples import models, stability_section
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
 from treeselect.results.tables import decision_table
@@ -87,12 +87,11 @@ def round_shape(result, term, other):
 @pytest.fixture
 def fixed(fitted, monkeypatch):
     """`fitted` with round numbers, so that the page depends on nothing that the engine computes."""
-    sections = "treeselect.reports.selection"
     monkeypatch.setattr("treeselect.results.curves.shape_table", round_shape)
     monkeypatch.setattr("treeselect.results.citation.data_fingerprint", lambda design: "0f" * 32)
-    monkeypatch.setattr("treeselect.reports.material.effect_table", lambda fit, most: ROUND_EFFECTS)
-    monkeypatch.setattr(f"{sections}.model.interaction_table", lambda fit: ROUND_PAIRS)
-    monkeypatch.setattr(f"{sections}.model.tree_table", lambda fit: ROUND_TREES)
+    monkeypatch.setattr("treeselect.reports.parts.effect_table", lambda fit, most: ROUND_EFFECTS)
+    monkeypatch.setattr("treeselect.reports.model.interaction_table", lambda fit: ROUND_PAIRS)
+    monkeypatch.setattr("treeselect.reports.model.tree_table", lambda fit: ROUND_TREES)
     names = fitted.data.design.arrays.groups.names
     worth = {"signal": 0.6, "site": 0.3, "noise": 0.1}
     entry = [[], ["signal"], ["signal", "site"], ["signal", "site", "noise", "copy"]]
@@ -163,7 +162,7 @@ def test_what_was_asked_is_said_once_or_whole(fixed):
 
 def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypatch):
     first = ROUND_EFFECTS.drop_duplicates("term")
-    monkeypatch.setattr("treeselect.reports.material.effect_table", lambda fit, most: first)
+    monkeypatch.setattr("treeselect.reports.parts.effect_table", lambda fit, most: first)
     report = gathered(fixed)
     assert report.effects is None
     meaning = "Effects are changes in P(died = True) under the final model"
@@ -172,7 +171,7 @@ def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypat
     assert chosen.effects.lead.startswith(meaning)
     assert meaning not in chosen.terms.notes
     with_intervals = first.assign(low=-0.5, high=0.5)
-    monkeypatch.setattr("treeselect.reports.material.effect_table", lambda *_: with_intervals)
+    monkeypatch.setattr("treeselect.reports.parts.effect_table", lambda *_: with_intervals)
     assert gathered(fixed).effects is not None
 
 
@@ -394,8 +393,7 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
 
 def test_intervals_of_interactions_stand_beside_the_strengths(fixed, monkeypatch):
     table = ROUND_PAIRS.assign(low=0.0625, high=0.25, n_resamples=20)
-    sections = "treeselect.reports.selection"
-    monkeypatch.setattr(f"{sections}.model.interaction_table", lambda fit: table)
+    monkeypatch.setattr("treeselect.reports.model.interaction_table", lambda fit: table)
     page = page_of(fixed)
     assert "<title>signal × site: 0.0625, strength 0.12 (0.06 to 0.25)</title>" in page
     assert "In brackets percentiles 2.5 and 97.5 of the strength" in page

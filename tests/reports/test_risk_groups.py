@@ -13,9 +13,9 @@ import treeselect
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import as_times
 from treeselect.printing.markup import template_folder
-from treeselect.reports.gather import gather
+from treeselect.reports.model import risk_section
+from treeselect.reports.pages import gather
 from treeselect.reports.render import render, template_environment
-from treeselect.reports.selection.model import risk_section
 from treeselect.resampling.conditional import RiskGroups
 
 HOSTILE = "<b>days</b>"
@@ -128,5 +128,5 @@ def test_rows_that_can_t_be_held_out_leave_the_section_out(fit, monkeypatch):
     def refuse(*_):
         raise treeselect.errors.OptionError("no")
 
-    monkeypatch.setattr("treeselect.reports.selection.model.risk_groups_of", refuse)
+    monkeypatch.setattr("treeselect.reports.model.risk_groups_of", refuse)
     assert 'id="risk-groups"' not in page_of(fit)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 from quick import stability_of
 
-from treeselect.reports.selection.resamples import stability_path
+from treeselect.reports.resamples import stability_path
 from treeselect.resampling.resampled import StabilityPath
 
 

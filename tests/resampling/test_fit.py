@@ -14,7 +14,7 @@ from quick import changed
 
 from treeselect.errors import OptionError
 from treeselect.models.probing import ResampledReadings
-from treeselect.reports.gather import gather, gather_comparison
+from treeselect.reports.pages import gather, gather_comparison
 from treeselect.reports.render import COMPARISON, render
 from treeselect.resampling.fit import (
     LEAST_RESAMPLES,

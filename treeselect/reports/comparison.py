@@ -26,19 +26,19 @@ from treeselect.comparison.methods import (
 from treeselect.comparison.record import span
 from treeselect.designs.problem import noun_of
 from treeselect.printing import decimal_text, enumeration, error_text, plain_score
+from treeselect.reports.figures.axes import distinct
 from treeselect.reports.figures.charts import (
     bar_figure,
     difference_figure,
     method_series,
     score_figure,
 )
-from treeselect.reports.figures.labels import distinct
 from treeselect.reports.figures.marks import Plane, Rows, Series
-from treeselect.reports.material import ContestMaterial
 from treeselect.reports.parts import (
     MOST_ROWS,
     MOST_UNITS,
     Card,
+    ContestMaterial,
     Facts,
     Mark,
     Section,

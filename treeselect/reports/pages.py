@@ -1,32 +1,89 @@
-"""A result or a comparison to its page: one HTML file."""
+"""A result or a comparison to its page: one file, HTML or Markdown, and what notebooks show.
+
+All numbers come from the tables of the result; the sections choose and word them.
+"""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from treeselect.arguments.checks import described, members
+from treeselect.designs.labels import labelled_names
+from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, quoted
-from treeselect.reports.gather import (
-    COMPARISON_SECTIONS,
-    SELECTION_SECTIONS,
-    gather,
-    gather_comparison,
-    read_sections,
+from treeselect.printing.markup import style_sheet, template_folder
+from treeselect.reports import checks, comparison, data, head, model, path, resamples
+from treeselect.reports.parts import ContestMaterial, FitMaterial, Report
+from treeselect.reports.render import (
+    COMPARISON,
+    SELECTION,
+    markdown_page,
+    render,
+    template_environment,
 )
-from treeselect.reports.markdown import markdown_page
-from treeselect.reports.render import COMPARISON, SELECTION, render
+from treeselect.resampling.coefficient_stability import CoefficientStability
+from treeselect.resampling.fit import as_shown, noun
+from treeselect.resampling.performance import Performance
+from treeselect.results.calls import check_found, check_linear
 from treeselect.results.versions import session
 from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:
     from treeselect.comparison.record import Contest
-    from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.fit import Fit
-    from treeselect.resampling.performance import Performance
     from treeselect.results.refitting import GlmFit
 
+
+SELECTION_SECTIONS: Mapping[str, Callable[[FitMaterial], object]] = {
+    "answer": head.answer,
+    "cards": head.cards,
+    "terms": head.terms,
+    "decisions": path.decisions,
+    "path": path.path,
+    "search": path.search,
+    "learned": model.learned,
+    "effects": head.effects,
+    "shapes": model.shapes,
+    "interactions": model.interactions,
+    "importance_path": path.importance_path,
+    "sparse_forest": model.sparse_forest,
+    "risk_groups": model.risk_groups,
+    "stability": resamples.stability,
+    "stability_path": resamples.stability_path,
+    "models": resamples.models,
+    "pairs": resamples.pairs,
+    "linear": model.linear,
+    "coefficients": resamples.coefficients,
+    "associations": data.associations,
+    "performance": checks.performance,
+    "checks": checks.checks,
+    "data": data.data,
+    "asked": head.asked,
+    "notes": head.notes,
+    "names": head.names,
+    "cite": head.citation,
+}
+
+COMPARISON_SECTIONS: Mapping[str, Callable[[ContestMaterial], object]] = {
+    "answer": comparison.answer,
+    "cards": comparison.cards,
+    "methods": comparison.methods,
+    "scores": comparison.scores,
+    "differences": comparison.differences,
+    "stability": comparison.stability,
+    "seconds": comparison.seconds,
+    "terms": comparison.terms,
+    "asked": comparison.asked,
+    "notes": comparison.notes,
+    "names": comparison.names,
+    "software": comparison.software,
+}
+
+_HEAD = ("answer", "cards")
+"""The beginning of every page."""
 
 _HTML = (".html", ".htm", ".xhtml")
 
@@ -36,41 +93,23 @@ _OTHERS = (".docx", ".pdf", ".tex", ".odt", ".rtf", ".epub", ".pptx")
 """What pandoc writes from Markdown."""
 
 
+# --- files ---------------------------------------------------------------------------------------
+
+
 def write_report(
     fit: Fit,
     path: Path,
     template: Path | None = None,
-    performance: Performance | None = None,
-    coefficients: CoefficientStability | None = None,
     sections: Iterable[str] | None = None,
-    linear: GlmFit | None = None,
+    **found: Any,
 ) -> Path:
-    """Write the report on a selection atomically.
+    """Write the report on a selection (see ``SelectionResult.report``), with what else was
+    `found` of it."""
 
-    Raises
-    ------
-    OptionError
-        If the file can't be written, there is no such template or section, or `performance`,
-        `coefficients` or `linear` belong to another result.
-    """
-    chosen = _chosen(SELECTION_SECTIONS, sections, template)
+    def report(chosen: Sequence[str] | None) -> Report:
+        return gather(fit, **_now(), **found, sections=chosen, whole=template is not None)
 
-    def page(is_markdown: bool) -> str:
-        report = gather(
-            fit,
-            written=time_of_writing(),
-            versions=session(),
-            performance=performance,
-            coefficients=coefficients,
-            linear=linear,
-            sections=chosen,
-            whole=template is not None,
-        )
-        if is_markdown:
-            return markdown_page(report)
-        return render(report, template, standard=SELECTION, sections=chosen)
-
-    return _write(path, page, is_free=template is not None)
+    return _write(path, template, sections, report, SELECTION_SECTIONS, SELECTION)
 
 
 def write_comparison(
@@ -79,54 +118,153 @@ def write_comparison(
     template: Path | None = None,
     sections: Iterable[str] | None = None,
 ) -> Path:
-    """Write the report on a comparison atomically.
+    """Write the report on a comparison (see ``Comparison.report``)."""
 
-    Raises
-    ------
-    OptionError
-        If the file can't be written, or there is no such template or section.
-    """
-    chosen = _chosen(COMPARISON_SECTIONS, sections, template)
+    def report(chosen: Sequence[str] | None) -> Report:
+        return gather_comparison(found, **_now(), sections=chosen)
 
-    def page(is_markdown: bool) -> str:
-        report = gather_comparison(
-            found, written=time_of_writing(), versions=session(), sections=chosen
-        )
-        if is_markdown:
-            return markdown_page(report)
-        return render(report, template, standard=COMPARISON, sections=chosen)
-
-    return _write(path, page, is_free=template is not None)
+    return _write(path, template, sections, report, COMPARISON_SECTIONS, COMPARISON)
 
 
-def _chosen(
-    known: Iterable[str], sections: Iterable[str] | None, template: Path | None
-) -> tuple[str, ...] | None:
-    """Sections chosen by the user; a template chooses its sections itself."""
-    chosen = read_sections(known, sections)
+def _now() -> dict[str, Any]:
+    now = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z").strip()
+    return {"written": now, "versions": session()}
+
+
+def _write(
+    path: Path,
+    template: Path | None,
+    sections: Iterable[str] | None,
+    report: Callable[[Sequence[str] | None], Report],
+    known: Iterable[str],
+    standard: str,
+) -> Path:
+    """Write a page, which is made only if the file can be written. A template of the user's is free
+    to make any text, and chooses its sections itself."""
+    chosen = _read_sections(known, sections)
     if chosen is not None and template is not None:
         blocks = "".join(f"{{{{ self.{name}() }}}}" for name in chosen)
         raise OptionError(
             "`sections` can't be combined with a `template`, which chooses its sections itself.\n"
             f"  Write into it: {{% block sections %}}{blocks}{{% endblock %}}"
         )
-    return chosen
-
-
-def time_of_writing() -> str:
-    """The current time, as shown in a report."""
-    return datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z").strip()
-
-
-def _write(path: Path, page: Callable[[bool], str], *, is_free: bool) -> Path:
-    """Write a page; it is made only if the file can be written. A template of the user's is free to
-    make any text."""
     suffix = path.suffix.lower()
-    if suffix not in ("", *_HTML, *_MARKDOWN) and not is_free:
+    if suffix not in ("", *_HTML, *_MARKDOWN) and template is None:
         way = f"Write .md; pandoc makes {suffix} of it" if suffix in _OTHERS else "Give such a name"
         raise OptionError(
             "`path` must end in .html or .md: a report is HTML or Markdown.\n"
             f"  Found: {quoted(path.name)}. {way}."
         )
     check_place(path, what="report")
-    return write_file(path, page(suffix in _MARKDOWN and not is_free), what="report")
+    content = report(chosen)
+    if suffix in _MARKDOWN and template is None:
+        return write_file(path, markdown_page(content), what="report")
+    page = render(content, template, standard=standard, sections=chosen)
+    return write_file(path, page, what="report")
+
+
+def _read_sections(known: Iterable[str], sections: Iterable[str] | None) -> tuple[str, ...] | None:
+    """Names of sections from the user, checked; None for all."""
+    if sections is None:
+        return None
+    known = sorted(set(known) - set(_HEAD))
+    chosen = members(sections)
+    strange = [name for name in chosen or () if not isinstance(name, str) or name not in known]
+    if chosen is None:
+        must, found = "be a list of names of sections", sections
+    elif strange:
+        must, found = "name sections of the report", strange[0]
+    elif not chosen or len(set(chosen)) < len(chosen):
+        must, found = "name at least one section, each only once", chosen
+    else:
+        return tuple(chosen)
+    raise OptionError(
+        f"`sections` must {must}.\n"
+        f"  Found: {described(found)}. Allowed: {', '.join(map(repr, known))}."
+    )
+
+
+def fit_html(fit: Fit) -> str:
+    """A selection as notebooks show it, the first screen of the report: HTML without scripts, with
+    a style sheet that applies only to it."""
+    material = FitMaterial(as_shown(fit), whole=True)
+    terms = head.terms(material)
+    return (
+        template_environment([template_folder()])
+        .get_template("notebook.html.j2")
+        .render(
+            style=style_sheet(),
+            answer=head.answer(material),
+            cards=head.cards(material),
+            table=terms.table if fit.selected else None,
+            notes=terms.notes,
+        )
+    )
+
+
+# --- content -------------------------------------------------------------------------------------
+
+
+def gather(
+    fit: Fit,
+    *,
+    written: str,
+    versions: Mapping[str, str],
+    performance: Performance | None = None,
+    coefficients: CoefficientStability | None = None,
+    linear: GlmFit | None = None,
+    sections: Sequence[str] | None = None,
+    whole: bool = False,
+) -> Report:
+    """The content of the report on a selection, written at a time with versions of the software.
+
+    Chosen sections are complete even where they repeat others, and with `whole` all are: a template
+    may show any of them. Raises an OptionError if something else is not of this fit.
+    """
+    if performance is not None:
+        check_found(fit, "performance", performance, Performance)
+    if coefficients is not None:
+        check_found(fit, "coefficients", coefficients, CoefficientStability)
+    if linear is not None:
+        check_linear(fit, linear)
+    terms = [spec.term.name for spec in fit.design.spec.terms]
+    named = labelled_names(fit.design, [*fit.selected, *terms])
+    fit = as_shown(fit)
+    material = FitMaterial(
+        fit, performance, coefficients, linear, versions, written, tuple(named),
+        whole=whole or sections is not None,
+    )  # fmt: skip
+    title = f"Which terms predict {fit.design.response.name}?"
+    return Report(title=title, nouns=noun(fit), **_sections(SELECTION_SECTIONS, material, sections))
+
+
+def gather_comparison(
+    found: Contest,
+    *,
+    written: str,
+    versions: Mapping[str, str],
+    sections: Sequence[str] | None = None,
+) -> Report:
+    """The content of the report on a comparison."""
+    named = tuple(found.labels.items())
+    found = found.as_shown()
+    title = (
+        f"How well does {found.best} predict {found.response}?"
+        if len(found.runs) == 1
+        else f"Which method predicts {found.response} best?"
+    )
+    material = ContestMaterial(found, versions, written, named)
+    nouns = noun_of(found.terms_of_unit, 2)
+    return Report(title=title, nouns=nouns, **_sections(COMPARISON_SECTIONS, material, sections))
+
+
+def _sections(
+    known: Mapping[str, Callable[[Any], object]],
+    material: FitMaterial | ContestMaterial,
+    sections: Sequence[str] | None,
+) -> dict[str, object]:
+    """The content of all sections, or of the head and some sections. The template determines the
+    order on the page."""
+    return {
+        name: known[name](material) for name in (known if sections is None else (*_HEAD, *sections))
+    }

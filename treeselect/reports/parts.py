@@ -5,10 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
+from treeselect.comparison.methods import ScoreLine, score_lines
+from treeselect.printing import SummaryContent
 from treeselect.reports.figures.marks import Figure
+from treeselect.results.effects import effect_table
+from treeselect.results.summary import summarise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.comparison.record import Contest
+    from treeselect.resampling.coefficient_stability import CoefficientStability
+    from treeselect.resampling.fit import Fit
+    from treeselect.resampling.performance import Performance
+    from treeselect.results.refitting import GlmFit
 
 MOST_UNITS = 30
 """Maximum units in a figure; the others are counted."""
@@ -328,3 +343,81 @@ def table_around(
     first = max(0, min(at - MOST_ROWS // 2, len(rows) - MOST_ROWS))
     shown = tuple(rows[first : first + MOST_ROWS])
     return Table(tuple(columns), shown, len(rows) - len(shown))
+
+
+class Report(SimpleNamespace):
+    """The content of a page: its title, what is selected ("terms" or "units"), and the content of
+    each section, by the section's name.
+
+    In templates it is called ``report``: ``report.stability`` is what the function of this name in
+    ``SELECTION_SECTIONS`` returns; it is None if the section is empty.
+    """
+
+
+_MOST_EFFECTS = 12
+"""Terms whose effects are computed for the page, if none are stored."""
+
+
+@dataclass(frozen=True)
+class FitMaterial:
+    """Material of a report on a selection.
+
+    The fit is as it is shown, under labels; `names` are the names behind these. With `whole`, each
+    section is complete even where it repeats others, because the page may show any of them.
+    """
+
+    fit: Fit
+    performance: Performance | None = None
+    coefficients: CoefficientStability | None = None
+    linear: GlmFit | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    written: str = ""
+    names: tuple[tuple[str, str], ...] = ()
+    whole: bool = False
+
+    @cached_property
+    def summary(self) -> SummaryContent:
+        """The content of the printed summary."""
+        return summarise(self.fit)
+
+    @cached_property
+    def effects(self) -> pd.DataFrame | None:
+        """Effects of the most important terms; None without the data or stored effects."""
+        fit = self.fit
+        if not fit.selected or (fit.effect_record is None and not fit.design.has_data):
+            return None
+        return effect_table(fit, _MOST_EFFECTS)
+
+    @cached_property
+    def terms_have_effects(self) -> bool:
+        """Whether the table of terms shows all effects: no term has several steps, and none has an
+        interval."""
+        found = self.effects
+        if self.whole or found is None:
+            return False
+        return found["term"].is_unique and bool(found["low"].isna().all())
+
+
+@dataclass(frozen=True)
+class ContestMaterial:
+    """Material of a report on a comparison, which is as it is shown, under labels."""
+
+    found: Contest
+    versions: Mapping[str, str] = field(default_factory=dict)
+    written: str = ""
+    names: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def ranked(self) -> pd.DataFrame:
+        """A row for each method, best score first."""
+        return self.found.ranked_table()
+
+    @cached_property
+    def differences(self) -> pd.DataFrame:
+        """Differences of the other methods from the best."""
+        return self.found.difference_table()
+
+    @cached_property
+    def lines(self) -> Sequence[ScoreLine]:
+        """Scores of methods by number of terms, best method first."""
+        return score_lines(self.found)

@@ -17,10 +17,9 @@ from treeselect.designs.preparing import shown_names
 from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.printing import number_text
-from treeselect.reports import comparison
-from treeselect.reports.figures.axes import count_axis, score_axis, share_axis
+from treeselect.reports import comparison, model, path
+from treeselect.reports.figures.axes import count_axis, distinct, score_axis, share_axis
 from treeselect.reports.figures.charts import bar_figure, dot_figure, history_figure, map_figure
-from treeselect.reports.figures.labels import distinct
 from treeselect.reports.figures.marks import (
     Dot,
     Figure,
@@ -34,9 +33,7 @@ from treeselect.reports.figures.marks import (
 )
 from treeselect.reports.figures.plotting import name_points, need_matplotlib, plain, plotted
 from treeselect.reports.figures.shapes import effect_axis, shape_figure
-from treeselect.reports.material import ContestMaterial
-from treeselect.reports.parts import MOST_ROWS, MOST_UNITS
-from treeselect.reports.selection import model, path
+from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, ContestMaterial
 from treeselect.resampling.fit import as_shown, noun
 from treeselect.results.curves import (
     Curve,
@@ -366,7 +363,7 @@ def plot_comparison(found: Contest, kind: str, ax: Axes | None = None) -> Axes:
             f"  Compared: {listing(found.methods)}."
         )
     need_matplotlib()
-    material = ContestMaterial(found, {}, "")
+    material = ContestMaterial(found)
     if kind == "scores":
         return plotted(_scores(material), ax, (8.4, 4.4))
     if kind == "front":

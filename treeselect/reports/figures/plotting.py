@@ -12,8 +12,7 @@ import numpy as np
 
 from treeselect.arguments.checks import described
 from treeselect.errors import MissingPackageError, OptionError
-from treeselect.reports.figures.axes import Axis
-from treeselect.reports.figures.labels import distinct, spread
+from treeselect.reports.figures.axes import Axis, distinct, spread
 from treeselect.reports.figures.marks import (
     ACCENT,
     COLOURS,

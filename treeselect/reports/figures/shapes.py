@@ -9,13 +9,17 @@ from dataclasses import replace
 from treeselect.printing import significant_text
 from treeselect.reports.figures.axes import (
     FEW,
+    NAME,
+    TICK,
     Axis,
     density,
+    distinct,
+    ems,
     nice_ticks,
     number_axis,
+    shorten,
     value_axis,
 )
-from treeselect.reports.figures.labels import NAME, TICK, distinct, ems, shorten
 from treeselect.reports.figures.marks import Dot, Plane, Row, Rows, Rule, Series
 from treeselect.results.curves import MISSING, Curve, CurvePoint, definite
 

@@ -15,23 +15,10 @@ from functools import singledispatch
 
 from markupsafe import Markup
 
-from treeselect.reports.figures.axes import Ticks
-from treeselect.reports.figures.elements import (
-    NARROW,
-    SMALL,
-    WIDE,
-    Form,
-    group,
-    level,
-    path,
-    tag,
-    text,
-    tip,
-    upright,
-)
-from treeselect.reports.figures.labels import (
+from treeselect.reports.figures.axes import (
     NAME,
     TICK,
+    Ticks,
     distinct,
     folded,
     middle_in,
@@ -45,7 +32,20 @@ from treeselect.reports.figures.marks import (
     Rows,
     Tiles,
 )
-from treeselect.reports.figures.planes import painted_plane
+from treeselect.reports.figures.planes import (
+    NARROW,
+    SMALL,
+    WIDE,
+    Form,
+    group,
+    level,
+    painted_plane,
+    path,
+    tag,
+    text,
+    tip,
+    upright,
+)
 from treeselect.shown import shown
 
 

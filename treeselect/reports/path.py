@@ -11,8 +11,15 @@ import numpy as np
 from treeselect.printing import decimal_text, enumeration, interval_text, score_text
 from treeselect.reports.figures.charts import dot_figure, line_figure, path_figure
 from treeselect.reports.figures.marks import Plane
-from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Heading, Section, Table, table_around
+from treeselect.reports.parts import (
+    MOST_ROWS,
+    MOST_UNITS,
+    FitMaterial,
+    Heading,
+    Section,
+    Table,
+    table_around,
+)
 from treeselect.resampling.fit import noun
 from treeselect.results.curves import ImportanceLines, importance_lines
 from treeselect.results.summary import is_selected_on_its_rows

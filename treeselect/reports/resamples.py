@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING
 from treeselect.printing import decimal_text, enumeration, interval_text
 from treeselect.reports.figures.charts import line_figure, map_figure
 from treeselect.reports.figures.marks import Tile, Tiles
-from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Section, Table, table_around
-from treeselect.reports.selection.head import cards
-from treeselect.reports.selection.terms import frequency_mark
+from treeselect.reports.head import cards, frequency_mark
+from treeselect.reports.parts import (
+    MOST_ROWS,
+    MOST_UNITS,
+    FitMaterial,
+    Section,
+    Table,
+    table_around,
+)
 from treeselect.resampling.coefficient_stability import HEAD, cells
 from treeselect.resampling.error_bounds import has_q_values
 from treeselect.resampling.fit import noun

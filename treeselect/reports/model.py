@@ -19,8 +19,7 @@ from treeselect.reports.figures.axes import time_ticks
 from treeselect.reports.figures.charts import bar_figure, survival_figure
 from treeselect.reports.figures.marks import Plane, Rows, Series
 from treeselect.reports.figures.shapes import panels, share_scale
-from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, Facts, Heading, Panels, Section, Table
+from treeselect.reports.parts import MOST_ROWS, Facts, FitMaterial, Heading, Panels, Section, Table
 from treeselect.resampling.conditional import risk_group_notes
 from treeselect.resampling.fit import noun
 from treeselect.results.curves import (

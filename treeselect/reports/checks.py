@@ -6,16 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from treeselect.printing import decimal_text
+from treeselect.reports.figures.axes import shorten
 from treeselect.reports.figures.charts import (
     agreement_figure,
     curve_figure,
     level_figure,
     share_figure,
 )
-from treeselect.reports.figures.labels import shorten
 from treeselect.reports.figures.marks import Plane, Series
-from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, Facts, Picture, Section, Table
+from treeselect.reports.parts import MOST_ROWS, Facts, FitMaterial, Picture, Section, Table
 from treeselect.resampling.held_out import (
     areas,
     calibration_table,

@@ -15,8 +15,7 @@ from treeselect.engine.rounding import falling
 from treeselect.printing import enumeration
 from treeselect.reports.figures.charts import map_figure
 from treeselect.reports.figures.marks import Tile
-from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import Section, Table
+from treeselect.reports.parts import FitMaterial, Section, Table
 from treeselect.resampling.agreement import LEAST_ASSOCIATION
 from treeselect.resampling.fit import noun
 from treeselect.results.curves import number_text
