@@ -49,13 +49,7 @@ _OPTIONAL = ("data", "name")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code: 0, 2 or 130.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        ``sys.argv[1:]`` by default.
-    """
+    """Run the command line; returns the exit code: 0, 2 or 130."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # escape characters that the terminal can't encode
         sys.stdout.reconfigure(errors="backslashreplace")
     try:

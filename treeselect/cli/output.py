@@ -59,15 +59,7 @@ WRITTEN = {
 
 
 def check_places(arguments: Mapping[str, Any], *names: str) -> None:
-    """Raise an OptionError before the work starts if a file can't be written later.
-
-    Parameters
-    ----------
-    arguments : mapping of str to object
-        Paths by the names of their arguments, among others.
-    *names : str
-        These names; by default all that name a file to write.
-    """
+    """Raise an OptionError before the work starts if a file can't be written later."""
     for name in names or WRITTEN:
         if arguments.get(name):
             flag = f"--{name.replace('_', '-')}"
@@ -97,24 +89,12 @@ def _json_escape(found: re.Match[str]) -> str:
 
 
 def write_text(path: str, text: str, option: str) -> str:
-    """Write the file of an option.
-
-    Raises
-    ------
-    OptionError
-        If it can't be written.
-    """
+    """Write the file of an option."""
     return str(write_file(Path(path), text, what=WRITTEN[option]))
 
 
 def put(*lines: str) -> None:
-    """Print on standard output; nothing once its reader has closed the pipe (``| head -1``).
-
-    Raises
-    ------
-    OptionError
-        If standard output can't be written to.
-    """
+    """Print on standard output; nothing once its reader has closed the pipe (``| head -1``)."""
     with _standard_output() as output:
         output.write("\n".join(lines) + "\n")
 

@@ -132,13 +132,7 @@ def _decode(data: bytes | msgspec.Raw, kind: type[Record]) -> Record:
 
 
 def write_record(path: Path, make: Callable[[], object]) -> None:
-    """Write the record that is made, atomically: an interrupted run leaves no partial file.
-
-    Raises
-    ------
-    ModelFileError
-        If it has values that a file can't hold, or the file can't be written.
-    """
+    """Write the record that is made, atomically: an interrupted run leaves no partial file."""
     try:
         content = msgspec.Raw(_encode(make()))
     except (TypeError, ValueError, OverflowError) as error:
@@ -158,15 +152,8 @@ def _most(n_bytes: int) -> int:
 
 
 def read_record(path: Path, kind: type[Record]) -> Record:
-    """The record in a file.
-
-    Raises
-    ------
-    ModelFileError
-        If the file can't be read, would expand too far, is damaged or has another version.
-    Exception
-        Of many kinds, if the file is damaged.
-    """
+    """The record in a file. Raises a ModelFileError if it can't be read, would expand too far or
+    has another version, and errors of many kinds if the file is damaged."""
     if not os.path.isfile(path):  # unlike Path.is_file, it accepts names of any length
         found = (
             "It is not a file." if os.path.exists(path) else f"Current folder: {current_folder()}"

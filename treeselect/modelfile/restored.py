@@ -110,15 +110,8 @@ def _are_shares(values: FloatArray) -> bool:
 
 
 def restored(saved: SavedFit, *, trusted: bool) -> Fit:
-    """The fit of a record.
-
-    Raises
-    ------
-    FormulaError
-        If the formula needs `trusted`.
-    Exception
-        Of many kinds, if parts are inconsistent.
-    """
+    """The fit of a record. Raises a FormulaError if the formula needs `trusted`, and errors of many
+    kinds if parts are inconsistent."""
     data = _data(saved.design, trusted)
     coded, family, units = data.arrays, data.response.family, data.spec.units
     steps, follow_up = _steps(saved.path, len(units.names)), data.response.follow_up

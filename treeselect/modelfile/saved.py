@@ -260,15 +260,7 @@ def save_fit(fit: Fit, path: Path, *, include_data: bool) -> Path:
 
 
 def saved_fit(fit: Fit, *, include_data: bool) -> SavedFit:
-    """The record of a fit.
-
-    Raises
-    ------
-    ModelFileError
-        If the data are to be included and are not available.
-    TypeError
-        If a label or option is neither text nor a number.
-    """
+    """The record of a fit."""
     return alike(
         SavedFit,
         fit,

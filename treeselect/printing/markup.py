@@ -31,16 +31,7 @@ _LEAST = 10
 
 
 def as_latex(content: SummaryContent, caption: str | None = None, label: str | None = None) -> str:
-    r"""A ``table`` to paste into a paper that loads the packages booktabs and graphicx.
-
-    Parameters
-    ----------
-    content : SummaryContent
-    caption : str, optional
-        LaTeX code; by default the title of the summary.
-    label : str, optional
-        For ``\ref``.
-    """
+    r"""A ``table`` to paste into a paper that loads the packages booktabs and graphicx."""
     c = content.shown()
     facts = [
         f"\\textit{{{latex(name)}:}} "
@@ -283,16 +274,6 @@ def template_folder() -> Path:
 
     A wheel carries them inside the package. In a checkout, an editable install included, they
     stand at the top of the repository, where people copy from them to write a report of their own.
-
-    Returns
-    -------
-    pathlib.Path
-        ``treeselect/templates`` if it exists, else ``templates`` beside the package.
-
-    Raises
-    ------
-    FileNotFoundError
-        If neither exists.
     """
     package = Path(__file__).resolve().parent.parent
     candidates = (package / "templates", package.parent / "templates")

@@ -16,11 +16,6 @@ def chosen_digits(digits: int | None) -> Iterator[None]:
     """In this context scores, importances, frequencies and indices, with their errors and
     intervals, have `digits` decimals, and coefficients and the largest effect `digits` significant
     digits.
-
-    Parameters
-    ----------
-    digits : int or None
-        From :func:`treeselect.arguments.checks.check_digits`; None changes nothing.
     """
     if digits is None:
         yield

@@ -31,21 +31,8 @@ class SmallTable:
 
 @dataclass(frozen=True, slots=True)
 class SummaryContent:
-    """All that a summary says, as text.
-
-    Attributes
-    ----------
-    title : str
-    facts : tuple of (str, str)
-        Header: what and its value.
-    columns : tuple of str
-        Head of the table of terms, the first that of the terms themselves.
-    rows : tuple of tuple of str
-    notes : tuple of str
-        Footer, one sentence or two each.
-    more : tuple of SmallTable
-        Between the table of terms and the footer.
-    """
+    """All that a summary says, as text: a header of facts, the table of terms, further tables, and
+    a footer of notes."""
 
     title: str
     facts: tuple[tuple[str, str], ...]
@@ -102,15 +89,6 @@ def aligned(
 ) -> list[str] | None:
     """The cells of a column of numbers, padded so that decimal points stand below each other where
     all cells stand flush right; None if it is a column of words.
-
-    Parameters
-    ----------
-    cells : sequence of str
-        Without the head.
-    pad : callable
-        What takes the room of some digits and points that a cell lacks; spaces by default.
-    number, word : callable
-        How a number, and what is none, is written.
 
     Examples
     --------

@@ -335,19 +335,8 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class TermMatrix:
-    """Terms by methods.
-
-    Attributes
-    ----------
-    caption : str
-    methods : tuple of (str, str)
-        Whole names and what fits into the head of a column.
-    upright : bool
-        Whether the column heads are rotated, because they would not fit side by side.
-    rows : tuple of (str, tuple of Share)
-    more : int
-        Terms that were left out.
-    """
+    """Terms by methods, which have their whole names and what fits into the head of a column; heads
+    are upright if they would not fit side by side. `more` terms were left out."""
 
     caption: str
     methods: tuple[tuple[str, str], ...]

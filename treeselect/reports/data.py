@@ -47,16 +47,8 @@ _MOST_CELLS = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable in the table.
-
-    Attributes
-    ----------
-    name : str
-    cells : tuple of str
-        For a number, a text for each column; empty for a factor.
-    rows : tuple of tuple of str
-        Levels and missing values: a head and a text for each column.
-    """
+    """A variable in the table: for a number, a text for each column; for levels and missing values,
+    rows with a head and these texts."""
 
     name: str
     cells: tuple[str, ...]

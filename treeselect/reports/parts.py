@@ -49,17 +49,7 @@ _NUMBER = re.compile(r"[+-]?[\d.,]*(e[+-]?\d+)?|\([\d.,]+\)|<0\.0+1|∞|–")
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One of the facts at the top of a page.
-
-    Attributes
-    ----------
-    head : str
-        Name of the fact.
-    value : str
-        Shown in large type.
-    details : tuple of str
-        Sentences below the value.
-    """
+    """One of the facts at the top of a page: its name, its value in large type, sentences below."""
 
     head: str
     value: str
@@ -68,18 +58,8 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A small picture of a number between 0 and 1: a bar from 0, or a dot with its interval.
-
-    Attributes
-    ----------
-    at : float
-    low, high : float or None
-        Ends of the interval; None for a bar.
-    text : str
-        The interval in words, shown on hover or focus.
-    filled : bool
-        Whether a dot is filled.
-    """
+    """A small picture of a number between 0 and 1: a bar from 0, or a dot, filled or not, with its
+    interval, whose words are shown on hover or focus."""
 
     at: float
     low: float | None = None
@@ -136,15 +116,8 @@ class Section:
 
     A part is a text, a sequence of sentences, `Facts`, a `Table`, a `Figure` or another class of
     this file. Empty ones are not shown. In templates each part is an attribute of its name:
-    ``report.path.table``.
-
-    Parameters
-    ----------
-    anchor, title : str
-    sub, is_map, unprinted : bool
-        Whether it belongs to the section before, may stand beside another map on paper, and is left
-        out on paper.
-    **parts
+    ``report.path.table``. A section may belong to the one before, stand beside another map on
+    paper, or be left out on paper.
     """
 
     def __init__(
@@ -193,24 +166,11 @@ def _kind(part: Any) -> tuple[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of texts.
+    """A table of texts; the first cell of each row is its head.
 
-    Attributes
-    ----------
-    columns : tuple of str
-    rows : tuple of tuple of str
-        The first cell of each row is its head.
-    more : int
-        Rows that were left out.
-    marks : mapping of int to tuple of (Mark or None)
-        For a column number, a picture beside each cell, or None.
-    outside : tuple of bool
-        Whether each row is outside the selection, which its head states; empty if none is.
-    caption : str
-    fold : str
-        The summary under which it is folded; empty if it is open.
-    on_paper : bool
-        Whether it is printed although it is folded.
+    `more` rows were left out. `marks` are pictures beside the cells of columns by number. `outside`
+    says which rows are outside the selection, and is empty if none is. With the summary `fold` it
+    is folded, and then not printed unless it is `on_paper`.
     """
 
     columns: tuple[str, ...]

@@ -81,17 +81,8 @@ def file_name(text: str) -> str:
 
 
 def with_svg_link(figure: Markup, name: str, style: str) -> Markup:
-    """A figure, and below it a link that saves its first drawing as a separate file.
-
-    Parameters
-    ----------
-    figure : Markup
-        From :func:`treeselect.reports.figures.svg.drawn`.
-    name : str
-        Its title.
-    style : str
-        The style sheet of the page, from which the file gets the rules it needs, in light colours.
-    """
+    """A figure, and below it a link that saves its first drawing as a separate file, with the rules
+    that it needs of the page's style sheet, in light colours."""
     link = Markup(
         '<p class="more"><a class="save" download="{}.svg" href="{}" aria-label="{}">'
         "Save as SVG</a></p>"
@@ -169,23 +160,8 @@ def render(
     standard: str = SELECTION,
     sections: Sequence[str] | None = None,
 ) -> str:
-    """The page as text.
-
-    Parameters
-    ----------
-    report : Report, or any object that a template uses as ``report``
-    template : path, optional
-        A custom template. It may extend or include the files of ``templates/``.
-    standard : str
-        The file of ``templates/`` used without a custom template, and the model to copy.
-    sections : sequence of str, optional
-        Blocks of the standard template, in the order in which they are shown; all by default.
-
-    Raises
-    ------
-    OptionError
-        If the template does not exist or can't be rendered.
-    """
+    """The page as text, by a template of the package (`standard`) or by one of the user's, which
+    may extend or include these."""
     folders = [template_folder()]
     name = standard
     if template is not None:

@@ -181,20 +181,11 @@ def read_progress(progress: object) -> bool | None:
 def track(
     items: Iterable[Item], label: str, total: int, progress: bool | None, done: int = 0
 ) -> Iterator[Item]:
-    """Pass items on and show the number finished and the estimated time left.
+    """Pass items on and show the number finished, `done` before included, and the estimated time
+    left.
 
-    Parameters
-    ----------
-    items : iterable
-    label : str
-        Name of the task.
-    total : int
-        Number of items, including those finished before.
-    progress : bool or None
-        None shows a bar if standard error is a terminal; False shows nothing; True always shows
-        progress, without a terminal as lines of text, at most one every ten seconds.
-    done : int
-        Items finished before, which do not enter the estimate of the time left.
+    By default this is a bar if standard error is a terminal; True always shows progress, without a
+    terminal as lines of text, at most one every ten seconds.
     """
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     if not (is_terminal if progress is None else progress):

@@ -23,20 +23,12 @@ Ticks = Sequence[tuple[float, str]]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis from `low` to `high`.
+    """An axis from `low` to `high`; `ticks` gives round values with their labels, by the room for
+    these in pixels.
 
-    Attributes
-    ----------
-    low, high : float
-    ticks : callable
-        Round values with their labels, by the room for these in pixels.
-    label : str
-    kind : {"numbers", "counts", "times", "log", "rank"}
-    values, places : tuple of float
-        Of an axis of ranks: those that are known, rising, and the share of each.
-    slot : float
-        Share on the right that is for missing values: they are infinite, and what separates them
-        from the others is minus infinity.
+    `values` and `places` are those of an axis of ranks: the values that are known, rising, and the
+    share of each. `slot` is the share on the right that is for missing values, which are infinite;
+    what separates them from the others is minus infinity.
     """
 
     low: float
@@ -130,17 +122,8 @@ def score_axis(
     errors: Sequence[float] | None = None,
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> Axis:
-    """An axis that covers scores and their error bars, within the bounds of the score.
-
-    Parameters
-    ----------
-    values : sequence of float
-        Values that are not finite are ignored.
-    errors : sequence of float, optional
-        Half lengths of the error bars; not finite where there are none.
-    bounds : (float, float)
-        Least and greatest possible score; infinite if unknown.
-    """
+    """An axis that covers scores and their error bars, given by half lengths, within the bounds of
+    the score. What is not finite is ignored."""
     known = [i for i, value in enumerate(values) if math.isfinite(value)]
     if not known:
         return number_axis(nice_ticks(0.0, 1.0))
@@ -251,17 +234,7 @@ _LEAST_RATIO = 20.0
 
 
 def value_axis(values: Sequence[float], shares: Sequence[float], slot: float = 0.0) -> Axis:
-    """The axis that suits the values.
-
-    Parameters
-    ----------
-    values : sequence of float
-        Rising, at least one.
-    shares : sequence of float
-        Of the rows at each.
-    slot : float
-        Share of the axis that is for missing values.
-    """
+    """The axis that suits values, rising, and the shares of the rows at each."""
     kind, places = _kind_of(values, shares)
     axis = Axis(values[0], values[-1], lambda room: [], "", kind, tuple(values), places, slot)
     return replace(axis, ticks=lambda room: value_ticks(axis, room * (1 - slot)))
@@ -363,20 +336,9 @@ def _sorted_out(axis: Axis, room: float) -> list[tuple[float, str]]:
 
 
 def density(places: Sequence[float], shares: Sequence[float]) -> list[tuple[float, float, float]]:
-    """A strip of bars that shows the distribution of the rows.
+    """A strip of bars that shows the distribution of the rows: their ends, and heights up to 1.
 
-    Parameters
-    ----------
-    places : sequence of float
-        Rising, from 0 to 1.
-    shares : sequence of float
-        Of the rows at each.
-
-    Returns
-    -------
-    list of (float, float, float)
-        Left and right end of each bar, and its height, the highest 1. Areas are shares, but of a
-        few values, which have bars of one width, and at the ends.
+    Areas are shares, but of a few values, which have bars of one width, and at the ends.
     """
     gaps = [b - a for a, b in itertools.pairwise(places)]
     if len(places) <= FEW:
@@ -499,16 +461,8 @@ def width(text: str, size: float) -> float:
 def folded(
     names: Sequence[str], most: float, parts: Sequence[tuple[str, str]] | None = None
 ) -> list[tuple[str, ...]]:
-    """Names on one line, or on two of at most `most` ems; longer ones are shortened and
-    remain distinct.
-
-    Parameters
-    ----------
-    names : sequence of str
-    most : float
-    parts : sequence of (str, str), optional
-        Where to break each name; by default into lines of similar width.
-    """
+    """Names on one line, or on two of at most `most` ems, broken between `parts` or into similar
+    widths; longer ones are shortened and remain distinct."""
     names = list(map(shown, names))
     if parts is not None:
         terms = list(dict.fromkeys(part for pair in parts for part in pair))

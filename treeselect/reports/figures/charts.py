@@ -46,27 +46,9 @@ def path_figure(
     noun: str = "term",
     full: tuple[int, float] | None = None,
 ) -> Plane:
-    """Score against the number of units.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Increasing.
-    scores : sequence of float
-        What is not finite, as of folds without a score, has no point.
-    errors : sequence of float, optional
-        Half lengths of the error bars.
-    chosen : int
-        Size that is marked; none of `sizes` if it was cut from the next larger one.
-    score : str
-        What the score is called.
-    bounds : (float, float)
-        Least and greatest value of the score.
-    noun : str
-        What one of the selected is called.
-    full : (int, float), optional
-        Number of all units, and score of the model with all of them, if it is not in `scores`.
-    """
+    """Score against the number of units, with half lengths of error bars. The chosen size is
+    marked; it is none of `sizes` if it was cut from the next larger one. `full` is the number of
+    all units with the score of their model, if it is not in `scores`."""
     beyond = [] if full is None else [full]
     axis = score_axis(
         [*scores, *(value for _, value in beyond)],
@@ -129,25 +111,8 @@ def line_figure(
     what: str,
     noun: str = "term",
 ) -> Plane:
-    """Lines over the sizes of the path, one for each unit.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Increasing, at least two.
-    names : sequence of str
-    values : sequence of sequence of float
-        Of each line at each size, at least 0. What is before the first value above 0 is not drawn.
-    solid : sequence of bool
-    chosen : int
-        Size that is marked.
-    more : int
-        Lines that were left out.
-    what : str
-        What the values are.
-    noun : str
-        What one of the selected is called.
-    """
+    """Lines over the sizes of the path, one for each unit, drawn from before its first value above
+    0. Those that are not solid are outside the selection."""
     series = []
     every = -(-len(sizes) // MOST_MARKS)
     for i, (name, own, is_solid) in enumerate(zip(names, values, solid, strict=True)):
@@ -185,23 +150,8 @@ def score_figure(
     bounds: tuple[float, float] = UNBOUNDED,
     cover: Sequence[float] = (),
 ) -> Plane:
-    """Lines with error bars over the number of units, one for each method.
-
-    Parameters
-    ----------
-    series : sequence of Series
-        One with a value at least; its intervals are symmetric.
-    more : int
-        Methods that were left out.
-    what : str
-        What the values are.
-    noun : str
-        What one of the selected is called.
-    bounds : (float, float)
-        Least and greatest value that there can be.
-    cover : sequence of float
-        Values that the axis shows in any case.
-    """
+    """Lines with symmetric error bars over the number of units, one for each method; the axis shows
+    the values to `cover` in any case."""
     values = [*cover, *(value for one in series for value in one.y)]
     errors = [NAN] * len(cover)
     for one in series:
@@ -282,21 +232,7 @@ def bar_figure(
     texts: Sequence[str] | None = None,
     label: str = "",
 ) -> Rows:
-    """Horizontal bars; values at least 0.
-
-    Parameters
-    ----------
-    names : sequence of str
-    values : sequence of float
-    more : int
-        Bars that were left out.
-    parts : sequence of (str, str), optional
-        Where a long name is broken in two lines.
-    texts : sequence of str, optional
-        The values in words, by default with three decimals.
-    label : str
-        What the values are.
-    """
+    """Horizontal bars; values at least 0. `parts` are where long names are broken."""
     words = texts or [decimal_text(value, 3) for value in values]
     axis = Axis(0.0, max(values, default=0.0) or 1.0, lambda room: [], label)
     broken: Sequence[tuple[str, str] | None] = parts or [None] * len(names)
@@ -411,24 +347,8 @@ def survival_figure(
     time: str,
     horizon: float,
 ) -> Plane:
-    """Survival curves of groups, with the numbers at risk below.
-
-    Parameters
-    ----------
-    groups : sequence of Series
-        At least one: survival from each time on, with the ends of intervals; the small ticks are
-        times at which observation ends without the event.
-    predicted : sequence of float
-        Survival of each group until the horizon.
-    at_risk : sequence of sequence of float
-        Of each group at each tick.
-    ticks : sequence of float
-        Of the axis of time, at least one.
-    time : str
-        What the times are.
-    horizon : float
-        Where predictions stand beside the curves.
-    """
+    """Survival curves of groups, from each time on, with the numbers at risk at each tick below,
+    and the predicted survival at the horizon beside the curves."""
     curves, dots = [], []
     for i, (group, share) in enumerate(zip(groups, predicted, strict=True)):
         text = f"{group.name}: {_survival_text(group, ticks)}; predicted {share:.0%} at {horizon:g}"
@@ -482,17 +402,8 @@ _SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 def curve_figure(
     x: Sequence[float], y: Sequence[float], labels: tuple[str, str], text: str
 ) -> Plane:
-    """A curve of shares above the diagonal.
-
-    Parameters
-    ----------
-    x, y : sequence of float
-        Its corners, in [0, 1], both non-decreasing. Corners too close to be distinguished are
-        merged, which also bounds the size of the page.
-    labels : (str, str)
-        Of the axes.
-    text : str
-    """
+    """A curve of shares above the diagonal. Corners too close to be distinguished are merged, which
+    also bounds the size of the page."""
     near = [(round(a * _FINE) / _FINE, round(b * _FINE) / _FINE) for a, b in zip(x, y, strict=True)]
     corners = list(dict.fromkeys(near))
     line = Series(x=[a for a, _ in corners], y=[b for _, b in corners])

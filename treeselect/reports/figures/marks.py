@@ -23,23 +23,12 @@ MOST_MARKS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """What all figures have.
+    """What all figures have: an identifier on the page, a title and the figure in words for readers
+    who can't see it, how many rows or lines were left out, a name for the file that the page offers
+    (empty for none), and a head above it.
 
-    Attributes
-    ----------
-    key, title : str
-        Identifier on the page, and name for readers who can't see the figure.
-    text : str
-        The figure in words.
-    more : int
-        Rows or lines that were left out.
-    form : str
-        "panel" or "square" for one small drawing; by default there are two, one for wide screens
-        and paper, one for phones.
-    saved : str
-        Name of the file that the page offers; empty for none.
-    head : str
-        Shown above the figure.
+    The form is "panel" or "square" for one small drawing; by default there are two, one for wide
+    screens and paper, one for phones.
     """
 
     key: str = ""
@@ -67,35 +56,11 @@ class Rule:
 class Series:
     """Points, and what connects and surrounds them.
 
-    Attributes
-    ----------
-    x, y : sequence of float
-        A line is interrupted where `y` is not a number.
-    low, high : sequence of float
-        Ends of the intervals, not a number where there are none; empty without any.
-    name : str
-        Shown at the end of its line, or in a legend.
-    line : {"straight", "steps", ""}
-    band : bool
-        Whether intervals are areas.
-    colour : int or None
-        Which of eight; None for the only one.
-    mark : int or None
-        Which of eight shapes; None for plain dots.
-    stroke : int
-        0, or a kind of dashes.
-    soft, hollow, small : bool
-        Less prominent; marks that are not filled; dots that the line hides.
-    marked, ringed : sequence of bool
-        Points with a mark, by default all, and with a ring around it, by default none.
-    texts : sequence of str
-        Of each point.
-    text : str
-        Of the whole.
-    kind : str
-        Shown in a legend once, beside the names of lines.
-    ticks : sequence of (float, float)
-        Small ticks on the line.
+    The line, "straight", of "steps" or none, is interrupted where `y` is not a number; so are
+    intervals, which are empty without any. The colour is one of eight, None for the only one; the
+    mark one of eight, None for plain dots; the stroke 0 or a kind of dashes. All points are marked
+    and none is ringed by default. The name is at the end of the line or in a legend, the kind once
+    in the legend beside them. `texts` are of each point, `text` of the whole, `ticks` on the line.
     """
 
     x: Sequence[float]
@@ -128,19 +93,9 @@ class Series:
 class Plane(Figure):
     """Series between two axes.
 
-    Attributes
-    ----------
-    x, y : Axis
-    series : sequence of Series
-    rules : sequence of Rule
-    strip : sequence of (float, float, float)
-        Bars below the horizontal axis: ends as shares of it, and heights up to 1.
-    counts : sequence of sequence of str
-        Of each series at each tick, in rows below the axis.
-    legend : {"ends", "box", "above", ""}
-        Where names are with matplotlib; "ends" of lines, as on a page.
-    tall : float
-        Further height, in pixels.
+    The strip below the horizontal axis has bars: ends as shares of it, and heights up to 1.
+    `counts` are of each series at each tick, in rows below the axis; `tall` is further height in
+    pixels. The legend is for matplotlib: "ends" of lines, as on a page, "box" or "above".
     """
 
     x: Axis
@@ -166,23 +121,8 @@ class Dot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A row of a figure.
-
-    Attributes
-    ----------
-    name : str
-    parts : (str, str) or None
-        Where to break a long name.
-    bar : float or None
-        Length of its bar.
-    value : str
-        Beside the bar.
-    dots : sequence of Dot
-    aside : str
-        At the right edge.
-    text : str
-        The row in words.
-    """
+    """A row of a figure: a name, with where to break a long one, a bar with a value beside it,
+    dots, a text at the right edge, and the row in words."""
 
     name: str
     parts: tuple[str, str] | None = None
@@ -197,21 +137,9 @@ class Row:
 class Rows(Figure):
     """Bars and dots, in rows with names on the left.
 
-    Attributes
-    ----------
-    x : Axis
-    rows : sequence of Row
-    rules : sequence of Rule
-    kinds : sequence of str
-        Of dots, in a legend with matplotlib.
-    asides : str
-        Head of what is at the right edge.
-    bar_kind : str
-        Of bars, in the legend.
-    classes : sequence of str
-        Names of the dots of one row, which are then apart and of different colours.
-    foot : str
-        Below the axis.
+    `kinds` of dots and of bars are for the legend of matplotlib; `asides` is the head of what is at
+    the right edge; `classes` are the names of the dots of one row, which are then apart and of
+    different colours; the foot is below the axis.
     """
 
     x: Axis

@@ -393,25 +393,11 @@ def _counts(area: _Area) -> tuple[list[Markup], float]:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A size at which a figure is drawn, in pixels.
-
-    Attributes
-    ----------
-    name : str
-        The class of its drawing.
-    width : int
-    beside, above : float
-        Longest names on the left of their rows, and above them, where longer ones are moved; 0 if
-        they are shortened instead.
-    legend : float
-        Room for names of lines on the right; 0 if they are below.
-    margin : float
-        Free space on the right, for half a tick label.
-    top, bottom : float
-        Ends of the vertical axis.
-    inset : float
-        Between the ends of an axis of numbers and those of the horizontal one.
-    """
+    """A size at which a figure is drawn, in pixels: `beside` and `above` are the longest names on
+    the left of their rows, and above them, where longer ones are moved (0 if they are shortened
+    instead); `legend` is the room for names of lines on the right (0 if they are below), `margin`
+    the free space there for half a tick label, `inset` that between the ends of an axis of numbers
+    and those of the horizontal one."""
 
     name: str
     width: int
