@@ -55,9 +55,9 @@ def test_ticks_of_one_value():
 @pytest.mark.parametrize(
     ("ticks", "signed", "labels"),
     [
-        ([-0.2, 0.0, 0.2], True, ["-0.2", "0", "+0.2"]),
+        ([-0.2, 0.0, 0.2], True, ["−0.2", "0", "+0.2"]),
         ([0, 50_000, 100_000], False, ["0", "5e4", "1e5"]),
-        ([-1e-7, 0, 1e-7], True, ["-1e-7", "0", "+1e-7"]),
+        ([-1e-7, 0, 1e-7], True, ["−1e−7", "0", "+1e-7"]),
         ([10, 20], False, ["10", "20"]),
     ],
 )
@@ -139,7 +139,7 @@ def test_where_there_is_less_room_there_are_fewer_ticks_with_0_among_them():
     axis = number_axis([-0.04, -0.02, 0.0, 0.02, 0.04, 0.06], signed=True)
     found = [[label for _, label in axis.ticks(room)] for room in (300.0, 200.0, 60.0)]
     assert found == [
-        ["-0.04", "-0.02", "0", "+0.02", "+0.04", "+0.06"], ["-0.04", "0", "+0.04"], ["0"],
+        ["−0.04", "−0.02", "0", "+0.02", "+0.04", "+0.06"], ["−0.04", "0", "+0.04"], ["0"],
     ]  # fmt: skip
 
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 
 _DECIMALS = re.compile(r"\d\.(\d+)")
-_TICK = re.compile(r"[+-]?\d+\.\d{1,2}")
+_TICK = re.compile(r"[+−-]?\d+\.\d{1,2}")
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_columns_have_the_decimals_that_were_asked_for(
         return _cells(content.columns, content.rows, named)
 
     with chosen_digits(digits):
-        material = FitMaterial(resampled._fit, performance, found, {}, "now")
+        material = FitMaterial(resampled._fit, performance, found)
         steps, listed = path(material).table, terms(material).table
     cells = [
         *cells_of(steps, "R2, training", "R2, cross-validated", "s.e."),
@@ -124,7 +124,7 @@ def test_effects_and_coefficients_have_significant_digits(resampled, found):
     def texts(digits):
         effects = resampled.summary(digits=digits).content.more[0].rows
         with chosen_digits(digits):
-            own = coefficients(FitMaterial(resampled._fit, None, found, {}, "now"))
+            own = coefficients(FitMaterial(resampled._fit, None, found))
         linear = _cells(own.table.columns, own.table.rows, ("Full (s.e.)", "Selected", "Median"))
         return [cell for row in effects for cell in row[1:] if cell], linear
 

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from markupsafe import Markup
+
+import treeselect
+from treeselect.errors import OptionError
 from treeselect.printing import enumeration
-from treeselect.reports.parts import Mark, Table, bars
+from treeselect.reports.parts import Card, Facts, Mark, Report, Section, Table, bars
+from treeselect.reports.render import csv_link, csv_text, file_name, markdown_page, with_svg_link
 
 
 def test_numbers_are_set_flush_right():
@@ -28,7 +42,7 @@ def test_signs_brackets_and_dashes_are_set_flush_right_with_numbers():
 
 def test_rows_are_ranked_by_each_column():
     rows = (
-        ("b", "1,200", "0.10 to 0.20", ""), ("A", "∞", "–0.30 to 0.10", "z"),
+        ("b", "1,200", "0.10 to 0.20", ""), ("A", "∞", "-0.30 to 0.10", "z"),
         ("c", "<0.001", "", "y"), ("c", "", "0.20 to 0.40", "x"),
     )  # fmt: skip
     table = Table(("term", "n", "interval", "words"), rows)
@@ -46,4 +60,160 @@ def test_bars_are_shares_of_the_longest():
 def test_only_tables_between_a_list_and_a_matrix_are_made_into_blocks():
     assert [Table(("x",) * n, ()).stacks for n in (2, 3, 4, 12, 13)] == [
         False, False, True, True, False,
+    ]  # fmt: skip
+
+
+TABLE = Table(
+    ("Term", "Frequency", "=Change"),
+    (("=cmd|' /C calc'!A0", "0.90", "+1,234.5"), ('a, "b"\n', "forced in", "-0.5")),
+    marks={1: (Mark(0.9, 0.8, 1.0, "0.80 to 1.00"), None)},
+    outside=(False, True),
+)
+
+
+def test_a_spreadsheet_runs_nothing_and_reads_the_numbers():
+    assert list(csv.reader(io.StringIO(csv_text(TABLE)))) == [
+        ["Term", "Frequency", "Frequency, 95% interval", "'=Change", "Selected"],
+        ["'=cmd|' /C calc'!A0", "0.90", "0.80 to 1.00", "+1234.5", "yes"],
+        ['a, "b"\\n', "forced in", "", "-0.5", "no"],
+    ]
+
+
+@pytest.mark.parametrize("first", "=+-@|%")
+def test_no_cell_begins_like_a_formula(first):
+    text = csv_text(Table((f"{first}a",), ((f"{first}1+1",), (f"{first}",))))
+    assert all(line.startswith("'") for line in text.splitlines())
+
+
+def test_a_link_holds_the_whole_table():
+    link = csv_link(Table(("Größe", "n"), (('<"&#>', "1"), ("50 %", "2"))))
+    head, _, data = link.partition(",")
+    assert head == "data:text/csv;charset=utf-8"
+    assert not set(link) & set(' "<>#\n')
+    assert unquote(data) == '\ufeffGröße,n\r\n"<""&#>",1\r\n50 %,2\r\n'
+
+
+def test_names_of_files_are_plain():
+    assert (
+        file_name("Selected terms, most important first") == "selected-terms-most-important-first"
+    )
+    assert file_name("../../é<b>") == "e-b"
+    assert file_name("日本") == "table"
+
+
+STYLE = """
+:root { --ink: #111; --accent: #1f5f8b; }
+@media (prefers-color-scheme: dark) { :root { --ink: #eee; } svg .dot { fill: red; } }
+p { margin: 0; }
+svg text { fill: var(--ink); } /* a } comment */
+svg .dot, svg .bar { fill: var(--accent); }
+svg .band { fill: none; }
+"""
+
+
+def test_a_drawing_stands_alone():
+    drawn = Markup(
+        '<div class="figure">\n<svg class="wide" viewBox="0 0 720 300" role="img">\n'
+        '<title id="x-title">&lt;b&gt; &amp; &#34;x&#34; é #1</title>\n<desc>Said.</desc>'
+        '<g><title>Tip</title><circle class="dot" r="3"/></g>\n</svg>\n'
+        '<svg class="narrow" viewBox="0 0 9 9"></svg></div>'
+    )
+    page = with_svg_link(drawn, "Score <against> size", STYLE)
+    assert page.startswith(drawn)
+    link = page.removeprefix(drawn)
+    assert 'download="score-against-size.svg"' in link
+    assert "Score &lt;against&gt; size" in link
+    href = re.search('href="([^"]*)"', link)[1]
+    assert not set(href) & set(" <>&#\n")
+    root = ElementTree.fromstring(unquote(href.partition(",")[2]))
+    assert root.attrib == {"viewBox": "0 0 720 300", "width": "720", "height": "300"}
+    style, title, group = root
+    assert title.text == '<b> & "x" é #1'
+    assert [own.attrib for own in group] == [{"class": "dot", "r": "3"}]
+    assert ":root{--ink:#111;--accent:#1f5f8b}svg text{fill: var(--ink)}" in style.text
+    assert style.text.endswith("svg .dot{fill: var(--accent)}")
+    assert not any(own in style.text for own in ("#eee", "red", "margin", "band", ".bar"))
+
+
+def test_what_is_not_drawn_is_not_saved():
+    assert with_svg_link(Markup("<p>Nothing.</p>"), "x", STYLE) == "<p>Nothing.</p>"
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a|b", "x_*y*", "<c>"])
+    return frame.assign(y=frame["a|b"] + rng.normal(size=60))
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    return treeselect.select("y ~ .", data, method="rrf", n_trees=5, k=2, seed=1).resample(3)
+
+
+def headings(page):
+    """Headings of a page in HTML."""
+    found = re.findall(r"<h[12][^>]*>(.*?)</h[12]>", page)
+    return [re.sub(r"<[^>]+>", "", text) for text in found]
+
+
+def tables(text):
+    """Pipe tables, each as its lines."""
+    return [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
+
+
+def test_the_markdown_has_the_sections_of_the_page(fit, tmp_path):
+    page = fit.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    text = fit.report(tmp_path / "r.md").read_text(encoding="utf-8")
+    own = [line.lstrip("# ") for line in text.splitlines() if re.match(r"##? ", line)]
+    assert own == headings(page)
+    assert "Text and tables only" in text.split("\n\n")[1]
+    assert "```\ntreeselect.select(" in text
+    assert not re.search(r"<(p|svg|div|table|style)\b", text)
+    assert len(tables(text)) == len(re.findall("<table", page))
+
+
+def test_every_table_is_a_table_whatever_the_names(fit, tmp_path):
+    text = fit.report(tmp_path / "r.md").read_text(encoding="utf-8")
+    for lines in tables(text):
+        cells = {len(re.split(r"(?<!\\)\|", line)) for line in lines}
+        assert len(cells) == 1
+        assert re.fullmatch(r"\|( :?-+:? \|)+", lines[1])
+    assert r"a\|b" in text
+    assert r"x\_\*y\*" in text
+
+
+def test_sections_may_be_chosen(fit, tmp_path):
+    text = fit.report(tmp_path / "r.md", sections=["terms"]).read_text(encoding="utf-8")
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Selected terms"]
+
+
+def test_a_comparison(data, tmp_path):
+    found = treeselect.compare("y ~ .", data, ["mrmr", "cfs"], k=[1], folds=2, seed=1)
+    page = found.report(tmp_path / "c.html").read_text(encoding="utf-8")
+    text = found.report(tmp_path / "c.md").read_text(encoding="utf-8")
+    own = [line.lstrip("# ") for line in text.splitlines() if re.match(r"##? ", line)]
+    assert own == headings(page)
+
+
+@pytest.mark.parametrize("name", ["r.docx", "r.pdf", "r.xyz"])
+def test_another_suffix_is_refused(name, fit, tmp_path):
+    with pytest.raises(OptionError, match=r"must end in \.html or \.md") as caught:
+        fit.report(tmp_path / name)
+    assert name in str(caught.value)
+    assert ("pandoc" in str(caught.value)) == (name != "r.xyz")
+    assert not (tmp_path / name).exists()
+
+
+def test_the_parts_of_a_page():
+    section = Section(
+        "a", "Why_", lead="1. Not a list, `a_b`.", said=("one", "two"), facts=Facts([("x", "`y`")])
+    )
+    report = Report(
+        title="Which & why?", answer=(), cards=(Card("Head", "3", ("Said.",)),), section=section
+    )
+    assert markdown_page(report).split("\n\n")[0] == r"# Which \& why?"
+    assert markdown_page(report).split("\n\n")[2:] == [
+        "- **Head:** 3. Said.", r"## Why\_", r"\1. Not a list, `a_b`.",
+        "- one\n- two\n- **x:** `y`\n",
     ]  # fmt: skip

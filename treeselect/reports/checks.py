@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from treeselect.printing import decimal_text
 from treeselect.reports.figures.axes import shorten
@@ -14,7 +14,18 @@ from treeselect.reports.figures.charts import (
     share_figure,
 )
 from treeselect.reports.figures.marks import Plane, Series
-from treeselect.reports.parts import MOST_ROWS, Facts, FitMaterial, Picture, Section, Table
+from treeselect.reports.parts import (
+    Facts,
+    FitMaterial,
+    Picture,
+    Section,
+    Table,
+    decimal_cell,
+    first_rows,
+    interval_cell,
+    listed,
+    number_cell,
+)
 from treeselect.resampling.held_out import (
     areas,
     calibration_table,
@@ -297,50 +308,44 @@ def _between(low: float, high: float) -> str:
 
 def _shares_table(found: pd.DataFrame) -> Table:
     several = found["class"].nunique() > 1
-    rows = [
-        (
-            *((str(row["class"]),) if several else ()),
-            f"{row['group']}",
-            f"{row['n']:,.6g}",
-            f"{row['predicted']:.3f}",
-            f"{row['observed']:.3f}",
-            f"{row['ci_low']:.3f} to {row['ci_high']:.3f}",
-        )
-        for row in found.head(MOST_ROWS).to_dict("records")
-    ]
-    columns = (*(("Class",) if several else ()), "Group", "Rows", "Predicted", "Observed",
-               "95% interval")  # fmt: skip
-    return Table(columns, tuple(rows), len(found) - len(rows))
+    return listed(
+        found,
+        {
+            **({"Class": "class"} if several else {}),
+            "Group": "group",
+            "Rows": number_cell("n", ",.6g"),
+            "Predicted": number_cell("predicted", ".3f"),
+            "Observed": number_cell("observed", ".3f"),
+            "95% interval": interval_cell("ci_low", "ci_high", ".3f"),
+        },
+    )
 
 
 def _numbers_table(found: pd.DataFrame) -> Table:
-    rows = tuple(
-        (
-            f"{row['group']}",
-            f"{row['n']:,.6g}",
-            f"{row['predicted']:,.4g}",
-            f"{row['observed']:,.4g}",
-            _between(row["ci_low"], row["ci_high"]).strip(" ()") or "–",
-            f"{row['residual']:,.3g}",
-            f"{row['residual_low']:,.3g} to {row['residual_high']:,.3g}",
-        )
-        for row in found.to_dict("records")
+    return listed(
+        found,
+        {
+            "Group": "group",
+            "Rows": number_cell("n", ",.6g"),
+            "Predicted": number_cell("predicted", ",.4g"),
+            "Observed": number_cell("observed", ",.4g"),
+            "95% interval": interval_cell("ci_low", "ci_high", ",.3g"),
+            "Residual": number_cell("residual", ",.3g"),
+            "10 to 90%": interval_cell("residual_low", "residual_high", ",.3g"),
+        },
     )
-    columns = ("Group", "Rows", "Predicted", "Observed", "95% interval", "Residual",
-               "10 to 90%")  # fmt: skip
-    return Table(columns, rows)
 
 
 def _cutoffs(held: HeldOut) -> Table:
-    found = cutoff_table(held, _CUTOFFS)
-    rows = tuple(
-        (
-            f"{row['cutoff']:.1f}",
-            *(_share(row[name]) for name in ("positive", "sensitivity", "specificity")),
-        )
-        for row in found.to_dict("records")
+    return listed(
+        cutoff_table(held, _CUTOFFS),
+        {
+            "Cut-off": number_cell("cutoff", ".1f"),
+            "Classified positive": number_cell("positive", ".3f"),
+            "Sensitivity": number_cell("sensitivity", ".3f"),
+            "Specificity": number_cell("specificity", ".3f"),
+        },
     )
-    return Table(("Cut-off", "Classified positive", "Sensitivity", "Specificity"), rows)
 
 
 def _confusion(held: HeldOut) -> Table:
@@ -354,26 +359,21 @@ def _confusion(held: HeldOut) -> Table:
 
 
 def _by(by_class: pd.DataFrame) -> Table:
-    rows = tuple(
-        (
-            str(row["class"]),
-            f"{row['n']:,.6g}",
-            *(_share(row[name]) for name in ("recall", "precision")),
-            decimal_text(row["area"], 3, missing="–"),
-        )
-        for row in by_class.head(MOST_ROWS).to_dict("records")
+    return listed(
+        by_class,
+        {
+            "Class": "class",
+            "Rows": number_cell("n", ",.6g"),
+            "Recall": number_cell("recall", ".3f"),
+            "Precision": number_cell("precision", ".3f"),
+            "Area": decimal_cell("area", 3, "–"),
+        },
     )
-    columns = ("Class", "Rows", "Recall", "Precision", "Area")
-    return Table(columns, rows, len(by_class) - len(rows))
 
 
 def _fixed(value: float, places: int) -> str:
     """A number with so many decimals, without a negative zero."""
     return f"{round(value, places) + 0.0:,.{places}f}"
-
-
-def _share(value: Any) -> str:
-    return f"{value:.3f}" if value == value else "–"
 
 
 # --- performance by nested cross-validation -----------------------------------------------------
@@ -396,8 +396,8 @@ def performance(material: FitMaterial) -> Section | None:
             " number was chosen on the held-out rows."
         ),
         facts=Facts(fact for fact in content.facts if fact[0] not in _SAID_ABOVE),
-        table=Table(
-            content.columns, content.rows[:MOST_ROWS], max(len(content.rows) - MOST_ROWS, 0)
-        ).titled("Scores of the folds", "Fold by fold"),
+        table=first_rows(content.columns, content.rows).titled(
+            "Scores of the folds", "Fold by fold"
+        ),
         sentences=content.notes,
     )

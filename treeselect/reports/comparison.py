@@ -35,7 +35,6 @@ from treeselect.reports.figures.charts import (
 )
 from treeselect.reports.figures.marks import Plane, Rows, Series
 from treeselect.reports.parts import (
-    MOST_ROWS,
     MOST_UNITS,
     Card,
     ContestMaterial,
@@ -43,6 +42,7 @@ from treeselect.reports.parts import (
     Mark,
     Section,
     Table,
+    first_rows,
     names_section,
     notes_section,
     settings,
@@ -171,20 +171,15 @@ def differences(material: ContestMaterial) -> Section | None:
         return None
     table = material.differences.sort_values("difference", ascending=False, kind="stable")
     figure = difference_rows(material)
-    rows = tuple(
-        (
-            str(row["method"]),
-            size_text(row["k"], np.nan),
-            *difference_cells(row),
-        )
-        for row in table.head(MOST_ROWS).to_dict("records")
-    )
-    columns = ("Method", "k", "Difference", "95% interval", "p")
+    rows = [
+        (str(row["method"]), size_text(row["k"], np.nan), *difference_cells(row))
+        for row in table.to_dict("records")
+    ]
     lead = (
         f"{found.score_name} of each method minus {found.score_name} of {found.best}, paired by"
         " fold: mean and 95% interval. Filled dots: the interval excludes 0."
     )
-    listed = Table(columns, rows, max(len(table) - MOST_ROWS, 0))
+    listed = first_rows(("Method", "k", "Difference", "95% interval", "p"), rows)
     return Section(
         "differences",
         "Paired differences",
@@ -213,14 +208,10 @@ def difference_rows(material: ContestMaterial) -> Rows:
 def methods(material: ContestMaterial) -> Section:
     """The table of the printed summary."""
     columns, rows = comparison_columns(material.found), comparison_rows(material.found)
-    table = Table(
-        columns,
-        rows[:MOST_ROWS],
-        max(len(rows) - MOST_ROWS, 0),
-        marks={columns.index("Stability"): _bars(material.ranked["stability"].tolist())},
-        caption="Methods, best score first (columns are explained in the notes)",
-    )
-    return Section("methods", "Methods", table=table)
+    bars = {columns.index("Stability"): _bars(material.ranked["stability"].tolist())}
+    table = replace(first_rows(columns, rows), marks=bars)
+    caption = "Methods, best score first (columns are explained in the notes)"
+    return Section("methods", "Methods", table=table.titled(caption))
 
 
 def _bars(values: list[float]) -> tuple[Mark | None, ...]:
@@ -480,4 +471,4 @@ def table_by_size(
     if any((name, None) in cells for name in names):
         rows.append(("given", *(cells.get((name, None), "") for name in names)))
     columns = (f"{noun_of(found.terms_of_unit, 2).capitalize()} (k)", *distinct(names, 12.0))
-    return Table(columns, tuple(rows[:MOST_ROWS]), max(len(rows) - MOST_ROWS, 0))
+    return first_rows(columns, rows)

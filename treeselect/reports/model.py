@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from treeselect.errors import OptionError
 from treeselect.printing import (
-    decimal_text,
     enumeration,
-    interval_text,
-    number_text,
     significant_text,
 )
 from treeselect.reports.figures.axes import time_ticks
 from treeselect.reports.figures.charts import bar_figure, survival_figure
 from treeselect.reports.figures.marks import Plane, Rows, Series
 from treeselect.reports.figures.shapes import panels, share_scale
-from treeselect.reports.parts import MOST_ROWS, Facts, FitMaterial, Heading, Panels, Section, Table
+from treeselect.reports.parts import (
+    Facts,
+    FitMaterial,
+    Heading,
+    Panels,
+    Record,
+    Section,
+    Table,
+    decimal_cell,
+    first_rows,
+    interval_cell,
+    listed,
+    number_cell,
+)
 from treeselect.resampling.conditional import risk_group_notes
 from treeselect.resampling.fit import noun
 from treeselect.results.curves import (
@@ -212,9 +221,15 @@ def interactions(material: FitMaterial) -> Section | None:
     if table.empty:
         return None
     shown = table.head(MOST_PAIRS)
-    more = len(table) - len(shown)
     note = interval_note(shown)
-    found = _as_table(shown, more)
+    cells: dict[str, str | Callable[[Record], str]] = {
+        "Terms": lambda row: f"{row['term']} × {row['other']}",
+        "Size": lambda row: significant_text(row["size"], 3),
+        "Strength": decimal_cell("strength", 2),
+    }
+    if shown["low"].notna().any():
+        cells["95% interval"] = interval_cell("low", "high", missing="")
+    found = listed(table, cells, MOST_PAIRS)
     return Section(
         "interactions",
         "Interactions",
@@ -247,21 +262,6 @@ def interaction_figure(table: pd.DataFrame) -> Rows:
     return replace(figure, key="interactions", title="Size of interactions")
 
 
-def _as_table(shown: pd.DataFrame, more: int) -> Table:
-    columns = ("Terms", "Size", "Strength", "95% interval")
-    rows = [
-        (
-            f"{row['term']} × {row['other']}",
-            significant_text(row["size"], 3),
-            decimal_text(row["strength"], 2),
-            "" if np.isnan(row["low"]) else interval_text(row["low"], row["high"]),
-        )
-        for row in shown.to_dict("records")
-    ]
-    width = 4 if shown["low"].notna().any() else 3
-    return Table(columns[:width], tuple(row[:width] for row in rows), more)
-
-
 # --- the trees of the sparse forest behind a selection ------------------------------------------
 
 MOST_TREES = 15
@@ -275,25 +275,25 @@ def sparse_forest(material: FitMaterial) -> Section | None:
     table = tree_table(fit)
     if table.empty:
         return None
-    rows = tuple(
-        (
-            f"{row['tree']:,}",
-            f"{row['weight']:.3f}",
-            f"{row['share']:.3f}",
-            str(row["depth"]),
-            str(row["leaves"]),
-            enumeration(row["terms"]) or "none",
-        )
-        for row in table.head(MOST_TREES).to_dict("records")
+    trees = listed(
+        table,
+        {
+            "Tree": number_cell("tree", ","),
+            "Weight": number_cell("weight", ".3f"),
+            "Share": number_cell("share", ".3f"),
+            "Depth": "depth",
+            "Leaves": "leaves",
+            "Terms": lambda row: enumeration(row["terms"]) or "none",
+        },
+        MOST_TREES,
     )
-    columns = ("Tree", "Weight", "Share", "Depth", "Leaves", "Terms")
     return Section(
         "sparse-forest",
         "The sparse forest",
         sub=True,
         unprinted=True,
         lead=_forest_lead(fit, table),
-        table=Table(columns, rows, len(table) - len(rows), caption="Trees, largest share first"),
+        table=trees.titled("Trees, largest share first"),
     )
 
 
@@ -339,17 +339,19 @@ def risk_section(found: RiskGroups) -> Section:
     ticks = time_ticks(max(float(curve.time[-1]) for curve in found.curves))
     at_ticks = found.table_at(ticks)
     figure = risk_figure(found)
-    rows = tuple(
-        (
-            str(row["group"]), f"{row['time']:,.6g}", f"{row['at_risk']:,.6g}",
-            number_text(row["survival"], ".3f"),
-            interval_text(row["ci_low"], row["ci_high"], ".3f"),
-        )
-        for row in at_ticks.to_dict("records")
-    )  # fmt: skip
+    table = listed(
+        at_ticks,
+        {
+            "Group": "group",
+            found.time: number_cell("time", ",.6g"),
+            "At risk": number_cell("at_risk", ",.6g"),
+            "Survival": number_cell("survival", ".3f"),
+            "95% interval": interval_cell("ci_low", "ci_high", ".3f"),
+        },
+        len(at_ticks),
+    )
     content = found.summary().content
     horizon = f"{found.time} = {found.horizon:g}"
-    table = Table(("Group", found.time, "At risk", "Survival", "95% interval"), rows)
     calibration = Table(content.columns, content.rows)
     return Section(
         "risk-groups",
@@ -420,7 +422,7 @@ def linear(material: FitMaterial) -> Section | None:
     content, tests = found.tables_of_paper()
     hidden = ("Call", "Seed", "Response" if found.ratio else "")
     facts = tuple(fact for fact in content.facts if fact[0] not in hidden)
-    table = Table(content.columns, content.rows[:MOST_ROWS], max(0, len(content.rows) - MOST_ROWS))
+    table = first_rows(content.columns, content.rows)
     of_terms = None if tests is None else Table(tests.columns, tests.rows)
     said = () if tests is None else (f"Tests of terms: {dict(tests.facts)['Tests']}.",)
     return Section(

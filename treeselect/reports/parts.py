@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from treeselect.comparison.methods import ScoreLine, score_lines
-from treeselect.printing import SummaryContent
+from treeselect.printing import SummaryContent, decimal_text, interval_text, number_text
 from treeselect.reports.figures.marks import Figure
 from treeselect.results.effects import effect_table
 from treeselect.results.summary import summarise
@@ -42,7 +42,7 @@ _SLIM = 3
 _MATRIX = 12
 """Columns up to which a row is a list of facts and not part of a matrix."""
 
-_LEADING = re.compile(r"[(<>]?[+\N{EN DASH}-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|∞)")
+_LEADING = re.compile(r"[(<>]?[+-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|∞)")
 
 _NUMBER = re.compile(r"[+-]?[\d.,]*(e[+-]?\d+)?|\([\d.,]+\)|<0\.0+1|∞|–")
 
@@ -246,6 +246,49 @@ class Table:
         )
 
 
+Record = Mapping[Hashable, Any]
+"""A row of a frame."""
+
+
+def first_rows(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table:
+    """A table of the first rows; the others are counted."""
+    return Table(tuple(columns), tuple(rows[:MOST_ROWS]), max(len(rows) - MOST_ROWS, 0))
+
+
+def listed(
+    found: pd.DataFrame, cells: Mapping[str, str | Callable[[Record], str]], most: int = MOST_ROWS
+) -> Table:
+    """The first rows of a frame: each column has a head, and the name of a column of texts or a
+    function of a row."""
+    rows = tuple(
+        tuple(str(row[cell]) if isinstance(cell, str) else cell(row) for cell in cells.values())
+        for row in found.head(most).to_dict("records")
+    )
+    return Table(tuple(cells), rows, len(found) - len(rows))
+
+
+def number_cell(name: str, form: str, missing: str = "–") -> Callable[[Record], str]:
+    """The cell of a number."""
+    return lambda row: number_text(row[name], form, missing)
+
+
+def decimal_cell(name: str, places: int, missing: str | None = None) -> Callable[[Record], str]:
+    """The cell of a number with so many decimals."""
+    return lambda row: decimal_text(row[name], places, missing=missing)
+
+
+def interval_cell(
+    low: str, high: str, form: str = "", missing: str = "–"
+) -> Callable[[Record], str]:
+    """The cell of an interval."""
+    return lambda row: interval_text(row[low], row[high], form, missing)
+
+
+def yes_cell(name: str) -> Callable[[Record], str]:
+    """The cell of a flag."""
+    return lambda row: "yes" if row[name] else "no"
+
+
 def bars(values: Sequence[float]) -> tuple[Mark, ...]:
     """Bars, the longest of length 1; negative values have length 0."""
     largest = max(0.0, *values) if values else 0.0
@@ -266,7 +309,7 @@ def _ranks(cells: Sequence[str]) -> list[int]:
 
 
 def _number(text: str) -> float:
-    plain = text.lstrip("(<>").replace(",", "").replace("\N{EN DASH}", "-").replace("∞", "inf")
+    plain = text.lstrip("(<>").replace(",", "").replace("∞", "inf")
     return float(plain)
 
 
@@ -274,8 +317,7 @@ def names_section(names: Sequence[tuple[str, str]]) -> Section | None:
     """Names and labels of labelled columns and terms; None if there are none."""
     if not names:
         return None
-    shown = tuple(names[:MOST_ROWS])
-    table = Table(("Name", "Label"), shown, len(names) - len(shown))
+    table = first_rows(("Name", "Label"), names)
     return Section(
         "names",
         "Labels and names",

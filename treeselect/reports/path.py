@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.printing import decimal_text, enumeration, interval_text, score_text
+from treeselect.printing import decimal_text, enumeration, score_text
 from treeselect.reports.figures.charts import dot_figure, line_figure, path_figure
 from treeselect.reports.figures.marks import Plane
 from treeselect.reports.parts import (
-    MOST_ROWS,
     MOST_UNITS,
     FitMaterial,
     Heading,
     Section,
     Table,
+    decimal_cell,
+    interval_cell,
+    listed,
+    number_cell,
     table_around,
 )
 from treeselect.resampling.fit import noun
@@ -170,19 +173,18 @@ def decisions(material: FitMaterial) -> Section | None:
         more=len(competed) - len(shown),
         mark=("best shadow", bar),
     )
-    rows = tuple(
-        (
-            str(row["term"]),
-            str(row["decision"]),
-            f"{row['hits']:,}",
-            f"{row['rounds']:,}",
-            decimal_text(row["median"], 2, missing="–"),
-            interval_text(row["low"], row["high"]),
-        )
-        for row in found.head(MOST_ROWS).to_dict("records")
-    )
     one = noun(fit, 1)
-    columns = (one.capitalize(), "Decision", "Hits", "Rounds", "Importance, median", "Middle 90%")
+    table = listed(
+        found,
+        {
+            one.capitalize(): "term",
+            "Decision": "decision",
+            "Hits": number_cell("hits", ","),
+            "Rounds": number_cell("rounds", ","),
+            "Importance, median": decimal_cell("median", 2, "–"),
+            "Middle 90%": interval_cell("low", "high"),
+        },
+    )
     n_rounds = len(fit.step.decisions.history)
     lead = (
         f"In each of {n_rounds:,} rounds, every {one} not yet rejected competed with shuffled"
@@ -195,7 +197,6 @@ def decisions(material: FitMaterial) -> Section | None:
     )
     title = f"Importance of the {noun(fit)} over the rounds"
     figure = replace(figure, key="rounds", title=title)
-    table = Table(columns, rows, max(len(found) - MOST_ROWS, 0))
     return Section(
         "decisions",
         "Decisions",

@@ -67,9 +67,8 @@ def csv_text(table: Table) -> str:
 
 def _cell(text: str) -> str:
     text = shown(text)
-    plain = text.replace("\N{EN DASH}", "-") if text[1:2].isdigit() else text
-    if _NUMBER.fullmatch(plain):
-        return plain.replace(",", "")
+    if _NUMBER.fullmatch(text):
+        return text.replace(",", "")
     return guarded(text)
 
 

@@ -16,7 +16,11 @@ from treeselect.reports.parts import (
     FitMaterial,
     Section,
     Table,
+    decimal_cell,
+    listed,
+    number_cell,
     table_around,
+    yes_cell,
 )
 from treeselect.resampling.coefficient_stability import HEAD, cells
 from treeselect.resampling.error_bounds import has_q_values
@@ -172,18 +176,15 @@ def stability_path(material: FitMaterial) -> Section | None:
 def _q_table(stability: Stability, one: str) -> Table | None:
     if not has_q_values(stability):
         return None
-    found = stability.in_pandas.q_values()
-    rows = tuple(
-        (
-            str(row["term"]),
-            f"{row['efp']:.3g}",
-            f"{row['q_value']:.3g}",
-            "yes" if row["selected"] else "no",
-        )
-        for row in found.head(MOST_ROWS).to_dict("records")
+    return listed(
+        stability.in_pandas.q_values(),
+        {
+            one.capitalize(): "term",
+            "Expected false positives": number_cell("efp", ".3g"),
+            "q-value": number_cell("q_value", ".3g"),
+            "Selected": yes_cell("selected"),
+        },
     )
-    columns = (one.capitalize(), "Expected false positives", "q-value", "Selected")
-    return Table(columns, rows, max(len(found) - MOST_ROWS, 0))
 
 
 def _along_lead(fit: Fit, stability: Stability, lines: PathLines, *, drawn: bool) -> str:
@@ -222,32 +223,29 @@ def models(material: FitMaterial) -> Section | None:
     if stability is None:
         return None
     shown = stability.in_pandas.models(_MOST_SETS)
-    rows = tuple(
-        (
-            enumeration(row["terms"], 20) if row["terms"] else "none",
-            f"{row['size']:,}",
-            f"{row['count']:,}",
-            decimal_text(row["frequency"], 3),
-            decimal_text(row["cumulative"], 3),
-            "yes" if row["selected"] else "no",
-        )
-        for row in shown.to_dict("records")
+    table = listed(
+        shown,
+        {
+            "Set": lambda row: enumeration(row["terms"], 20) if row["terms"] else "none",
+            noun(material.fit).capitalize(): number_cell("size", ","),
+            "Resamples": number_cell("count", ","),
+            "Frequency": decimal_cell("frequency", 3),
+            "Cumulative": decimal_cell("cumulative", 3),
+            "Same as the fit": yes_cell("selected"),
+        },
     )
-    columns = (
-        "Set",
-        noun(material.fit).capitalize(),
-        "Resamples",
-        "Frequency",
-        "Cumulative",
-        "Same as the fit",
-    )
-    more = stability.n_models - len(rows)
+    table = replace(table, more=stability.n_models - len(shown))
     lead = (
         f"Number of {stability.words} that selected exactly each set of {noun(material.fit)}. The"
         " set of the fit is listed if any resample selected it, whatever its rank."
     )
-    table = Table(columns, rows, more, caption="Selected sets, most frequent first")
-    return Section("models", "Sets selected by the resamples", sub=True, lead=lead, table=table)
+    return Section(
+        "models",
+        "Sets selected by the resamples",
+        sub=True,
+        lead=lead,
+        table=table.titled("Selected sets, most frequent first"),
+    )
 
 
 # --- pairs of units that the resamples selected together ----------------------------------------
@@ -313,21 +311,22 @@ def _points(share: float) -> str:
 
 
 def _signed(difference: float) -> str:
-    text = f"{100 * difference:+.0f}".replace("-", "–")
-    return "0" if text in ("+0", "–0") else text
+    text = f"{100 * difference:+.0f}".replace("-", "−")
+    return "0" if text in ("+0", "−0") else text
 
 
 def _pair_table(pairs: pd.DataFrame, what: str) -> Table:
-    rows = tuple(
-        (str(one), str(other), _share(together), _share(expected), _SIGNS[str(sign)])
-        for one, other, together, expected, sign in pairs[
-            ["term", "other", "together", "expected", "sign"]
-        ]
-        .head(_MOST_ROWS)
-        .to_numpy()
+    return listed(
+        pairs,
+        {
+            what.capitalize(): "term",
+            "Other": "other",
+            "Together": lambda row: _share(row["together"]),
+            "By chance": lambda row: _share(row["expected"]),
+            "Deviation": lambda row: _SIGNS[str(row["sign"])],
+        },
+        _MOST_ROWS,
     )
-    columns = (what.capitalize(), "Other", "Together", "By chance", "Deviation")
-    return Table(columns, rows, len(pairs) - len(rows))
 
 
 def _share(share: float) -> str:

@@ -216,7 +216,7 @@ def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
         texts = [f"{value:,.{decimals}f}" for value in ticks]
     zero = step / 1000
     return [
-        "0" if signed and abs(v) < zero else f"+{t}" if signed and v > 0 else t
+        "0" if signed and abs(v) < zero else f"+{t}" if signed and v > 0 else t.replace("-", "−")
         for v, t in zip(ticks, texts, strict=True)
     ]
 
@@ -275,9 +275,11 @@ def value_ticks(axis: Axis, room: float) -> list[tuple[float, str]]:
     found = _own_values(axis, room)
     if not found:
         found = _ticks_between(axis, room) if axis.kind == "numbers" else _sorted_out(axis, room)
-    if all(abs(value) < 10_000 for value, _ in found):  # years
-        found = [(value, label.replace(",", "")) for value, label in found]
-    return found
+    are_years = all(abs(value) < 10_000 for value, _ in found)
+    return [
+        (value, (label.replace(",", "") if are_years else label).replace("-", "−"))
+        for value, label in found
+    ]
 
 
 def _own_values(axis: Axis, room: float) -> list[tuple[float, str]]:

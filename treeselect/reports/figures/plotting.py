@@ -90,7 +90,9 @@ def _short(names: Sequence[str], most: float) -> list[str]:
 
 @_paint.register(Plane)
 def _plane(figure: Plane, ax: Axes) -> None:
-    ax.set_ylim(*_seen(ax.get_ylim() if ax.has_data() else (), figure.y.low, figure.y.high))
+    below = 1.5 * _STRIP * (figure.y.high - figure.y.low) if figure.strip else 0.0
+    now = ax.get_ylim() if ax.has_data() else ()
+    ax.set_ylim(*_seen(now, figure.y.low - below, figure.y.high))
     _across(ax, figure)
     for rule in figure.rules:
         _rule(ax, rule, figure.x)
@@ -109,9 +111,9 @@ def _plane(figure: Plane, ax: Axes) -> None:
     if figure.legend == "ends":
         _name_ends(ax, figure)
         if any(one.kind for one in figure.series):
-            ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4)
+            ax.legend(frameon=False, loc="upper right", bbox_to_anchor=(1.0, -0.14), ncols=2)
     elif figure.legend == "above":
-        ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+        _legend_above(ax)
     elif figure.legend:
         if figure.more:
             ax.plot([], [], " ", label=f"and {figure.more:,} more")
@@ -121,6 +123,11 @@ def _plane(figure: Plane, ax: Axes) -> None:
                   bbox_to_anchor=(1.0, 1.0))  # fmt: skip
     if figure.counts:
         _counts(ax, figure)
+
+
+def _legend_above(ax: Axes) -> None:
+    """Flush right, so that a wide one has the room of the names on the left."""
+    ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)
 
 
 def _seen(shown_now: Sequence[float], low: float, high: float) -> tuple[float, float]:
@@ -357,7 +364,7 @@ def _rows(figure: Rows, ax: Axes) -> None:
     elif figure.asides and figure.kinds[0]:
         ax.legend(frameon=False, loc="best")
     elif ax.get_legend_handles_labels()[1]:
-        ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+        _legend_above(ax)
 
 
 def _draw_dots(ax: Axes, figure: Rows, dots: Sequence[tuple[Dot, float, int]]) -> None:

@@ -1,0 +1,469 @@
+"""The sections with maps: their numbers, their words, and where there is nothing to draw."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from quick import changed, stability_of
+from survival_data import small_fit, small_times
+
+import treeselect
+from treeselect.reports.head import cards
+from treeselect.reports.pages import gather
+from treeselect.reports.parts import FitMaterial
+from treeselect.reports.render import render
+from treeselect.reports.resamples import stability_path
+from treeselect.resampling.held_out import HeldOutScore
+from treeselect.resampling.resampled import StabilityPath
+from treeselect.resampling.stability import Stability
+from treeselect.results.calls import code_text
+from treeselect.results.citation import cite
+from treeselect.results.describing import near_units
+
+ODD = "<b>odd</b>"
+
+
+def report_of(fit):
+    return gather(fit._fit, written="2026-01-02 03:04", versions={})
+
+
+def resampled_as(fit, share, kept=()):
+    """The fit with 40 resamples that selected units with these shares."""
+    units = fit.data.design.arrays.groups.names
+    wanted = np.array([share.get(unit, 0.0) for unit in units])
+    selected = np.random.default_rng(1).random((40, len(units))) < wanted
+    return changed(
+        fit,
+        resampled=Stability(
+            units=units, fitted=fit.search.step.selected, assessed=~np.isin(units, kept),
+            selected=selected, scheme="bootstrap", k=2, seed=1,
+        ),
+    )  # fmt: skip
+
+
+SHARE = {"signal": 0.5, "site": 1.0, "copy": 0.4, "noise": 0.3, "flag": 0.02}
+
+
+@pytest.fixture(scope="module")
+def unstable(fitted):
+    return resampled_as(fitted, SHARE)
+
+
+def test_the_map_of_associations_has_the_numbers_of_neighbours(unstable):
+    section = report_of(unstable).associations
+    units = near_units(unstable._fit)
+    assert list(section.figure.x) == list(units)
+    by_pair = {(row[0], row[1]): row[2] for row in section.table.rows}
+    assert len(by_pair) == len(units) * (len(units) - 1) // 2
+    for unit in units:
+        table = unstable.data.neighbours(unit)
+        known = dict(zip(table["other"], table["association"], strict=True))
+        for other in units:
+            if (unit, other) in by_pair:
+                assert by_pair[unit, other] == f"{known[other]:.2f}"
+    for unit, tiles in zip(units, section.figure.tiles, strict=True):
+        others = units[: units.index(unit)]
+        for other, tile in zip(others, filter(None, tiles), strict=True):
+            assert float(tile.text) == float(by_pair[other, unit])
+    assert section.figure.text.startswith("signal and copy 1.00; ")
+    assert section.figure.bold == [True, True, False, False]
+
+
+def test_the_map_of_pairs_has_the_numbers_of_pairs(unstable):
+    section = report_of(unstable).pairs
+    together = unstable.stability.co_selection()
+    names = list(section.figure.x)
+    assert names == ["signal", "copy", "noise"]  # site was always selected
+    cells = [tile.text for tiles in section.figure.tiles for tile in tiles]
+    for i, one in enumerate(names):
+        for j, other in enumerate(names):
+            cell, share = cells[3 * i + j], together.loc[one, other]
+            if i >= j:
+                assert cell == f"{100 * share:.0f}"
+            else:
+                by_chance = together.loc[one, one] * together.loc[other, other]
+                value = float(cell.replace("−", "-"))
+                assert value == pytest.approx(100 * (share - by_chance), abs=0.5001)
+    table = unstable.stability.pairs()
+    table = table[table["term"].isin(names) & table["other"].isin(names)]
+    assert [row[:2] for row in section.table.rows] == list(
+        zip(table["term"], table["other"], strict=True)
+    )
+    assert {row[4] for row in section.table.rows} <= {"more often", "less often", ""}
+
+
+def test_what_is_kept_is_named(fitted):
+    fit = resampled_as(fitted, SHARE, kept=["site"])
+    assert "omitted, among them site, which was always included." in report_of(fit).pairs.lead
+    assert "always included" not in report_of(resampled_as(fitted, SHARE)).pairs.lead
+
+
+def test_where_no_near_units_vary_there_is_a_table_only(fitted):
+    fit = resampled_as(fitted, {})
+    selected = np.zeros_like(fit._fit.resampled.selected)
+    selected[:, np.isin(fit._fit.resampled.units, ["signal", "site"])] = True
+    selected[0, np.isin(fit._fit.resampled.units, ["flag", "colour"])] = True
+    fit = changed(fit, resampled=dataclasses.replace(fit._fit.resampled, selected=selected))
+    section = report_of(fit).pairs
+    assert section.figure is None
+    assert [row[:2] for row in section.table.rows] == [("colour", "flag")]
+    page = render(report_of(fit))
+    assert 'id="pairs-map-title"' not in page
+    assert "Pairs as a table" in page
+
+
+def test_maps_are_drawn_for_a_desk_and_for_a_phone(unstable):
+    page = render(report_of(unstable))
+    for name in ("pair-map", "association-map"):
+        assert page.count(f'id="{name}-title"') == page.count(f'id="{name}-desc"') == 1
+    maps = page.split('<div class="figure heat">')[1:]
+    assert len(maps) == 2
+    for text in maps:
+        assert text.index('<svg class="wide"') < text.index('<svg class="narrow"')
+
+
+def test_who_is_on_the_map_is_said(mixed, unstable, cross_validated):
+    lead = report_of(unstable).associations.lead
+    assert lead.endswith(
+        "in bold; then the most frequent of the other terms, each selected by at least 10% of the"
+        " resamples."
+    )
+    lead = report_of(cross_validated).associations.lead
+    assert lead.endswith("in bold; then the terms that enter next along the path.")
+    every = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
+    assert report_of(every).associations.lead.endswith("can count as interchangeable.")
+
+
+def test_of_many_selected_units_the_most_important_are_shown(mixed):
+    noise = np.random.default_rng(0).normal(size=(400, 20))
+    data = mixed.assign(**{f"x{i:02d}": noise[:, i] for i in range(20)})
+    fit = treeselect.select("dose ~ . - died", data, method="mrmr", k=18, seed=1)
+    section = report_of(fit).associations
+    assert section.lead.endswith("The map shows the 12 most important of the 18 selected terms.")
+    assert list(section.figure.x) == list(fit.groups[:12])
+    assert section.table.more == 12 * 11 // 2 - 20
+    assert section.figure.text.endswith("The table has more.")
+    assert len(render(report_of(fit))) < 300_000
+
+
+def test_one_term_or_no_data_have_no_map(mixed, tmp_path):
+    one = treeselect.select("dose ~ signal", mixed, method="mrmr", k=1, seed=1)
+    assert report_of(one).associations is None
+    two = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
+    loaded = treeselect.load(two.save(tmp_path / "fit.treeselect"))
+    assert report_of(loaded).associations is None
+
+
+def test_hostile_names(mixed):
+    data = mixed[["dose", "signal"]].assign(**{ODD: mixed["noise"], f"{ODD}\x1b": mixed["copy"]})
+    fit = treeselect.select("dose ~ .", data, method="mrmr", k=3, seed=1)
+    page = render(report_of(fit))
+    assert ODD not in page
+    assert "\x1b" not in page
+    assert "&lt;b&gt;odd" in page
+
+
+def test_of_many_rows_fewer_are_measured(unstable, monkeypatch):
+    monkeypatch.setattr("treeselect.reports.data._MOST_MEASURED", 400 * 3 * 3)
+    monkeypatch.setattr("treeselect.reports.data._MOST_CELLS", 400)
+    report = report_of(unstable)
+    assert report.associations.figure.x == near_units(unstable._fit)[:3]
+    assert len(report.data.table.variables) == report.data.table.more == 1
+    assert report.data.others is None
+
+
+def cards_of(fit, performance=None):
+    return cards(FitMaterial(fit._fit, performance))
+
+
+def stability_card(fit, **changes):
+    return cards_of(changed(fit, resampled=dataclasses.replace(fit._fit.resampled, **changes)))[1]
+
+
+def test_the_nested_score_stands_in_place_of_the_tuning_score(cross_validated):
+    tuning = cards_of(cross_validated)[0]
+    glance = cross_validated.glance().iloc[0]
+    assert (tuning.head, tuning.value) == ("R2, cross-validated", f"{glance['cv_score']:.3f}")
+    assert "the same folds chose the number of terms" in tuning.details[0]
+    assert tuning.details[1].startswith("On the same rows: ")
+    assert "`fit.performance()`" in tuning.details[2]
+    found = cross_validated.performance(2)
+    nested = cards_of(cross_validated, found)[0]
+    assert (nested.head, nested.value) == ("R2, nested cross-validation", f"{found.mean:.3f}")
+    low, high = found.mean_ci
+    assert nested.details[0].startswith(f"95% interval {low:.3f} to {high:.3f}, mean of 2 folds.")
+    perfect = dataclasses.replace(found, scores=np.ones(2), errors=np.zeros(2))
+    assert cards_of(cross_validated, perfect)[0].details[0].startswith("1 in each fold, mean of 2")
+    unknown = dataclasses.replace(found, scores=np.array([np.nan, 1.0]))
+    assert cards_of(cross_validated, unknown)[0] == tuning
+
+
+def test_a_score_of_the_rows_of_the_selection_is_none(fitted):
+    score = cards_of(fitted)[0]
+    assert (score.head, score.value) == ("AUC on new rows", "Not assessed")
+
+
+def test_rows_that_were_not_drawn_score_the_final_model(fitted):
+    held = HeldOutScore("AUC", 0.8449, 709)
+    score = cards_of(changed(fitted, held_out=held))[0]
+    assert (score.head, score.value) == ("AUC, held-out rows", "0.845")
+    assert "on 709 rows not drawn into the sample" in score.details[0]
+    undefined = changed(fitted, held_out=dataclasses.replace(held, score=np.nan))
+    assert cards_of(undefined)[0] == cards_of(fitted)[0]
+
+
+def test_the_stability_is_that_of_a_size(fitted):
+    card = cards_of(fitted)[1]
+    assert card.head == "Stability, k fixed at 2"
+    assert card.value in (
+        "Stable",
+        "Partly stable",
+        "Unstable",
+        "Stable up to interchangeable terms",
+    )
+    assert card.details[0].startswith(f"Index {fitted.stability.index:.2f} over 10 bootstrap")
+    free = stability_card(fitted, fixed_size=False)
+    assert free.head == "Stability"
+
+
+def test_few_resamples_have_an_index_and_no_verdict(fitted):
+    selected = fitted._fit.resampled.selected
+    few = np.vstack([selected[:3], ~selected[:1]])
+    card = stability_card(fitted, selected=few)
+    assert card.head == "Stability, k fixed at 2: index"
+    assert float(card.value) < 1
+    assert card.details[-1] == "A verdict needs at least 10."
+
+
+@pytest.mark.parametrize(("all_of_them", "which"), [(True, "every term"), (False, "no term")])
+def test_undefined_stability_says_why(fitted, all_of_them, which):
+    same = np.full_like(fitted._fit.resampled.selected, all_of_them)
+    card = stability_card(fitted, selected=same)
+    assert card.value == "Not defined"
+    assert card.details == (f"Each of 10 bootstrap resamples selected {which}.",)
+
+
+def test_nothing_selected(mixed):
+    fit = treeselect.select(
+        "dose ~ signal + noise", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
+    )
+    card = cards_of(fit)[1]
+    assert card.value == "Not assessed"
+    assert card.details[0].startswith("`fit.resample(100, k=1)`")
+    assert fit.resample(2, k=1)._fit.resampled.n_resamples == 2
+
+
+def test_rows_classes_and_missing_values(mixed, fitted, tmp_path):
+    n = int(mixed["died"].sum())
+    card = cards_of(fitted)[2]
+    incomplete = int(mixed[["noise", "site"]].isna().any(axis=1).sum())
+    assert (card.head, card.value) == ("Data", "400 rows")
+    assert card.details == (
+        f"{n} with died = True, {400 - n} with False.",
+        f"{incomplete} rows have missing values: noise (37) and site (31).",
+    )
+    counts = dataclasses.replace(fitted.data.design.rows, no_response=3, no_weight=1)
+    fewer = changed(fitted, design=dataclasses.replace(fitted.data.design, rows=counts))
+    assert cards_of(fewer)[2].details[1] == (
+        "3 more dropped because the response is missing; 1 more excluded with weight 0."
+    )
+    without = treeselect.load(fitted.save(tmp_path / "fit"))
+    assert cards_of(without)[2].details == ()
+
+
+VERSIONS = {"treeselect": "9.9"}
+
+
+def test_the_page_says_what_the_citation_says(fitted):
+    report = gather(fitted._fit, written="today", versions=VERSIONS)
+    found, page = cite(fitted._fit, VERSIONS), html.unescape(render(report))
+    assert found.methods == report.cite.methods
+    assert tuple(found.limitations) == report.cite.limitations
+    assert tuple(found.references) == report.cite.references
+    assert tuple(found.bibtex.splitlines()) == report.cite.bibtex.lines
+    section = page[page.index('<section aria-labelledby="cite">') :]
+    assert f"<p>{found.methods}</p>" in section
+    for text in (*found.limitations, *found.references):
+        assert f"<li>{text}</li>" in section
+    assert found.bibtex in section
+    for line in report.cite.call.lines:
+        assert f"{line}\n" in section
+    assert code_text("\n".join(report.cite.call.lines)) == found.call
+    assert found.fingerprint in section
+    for name, value in fitted.search.method.options().items():
+        assert f"{name} = {value}" in section
+    assert "treeselect 9.9" in section
+
+
+def selected(formula, data, **options):
+    return treeselect.select(formula, data, **{"method": "mrmr", "k": 1, "seed": 1} | options)
+
+
+def cells(table, name):
+    found = next(v for v in table.variables if v.name == name)
+    return found.cells, dict((row[0], row[1:]) for row in found.rows)
+
+
+def test_numbers_are_those_of_describe(fitted):
+    section = report_of(fitted).data
+    assert [v.name for v in section.table.variables] == list(fitted.variables)
+    assert section.table.caption == "Variables in the selected terms, by died"
+    table = fitted.data.describe("site")
+    head = table[table["kind"] == "missing"]
+    assert section.table.columns == (
+        "Variable", *(f"{g} (n\u00a0=\u00a0{n})" for g, n in zip(
+            ["All", "False", "True"], head["n_group"], strict=True)),
+    )  # fmt: skip
+    _, rows = cells(section.table, "site")
+    assert list(rows) == ["Bath", "Leeds", "York", "missing"]
+    for level, own in table[table["kind"] == "level"].groupby("level"):
+        assert rows[level] == tuple(
+            f"{n} ({share:.0%})" for n, share in zip(own["n"], own["share"], strict=True)
+        )
+    quartiles, rows = cells(section.table, "signal")
+    assert not rows  # nothing is missing
+    own = fitted.data.describe("signal").iloc[0]
+    assert [float(v) for v in re.findall(r"-?[\d.]+", quartiles[0])] == pytest.approx(
+        [own["median"], own["q25"], own["q75"]], rel=0.006
+    )
+
+
+def test_others_are_folded_and_counted(mixed):
+    noise = np.random.default_rng(0).normal(size=(400, 30))
+    data = mixed.assign(**{f"x{i:02d}": noise[:, i] for i in range(30)})
+    fit = selected("died ~ . - dose", data)
+    section = report_of(fit).data
+    assert len(section.others.variables) == 20
+    assert section.others.more == 35 - 20
+    page = render(report_of(fit))
+    assert "and 15 more variables" in page
+    assert page.count('<table class="baseline">') == 2
+
+
+def test_what_was_left_out_and_what_is_rare_is_said_once(mixed):
+    site = mixed["site"].cat.add_categories("Hull")
+    site.iloc[:2] = "Hull"
+    data = mixed.assign(
+        site=site, empty=np.nan, weight=[0] * 5 + [1] * 395, died=mixed["died"].astype(object)
+    )
+    data.loc[10:15, "died"] = None
+    data.loc[20:22, "site"] = "Hull"
+    page = render(report_of(selected("died ~ . - dose", data, weights="weight")))
+    said = "Levels with fewer than 5 rows: Hull of site (3)."
+    assert page.count(said) == 1
+    assert (
+        page.count(
+            "Excluded because the response is missing: 6. Excluded because their weight is 0: 5."
+        )
+        == 1
+    )
+    assert page.count("Entirely missing, can&#39;t be selected") == 1
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        (None, ""),
+        (2, " Each row counts as often as its case weight."),
+        (0.5, " Each row counts once, whatever its weight."),
+    ],
+)
+def test_how_rows_are_counted_is_said(mixed, weights, said):
+    given = {} if weights is None else {"weights": weights + np.arange(400) % 2}
+    section = report_of(selected("died ~ signal + site", mixed, **given)).data
+    assert section.lead.endswith(f"Columns are the classes of died.{said}")
+
+
+def test_columns_by_times_and_thirds(mixed):
+    times = report_of(small_fit()).data
+    assert [c.split(" (")[0] for c in times.table.columns[1:]] == ["All", "event", "censored"]
+    assert times.lead.endswith("separate rows with an event from censored rows.")
+    thirds = report_of(selected("dose ~ signal + site", mixed)).data
+    assert thirds.lead.endswith("Columns are thirds of dose, as nearly equal as ties allow.")
+    every = selected("Surv(time, dead) ~ risky + x", small_times().assign(dead=1))
+    section = report_of(every).data
+    assert section.table.caption == "Variables in the selected terms"
+    assert section.lead.endswith("counted where there are any.")
+
+
+def test_hostile_names_and_levels(mixed):
+    data = mixed.assign(**{ODD: np.where(mixed["died"], ODD, "no"), "died": np.where(
+        mixed["died"], ODD, "no")})  # fmt: skip
+    page = render(report_of(selected(f"died ~ `{ODD}` + signal", data)))
+    assert ODD not in page
+    assert "&lt;b&gt;odd&lt;/b&gt; (n" in page
+
+
+def test_a_share_that_is_not_all_is_not_rounded_to_it(mixed):
+    rare = np.where(np.arange(400) < 1, "a", "b")
+    section = report_of(selected("died ~ rare + signal", mixed.assign(rare=rare))).data
+    tables = [table for table in (section.table, section.others) if table]
+    rows = next(cells(t, "rare")[1] for t in tables if "rare" in [v.name for v in t.variables])
+    assert rows["a"][0] == "1 (<1%)"
+    assert rows["b"][0] == "399 (>99%)"
+    assert "0" in rows["a"][1:]
+
+
+def test_nothing_selected_and_no_data(mixed, tmp_path):
+    none = selected(
+        "dose ~ noise + colour", mixed, method="controlburn", k=None, lam=1e9, forests=1, n_trees=5
+    )
+    section = report_of(none).data
+    assert section.table is None
+    assert len(section.others.variables) == 2
+    render(report_of(none))
+    loaded = treeselect.load(selected("died ~ signal + site", mixed).save(tmp_path / "m"))
+    report = report_of(loaded)
+    assert report.data is None
+    assert 'id="data"' not in render(report)
+    assert report.notes
+
+
+def test_variables_bear_their_labels(mixed):
+    labels = {"signal": "Signal (mV)", "noise": "Two", "copy": "Two", "died": "Death"}
+    fit = selected("died ~ log1p(abs(signal)) + noise + copy", mixed, k=3, labels=labels)
+    report = report_of(fit)
+    assert {v.name for v in report.data.table.variables} == {
+        "Signal (mV)", "Two (noise)", "Two (copy)",
+    }  # fmt: skip
+    assert report.data.table.caption.endswith("by Death")
+    assert set(fit.data.describe()["variable"]) == {"signal", "noise", "copy"}
+    render(report)
+
+
+def stability(counts, scheme="complementary"):
+    along = StabilityPath(np.array(counts), 4, 0)
+    return stability_of([[1, 0, 0]] * 4, ("a", "<b>", "c"), scheme=scheme, along=along)
+
+
+def path_section(found):
+    groups = SimpleNamespace(terms=[("a",), ("<b>", "d"), ("c",)])
+    design = SimpleNamespace(arrays=SimpleNamespace(groups=groups))
+    return stability_path(SimpleNamespace(fit=SimpleNamespace(resampled=found, k=1, design=design)))
+
+
+def test_figure_table_and_q_values():
+    section = path_section(stability([[4, 0, 0], [4, 3, 1]]))
+    assert [line.name for line in section.figure.series] == ["a", "<b>", "c"]
+    assert section.table.columns == ("Units (k)", "a", "<b>", "c")
+    assert section.table.rows == (("1", "1.00", "0.00", "0.00"), ("2", "1.00", "0.75", "0.25"))
+    assert section.q_values.rows[0][0] == "a"
+    assert "Dashed curves are units outside the selection" in section.lead
+
+
+def test_one_size_has_no_figure_and_a_bootstrap_no_q_values():
+    section = path_section(stability([[4, 0, 0]], scheme="bootstrap"))
+    assert section.figure is None
+    assert section.q_values is None
+    assert "line" not in section.lead
+
+
+def test_nothing_to_say():
+    assert path_section(None) is None
+    assert path_section(dataclasses.replace(stability([[1, 0, 0]]), along=None)) is None
+    assert path_section(stability([[0, 0, 0]])) is None
