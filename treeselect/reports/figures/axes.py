@@ -216,7 +216,7 @@ def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
         texts = [f"{value:,.{decimals}f}" for value in ticks]
     zero = step / 1000
     return [
-        "0" if signed and abs(v) < zero else f"+{t}" if signed and v > 0 else t.replace("-", "−")
+        "0" if signed and abs(v) < zero else ("+" if signed and v > 0 else "") + t.replace("-", "−")
         for v, t in zip(ticks, texts, strict=True)
     ]
 
