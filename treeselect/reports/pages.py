@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import described, members
-from treeselect.designs.labels import labelled_names
+from treeselect.designs.preparing import labelled_names
 from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, quoted
 from treeselect.printing.markup import style_sheet, template_folder
