@@ -268,10 +268,10 @@ def test_ranges_of_any_values_share_an_axis_with_the_marked_one(number):
     assert hollow < marked < filled
     assert "bar" in drawing.texts("tick")
     ticks = [words for words in drawing.x_ticks if words != "bar"]
-    assert ticks == ["-4", "-2", "0", "2", "4", "6"]
+    assert ticks == ["−4", "−2", "0", "2", "4", "6"]
     spans = [tuple(map(float, NUMBER.findall(own.get("d")))) for own in drawing.all("error")]
     for low, _, high in spans:
-        assert drawing.x_ticks["-4"] <= low < high <= drawing.x_ticks["6"]
+        assert drawing.x_ticks["−4"] <= low < high <= drawing.x_ticks["6"]
     assert figure.text == "a: 3.00 (2.00 to 4.50), selected; b: -1.00 (-2.50 to 0.00); bar: 1.00"
 
 
@@ -393,7 +393,7 @@ def test_panels_share_their_scale_or_have_each_its_own():
     ]
     figures = panels(made)
     first, second = map(Drawing, figures)
-    assert set(first.y_ticks) == {"-1.0", "-0.5", "0", "+0.5"}
+    assert set(first.y_ticks) == {"−1.0", "−0.5", "0", "+0.5"}
     assert set(second.x_ticks) <= set(first.y_ticks)
     assert first.starts("axis")[0][1] == first.y_ticks["0"]
     assert second.starts("axis")[0][0] == second.x_ticks["0"]
