@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 # Compiled modules are kept: without them each process compiles all that it imports, for seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test test-wheel test-oldest docs vignettes evidence format
+.PHONY: help demo check test test-wheel test-oldest docs vignettes evidence format kernels
 
 help:
 	@echo "make demo       install, then select variables on the Titanic data: summary and titanic.html"
@@ -20,6 +20,7 @@ help:
 	@echo "make vignettes  run the vignettes and write vignettes/html/*.html"
 	@echo "make evidence   run all benchmarks that are not done, for hours; what was stopped resumes;"
 	@echo "                PARTS=\"truth noise\" runs some of them, OPTIONS=--list says what is done"
+	@echo "make kernels    compile the kernels that come with the package, after a change of the engine"
 	@echo "make format     let ruff write the code's format and mend what it can"
 	@echo "PYTHON=...      the Python that makes .venv (default: $(PYTHON))"
 
@@ -62,6 +63,10 @@ vignettes: .venv/installed-dev
 # Peers of the comparisons, which only this target needs.
 evidence: .venv/installed-dev .venv/installed-peers
 	$(BIN)/python benchmarks/evidence.py $(if $(PARTS),--parts $(PARTS)) $(OPTIONS)
+
+kernels: .venv/installed-dev
+	@folder=$$(mktemp -d); TREESELECT_CACHE_DIR=$$folder $(BIN)/python -m treeselect.cli.warm; \
+	rm -r $$folder
 
 format: .venv/installed-dev
 	$(BIN)/ruff format .

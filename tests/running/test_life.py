@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import treeselect
+from treeselect.engine import compiling
 from treeselect.engine.compiling import kernel_cache_folder
 from treeselect.quiet import own_filters
 from treeselect.running import machine
@@ -162,6 +163,9 @@ def test_compilation_without_a_home_is_announced_once(place, monkeypatch, capsys
     try:
         for _ in range(2):
             machine.announce_compilation(None)
+            compiling.on_compilation()
+        machine.announce_compilation(False)
+        assert compiling.on_compilation is None
     finally:
         kernel_cache_folder.cache_clear()
         machine._announce.cache_clear()

@@ -414,6 +414,12 @@ def _demo(asked: dict[str, Any]) -> None:
     print_written([f"Report: {result.report(page)}"])
 
 
+def _warm(asked: dict[str, Any]) -> None:
+    from treeselect.cli.warm import warm
+
+    put(warm())
+
+
 # --- all of them ---------------------------------------------------------------------------------
 
 COMMANDS = (
@@ -484,5 +490,11 @@ COMMANDS = (
         "Select terms that predict the survival of the Titanic's passengers, print the summary and"
         " write the report.", {"options": DEMO},
         ("treeselect demo", "treeselect demo --resamples 50 --report passengers.html"), _demo,
+    ),
+    Command(
+        "warm", (), "compile the tree kernels that do not come with the package",
+        "Compile the tree kernels that do not come with the package for this platform, so that no"
+        " call waits for the compiler. They are kept in the user's cache, or in the folder that"
+        " TREESELECT_CACHE_DIR names.", {}, ("treeselect warm",), _warm,
     ),
 )  # fmt: skip

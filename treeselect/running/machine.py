@@ -251,12 +251,10 @@ _SECONDS = 10.0
 
 
 def announce_compilation(progress: bool | None) -> None:
-    """Announce the compilation of the kernels: once per machine and version, or once per process if
-    no folder can keep them."""
-    from treeselect.engine.compiling import kernels_are_compiled
+    """Say once per process that kernels are compiled, when the first of them is."""
+    from treeselect.engine import compiling
 
-    if progress is not False and not kernels_are_compiled():
-        _announce()
+    compiling.on_compilation = None if progress is False else _announce
 
 
 @cache
