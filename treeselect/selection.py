@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE
 from treeselect.designs.scoring import Scoring
-from treeselect.imputing import ImputedSelection, select_imputed
 from treeselect.resampling.folds import Splitter
 from treeselect.result import SelectionResult
 from treeselect.results.fitting import fit_selection
+
+if TYPE_CHECKING:
+    from treeselect.imputing import ImputedSelection
 
 
 @overload
@@ -270,5 +272,7 @@ def select(
         "seed": seed, "n_jobs": n_jobs, **options,
     }  # fmt: skip
     if isinstance(data, list | tuple):
+        from treeselect.imputing import select_imputed
+
         return select_imputed(data, formula, given)
     return SelectionResult(fit_selection(data, formula, given))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,10 +20,12 @@ from treeselect.engine.rounding import at_least, largest_in_row, least_of_equals
 from treeselect.engine.survival.times import EVENT, START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import Table
-from treeselect.models.linear.statistics import Recalibration, recalibrate
 from treeselect.models.model import TreeModel
 from treeselect.resampling.agreement import wilson_of_share
 from treeselect.running.machine import memory_errors
+
+if TYPE_CHECKING:
+    from treeselect.models.linear.statistics import Recalibration
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,8 @@ def recalibration(held: HeldOut) -> Recalibration | None:
         known = held.family.link(held.predicted)
     known = np.where(np.isfinite(known), known, held.family.link(np.array(_LEAST_MEAN)))
     mass = held.mass * held.like_rows() / held.mass.sum()
+    from treeselect.models.linear.statistics import recalibrate
+
     return recalibrate(held.family.name, held.y, known, mass)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+import scipy
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.survival.cox import CoxRows
@@ -163,10 +163,10 @@ def _newton_step(
     if not len(score):
         return score, information
     try:
-        root = cho_factor((information + information.T) / 2)
+        root = scipy.linalg.cho_factor((information + information.T) / 2)
     except np.linalg.LinAlgError:
         raise np.linalg.LinAlgError(_NOT_FULL_RANK) from None
-    return cho_solve(root, score), cho_solve(root, np.eye(len(score)))
+    return scipy.linalg.cho_solve(root, score), scipy.linalg.cho_solve(root, np.eye(len(score)))
 
 
 def _robust(

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
-from scipy.special import expit, log_softmax
+import scipy
 
 from treeselect.designs.modeldata import INTERCEPT
 from treeselect.engine.arrays import FloatArray, WeightArray
@@ -20,7 +19,6 @@ from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing
 from treeselect.models.linear.cox import fit_cox
 from treeselect.models.linear.data import LinearData
-from treeselect.models.linear.solving import separation_problems
 from treeselect.quiet import own_filters
 
 if TYPE_CHECKING:
@@ -155,6 +153,8 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     if n_groups is not None and not problems:
         problems += _without_groups(result, covariance, names)
     if data.row_weights.is_sample and family in ("binomial", "multinomial") and not problems:
+        from treeselect.models.linear.solving import separation_problems
+
         problems += separation_problems(result, covariance, names)
     return LinearFit(
         result=result,
@@ -426,7 +426,7 @@ class LinearRule:
         is ``(1[j = k] - p_j) x``; the interval of ``p_k`` is symmetric for ``logit(p_k)``, whose
         standard error is that of ``log p_k`` divided by ``1 - p_k``.
         """
-        law = stats.norm() if self.df is None else stats.t(self.df)
+        law = scipy.stats.norm() if self.df is None else scipy.stats.t(self.df)
         quantile = float(law.ppf((1 + level) / 2))
         own = matrix - self.centre
         if self.family == "multinomial":
@@ -447,7 +447,7 @@ class LinearRule:
         n, p = own.shape
         n_others = len(self.estimate) // p
         eta = own @ self.estimate.reshape(n_others, p).T
-        log_p = log_softmax(np.column_stack([np.zeros(n), eta]), axis=1)
+        log_p = scipy.special.log_softmax(np.column_stack([np.zeros(n), eta]), axis=1)
         share = np.exp(log_p)
         # Covariances of the linear predictors of two classes, shape (n, n_others, n_others).
         blocks = self.covariance.reshape(n_others, p, n_others, p)
@@ -463,14 +463,19 @@ class LinearRule:
         rest = np.log(-np.expm1(np.minimum(log_p, -1e-300)))
         logit = log_p - rest
         half = quantile * error / np.exp(rest)
-        return Predicted(share, share * error, expit(logit - half), expit(logit + half))
+        return Predicted(
+            share,
+            share * error,
+            scipy.special.expit(logit - half),
+            scipy.special.expit(logit + half),
+        )
 
 
 def _mean(family: str, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean at a linear predictor, and its derivative."""
     if family == "binomial":
-        mean = expit(eta)
-        return mean, mean * expit(-eta)
+        mean = scipy.special.expit(eta)
+        return mean, mean * scipy.special.expit(-eta)
     if family == "poisson":
         mean = poisson_mean(eta)
         return mean, mean

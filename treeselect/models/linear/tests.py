@@ -18,7 +18,6 @@ from treeselect.frames.tables import in_library
 from treeselect.models.linear.coefficients import Reference, coefficient_table, wald_test
 from treeselect.models.linear.data import LinearData, linear_data
 from treeselect.models.linear.fit import LinearFit, fit_linear, fit_quietly
-from treeselect.models.linear.solving import near_certain
 from treeselect.printing import Summarised, Summary, SummaryContent, number_text, p_text
 
 if TYPE_CHECKING:
@@ -162,6 +161,8 @@ def fit_terms(
         full, too_few = linear_data(data, terms, rows, None, coding), fit
         fit = _fitted(data, full, free)
         assert not isinstance(fit, str)
+    from treeselect.models.linear.solving import near_certain
+
     if not fit.problems and data.response.family.has_classes and near_certain(fit.result):
         fit = dataclasses.replace(
             fit,
