@@ -204,3 +204,11 @@ def _last_whole(text: str, token: str) -> int:
 
 def _in_name(character: str) -> bool:
     return character.isalnum() or character in "_."
+
+
+def reason(caught: OSError | MemoryError) -> str:
+    """The system's message, as a sentence."""
+    if isinstance(caught, MemoryError):
+        return "There is not enough memory."
+    said = caught.strerror or str(caught) or type(caught).__name__
+    return said if said.endswith(".") else f"{said}."

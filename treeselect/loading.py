@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from treeselect.arguments.checks import check_flag, file_path, reason
-from treeselect.errors import FormulaError, ModelFileError, quoted, said_by
+from treeselect.arguments.checks import check_flag, file_path
+from treeselect.errors import FormulaError, ModelFileError, quoted, reason, said_by
 from treeselect.modelfile.coding import read_record
 from treeselect.modelfile.restored import restored
 from treeselect.modelfile.saved import SavedFit

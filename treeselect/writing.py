@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-from treeselect.arguments.checks import reason
-from treeselect.errors import OptionError, quoted
+from treeselect.errors import OptionError, quoted, reason
 
 _OPEN_FILE = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 _STANDARD = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}

@@ -12,8 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from treeselect.arguments.checks import reason
-from treeselect.errors import quoted
+from treeselect.errors import quoted, reason
 from treeselect.writing import check_place, write_file
 from vignettes.executing import CELLS, executed
 from vignettes.rendering import render

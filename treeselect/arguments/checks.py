@@ -429,14 +429,6 @@ def current_folder() -> str:
         return "(deleted)"
 
 
-def reason(caught: OSError | MemoryError) -> str:
-    """The system's message, as a sentence."""
-    if isinstance(caught, MemoryError):
-        return "There is not enough memory."
-    said = caught.strerror or str(caught) or type(caught).__name__
-    return said if said.endswith(".") else f"{said}."
-
-
 # --- Options of methods as nested parameters of scikit-learn, ``method__gamma`` ------------------
 # Methods are frozen records without ``set_params``: what is set makes a new record.
 

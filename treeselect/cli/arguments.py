@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from treeselect.arguments.checks import described
 from treeselect.errors import OptionError, quoted
 
 # --- names, numbers and pairs --------------------------------------------------------------------
@@ -169,6 +168,13 @@ def _once(found: Iterable[tuple[str, Any]], flag: str) -> dict[str, Any]:
             raise OptionError(f"`{flag}` must name {quoted(key)} once.\n  Found: it twice.")
         known[key] = value
     return known
+
+
+def described(value: object) -> str:
+    """A value in a message."""
+    from treeselect.arguments import checks  # which loads numpy
+
+    return checks.described(value)
 
 
 def _not_of(form: str, flag: str, text: str, example: str) -> OptionError:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from treeselect._version import __version__
-from treeselect.arguments.checks import file_path, reason
-from treeselect.errors import OptionError
+from treeselect.errors import OptionError, reason
 from treeselect.shown import HIDDEN, guarded, shown
 from treeselect.writing import check_place, write_file
 
@@ -60,6 +59,8 @@ WRITTEN = {
 
 def check_places(arguments: Mapping[str, Any], *names: str) -> None:
     """Raise an OptionError before the work starts if a file can't be written later."""
+    from treeselect.arguments.checks import file_path
+
     for name in names or WRITTEN:
         if arguments.get(name):
             flag = f"--{name.replace('_', '-')}"

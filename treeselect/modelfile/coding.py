@@ -22,8 +22,8 @@ from msgspec.msgpack import Ext
 from numpy.typing import NDArray
 
 from treeselect._version import __version__
-from treeselect.arguments.checks import current_folder, described, reason
-from treeselect.errors import ModelFileError, quoted
+from treeselect.arguments.checks import current_folder, described
+from treeselect.errors import ModelFileError, quoted, reason
 from treeselect.writing import write_file
 
 Record = TypeVar("Record")

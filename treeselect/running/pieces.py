@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 
 from treeselect._version import __version__
-from treeselect.arguments.checks import described, file_path, reason
+from treeselect.arguments.checks import described, file_path
 from treeselect.engine.arrays import FloatArray, IntArray
-from treeselect.errors import OptionError, listing, quoted, said_by
+from treeselect.errors import OptionError, listing, quoted, reason, said_by
 from treeselect.running.machine import track, warn
 from treeselect.running.parallel import ALONE, Workers, run_each
 from treeselect.writing import PART, replace_file
