@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 FILE = Path(__file__).with_name("slow.txt")
-BUDGET = 55.0
+BUDGET = 22.0
 """CPU seconds of all tests that are not slow."""
 
 _set_up: dict[str, float] = {}

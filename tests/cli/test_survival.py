@@ -6,7 +6,7 @@ import io
 
 import pandas as pd
 import pytest
-from survival_data import small_times
+from survival_data import small_fit, small_times
 
 import treeselect
 from treeselect.cli.main import main
@@ -16,6 +16,7 @@ from treeselect.cli.main import main
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("times")
     small_times().to_csv(folder / "data.csv", index=False)
+    small_fit().save(folder / "saved")
     return folder
 
 
@@ -47,5 +48,5 @@ def test_select_reports_and_predict_gives_survival(folder, monkeypatch, capsys):
     ],
 )
 def test_what_predict_refuses(folder, arguments, says, capsys):
-    assert main(["predict", str(folder / "fit"), str(folder / "data.csv"), *arguments]) == 2
+    assert main(["predict", str(folder / "saved"), str(folder / "data.csv"), *arguments]) == 2
     assert says in capsys.readouterr().err
