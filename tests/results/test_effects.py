@@ -226,7 +226,7 @@ def test_levels_of_two_factors_and_many_levels(data):
     assert (found["term"] == "C(many)").sum() == 99
     cells = [own for own in effect_cells(found) if own.term == "C(many)"]
     assert len(cells) == 7
-    assert cells[-1].step == "93 with smaller changes: see `.effects()`"
+    assert cells[-1].step == "93 others, with smaller changes"
 
 
 def test_terms_of_a_group_each_have_an_effect(data):

@@ -240,7 +240,7 @@ def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
             )
             found.append(cells)
         if len(own) > len(first):
-            more = f"{len(own) - len(first):,} with smaller changes: see `.effects()`"
+            more = f"{len(own) - len(first):,} others, with smaller changes"
             found.append(EffectCells(str(term), more, ""))
     return tuple(found)
 
