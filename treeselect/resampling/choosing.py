@@ -24,6 +24,7 @@ from treeselect.engine.linear.additive_search import exchanged
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, first_largest
 from treeselect.engine.survival.times import STRATUM
+from treeselect.engine.threads import one_thread
 from treeselect.engine.tree.used_groups import can_split
 from treeselect.models.model import TreeModel
 from treeselect.resampling.cross_validation import (
@@ -120,6 +121,7 @@ class Chosen(NamedTuple):
 
 
 @memory_errors()
+@one_thread()
 def run_selection(
     asked: Procedure, seed: int, workers: Workers = ALONE, progress: bool | None = None
 ) -> tuple[Chosen, TreeModel]:

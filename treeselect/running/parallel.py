@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from treeselect.arguments.checks import described, whole
+from treeselect.engine.threads import one_thread
 from treeselect.errors import OptionError, said_by
 from treeselect.running.machine import (
     import_errors,
@@ -204,7 +205,8 @@ def _call(
     copies."""
     here = os.getpid() == caller
     arguments = [_argument(value, here) for value in call]
-    return number, function(*arguments, n_threads=n_threads)
+    with one_thread():
+        return number, function(*arguments, n_threads=n_threads)
 
 
 def _argument(value: Any, here: bool) -> Any:
