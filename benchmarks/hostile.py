@@ -167,7 +167,7 @@ def _minimise(options: argparse.Namespace) -> int:
         return bool(next(answers)[1]["signature"] == record["signature"])
 
     print(json.dumps(minimised(family, plan, fails)))
-    answers.close()  # type: ignore[attr-defined]
+    answers.close()
     return 0
 
 

@@ -315,12 +315,12 @@ def line_of(name: str, run: Run) -> dict:
     case = (CASES | QUICK).get(name)
     peer = case.peer if case is not None and not run.no_peers else None
     who_runs = ["treeselect", *([peer] if peer and is_there(peer) else [])]
-    if case is None:
-        measure = lambda who: one_start(name)  # noqa: E731
-    elif run.quick:
-        measure = lambda who: taken(case, who)  # noqa: E731
-    else:
-        measure = lambda who: in_process(one_run, name, who)  # noqa: E731
+
+    def measure(who: str) -> dict:
+        if case is None:
+            return one_start(name)
+        return taken(case, who) if run.quick else in_process(one_run, name, who)
+
     best = least(measure, who_runs, run.runs, "CPU s")
     ours, theirs = best["treeselect"], best.get(peer, {})
     kept = ("CPU s", "wall s", "MB", "bytes a row", "MB of the file", "load")

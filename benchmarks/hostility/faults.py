@@ -31,6 +31,7 @@ from hostility.judging import (
     Outcome,
     check_page,
     streams,
+    written,
     wrong_message,
 )
 
@@ -103,8 +104,7 @@ def writer_of(name: str) -> Callable[[str], Any]:
             with streams() as (_, error):
                 code = cli.main([*arguments, path])
             if code:
-                error.flush()
-                raise TreeselectError(error.buffer.getvalue().decode())  # type: ignore[attr-defined]
+                raise TreeselectError(written(error))
 
         return write
 

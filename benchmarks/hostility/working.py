@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -169,7 +169,7 @@ class _Worker:
 
 def run_all(
     cases: Iterator[tuple[Any, str, dict[str, Any]]], jobs: int
-) -> Iterator[tuple[Any, dict[str, Any]]]:
+) -> Generator[tuple[Any, dict[str, Any]], None, None]:
     """Records of cases, as they are done.
 
     Parameters

@@ -452,7 +452,7 @@ def by_cvxpy(forest, columns, lam):
     loss = cp.sum(cp.logistic(eta) - cp.multiply(forest.y, eta)) / len(forest.y)
     task = cp.Problem(cp.Minimize(loss + lam * cp.sum(w)))
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Solution may be inaccurate")
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")  # so the status says
         task.solve(solver=cp.CLARABEL)
     weights = w.value / forest.prices
     weights = np.where(weights > 1e-6, weights, 0.0)

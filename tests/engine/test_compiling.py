@@ -16,7 +16,7 @@ import pytest
 from numba.core.codegen import JITCPUCodegen
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from treeselect.engine import compiling, jit
+from treeselect.engine import compiling, jit, object_code
 from treeselect.engine.compiling import kernel
 from treeselect.engine.random import random_below
 from treeselect.engine.threads import one_thread
@@ -25,9 +25,9 @@ ALL = """
 import json, sys
 from pathlib import Path
 from treeselect.cli.warm import compile_kernels
-from treeselect.engine import compiling
+from treeselect.engine import compiling, object_code
 
-compiling.pack_file = lambda: Path("none")
+object_code.pack_file = lambda: Path("none")
 compile_kernels()
 found = {own.name: [code.origin for codes in own.compiled.values() for code in codes]
          for own in compiling.KERNELS}
@@ -53,10 +53,10 @@ def test_every_kernel_is_compiled_once_and_then_loaded(tmp_path):
     assert {name: n for name, n in cold.items() if n != ["compiled"]} == {}
     files = {path.name: path for path in tmp_path.rglob("*-*") if path.is_file()}
     assert len(files) == len(cold) > 30
-    pack = zipfile.ZipFile(compiling.pack_file()) if compiling.pack_file().is_file() else None
+    pack = zipfile.ZipFile(object_code.pack_file()) if object_code.pack_file().is_file() else None
     if pack is not None:
         assert set(pack.namelist()) == set(files)
-        if pack.comment.decode().endswith(jit.VERSIONS):
+        if pack.comment.decode().endswith(object_code.versions()):
             for name, path in files.items():
                 assert pack.read(name) == path.read_bytes(), f"{name}: run `make kernels`"
     for path in [*tmp_path.rglob("*"), tmp_path]:
@@ -71,10 +71,10 @@ def test_every_kernel_is_compiled_once_and_then_loaded(tmp_path):
 
 
 def test_what_comes_with_the_package_is_of_these_sources():
-    folder = compiling.pack_file().parent
+    folder = object_code.pack_file().parent
     for path in folder.glob("*.zip"):
         with zipfile.ZipFile(path) as pack:
-            assert pack.comment.decode().startswith(compiling._sources()), "run `make kernels`"
+            assert pack.comment.decode().startswith(object_code.sources()), "run `make kernels`"
 
 
 def twice(array):
@@ -83,10 +83,10 @@ def twice(array):
 
 @pytest.fixture
 def fresh():
-    for own in (compiling._sources, compiling.kernel_cache_folder):
+    for own in (object_code.sources, object_code.kernel_cache_folder):
         own.cache_clear()
     yield
-    for own in (compiling._sources, compiling.kernel_cache_folder):
+    for own in (object_code.sources, object_code.kernel_cache_folder):
         own.cache_clear()
 
 
@@ -106,21 +106,21 @@ def origin(fresh, monkeypatch, tmp_path):
 
 
 def test_folder_follows_the_sources(fresh, monkeypatch, tmp_path):
-    before = compiling.kernel_cache_folder().name
+    before = object_code.kernel_cache_folder().name
     copy = tmp_path / "engine"
-    shutil.copytree(compiling._ENGINE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(compiling, "_ENGINE", copy)
+    shutil.copytree(object_code._ENGINE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(object_code, "_ENGINE", copy)
     for edit, same in (("", True), ("# edited\n", False)):
         with (copy / "tree" / "target.py").open("a", encoding="utf-8") as source:
             source.write(edit)
-        compiling._sources.cache_clear()
-        compiling.kernel_cache_folder.cache_clear()
-        assert (compiling.kernel_cache_folder().name == before) == same
+        object_code.sources.cache_clear()
+        object_code.kernel_cache_folder.cache_clear()
+        assert (object_code.kernel_cache_folder().name == before) == same
 
 
 def test_folder_can_be_chosen(fresh, monkeypatch, tmp_path):
     monkeypatch.setenv("TREESELECT_CACHE_DIR", str(tmp_path / "mine"))
-    assert compiling.kernel_cache_folder().parent == tmp_path / "mine"
+    assert object_code.kernel_cache_folder().parent == tmp_path / "mine"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_code_that_others_could_have_written_is_not_run(origin, tmp_path):
     (folder,) = tmp_path.iterdir()
     folder.chmod(0o777)
     assert (origin(), origin()) == ("compiled", "compiled")
-    assert not compiling.kernels_can_be_kept()
+    assert not object_code.kernels_can_be_kept()
 
 
 def test_nowhere_to_write_is_no_obstacle(origin, monkeypatch, tmp_path):
@@ -160,7 +160,7 @@ def test_nowhere_to_write_is_no_obstacle(origin, monkeypatch, tmp_path):
         assert (origin(), origin()) == ("compiled", "compiled")
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("TREESELECT_CACHE_DIR", str(tmp_path / "file"))
-    compiling.kernel_cache_folder.cache_clear()
+    object_code.kernel_cache_folder.cache_clear()
     assert (origin(), origin()) == ("compiled", "compiled")
 
 
@@ -189,9 +189,9 @@ def summed(tmp_path_factory):
     own, folder = kernel(total), tmp_path_factory.mktemp("kernels")
     with pytest.MonkeyPatch.context() as place:
         place.setenv("TREESELECT_CACHE_DIR", str(folder))
-        compiling.kernel_cache_folder.cache_clear()
+        object_code.kernel_cache_folder.cache_clear()
         yield own
-    compiling.kernel_cache_folder.cache_clear()
+    object_code.kernel_cache_folder.cache_clear()
 
 
 def read_only(array):
@@ -210,7 +210,7 @@ def read_only(array):
     ids=str,
 )  # fmt: skip
 def test_code_is_for_the_kind_of_the_arrays(summed, array):
-    for number in (3, np.int64(1), 2.5, np.float32(0.5), True):
+    for number in (3, np.int64(1), 2.5, np.float32(0.5), True, np.bool_(False)):
         found = summed(Pair(array, number), 2.0, None)
         assert found == Found(2.0 * array.sum(), (len(array), number > 2))
         assert type(found) is Found

@@ -19,7 +19,7 @@ import pytest
 
 import treeselect
 from treeselect.engine import compiling
-from treeselect.engine.compiling import kernel_cache_folder
+from treeselect.engine.object_code import kernel_cache_folder
 from treeselect.quiet import own_filters
 from treeselect.running import machine
 

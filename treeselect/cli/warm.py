@@ -19,7 +19,7 @@ def compile_kernels() -> None:
 
 def warm() -> str:
     """Do so, and say where the kernels are."""
-    from treeselect.engine import compiling
+    from treeselect.engine import compiling, object_code
 
     compile_kernels()
     codes = [c for own in compiling.KERNELS for found in own.compiled.values() for c in found]
@@ -27,8 +27,8 @@ def warm() -> str:
     text = f"{len(codes)} kernels, of which {n['package']} come with the package"
     if n["package"] == len(codes):
         return f"{text}: nothing had to be compiled."
-    kept = f"are kept in {compiling.kernel_cache_folder()}"
-    if not compiling.kernels_can_be_kept():
+    kept = f"are kept in {object_code.kernel_cache_folder()}"
+    if not object_code.kernels_can_be_kept():
         kept = "could not be kept: set TREESELECT_CACHE_DIR to a folder that only you can write to"
     return f"{text}; {n['cache'] + n['compiled']} were compiled ({n['compiled']} now), and {kept}."
 
@@ -54,6 +54,6 @@ def _select() -> None:
 
 
 if __name__ == "__main__":
-    from treeselect.engine.compiling import write_pack
+    from treeselect.engine.object_code import write_pack
 
     print(write_pack(compile_kernels))

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-import llvmlite
 import llvmlite.binding as llvm
 import numba
 import numpy as np
@@ -23,10 +22,7 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 from numba.np.numpy_support import as_dtype
 
-from treeselect.engine.compiling import ENTRY, target_machine
-
-VERSIONS = f"numba {numba.__version__} llvmlite {llvmlite.__version__}"
-"""Of what object code is made by."""
+from treeselect.engine.object_code import ENTRY, HEAD, target_machine
 
 _WORD = ir.IntType(64)
 
@@ -219,10 +215,10 @@ def _argument(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> An
     return word if own == _WORD else builder.trunc(word, own)
 
 
-_DATA, _NDIM, _SHAPE, _STRIDES, _DTYPE, _FLAGS = 16, 24, 32, 40, 56, 64
+_DATA, _NDIM, _SHAPE, _STRIDES, _DTYPE, _FLAGS = (HEAD + n for n in (0, 8, 16, 24, 40, 48))
 """Where the fields of ``PyArrayObject`` are."""
 
-_BYTE_ORDER, _NUMBER = 26, 28
+_BYTE_ORDER, _NUMBER = HEAD + 10, HEAD + 12
 """Where those of ``PyArray_Descr`` are."""
 
 

@@ -335,7 +335,7 @@ def _constant(value: Any) -> Numbers | str:
     if isinstance(value, str):
         return value
     flags = (isinstance(value, bool), isinstance(value, int) and not isinstance(value, bool))
-    return Numbers(np.float64(value), *flags)  # type: ignore[arg-type]
+    return Numbers(np.asarray(value, dtype=np.float64), *flags)
 
 
 _ARITHMETIC: dict[str, Callable[..., Any]] = {

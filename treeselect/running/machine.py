@@ -259,7 +259,7 @@ def announce_compilation(progress: bool | None) -> None:
 
 @cache
 def _announce() -> None:
-    from treeselect.engine.compiling import kernels_can_be_kept
+    from treeselect.engine.object_code import kernels_can_be_kept
 
     if kernels_can_be_kept():
         _say("treeselect: compiling tree kernels for this machine (once, up to a minute).")
