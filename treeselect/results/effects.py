@@ -240,7 +240,9 @@ def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
             )
             found.append(cells)
         if len(own) > len(first):
-            more = f"{len(own) - len(first):,} others, with smaller changes"
+            n_more = len(own) - len(first)
+            more = f"{n_more:,} others, with smaller changes"
+            more = "1 other, with a smaller change" if n_more == 1 else more
             found.append(EffectCells(str(term), more, ""))
     return tuple(found)
 
