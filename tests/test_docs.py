@@ -22,6 +22,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 import treeselect
+from treeselect.algorithms.registry import METHODS
 from treeselect.arguments.checks import USUAL_METHOD
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -32,12 +33,11 @@ CALL = re.compile(
     r"[^`]*)`"
 )
 
-WITHOUT_TREES = ("cfs", "fcbf", "hsic_lasso", "lasso", "mrmr", "stepwise", "svm_rfe")
 QUICK = {
+    **{name: {"n_trees": 5} for name, kind in METHODS.items() if "n_trees" in kind.defaults()},
     "controlburn": {"forests": 1, "n_trees": 5},
     "boruta": {"n_trees": 5, "max_rounds": 5},
     "exchange": {"n_trees": 10},
-    **{method: {} for method in WITHOUT_TREES},
 }
 """Small models for calls that say nothing of their size."""
 
@@ -54,7 +54,7 @@ def calls():
 def quick_select(formula, data, **arguments):
     """``select`` with two units of a small model, unless the call says otherwise."""
     method = arguments.get("method", USUAL_METHOD)
-    small = QUICK.get(method, {"n_trees": 5}) if isinstance(method, str) else {}
+    small = QUICK.get(method, {}) if isinstance(method, str) else {}
     return treeselect.select(formula, data, **({"k": 2, "seed": 1} | small | arguments))
 
 
@@ -223,6 +223,12 @@ def members(cls):
     """Public methods and properties of a class; fields are in its docstring."""
     fields = {field.name for field in dataclasses.fields(cls)}
     return {n for n in dir(cls) if not n.startswith("_")} - fields
+
+
+def test_each_method_is_public_and_told():
+    assert {kind.__name__ for kind in METHODS.values()} <= set(treeselect._HOME)
+    told = "".join(page.read_text(encoding="utf-8") for page in folder("methods"))
+    assert [name for name in METHODS if f"`{name}`" not in told and f'"{name}"' not in told] == []
 
 
 def test_each_public_name_is_in_the_reference_once():

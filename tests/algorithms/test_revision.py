@@ -226,17 +226,13 @@ def test_every_other_method_can_end_with_it(simulated, method):
         assert set(fit.selected) == {"x", "y"}
     sizes = [step.size for step in fit.search.steps]
     assert sizes == sorted(set(sizes))
-    tuned = {
-        "controlburn": {"lam": 1e-4}, "gbfs": {"mu": 0.0}, "grrf": {"gamma": 0.0},
-        "importance": {"threshold": 0.0}, "rfe": {"share": 1.0},
-        "lasso": {"lam": 1e-4}, "boruta": {"level": 0.99},
-        "mrmr": {"threshold": -10.0}, "cfs": {"gain": -10.0}, "svm_rfe": {"share": 1.0},
-        "stepwise": {"penalty": 0.0}, "exchange": {"left": 1e-6},
-        "varselrf": {"c_sd": 0.0},
+    loosest = {
+        "controlburn": 1e-4, "gbfs": 0.0, "grrf": 0.0, "importance": 0.0, "lasso": 1e-4,
+        "boruta": 0.99, "mrmr": -10.0, "cfs": -10.0, "stepwise": 0.0, "varselrf": 0.0,
     }  # fmt: skip
     lasting = treeselect.select(
         "four ~ x + y + z + noise", simulated, method=method, seed=1, prune=True, **few,
-        **tuned.get(method, {"lam": 1.0}),
+        **{METHODS[method].tuning_name: loosest.get(method, 1.0)},
     )  # fmt: skip
     if method in ("lasso", "stepwise"):  # take two of the three: the third is their sum
         assert set(lasting.selected) in ({"x", "y"}, {"x", "z"}, {"y", "z"})
