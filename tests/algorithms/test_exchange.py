@@ -61,6 +61,18 @@ def test_a_pair_that_tells_nothing_one_by_one_is_found():
     assert set(select(pair(), 2).selected) == {"x00", "x01"}
 
 
+def test_what_a_pair_tells_beside_single_columns_is_told_by_trees():
+    design = select(pair(), 2).data.design
+    task = Task(design.problem, design.row_weights, max_size=2, seed=1)
+    judge = exchange.Search(task).judge
+    both = np.isin(design.arrays.groups.names, ["x00", "x01"])
+    left = judge.residuals(both)
+    assert judge.error(both) < 0.4 * judge.error(np.zeros_like(both))
+    assert np.square(left).mean() == pytest.approx(judge.error(both), rel=0.1)
+    np.testing.assert_allclose(judge.truth - left, judge.prediction(both))
+    assert np.abs(judge.of_trees(both)).mean() > 0.2
+
+
 def test_on_few_rows_the_start_is_what_elimination_leaves(monkeypatch):
     """With a margin that nothing can beat, the start is the answer."""
     data = pair(n=99, n_noise=30)

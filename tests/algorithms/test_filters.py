@@ -147,6 +147,12 @@ def test_units_stand_in_the_order_of_what_they_say():
     assert with_copy["noise"] == with_copy["strong"]
     of_clusters, _ = measures(data, np.arange(400) // 20)  # each counts as one row
     assert of_clusters["weak"] < found["weak"]
+    gaps = np.arange(400) % 5 == 0  # eighths of a number and its missing values are told as levels
+    eighths = pd.Series(x[:, 0])[~gaps].rank().sub(1) // 40
+    found, _ = measures(
+        data[["y"]].assign(number=np.where(gaps, np.nan, x[:, 0]), level=eighths.astype(str))
+    )
+    assert found["number"] == pytest.approx(found["level"])
 
 
 # --- FCBF ---

@@ -10,7 +10,7 @@ import treeselect
 from treeselect import RRF, select
 from treeselect.algorithms.forests.scoring import held_shares, screened
 from treeselect.algorithms.search import judging
-from treeselect.algorithms.search.judging import passing, screen
+from treeselect.algorithms.search.judging import _lower_half, passing, screen
 from treeselect.algorithms.task import Task
 from treeselect.engine.columns import bin_columns, bin_edges
 from treeselect.engine.tree.target import mean_target
@@ -53,6 +53,14 @@ def test_interactions_with_a_member_of_the_set_are_seen():
     assert within[7]
     assert gains.shape == (200,)
     assert gains.min() >= 0.0
+
+
+def test_the_lower_half_has_about_half_of_the_rows():
+    x = np.append(np.arange(9.0), [np.nan] * 3)
+    for column, counts, n_low in ((x, np.ones(12, int), 6), (x, 1 + 8 * (x == 0), 4)):
+        low = _lower_half(binned(column[:, None]), 0, counts.astype(np.int64))
+        assert low.sum() == n_low
+    assert not _lower_half(binned(np.ones((4, 1))), 0, np.ones(4, dtype=np.int64)).any()
 
 
 @pytest.mark.usefixtures("ten_pass")

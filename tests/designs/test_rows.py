@@ -13,7 +13,13 @@ import treeselect
 from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.response import read_response
 from treeselect.designs.row_sample import labels_of, sampled, units_of, varies
-from treeselect.designs.weights import RowWeights, read_weights, row_weights
+from treeselect.designs.weights import (
+    LARGEST_WEIGHT,
+    RowWeights,
+    doubt_of_counts,
+    read_weights,
+    row_weights,
+)
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.errors import DataError, NewDataError, OptionError
 from treeselect.formula import parse_formula
@@ -151,6 +157,12 @@ def test_weights_are_copies_if_all_are_whole():
     assert read_weights(None, frame).are_equal
     assert not copies.are_equal
     assert not relative.of(np.array([2, 2])).are_equal
+    assert read_weights([0.0, 0.5, 0.5], frame).values.tolist() == [0, 1, 1]
+    assert read_weights([LARGEST_WEIGHT, 0, 0], frame, kind="frequency").used.sum() == 1
+    for most, kind in ((11, "frequency"), (12, "sampling")):  # a mean of 10 is the largest
+        given = [9.0, 0.0, most]
+        assert read_weights(given, frame).kind == kind
+        assert (doubt_of_counts(given, frame, None) == "") == (kind == "frequency")
 
 
 def test_groups_go_with_their_rows():

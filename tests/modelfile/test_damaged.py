@@ -366,6 +366,7 @@ EDITS = {
         ("resampled.selected", lambda a: a[:1]), ("resampled.measured_index", 2.0),
         ("resampled.measured_associations", [2.0]), ("resampled.measured_places", [[[1, 0], 1.0]]),
         ("resampled.measured_places", [[[0, 99], 1.0]]), ("resampled.asked", 2),
+        ("resampled.measured_places", [[[0, 1], 1.5]]),
     ],
     "data": [
         ("design.data.weight", lambda a: a * 0), ("design.data.weight", lambda a: a * 2**60),

@@ -26,6 +26,7 @@ from treeselect.resampling.choosing import (
     Procedure,
     Sufficiency,
     best_size,
+    choose_sufficient,
     one_standard_error_size,
     spared_rows,
     sufficient_words,
@@ -565,11 +566,36 @@ def test_words_tell_when_the_rest_is_negligible():
     )
 
 
-def test_sets_that_could_have_been_found_are_counted(linear):
-    design = treeselect.select(
-        "y ~ .", linear, method="mrmr", k=1, seed=1, progress=False
-    ).data.design
-    task = Task(design.problem_for(ExchangeSearch()), design.row_weights, max_size=3, seed=1)
+@pytest.fixture(scope="module")
+def task(linear):
+    design = fitted(linear, method="mrmr", k=1).data.design
+    return Task(design.problem_for(ExchangeSearch()), design.row_weights, max_size=6, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("enough", "to", "size", "shown"), [(2, 0, 2, 5), (0, 4, 0, 4), (9, 0, 6, 6)]
+)
+def test_the_first_sufficient_set_is_chosen_or_else_the_last(
+    task, monkeypatch, enough, to, size, shown
+):
+    """By tests that say what they are told; the path goes on for three sizes, or to a size."""
+    tested = []
+
+    def p_value(_, selected, larger):
+        tested.append((selected.sum(), *(other.sum() for other in larger)))
+        return float(selected.sum() >= enough)
+
+    monkeypatch.setattr(Sufficiency, "p_value", p_value)
+    monkeypatch.setattr(Sufficiency, "is_nearly_best", lambda *_: False)
+    monkeypatch.setattr(Sufficiency, "reduced", lambda *_: None)
+    found = choose_sufficient(task, treeselect.MRMR(), to)
+    assert found.step.size == size
+    assert found.p_values.tolist() == [float(n >= enough) for n in range(size + 1)]
+    assert [step.size for step in found.steps] == list(range(shown + 1))
+    assert tested == [tuple(range(n, min(n + 3, 6) + 1)) for n in range(size + 1)]
+
+
+def test_sets_that_could_have_been_found_are_counted(task):
     tests = Sufficiency(task)
     names = np.array(task.problem.groups.names)
     one, two = np.isin(names, ["x0"]), np.isin(names, ["x0", "x1"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -109,6 +111,16 @@ def test_a_splitter_without_a_seed_of_its_own_draws_by_the_seed(problem):
     assert free.random_state is None
 
 
+def test_a_warning_of_a_splitter_reaches_the_user(problem):
+    class Telling(KFold):
+        def split(self, *rows):
+            warnings.warn("of the splitter", stacklevel=1)
+            return super().split(*rows)
+
+    with pytest.warns(UserWarning, match="of the splitter"):
+        splits(problem, Telling(3))
+
+
 # --- pairs of rows -----------------------------------------------------------------------------
 
 
@@ -119,6 +131,7 @@ def test_a_number_of_folds_holds_each_row_out_once_per_repeat(problem):
         shares = [problem.y[s.test].mean() for s in repeat]
         assert max(shares) - min(shares) < 0.02
     assert not np.array_equal(found[0].test, found[4].test)
+    assert len({splits(problem, 4, seed=s)[0].test.tobytes() for s in range(100)}) == 100
 
 
 def test_rows_without_weight_are_in_no_fold(problem):
@@ -391,6 +404,8 @@ def test_clusters_of_the_fit_of_an_array_and_of_a_file_are_the_same(name, wards,
     rest, array = wards.drop(columns="ward"), wards["ward"].to_numpy()
     expected, later = call(fit), call(plain.with_data(wards), fold_groups="ward")
     np.testing.assert_array_equal(call(plain, fold_groups=array), later)
+    for given, groups_name in ((None, False), (array, True), ("ward", "ward")):
+        assert plain.with_data(wards)._fit.in_groups(given)[1].groups_name == groups_name
     if name != "performance":  # there trees of the model draw whole clusters of the fit alone
         np.testing.assert_array_equal(later, expected)
     for one, given in (
