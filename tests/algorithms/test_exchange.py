@@ -11,6 +11,7 @@ import pytest
 import treeselect
 from treeselect.algorithms.search import exchange
 from treeselect.algorithms.search.exchange import ExchangeSearch, per_price
+from treeselect.algorithms.search.judging import GainForests, rows_to_judge
 from treeselect.algorithms.search.revision import BackwardPass
 from treeselect.algorithms.task import MOST_RIVALS, Rival, Task, step_of_size, trace_of
 from treeselect.errors import MethodError, OptionError
@@ -61,16 +62,30 @@ def test_a_pair_that_tells_nothing_one_by_one_is_found():
     assert set(select(pair(), 2).selected) == {"x00", "x01"}
 
 
-def test_what_a_pair_tells_beside_single_columns_is_told_by_trees():
+def test_what_a_pair_tells_beside_single_columns_is_told_by_trees(monkeypatch):
     design = select(pair(), 2).data.design
     task = Task(design.problem, design.row_weights, max_size=2, seed=1)
-    judge = exchange.Search(task).judge
+    search = exchange.Search(task)
+    judge = search.judge
     both = np.isin(design.arrays.groups.names, ["x00", "x01"])
     left = judge.residuals(both)
     assert judge.error(both) < 0.4 * judge.error(np.zeros_like(both))
     assert np.square(left).mean() == pytest.approx(judge.error(both), rel=0.1)
     np.testing.assert_allclose(judge.truth - left, judge.prediction(both))
     assert np.abs(judge.of_trees(both)).mean() > 0.2
+    gains = GainForests(task, judge.rows).among(judge.truth, both, "some", 30)
+    assert np.isneginf(gains[~both]).all()
+    assert (gains[both] > 0).all()
+    assert len(np.unique(rows_to_judge(task, 100).places)) == 100
+    one, (other,) = both & (np.cumsum(both) == 1), search.grown(both)
+    assert (other.sum(), (other & both).sum()) == (3, 2)
+    monkeypatch.setattr(search, "_is_long", True)
+    assert len(search._not_hopeless([both], one)) == 1
+    assert search._not_hopeless([one], both) == []
+    for error, left in ((-0.1, 0.0), (0.0, 1.0)):  # a whole error of 1, and of 0
+        told = {both.tobytes(): error, np.zeros_like(both).tobytes(): float(left == 0)}
+        monkeypatch.setattr(judge, "error", lambda own, told=told: told[own.tobytes()])
+        assert search.left(both) == left
 
 
 def test_on_few_rows_the_start_is_what_elimination_leaves(monkeypatch):
@@ -80,6 +95,20 @@ def test_on_few_rows_the_start_is_what_elimination_leaves(monkeypatch):
     monkeypatch.setattr(exchange, "_FEW_ROWS", 99)
     assert set(select(data, 2, margin=1e6).selected) != {"x00", "x01"}
     assert set(select(data, 2).selected) == {"x00", "x01"}
+
+
+def test_elimination_removes_a_third_at_a_time(monkeypatch):
+    design = select(pair(n=99, n_noise=8), 1).data.design
+    search, sizes = (
+        exchange.Search(Task(design.problem, design.row_weights, max_size=2, seed=1)),
+        [],
+    )
+    among = GainForests.among
+    monkeypatch.setattr(
+        GainForests, "among", lambda *given: sizes.append(given[2].sum()) or among(*given)
+    )
+    assert sorted(search._eliminated()) == list(range(10))
+    assert sizes == [10, 7, 5, 4, 3, 2]
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -143,6 +143,10 @@ def test_units_stand_in_the_order_of_what_they_say():
     found, alone = measures(data)
     assert found["strong"] > 0.5 > found["weak"] > 0.05 > found["noise"]
     assert alone.of(np.ones(4, dtype=bool)) == pytest.approx(sum(found.values()))
+    inside = data["y"] - data.groupby("levels")["y"].transform("mean")
+    assert found["levels"] == pytest.approx(
+        1 - inside.var(ddof=data["levels"].nunique()) / data["y"].var()
+    )
     with_copy, _ = measures(data.assign(noise=np.exp(data["strong"])))
     assert with_copy["noise"] == with_copy["strong"]
     of_clusters, _ = measures(data, np.arange(400) // 20)  # each counts as one row

@@ -10,7 +10,13 @@ import treeselect
 from treeselect import RRF, select
 from treeselect.algorithms.forests.scoring import held_shares, screened
 from treeselect.algorithms.search import judging
-from treeselect.algorithms.search.judging import _lower_half, passing, screen
+from treeselect.algorithms.search.judging import (
+    GainForests,
+    _lower_half,
+    passing,
+    rows_to_judge,
+    screen,
+)
 from treeselect.algorithms.task import Task
 from treeselect.engine.columns import bin_columns, bin_edges
 from treeselect.engine.tree.target import mean_target
@@ -77,6 +83,9 @@ def test_a_search_of_many_units_finds_what_passes_and_may_take_more():
     many = select("y ~ .", data, k=12, seed=1, progress=False)
     assert len(many.selected) == 12
     assert "constant" not in many.selected
+    task = Task(fit.data.design.problem, fit.data.design.row_weights, max_size=2, seed=1)
+    gains = GainForests(task, rows_to_judge(task)).of_all(task.problem.y[:, None], "some", 10)
+    assert np.isneginf(gains).tolist() == [n == "constant" for n in task.problem.groups.names]
 
 
 # --- Shares of gains that hold outside the bags, and what they are for: known truth among noise ---

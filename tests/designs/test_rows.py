@@ -159,6 +159,8 @@ def test_weights_are_copies_if_all_are_whole():
     assert not relative.of(np.array([2, 2])).are_equal
     assert read_weights([0.0, 0.5, 0.5], frame).values.tolist() == [0, 1, 1]
     assert read_weights([LARGEST_WEIGHT, 0, 0], frame, kind="frequency").used.sum() == 1
+    with pytest.raises(OptionError, match="must sum to at most"):
+        read_weights([LARGEST_WEIGHT - 1, 2, 0], frame, kind="frequency")
     for most, kind in ((11, "frequency"), (12, "sampling")):  # a mean of 10 is the largest
         given = [9.0, 0.0, most]
         assert read_weights(given, frame).kind == kind

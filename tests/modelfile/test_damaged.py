@@ -476,6 +476,11 @@ def test_what_no_fit_has(file_of, name, place, value, tmp_path):
     refused(path, errors=(ModelFileError, FormulaError))
 
 
+@pytest.mark.parametrize("name", EDITS)
+def test_what_is_not_changed_is_read(file_of, name):
+    assert treeselect.load(file_of(name)).selected
+
+
 def test_a_rival_is_another_set(file_of, tmp_path):
     selected = content_of(file_of("searched"))["content"]["path"]["selected"][-1]
     own = np.flatnonzero(selected).tolist()

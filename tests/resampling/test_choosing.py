@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from scipy.stats import norm
 from sklearn.model_selection import StratifiedKFold
 
 import treeselect
@@ -602,6 +603,13 @@ def test_sets_that_could_have_been_found_are_counted(task):
     three = np.isin(names, ["x0", "x1", "x2"])
     assert tests.of_set(one, two) < LEVEL
     assert tests.of_set(two, three) > LEVEL
+    # one to three: 10 pairs of the other units, and the level is halved once
+    left, gained = tests._judge.residuals(one), tests._judge.residuals(three)
+    mean, error = tests._judge.mean((left * (left - gained)).sum(axis=1))
+    by_hand = 20 * norm.sf(mean / error / np.sqrt(1.5))
+    assert tests.of_set(one, three) == pytest.approx(by_hand)
+    rises = [tests._judge.rise(two, np.isin(names, [name]))[0] for name in ("x1", "x0")]
+    assert tests.rises_without(two).tolist() == rises
     assert tests.of_units(one) < LEVEL
     assert tests.of_units(np.ones(len(names), dtype=bool)) == 1
 

@@ -21,6 +21,7 @@ from sklearn.model_selection import (
 )
 
 import treeselect
+from treeselect.arguments.checks import MOST_FOLDS
 from treeselect.designs.families import area_under_curve, r_squared
 from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.weights import row_weights
@@ -243,6 +244,7 @@ MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
     ("arguments", "said"),
     [
         ({"folds": 1}, "`folds` must be a whole number, at least 2"),
+        ({"folds": MOST_FOLDS + 1}, f"at most {MOST_FOLDS:,}"),
         ({"folds": "five"}, "`folds` must be .* a scikit-learn splitter, or an array"),
         ({"folds": KFold}, "`folds` must be"),
         ({"folds": np.zeros(3)}, r"array of shape \(3,\) for 400 rows"),
@@ -264,6 +266,7 @@ MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
             "at least as many clusters as there are folds, 5",
         ),
         ({"fold_groups": CLUSTERS[:9]}, "one value per row, 400.\n  Found: 9 values"),
+        ({"fold_groups": np.ones((N, 2))}, "`fold_groups` must have one label per row"),
         ({"fold_groups": 3}, "`fold_groups` must be the name of a column"),
         ({"fold_groups": MISSING}, "1 row in which it is missing"),
         (
