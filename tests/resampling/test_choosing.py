@@ -124,6 +124,7 @@ def test_sizes_that_the_path_skips_are_chosen_as_in_a_comparison(leaping, rule):
 
 
 def test_the_most_units_are_told_only_where_there_are_more(leaping, monkeypatch):
+    assert f"All consider at most {choosing.MOST_UNITS}." in treeselect.select.__doc__
     monkeypatch.setattr(choosing, "MOST_UNITS", 2)
     data = leaping.assign(y=leaping["a"] + leaping["b"] + leaping["c"])
     said = "At most 2 terms were considered"
