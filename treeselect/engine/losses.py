@@ -97,6 +97,10 @@ class RowByRow(Loss):
     @abstractmethod
     def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray: ...
 
+    def derivatives(self, y: FloatArray, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Both, for those who need both."""
+        return self.negative_gradient(y, eta), self.curvature(y, eta)
+
     def curvature_times(self, y: FloatArray, eta: FloatArray, directions: FloatArray) -> FloatArray:
         return self.curvature(y, eta)[:, np.newaxis] * directions
 
@@ -274,15 +278,20 @@ class MultinomialLoss(RowByRow):
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         chosen = np.take_along_axis(eta, y.astype(np.int64)[:, np.newaxis], axis=1)[:, 0]
-        return np.asarray(scipy.special.logsumexp(eta, axis=1) - chosen)
+        most = eta.max(axis=1, keepdims=True)
+        others, n = np.exp(eta - most) * (eta < most), (eta == most).sum(axis=1)
+        return np.asarray(np.log1p(others.sum(axis=1) / n) + np.log(n) + most[:, 0] - chosen)
 
     def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        return np.asarray(self._indicators(y) - scipy.special.softmax(eta, axis=1))
+        return self.derivatives(y, eta)[0]
 
     def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         """The diagonal of the second derivative."""
+        return self.derivatives(y, eta)[1]
+
+    def derivatives(self, y: FloatArray, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         p = scipy.special.softmax(eta, axis=1)
-        return np.asarray(p * (1.0 - p))
+        return np.asarray(self._indicators(y) - p), np.asarray(p * (1.0 - p))
 
     def curvature_times(self, y: FloatArray, eta: FloatArray, directions: FloatArray) -> FloatArray:
         p = scipy.special.softmax(eta, axis=1)[:, :, np.newaxis]
@@ -388,6 +397,9 @@ class EachRow(RowLoss):
 
     def curvature(self, eta: FloatArray) -> FloatArray:
         return self.loss.curvature(self.y, eta)
+
+    def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self.loss.derivatives(self.y, eta)
 
     def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
         return self.loss.curvature_times(self.y, eta, directions)

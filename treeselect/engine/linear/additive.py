@@ -155,6 +155,7 @@ class AdditiveColumns:
         if not self.are_copies:
             self.weight /= self.weight.mean()
         self._known: dict[int, tuple[FloatArray, Basis]] = {}
+        self._products: dict[tuple[int, int], FloatArray] = {}
 
     def group(self, group: int) -> tuple[FloatArray, Basis]:
         """Values of the functions of a group, shape (n_functions, n_rows), and the functions."""
@@ -176,6 +177,20 @@ class AdditiveColumns:
         penalty = [np.empty(0), *(basis.penalty for _, basis in parts)]
         direction = [np.empty(0), *(basis.direction for _, basis in parts)]
         return np.concatenate(values), np.concatenate(penalty), np.concatenate(direction)
+
+    def products(self, groups: Sequence[int]) -> FloatArray:
+        """Weighted products of the functions of some groups; those of two groups are kept."""
+        parts = [self.group(g)[0] for g in groups]
+        ends = np.cumsum([0, *map(len, parts)]).tolist()
+        found = np.empty((ends[-1], ends[-1]))
+        own = [slice(*pair) for pair in itertools.pairwise(ends)]
+        for i, g in enumerate(groups):
+            for j, h in enumerate(groups[: i + 1]):
+                if (g, h) not in self._products:
+                    self._products[g, h] = (parts[i] * self.weight) @ parts[j].T
+                found[own[i], own[j]] = block = self._products[g, h]
+                found[own[j], own[i]] = block.T
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,25 +264,26 @@ def _newton(
     """Coefficients of least penalised loss, from some that are near: Newton steps, of one output
     after the other, halved as long as they do not lower the loss."""
 
-    def objective(some: FloatArray) -> float:
+    def objective(some: FloatArray, eta: FloatArray) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
-            value = weight @ loss.value(_flat(base + x.T @ some))
+            value = weight @ loss.value(_flat(eta))
         return float(value + (penalty @ some**2).sum() / 2)
 
-    least = objective(coef)
+    eta = base + x.T @ coef
+    least = objective(coef, eta)
     for _ in range(_STEPS if len(x) else 0):
         moved = 0.0
         for k in range(coef.shape[1]):
-            down, curvature = derivatives(loss, base + x.T @ coef)
+            down, curvature = derivatives(loss, eta)
             gram = (x * (weight * curvature[:, k])) @ x.T + np.diag(penalty)
             gram[np.diag_indices(len(gram))] += _SLACK * np.trace(gram) / len(gram) + 1e-12
             right = x @ (weight * down[:, k]) - penalty * coef[:, k]
             step = np.zeros_like(coef)
             step[:, k] = scipy.linalg.solve(gram, right, assume_a="pos", check_finite=False)
             for _ in range(_HALVINGS):
-                there = objective(coef + step)
-                if there <= least:
-                    coef, least = coef + step, there
+                there = base + x.T @ (coef + step)
+                if (value := objective(coef + step, there)) <= least:
+                    coef, eta, least = coef + step, there, value
                     moved = max(moved, float(np.abs(x.T @ step[:, k]).max()))
                     break
                 step /= 2
@@ -375,12 +391,14 @@ def score_test(
     if not others:
         return ScoreTest(1.0, np.empty(0))
     drawn = _Draws(columns, groups, fit, loss, others, explained, strata, clusters)
-    observed = drawn.evidence(0)[:, 0]
+    found = drawn.evidence(0, 1)
+    observed = found[:, 0]
     bound = 2 * len(others) * float(np.exp(-observed.max()))
     if strata is None and drawn.n_units >= _MANY_ROWS and bound < _CERTAIN:
         return ScoreTest(bound, observed)
     for n_draws, low, high in _STAGES:
-        p_value = _p_value(drawn.evidence(n_draws))
+        found = np.hstack([found, drawn.evidence(found.shape[1], 1 + n_draws)])
+        p_value = _p_value(found)
         if p_value <= low or p_value > high:
             break
     return ScoreTest(p_value, observed)
@@ -415,9 +433,10 @@ def _tail(freedom: float) -> FloatArray:
 
 @lru_cache(maxsize=1)
 def _orders(n_rows: int) -> NDArray[np.int32]:
-    """Random orders of rows, the same in every call; shape (1000, n_rows)."""
+    """The order of the rows, and random ones, the same in every call; shape (1001, n_rows)."""
     rng = np.random.default_rng(0)
-    return np.array([rng.permutation(n_rows) for _ in range(_STAGES[-1][0])], dtype=np.int32)
+    drawn = [rng.permutation(n_rows) for _ in range(_STAGES[-1][0])]
+    return np.array([np.arange(n_rows), *drawn], dtype=np.int32)
 
 
 class _Draws:
@@ -456,12 +475,14 @@ class _Draws:
         self._added = list(self._parts(shapes)) if small else None
         self._shapes = shapes
 
-    def evidence(self, n_draws: int) -> FloatArray:
-        """Evidence of each group, observed and under some draws, shape (n_groups, 1 + n_draws)."""
-        found = np.zeros((len(self._others), 1 + n_draws))
-        draws = self._signs(n_draws) if self._clusters is not None else self._residuals(n_draws)
+    def evidence(self, begin: int, end: int) -> FloatArray:
+        """Evidence of each group, (n_groups, end - begin), as observed (number 0) and under some
+        draws."""
+        found = np.zeros((len(self._others), end - begin))
+        drawn = self._residuals if self._clusters is None else self._signs
+        draws = drawn(begin, end)
         for places, parts, n_leading in self._added or self._parts(self._shapes):
-            first, every = np.zeros((2, len(places), 1 + n_draws))
+            first, every = np.zeros((2, len(places), end - begin))
             freedom = np.zeros((len(places), 2))
             for k, part in enumerate(parts):
                 score, rank = self._scores(part, draws, k)
@@ -478,20 +499,20 @@ class _Draws:
                     found[places[here]] = np.maximum(found[places[here]], told)
         return found
 
-    def _residuals(self, n_draws: int) -> list[FloatArray]:
-        """Pearson residuals of each output, as they are and permuted; (1 + n_draws, n_rows)."""
-        n = len(self._left)
-        place = np.concatenate([np.arange(n)[np.newaxis], _orders(n)[:n_draws]])
+    def _residuals(self, begin: int, end: int) -> list[FloatArray]:
+        """Pearson residuals of each output in the order of some draws; (n_draws, n_rows)."""
+        place = _orders(len(self._left))[begin:end]
         if self._strata is not None:
-            order, drawn = np.argsort(self._strata, kind="stable"), place[1:]
+            order, drawn = np.argsort(self._strata, kind="stable"), place
             within = np.argsort(self._strata[drawn], axis=1, kind="stable")
-            place[1:, order] = np.take_along_axis(drawn, within, axis=1)
-        return [left[place] for left in self._left.T]
+            place = np.empty_like(drawn)
+            place[:, order] = np.take_along_axis(drawn, within, axis=1)
+        return [left.take(place) for left in self._left.T]
 
-    def _signs(self, n_draws: int) -> list[FloatArray]:
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], (1 + n_draws, self.n_units))
+    def _signs(self, begin: int, end: int) -> list[FloatArray]:
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (end, self.n_units))
         signs[0] = 1.0
-        return [signs] * self._left.shape[1]
+        return [signs[begin:]] * self._left.shape[1]
 
     def _scores(
         self, part: FloatArray, draws: list[FloatArray], k: int

@@ -30,9 +30,8 @@ def ridge_outside(
 def rises_without(columns: AdditiveColumns, groups: Sequence[int], truth: FloatArray) -> FloatArray:
     """Increase of the penalised sum of squares of an additive ridge regression without each of its
     groups, shape (n_groups,)."""
-    x, penalty, _ = columns.groups(groups)
-    fit = _Ridge(columns, x, penalty, truth, None)
-    inverse = np.linalg.inv(fit.shrunk) if len(x) else fit.shrunk
+    fit = _Ridge(columns, groups, truth)
+    inverse = np.linalg.inv(fit.shrunk)
     ends = np.cumsum([0, *(len(columns.group(g)[0]) for g in groups)])
     rises = np.zeros(len(groups))
     for i, own in enumerate(map(slice, ends[:-1], ends[1:])):
@@ -56,11 +55,11 @@ def _fit(
     folds: IntArray | None,
     counted: float = 1.0,
 ) -> _Ridge:
-    x, penalty, direction = columns.groups(groups)
-    found = _Ridge(columns, x, penalty, truth, folds, counted)
-    wrong = (direction[:, np.newaxis] * found.coef < 0).any(axis=1)
+    found = _Ridge(columns, groups, truth, folds, counted)
+    direction = np.concatenate([np.empty(0), *(columns.group(g)[1].direction for g in groups)])
+    wrong = np.asarray((direction[:, np.newaxis] * found.coef < 0).any(axis=1))
     if wrong.any():  # what must not fall, and would, stays level
-        found = _Ridge(columns, x[~wrong], penalty[~wrong], truth, folds, counted)
+        found = _Ridge(columns, groups, truth, folds, counted, ~wrong)
     return found
 
 
@@ -70,59 +69,65 @@ class _Ridge:
     def __init__(
         self,
         columns: AdditiveColumns,
-        x: FloatArray,
-        penalty: FloatArray,
+        groups: Sequence[int],
         truth: FloatArray,
-        folds: IntArray | None,
+        folds: IntArray | None = None,
         counted: float = 1.0,
+        kept: BoolArray | slice = slice(None),
     ) -> None:
-        self._weight, self._are_copies = columns.weight, columns.are_copies
-        self._x, self._truth, self._folds = x, truth, folds
+        self._columns, self._groups, self._kept = columns, groups, kept
+        self._weight, self._truth, self._folds = columns.weight, truth, folds
         self._total = float(self._weight.sum())
         self._centre = (self._weight / self._total) @ truth
         self._above = truth - self._centre
-        weighted = x * self._weight
-        gram, self._cross = weighted @ x.T, weighted @ self._above
-        squares = float(self._weight @ (self._above**2).sum(axis=1))
-        self.coef: FloatArray = np.zeros((0, truth.shape[1]))
-        self.error, self.shrunk = squares / max(self._total - counted, 1.0) ** 2, gram
-        least = np.inf
-        for ridge in RIDGES if len(penalty) else ():
-            shrunk = gram + np.diag(ridge * penalty)
-            solved = np.linalg.solve(shrunk, np.hstack([self._cross, gram]))
-            coef = solved[:, : truth.shape[1]]
-            left = squares - 2 * (coef * self._cross).sum() + (coef * (gram @ coef)).sum()
-            freedom = 1 + np.trace(solved[:, truth.shape[1] :])
-            error = float(left) / max(self._total - counted * freedom, 1.0) ** 2
-            if error < least:
-                least = self.error = error
-                self.shrunk, self.coef = shrunk, np.asarray(coef)
+        weighted = self._weight[:, np.newaxis] * self._above
+        parts = [columns.group(g) for g in groups]
+        cross = [np.empty((0, truth.shape[1])), *(values @ weighted for values, _ in parts)]
+        self._cross = np.concatenate(cross)[kept]
+        penalty = np.concatenate([np.empty(0), *(basis.penalty for _, basis in parts)])[kept]
+        gram = columns.products(groups)[kept][:, kept]
+        squares = float((weighted * self._above).sum())
+        shrunk = gram + np.multiply.outer(RIDGES, np.diag(penalty))
+        solved = np.linalg.solve(shrunk, np.hstack([self._cross, gram]))
+        coef = solved[:, :, : truth.shape[1]]
+        left = squares + (coef * (gram @ coef - 2 * self._cross)).sum(axis=(1, 2))
+        freedom = 1 + np.trace(solved[:, :, truth.shape[1] :], axis1=1, axis2=2)
+        errors = left / np.maximum(self._total - counted * freedom, 1.0) ** 2
+        best = int(errors.argmin())
+        self.error = float(errors[best])
+        self.shrunk: FloatArray = shrunk[best]
+        self.coef: FloatArray = coef[best]
 
     def outside(self) -> FloatArray:
         """Predictions for rows left out."""
         if self._folds is None:
             return self._without_rows()
-        outside = np.empty_like(self._truth)
+        outside, x = np.empty_like(self._truth), self._x
         for fold in np.unique(self._folds):
-            outside[self._folds == fold] = self._without(self._folds == fold)
+            outside[self._folds == fold] = self._without(x, self._folds == fold)
         return outside
 
+    @property
+    def _x(self) -> FloatArray:
+        return self._columns.groups(self._groups)[0][self._kept]
+
     def _without_rows(self) -> FloatArray:
+        x = self._x
         lower = scipy.linalg.cholesky(self.shrunk, lower=True, check_finite=False)
-        half = scipy.linalg.solve_triangular(lower, self._x, lower=True, check_finite=False)
+        half = scipy.linalg.solve_triangular(lower, x, lower=True, check_finite=False)
         leverage = 1 / self._total + (half**2).sum(axis=0)
-        if not self._are_copies:
+        if not self._columns.are_copies:
             leverage = leverage * self._weight
         kept = 1 - np.minimum(leverage, MOST_LEVERAGE)
-        error = (self._above - self._x.T @ self.coef) / kept[:, np.newaxis]
+        error = (self._above - x.T @ self.coef) / kept[:, np.newaxis]
         return np.asarray(self._truth - error)
 
-    def _without(self, out: BoolArray) -> FloatArray:
-        own, rest = self._x[:, out] * self._weight[out], self._weight[~out]
+    def _without(self, x: FloatArray, out: BoolArray) -> FloatArray:
+        own, rest = x[:, out] * self._weight[out], self._weight[~out]
         mean = (rest / rest.sum()) @ self._above[~out]
-        gram, cross = own @ self._x[:, out].T, own @ self._above[out]
+        gram, cross = own @ x[:, out].T, own @ self._above[out]
         coef = np.linalg.solve(self.shrunk - gram, self._cross - cross)
-        return np.asarray(self._centre + mean + self._x[:, out].T @ coef)
+        return np.asarray(self._centre + mean + x[:, out].T @ coef)
 
 
 def folds_of_clusters(clusters: IntArray) -> IntArray:
