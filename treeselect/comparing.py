@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from treeselect.algorithms.method import deciding
+from treeselect.algorithms.method import check_final, deciding
 from treeselect.arguments.checks import (
     USUAL_SCORE_RULE,
     check_digits,
@@ -41,6 +41,7 @@ from treeselect.comparison.methods import (
 from treeselect.comparison.record import Contest, FitComparison
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import Request, prepare, response_label, shown_names
+from treeselect.designs.problem import FinalModel
 from treeselect.designs.row_sample import check_size_of_sample
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
@@ -96,6 +97,7 @@ def compare(
     costs: Mapping[str, float] | None = None,
     keep: Iterable[str] | str | None = None,
     monotone: Mapping[str, int] | None = None,
+    model: FinalModel | None = None,
     seed: int | None = None,
     n_jobs: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -130,8 +132,9 @@ def compare(
         the one-standard-error rule.
     folds, repeats, fold_groups, scoring
         As in :func:`treeselect.select`: how rows are held out, and how they are scored.
-    family, weights, offset, groups, costs, keep, monotone
-        As in :func:`treeselect.select`. Methods that cannot use costs refuse them.
+    family, weights, offset, groups, costs, keep, monotone, model
+        As in :func:`treeselect.select`; all methods are scored with the same `model`.
+        Methods that cannot use costs refuse them.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
         ``select(..., method, seed=seed).path`` with the same folds.
@@ -205,7 +208,7 @@ def compare(
         "formula": formula, "methods": once(methods), "k": k, "folds": folds, "repeats": repeats,
         "fold_groups": fold_groups, "scoring": scoring, "family": family, "weights": weights,
         "offset": offset, "groups": groups, "costs": costs, "keep": once(keep),
-        "monotone": monotone, "seed": seed,
+        "monotone": monotone, "model": model, "seed": seed,
     }  # fmt: skip
     if isinstance(formula, list | tuple):
         others = {"data": data, "checkpoint": checkpoint, "on_piece": on_piece}
@@ -226,6 +229,8 @@ def compare(
     contestants = tuple(
         Contestant(label, deciding(method, k)) for label, method in read_methods(given["methods"])
     )
+    for _, method in contestants:
+        check_final(method, model)
     known = {**given, **others}
     request = Request(**{own.name: known[own.name] for own in dataclasses.fields(Request)})
     rows = check_size_of_sample(others["rows"])

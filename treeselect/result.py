@@ -9,14 +9,17 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from treeselect.algorithms.method import MODEL_WORDS, check_final
 from treeselect.arguments.checks import (
+    check_choice,
     check_digits,
     check_flag,
     file_path,
     read_seed,
 )
+from treeselect.designs.problem import FinalModel
 from treeselect.designs.scoring import Scoring
 from treeselect.errors import ModelFileError
 from treeselect.frames.tables import in_library, with_column
@@ -629,6 +632,7 @@ class SelectionResult:
         fold_groups: str | Sequence[Any] | None = None,
         inner_folds: int | Splitter | Sequence[int] | None = None,
         scoring: Scoring = None,
+        model: FinalModel | None = None,
         seed: int | None = None,
         n_jobs: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -653,6 +657,9 @@ class SelectionResult:
             the fit's clusters together.
         scoring : str or callable, optional
             Score on the held-out rows; by default as in the fit, which also chooses `k`.
+        model : {"stack", "forest", "boosting", "glm", "gam"}, optional
+            What predicts the held-out rows, as in :func:`treeselect.select`; by default the final
+            model of the fit. ``"glm"`` tells how well the linear model that is published predicts.
         seed : int, optional
             Default: as in the fit.
         n_jobs : int, optional
@@ -692,8 +699,15 @@ class SelectionResult:
             "repeats": repeats, "fold_groups": fold_groups, "inner_folds": inner_folds,
             "scoring": scoring, "seed": seed,
         }  # fmt: skip
+        other = None if model == fit.design.model else model
+        if other is not None:
+            check_choice("model", other, get_args(FinalModel))
+            check_final(fit.chosen_method, other)
+            fit = replace(fit, design=replace(fit.design, model=other))
         found = measure(fit, folds, **given, course=self._course(n_jobs, checkpoint, on_piece))
-        step = step_text(SelectionResult.performance, {"folds": folds, **given})
+        if other is not None:
+            found = replace(found, model=MODEL_WORDS[other], path_score=float("nan"))
+        step = step_text(SelectionResult.performance, {"folds": folds, "model": model, **given})
         return replace(found, call=fit.call.text + step)
 
     def inference(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE
+from treeselect.designs.problem import FinalModel
 from treeselect.designs.scoring import Scoring
 from treeselect.resampling.folds import Splitter
 from treeselect.result import SelectionResult
@@ -38,6 +39,7 @@ def select(
     costs: Mapping[str, float] | None = None,
     keep: Iterable[str] | str | None = None,
     monotone: Mapping[str, int] | None = None,
+    model: FinalModel | None = None,
     resamples: int | None = None,
     folds: int | Splitter | Sequence[int] | None = None,
     fold_groups: str | Sequence[Any] | None = None,
@@ -116,6 +118,16 @@ def select(
         ignore it in the selection. A split on the term must order the values of its children,
         whose mean bounds all values below it (the "basic" method of LightGBM). A missing value has
         no place in the order. More than two classes are refused.
+    model : {"stack", "forest", "boosting", "glm", "gam"}, optional
+        The final model of the selected terms: what predicts, and what the scores of sets,
+        ``.performance()``, effects and the report are of. ``"forest"`` is a random forest,
+        ``"stack"`` an additive model plus a forest of what it leaves, ``"boosting"`` gradient
+        boosting. ``"glm"`` is the generalised linear model of ``.refit("glm")`` (for times, a Cox
+        model), ``"gam"`` the same with restricted cubic splines of numbers ([2]_, equation 2.25:
+        four knots at quantiles, three where these coincide); in both a missing number is the
+        median, with an indicator, and a missing level is a level, so that every row has a
+        prediction. None is the method's own, a forest for most. The selection path does not depend
+        on it, the size only where scores choose it.
     resamples : int, optional
         Number of resamples to assess stability, 2 to 100,000; 0 for none: bootstrap resamples or,
         with ``k="auto"``, random halves of the rows in complementary pairs, which also score sets
@@ -254,6 +266,7 @@ def select(
     ----------
     .. [1] A. M. Wood, I. R. White, P. Royston (2008). How should variable selection be performed
        with multiply imputed data? Statistics in Medicine 27, 3227-3246.
+    .. [2] F. E. Harrell (2015). Regression Modeling Strategies, second edition. Springer.
 
     Examples
     --------
@@ -267,7 +280,7 @@ def select(
     """
     given = {
         "method": method, "k": k, "family": family, "weights": weights, "offset": offset,
-        "groups": groups, "costs": costs, "keep": keep, "monotone": monotone,
+        "groups": groups, "costs": costs, "keep": keep, "monotone": monotone, "model": model,
         "resamples": resamples, "folds": folds, "fold_groups": fold_groups, "scoring": scoring,
         "seed": seed, "n_jobs": n_jobs, **options,
     }  # fmt: skip

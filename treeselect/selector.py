@@ -34,6 +34,7 @@ from treeselect.arguments.checks import (
     with_nested,
 )
 from treeselect.designs.encoding import NewLevels
+from treeselect.designs.problem import FinalModel
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind, read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
@@ -90,6 +91,8 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     monotone : dict of str or int to int, optional
         Columns, by name or number, with which predictions of ``result_`` must not decrease (1) or
         must not increase (-1).
+    model : {"stack", "forest", "boosting", "glm", "gam"}, optional
+        What ``result_`` predicts with; by default the method's own model.
     folds, repeats, scoring, resamples, weights_kind, n_jobs
     weights, offset, fold_groups : str, optional
         Columns of the frame, with a formula only, so that cross-validation divides them with it.
@@ -164,6 +167,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         costs: Mapping[Column, float] | None = None,
         keep: Iterable[Column] | Column | None = None,
         monotone: Mapping[Column, int] | None = None,
+        model: FinalModel | None = None,
         folds: int | Splitter | Sequence[int] | None = None,
         repeats: int | None = None,
         fold_groups: str | None = None,
@@ -187,6 +191,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         self.costs = costs
         self.keep = keep
         self.monotone = monotone
+        self.model = model
         self.folds = folds
         self.repeats = repeats
         self.fold_groups = fold_groups
@@ -269,6 +274,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
             formula,
             frame,
             family=self.family,
+            model=self.model,
             weights_kind=self.weights_kind,
             resamples=self.resamples,
             folds=self.folds,

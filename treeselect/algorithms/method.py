@@ -7,8 +7,9 @@ that is required of it has a default here. The file is long because it documents
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,9 +21,12 @@ from treeselect.algorithms.references import Reference, texts, with_references
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.arguments.checks import NotGiven, described
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.errors import MethodError, quoted
+from treeselect.errors import MethodError, OptionError, quoted
+from treeselect.models.boosting import refit_boosting
 from treeselect.models.forest import REFITTED_TREES, refit_forest
+from treeselect.models.linear.model import refit_linear
 from treeselect.models.model import TreeModel
+from treeselect.models.stacked import refit_stack
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -345,6 +349,46 @@ def _incomplete(kind: type[Any], needed: str) -> MethodError:
         "path": "Add `def path(self, task): ...` to the class; it returns a list of steps.",
     }
     return MethodError(f"{kind.__name__} must define `{needed}`.\n  {way[needed]}")
+
+
+REFITS: dict[str, Callable[..., TreeModel]] = {
+    "stack": refit_stack,
+    "forest": refit_forest,
+    "boosting": refit_boosting,
+    "glm": refit_linear,
+    "gam": partial(refit_linear, bends=True),
+}
+"""Final models by name: of a problem, weights and selected units."""
+
+
+MODEL_WORDS = {
+    "stack": "an additive model plus a random forest",
+    "forest": "a random forest",
+    "boosting": "gradient boosting",
+    "glm": "a generalised linear model",
+    "gam": "a generalised linear model with restricted cubic splines",
+}
+"""The same in words."""
+
+
+def check_final(method: Method, model: str | None) -> None:
+    """Raise an OptionError if a method's trees must predict, and another model is asked for."""
+    if model is not None and not method.predicts_any_set:
+        raise OptionError(
+            f"`model` must be left out: with these options {method.name} predicts with the trees"
+            f" that it selected by.\n  Found: model={model!r}."
+        )
+
+
+def final_model(method: Method, task: Task, step: Step) -> TreeModel:
+    """The final model that the problem names, or the method's own."""
+    named = task.problem.model
+    if named is None:
+        return method.final_model(task, step)
+    return REFITS[named](
+        task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads,
+        n_trees=task.n_final_trees or REFITTED_TREES, wants_importance=task.wants_importance,
+    )  # fmt: skip
 
 
 def steps_of(method: Method, task: Task) -> tuple[Step, ...]:

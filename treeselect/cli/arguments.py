@@ -272,6 +272,8 @@ PROBLEM = (
     Flag("--monotone", "term with which predictions must not decrease (1) or not increase (-1); may"
          " be repeated", "TERM=1|-1",
          lambda texts: numbers(texts, "--monotone", "TERM=1 or TERM=-1", "age=1"), True),
+    Flag("--model", "what predicts: stack, forest, boosting, glm or gam (default: that of the"
+         " method)", "NAME"),
     Flag("--labels --label", "label of a column or term in summary and report; may be repeated",
          "NAME=LABEL", lambda texts: pairs(
              texts, "--labels", "NAME=LABEL", "'wbc=White blood cells (10^9/l)'"), True),

@@ -18,7 +18,7 @@ import pandas as pd
 from treeselect.brief import brief
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.evaluation import model_matrix
-from treeselect.designs.problem import CodedColumns, Problem, Wants
+from treeselect.designs.problem import READ_COLUMNS, CodedColumns, FinalModel, Problem, Wants
 from treeselect.designs.response import Response
 from treeselect.designs.row_sample import Drawn, RowSample, draw
 from treeselect.designs.weights import (
@@ -117,6 +117,7 @@ class ModelData:
     labels: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     sample: RowSample | None = None  # None if all rows with a response and a weight are here
+    model: FinalModel | None = None  # what predicts; None for the method's own final model
 
     __repr__ = brief
 
@@ -254,6 +255,8 @@ class ModelData:
             self.response.y,
             self.response.family,
             self.offset,
+            columns=self.arrays if self.model in READ_COLUMNS else None,
+            model=self.model,
         )
 
     def problem_for(self, method: Wants) -> Problem:
@@ -268,7 +271,7 @@ class ModelData:
             dataclasses.replace(
                 problem,
                 exact=exact if method.splits_exactly else None,
-                columns=self.arrays if method.reads_columns else None,
+                columns=self.arrays if method.reads_columns else problem.columns,
             )
             for method in methods
         ]

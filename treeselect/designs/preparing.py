@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.encoding import NewLevels, build_design, read_terms, response_notes
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData, row_counts
-from treeselect.designs.problem import make_units
+from treeselect.designs.problem import READ_COLUMNS, FinalModel, make_units
 from treeselect.designs.response import Response
 from treeselect.designs.row_sample import draw
 from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
@@ -212,6 +212,11 @@ def prepare(
         parsed, used, units, own.values, new_levels=request.new_levels, edges=drawn.edges
     )
     directions = read_monotone(request.monotone, spec.terms, response.family)
+    if directions and request.model in READ_COLUMNS:
+        raise OptionError(
+            f"`monotone` can't be observed by the model {quoted(str(request.model))}.\n"
+            '  Use a model of trees, such as `model="stack"`, or leave `monotone` out.'
+        )
     design = design.constrained(directions)
     notes += monotone_notes(directions, parsed.terms)
     spec = dataclasses.replace(spec, na=codes)
@@ -240,6 +245,7 @@ def prepare(
         sources=sources,
         labels=labels,
         sample=drawn.sample,
+        model=request.model,
     )
 
 
@@ -264,6 +270,7 @@ class Request:
     trusted: bool = False
     labels: Mapping[str, str | None] | None = None
     monotone: Mapping[str, int] | None = None
+    model: FinalModel | None = None
     weights_kind: WeightsKind | None = None
     na: Any = None
 
@@ -272,6 +279,8 @@ class Request:
         check_kind(self.weights_kind, self.weights)
         object.__setattr__(self, "trusted", check_flag("trusted", self.trusted))
         read_codes(self.na)
+        if self.model is not None:
+            check_choice("model", self.model, get_args(FinalModel))
 
     @property
     def hidden(self) -> list[str]:

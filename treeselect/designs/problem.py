@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -199,6 +199,13 @@ class CodedColumns:
         )  # fmt: skip
 
 
+FinalModel = Literal["stack", "forest", "boosting", "glm", "gam"]
+"""Final models by name."""
+
+READ_COLUMNS = ("glm", "gam")
+"""Those that need the columns before they are binned (``Problem.columns``)."""
+
+
 # --- What a method sees: encoded data, units and response ----------------------------------------
 
 _LEAST_EXPECTED = 1e-6
@@ -223,6 +230,7 @@ class Problem:
     # whether the training scores of steps are needed: they are not in folds and resamples, where
     # they are NaN if they would need separate forests or predictions
     wants_scores: bool = True
+    model: FinalModel | None = None  # the final model, if it is not the method's own
 
     __repr__ = brief
 

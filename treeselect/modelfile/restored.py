@@ -53,6 +53,7 @@ from treeselect.modelfile.saved import (
 )
 from treeselect.models.forest import ForestModel
 from treeselect.models.importing import ImportedBins
+from treeselect.models.linear.model import LinearModel
 from treeselect.models.model import BoostedModel, TreeModel, WeightedForest
 from treeselect.models.probing import n_outputs_of
 from treeselect.models.stacked import StackedModel
@@ -340,7 +341,11 @@ def _model(saved: SavedModel, coded: CodedColumns, family: Family, on_link: bool
     _check_shapes(what, saved, coded, family)
     if trees is not None:
         _check_trees(trees, family, _highest_codes(coded, groups))
-    check(what, trees is not None or not groups.any())
+    if saved.stored_as == "linear":
+        _check_parts(what, saved, coded)
+        check(what, trees is None, saved.n_additive == 0)
+        return alike(LinearModel, saved, family=family)
+    check(what, trees is not None or not groups.any(), not saved.parts, not saved.bends)
     check(what, 0 <= saved.n_additive <= (0 if trees is None else trees.n_trees))
     parts = groups, trees, saved.constant, saved.importance, family
     if saved.stored_as == "forest":
@@ -348,6 +353,20 @@ def _model(saved: SavedModel, coded: CodedColumns, family: Family, on_link: bool
     if saved.stored_as == "boost":
         return BoostedModel(*parts)
     return StackedModel(*parts, saved.n_additive)
+
+
+def _check_parts(what: str, saved: SavedModel, coded: CodedColumns) -> None:
+    """A part for each column, with as many slopes as its basis has columns."""
+    own, n = np.flatnonzero(saved.groups[coded.groups.ids]), len(saved.constant)
+    check(what, len(saved.parts) == len(own))
+    for part, j in zip(saved.parts, own.tolist(), strict=True):
+        n_knots = len(part.knots)
+        n_basis = 0 if coded.n_levels[j] is not None else max(n_knots - 1, 1)
+        arrays = part.table, part.slopes, part.mean, part.knots
+        check(what, part.table.shape == (256, n), part.mean.shape == (n,), part.knots.ndim == 1)
+        check(what, part.slopes.shape in ((n_basis, n), (0, n)), n_knots in (0, 3, 4))
+        check(what, *(np.isfinite(own).all() for own in arrays), (np.diff(part.knots) > 0).all())
+        check(what, np.isfinite(part.centre), 0 < part.scale < np.inf)
 
 
 def _forest(saved: SavedForest, coded: CodedColumns, family: Family) -> WeightedForest:

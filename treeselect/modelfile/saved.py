@@ -19,7 +19,7 @@ from treeselect.arguments.checks import NotGiven
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.modeldata import ModelData, RowCounts
-from treeselect.designs.problem import Units
+from treeselect.designs.problem import FinalModel, Units
 from treeselect.designs.row_sample import RowSample
 from treeselect.designs.scoring import scoring_record
 from treeselect.designs.weights import WeightsKind
@@ -31,8 +31,8 @@ from treeselect.frames.opening import MissingCodes
 from treeselect.frames.values import Numbers, read_column
 from treeselect.modelfile.coding import raw, write_record
 from treeselect.models.importing import ImportedBins
+from treeselect.models.linear.model import LinearPart
 from treeselect.models.model import TreeModel, WeightedForest
-from treeselect.models.stacked import StackedModel
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Asked, Call, EffectRecord, Fit, quick_index
@@ -135,6 +135,7 @@ class SavedDesign(Struct, frozen=True):
     na: MissingCodes
     units: Units
     monotone: dict[str, Literal[-1, 1]]
+    model: FinalModel | None
     column_names: tuple[str, ...]
     n_levels: tuple[int | None, ...]
     edges: tuple[FloatArray | None, ...]
@@ -154,14 +155,16 @@ class SavedDesign(Struct, frozen=True):
 
 
 class SavedModel(Struct, frozen=True):
-    """A forest, boosted trees, or an additive model and a forest."""
+    """A forest, boosted trees, an additive model and a forest, or a linear model."""
 
-    stored_as: Literal["forest", "boost", "stack"]
+    stored_as: Literal["forest", "boost", "stack", "linear"]
     groups: BoolArray
     trees: Trees | None
     constant: FloatArray
     importance: FloatArray
     n_additive: int = 0
+    parts: tuple[LinearPart, ...] = ()
+    bends: bool = False
 
 
 class SavedForest(Struct, frozen=True):
@@ -287,6 +290,7 @@ def _design(data: ModelData, choice: Choice, include_data: bool) -> SavedDesign:
         na=spec.na,
         units=spec.units,
         monotone=arrays.directions if len(arrays.monotone) else {},  # type: ignore[arg-type]
+        model=data.model,
         column_names=arrays.column_names,
         n_levels=arrays.n_levels,
         edges=arrays.edges,
@@ -375,8 +379,7 @@ def _path(steps: tuple[Step, ...]) -> SavedPath:
 def _model(model: TreeModel) -> SavedModel | None:
     if model.sparse is not None:
         return None
-    n_additive = model.n_additive if isinstance(model, StackedModel) else 0
-    return alike(SavedModel, model, trees=model.joined(), n_additive=n_additive)
+    return alike(SavedModel, model, trees=model.joined())
 
 
 def _forest(forest: WeightedForest | None) -> SavedForest | None:

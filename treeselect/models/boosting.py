@@ -185,9 +185,15 @@ def hold_rows_out(problem: Problem, weights: RowWeights, seed: int) -> tuple[Wei
 
 
 def refit_boosting(
-    problem: Problem, weights: RowWeights, selected: BoolArray, *, seed: int, n_threads: int = 1
+    problem: Problem,
+    weights: RowWeights,
+    selected: BoolArray,
+    *,
+    seed: int,
+    n_threads: int = 1,
+    **_: Any,
 ) -> BoostedModel:
-    """Gradient boosting on the selected units.
+    """Gradient boosting on the selected units, whose number of trees is its own.
 
     Newton steps with shrinkage 0.1 on trees of depth 2, 4 or 6, as many as give the lowest loss on
     a fifth of the rows (or groups of rows) that is held out, with the leaves of a refitted forest.

@@ -114,6 +114,16 @@ class TreeModel:
             return self.without_trees(len(problem.y), problem.offset)
         return self.predict_binned(self._binned(problem), problem.offset, n_threads)
 
+    def predict_columns(
+        self,
+        coded: CodedColumns,
+        columns: tuple[NDArray[Any], ...],
+        offset: FloatArray | None = None,
+        n_threads: int = 1,
+    ) -> FloatArray:
+        """Mean response of other rows, from their columns of :attr:`groups`."""
+        return self.predict_binned(self.bin(coded, columns), offset, n_threads)
+
     def predict_binned(
         self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
     ) -> FloatArray:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.method import Method, steps_of
+from treeselect.algorithms.method import Method, final_model, steps_of
 from treeselect.algorithms.task import Step, Task, step_of_size
 from treeselect.arguments.checks import AUTO, MOST_RESAMPLES, SCORE_RULES, check_choice, check_count
 from treeselect.designs.problem import Problem, check_size
@@ -19,7 +19,6 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.tree.used_groups import can_split
 from treeselect.errors import OptionError, StabilityError
-from treeselect.models.model import TreeModel
 from treeselect.models.probing import Probes, ResampledReadings, read_resample
 from treeselect.resampling.choosing import Choice, Procedure, choose, choose_sufficient, most_units
 from treeselect.resampling.cross_validation import ScoreBySize, known_scores, score_path
@@ -43,9 +42,6 @@ from treeselect.running.pieces import (
 _JUDGE_TREES, _SCORED_TREES, _SCORED_ROWS = 15, 25, 5_000
 """Most trees of forests that judge sets on a resample and of those that are scored, and rows that
 fit and score them."""
-
-Grow = Callable[..., TreeModel]
-"""``grow(problem, weights, selected, seed=..., n_threads=...)``: a model of some units."""
 
 
 def resample_weights(
@@ -108,13 +104,12 @@ def assess(
     n_scored: int = 0,
     groups_name: str | bool = False,
     probes: Probes | None = None,
-    grow: Grow | None = None,
     course: Course = HERE,
 ) -> Assessed:
     """Repeat the selection on resamples, of whole clusters if the rows are clustered. If a rule
     chooses the number of units, it does so on each resample; sets of fewer than `n_scored` units
     are then scored on rows that were not drawn. If `probes` are given, the model of each resample
-    is fitted too, by `grow` or by the method, and evaluated at the probes. If the user stops the
+    is fitted too, and evaluated at the probes. If the user stops the
     call, the finished resamples are the result, provided that there are two or more; of
     complementary resamples, only complete pairs count."""
     problem, method, weights, choice = asked
@@ -136,7 +131,7 @@ def assess(
     )
     n_kept = int(keep.sum())
     followed = n_kept + n_sizes if n_sizes else 0
-    given = _Given(asked, scheme, seed, followed, n_scored, probes, grow)
+    given = _Given(asked, scheme, seed, followed, n_scored, probes)
     calls = [(given, number) for number in range(n_resamples)]
     most = k if method.tuning_value is None and not chooses else None
     sizes = [n_kept + 1 + i for i in range(n_sizes)]
@@ -259,7 +254,6 @@ class _Given(NamedTuple):
     followed: int
     n_scored: int
     probes: Probes | None
-    grow: Grow | None
 
     def drawn(self, number: int) -> RowWeights:
         """Weights of one resample."""
@@ -288,10 +282,7 @@ def _one_resample(given: _Given, number: int, *, n_threads: int = 1) -> Resample
         scores = _scores(task, method, steps, given.n_scored, *scored)
     if given.probes is None:
         return Resample(step.selected, sets, scores)
-    if given.grow is None:
-        model = method.final_model(task, step)
-    else:
-        model = given.grow(problem, drawn, step.selected, seed=own_seed, n_threads=n_threads)
+    model = final_model(method, task, step)
     readings = read_resample(model, given.probes, problem, drawn.rows)
     return Resample(step.selected, sets, scores, readings)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from treeselect.algorithms.method import Method, steps_along, steps_of
+from treeselect.algorithms.method import Method, final_model, steps_along, steps_of
 from treeselect.algorithms.search.exchange import sure_rows, usual_trees
 from treeselect.algorithms.search.judging import Judge, rows_to_judge
 from treeselect.algorithms.task import Step, Task, full_step, ranked_step, step_of_size, step_within
@@ -131,7 +131,7 @@ def run_selection(
         asked.problem, asked.weights, max_size=found.step.size, seed=stream_seed(seed, "fit"),
         n_threads=workers.n_threads,
     )  # fmt: skip
-    return found, asked.method.final_model(task, found.step)
+    return found, final_model(asked.method, task, found.step)
 
 
 def choose(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from treeselect.algorithms.method import REFITS
 from treeselect.arguments.checks import (
     check_count,
     described,
@@ -43,7 +44,6 @@ from treeselect.printing import (
     interval_text,
     p_text,
 )
-from treeselect.resampling.assessing import Grow
 from treeselect.resampling.cross_validation import (
     PairedDifference,
     differences,
@@ -537,7 +537,6 @@ _NAMES = {2: ("low", "high"), 3: ("low", "middle", "high")}
 
 def group_by_risk(
     result: Fit,
-    grow: Grow,
     n_groups: int,
     horizon: float | None,
     folds: int | Splitter | Sequence[int],
@@ -560,7 +559,7 @@ def group_by_risk(
     here, problem, weight = outer.here, outer.here.problem, outer.weights.values
     at = _horizon(horizon, here, weight)
     calls = [
-        (problem, outer.weights, split, result.step.selected, grow, at, stream_seed(seed, "risk"))
+        (problem, outer.weights, split, result.step.selected, at, stream_seed(seed, "risk"))
         for split in outer.splits
     ]
     risk, survival = np.full((2, len(weight)), np.nan)
@@ -615,7 +614,6 @@ def _held_out(
     weights: RowWeights,
     split: Split,
     selected: BoolArray,
-    grow: Grow,
     horizon: float,
     seed: int,
     *,
@@ -625,6 +623,7 @@ def _held_out(
     training rows do not determine it."""
     train, test = split.weights(weights)
     training = dataclasses.replace(problem, wants_scores=False)
+    grow = REFITS[problem.model or "forest"]
     model = grow(training, train, selected, seed=seed, n_threads=n_threads)
     baseline = baseline_of(problem, train.values, model, n_threads)
     assert baseline is not None

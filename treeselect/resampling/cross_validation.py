@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.method import Method, steps_of
+from treeselect.algorithms.method import Method, final_model, steps_of
 from treeselect.algorithms.task import Step, Task, empty_step, full_step, step_of_size, step_within
 from treeselect.brief import brief
 from treeselect.designs.families import Family
@@ -210,7 +210,7 @@ def _score_step(
 ) -> list[float]:
     """Score of the final model of a step, or with all units, on each part of the held-out rows."""
     task = dataclasses.replace(task, n_threads=n_threads)
-    model = full_model(method, task) if step is None else method.final_model(task, step)
+    model = full_model(method, task) if step is None else final_model(method, task, step)
     return [
         held_out_score(task.problem, model, task.weights, split.weights(weights)[1], n_threads)
         for split in splits
@@ -266,7 +266,7 @@ def score_path(
     for step in chosen:
         if step.size not in known:
             start = time.perf_counter()
-            model = method.final_model(task, step)
+            model = final_model(method, task, step)
             taken = seconds + time.perf_counter() - start
             units = np.flatnonzero(step.selected)
             if task.wants_importance:
@@ -288,7 +288,7 @@ def full_model(method: Method, task: Task) -> TreeModel:
     """The final model with all units; of methods that can't predict from any set, a forest."""
     step = full_step(task.problem.data.n_groups)
     if method.predicts_any_set:
-        return method.final_model(task, step)
+        return final_model(method, task, step)
     return Method.final_model(method, task, step)
 
 

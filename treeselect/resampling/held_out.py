@@ -398,8 +398,8 @@ def _predictions(
             continue
         own = _rows_of(frame, rows[low:high] - start)
         known = None if offset is None else offset[low:high]
-        binned = model.bin(design.arrays, spec.encode(own, terms))
-        found[low:high] = model.predict_binned(binned, known, n_threads)
+        columns = spec.encode(own, terms)
+        found[low:high] = model.predict_columns(design.arrays, columns, known, n_threads)
     return found
 
 

@@ -135,6 +135,8 @@ class Performance(Rounded):
         Labels of terms in print, by name; terms without a label are absent.
     fingerprint : str or None
         Of the data.
+    model : str
+        The final model, in words.
 
     Examples
     --------
@@ -170,6 +172,7 @@ class Performance(Rounded):
     asked: int | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str | None = None
+    model: str = ""
 
     @property
     def partial(self) -> bool:
@@ -401,6 +404,7 @@ def _content(found: Performance) -> SummaryContent:
             ("Call", found.call),
             ("Folds", found.scheme),
             ("Choice of k", found.rule),
+            ("Final model", found.model),
             ("Selected (k)", f"{sizes} in the folds; {found.k_of_fit} in the fit on all rows"),
             (found.score_name, f"{_score(found)}, on held-out rows"),
             *((("95% interval", found.ci_words),) if found.ci_words else ()),
@@ -476,6 +480,7 @@ def measure(
         rule=_rule(nested.asked, result),
         k_of_fit=result.k,
         fingerprint=data_fingerprint(here),
+        model=result.model.description,
         path_score=float("nan")
         if result.scores is None or scoring is not None
         else float(result.scores.mean[result.k]),

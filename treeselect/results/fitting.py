@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.algorithms.method import OWN, Method, deciding
+from treeselect.algorithms.method import OWN, Method, check_final, deciding
 from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.task import skipped_sizes
 from treeselect.arguments.checks import (
@@ -53,7 +53,6 @@ from treeselect.resampling.held_out import confirm
 from treeselect.resampling.resampled import Scheme
 from treeselect.results.calls import NO_PART, call_text, data_text, once
 from treeselect.results.effects import effect_points, make_record
-from treeselect.results.refitting import growing
 from treeselect.running.machine import announce_compilation, read_progress, warn
 from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.pieces import Course
@@ -71,6 +70,7 @@ ARGUMENTS: dict[str, Any] = {
     "costs": None,
     "keep": None,
     "monotone": None,
+    "model": None,
     "resamples": None,
     "folds": None,
     "fold_groups": None,
@@ -102,6 +102,7 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
     asked = {**given, "formula": formula, "keep": once(given["keep"]), "seed": seed}
     asked_method = find_method(given["method"], own).giving_way(k)
     method = deciding(asked_method, k)
+    check_final(method, asked["model"])
     names = [field.name for field in dataclasses.fields(Request)]
     request = Request(**{name: asked[name] for name in names})
     rows = check_size_of_sample(asked["rows"])
@@ -205,7 +206,6 @@ def resample(
         seed=stream_seed(seed, "stability"),
         groups_name=folds.groups_name,
         probes=None if points is None else points.probes,
-        grow=None if points is None else growing(fit),
         course=course,
     )
     return dataclasses.replace(

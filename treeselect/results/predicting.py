@@ -20,8 +20,8 @@ from treeselect.arguments.checks import (
 )
 from treeselect.designs.survival import strata_of
 from treeselect.designs.weights import check_offset
-from treeselect.engine.arrays import FloatArray, WeightArray
-from treeselect.engine.columns import BinnedData, select_groups
+from treeselect.engine.arrays import AnyArray, FloatArray, WeightArray
+from treeselect.engine.columns import select_groups
 from treeselect.engine.forest.leaf_values import leaf_quantiles
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import PRECISION, at_least, largest_in_row
@@ -114,8 +114,8 @@ def values_of(
     frame = read_data(new)
     if shares is not None:
         check_forest(fit, f'type="{QUANTILE}"')
-        binned, known = _binned(fit, frame, offset)
-        return quantile_columns(fit, binned, known, shares)
+        columns, known = _columns(fit, frame, offset)
+        return quantile_columns(fit, columns, known, shares)
     if level is not None:
         check_forest(fit, 'interval="prediction"')
     mean = _mean(fit, frame, offset)
@@ -135,24 +135,24 @@ def values_of(
 
 @memory_errors()
 def _mean(fit: Fit, frame: pd.DataFrame, offset: Sequence[float] | None) -> FloatArray:
-    binned, known = _binned(fit, frame, offset)
-    if binned is None:
+    columns, known = _columns(fit, frame, offset)
+    if not columns:
         return fit.model.without_trees(len(frame), known)
-    return fit.model.predict_binned(binned, known, workers_for(fit.n_jobs).n_threads)
+    n_threads = workers_for(fit.n_jobs).n_threads
+    return fit.model.predict_columns(fit.design.arrays, columns, known, n_threads)
 
 
-def _binned(
+def _columns(
     fit: Fit, frame: pd.DataFrame, offset: Sequence[float] | None
-) -> tuple[BinnedData | None, FloatArray | None]:
-    """The columns of the final model, None if it has none, and the offset."""
+) -> tuple[tuple[AnyArray, ...], FloatArray | None]:
+    """The columns of the final model, and the offset."""
     groups, known = fit.model.groups, fit.design.offset_of(frame, offset)
     check_offset(known, np.arange(len(frame)))
     if not groups.any():
-        return None, known
+        return (), known
     names = fit.design.arrays.groups.terms
     terms = [term for g in np.flatnonzero(groups) for term in names[g]]
-    columns = fit.design.spec.encode(frame, terms)
-    return fit.model.bin(fit.design.arrays, columns), known
+    return fit.design.spec.encode(frame, terms), known
 
 
 # --- quantiles, and intervals of predictions -----------------------------------------------------
@@ -206,11 +206,10 @@ def read_level(type: str, interval: object, level: object) -> float | None:
 
 
 def quantile_columns(
-    fit: Fit, new: BinnedData | None, offset: FloatArray | None, shares: FloatArray
+    fit: Fit, columns: tuple[AnyArray, ...], offset: FloatArray | None, shares: FloatArray
 ) -> dict[str, list[float]]:
     """A column for each share; see :func:`engine.forest.leaf_values.leaf_quantiles`."""
     design, model = fit.design, fit.model
-    assert new is not None
     if not isinstance(model, ForestModel):
         model = refit_forest(
             design.problem, design.row_weights, model.groups, seed=stream_seed(fit.seed, "fit"),
@@ -220,6 +219,7 @@ def quantile_columns(
     known = 0.0 if design.offset is None else design.offset
     y = design.response.y - known
     data = select_groups(design.arrays.binned, model.groups)
+    new = design.arrays.bin(columns, model.groups)
     found = leaf_quantiles(model.trees, data, y, design.weight, new, shares)
     if offset is not None:
         found = found + offset[:, np.newaxis]

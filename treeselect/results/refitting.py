@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from treeselect.algorithms.method import REFITS
 from treeselect.arguments.checks import check_flag, found_near, read_seed
 from treeselect.designs.linear import (
     WAYS_OUT,
@@ -18,11 +19,10 @@ from treeselect.designs.linear import (
 )
 from treeselect.designs.modeldata import ModelData, data_fingerprint
 from treeselect.designs.preparing import in_labels, shown_names
+from treeselect.designs.problem import FinalModel
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.tables import in_library
-from treeselect.models.boosting import refit_boosting
-from treeselect.models.forest import refit_forest
 from treeselect.models.linear.coefficients import (
     SAME_ROWS,
     ModelColumn,
@@ -46,9 +46,7 @@ from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.linear.tests import FittedTerms, fit_terms
 from treeselect.models.model import baseline_of
-from treeselect.models.stacked import refit_stack
 from treeselect.printing import Summarised, Summary, SummaryContent
-from treeselect.resampling.assessing import Grow
 from treeselect.resampling.conditional import RiskGroups, group_by_risk
 from treeselect.resampling.folds import Splitter, in_own_groups
 from treeselect.results.estimators import (
@@ -96,9 +94,6 @@ def coding_notes(
 
 # --- other models of the selected terms --------------------------------------------------------
 
-_TREES: dict[str, Grow] = {"stack": refit_stack, "forest": refit_forest, "boosting": refit_boosting}
-"""Models made of trees."""
-
 _PREDICTS = "The final model was refitted:"
 
 NOT_VALID = (
@@ -121,7 +116,7 @@ def refit(result: Fit, model: Any, missing: object = "drop", ordered: object = "
             "  Found: another model. Trees have their own rules for missing values and order."
         )
     if isinstance(model, str):
-        if model in _TREES:
+        if model in MODELS:
             return _refit_trees(result, model, data)
         raise OptionError(
             f"`model` must be one of {listing(MODELS)}, or a scikit-learn estimator.\n"
@@ -141,7 +136,8 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
             "  Use `fit.with_data(data)` with their column, or save the fit with"
             " `include_data=True`."
         )
-    fitted = _TREES[model](
+    data = dataclasses.replace(data, model=cast(FinalModel, model))
+    fitted = REFITS[model](
         data.problem,
         data.row_weights,
         result.step.selected,
@@ -150,26 +146,20 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
     )
     before = result.model.note  # about the model that is replaced
     notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))
-    if model != _own_model(result):
+    if model != _final_model(result):
         notes += (f"{_PREDICTS} {fitted.description}. Scores belong to the previous model.",)
     # Stored effects belong to the replaced model.
     return dataclasses.replace(
-        result, model=fitted, notes=notes, effect_record=None,
+        result, design=dataclasses.replace(result.design, model=data.model), model=fitted,
+        notes=notes, effect_record=None,
         baseline=baseline_of(data.problem, data.weight, fitted),
     )  # fmt: skip
 
 
-def _own_model(result: Fit) -> str | None:
+def _final_model(result: Fit) -> str | None:
     """The final model of `select()`; None is the sparse forest."""
     own: str | None = getattr(result.chosen_method, "refit", "forest")
-    return own
-
-
-def growing(result: Fit) -> Grow | None:
-    """How to fit the final model to other rows, if it is not the method's own."""
-    grown = dict(zip(("stack", "forest", "boost"), _TREES.values(), strict=True))
-    own = _own_model(result) or "sub"
-    return None if result.model.stored_as == own else grown.get(result.model.stored_as)
+    return result.asked.arguments.get("model") or own if result.asked is not None else own
 
 
 # --- linear model ------------------------------------------------------------------------------
@@ -471,7 +461,6 @@ def risk_groups_of(
     """See :meth:`SelectionResult.risk_groups`; figures show what it gives by default."""
     return group_by_risk(
         result,
-        growing(result) or refit_forest,
         n_groups,
         horizon,
         folds,

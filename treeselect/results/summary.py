@@ -98,6 +98,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
         *result.design.weights_facts,
         ("Method", method_words(result.chosen_method)),
         ("Selected (k)", f"{selected_of_all(result)}, {result.call.rule}"),
+        ("Final model", result.model.description),
     ]
     facts += [score_fact(result), *reference_facts(result)]
     if result.resampled is not None and (said := verdict(result, result.stability)):
@@ -131,6 +132,8 @@ def score_fact(result: Fit) -> tuple[str, str]:
         score = f"{score_text(glance['cv_score'], glance['cv_se'])}, {result.scores.kind}"
     else:
         rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
+        if result.design.model is not None:
+            rows += " of a random forest, not of the final model"
         score = f"{plain_score(glance['train_score'])} {rows}"
         if result.step.cut_from is not None:
             score += f", for the {count_text(result.step.cut_from)} {noun(result)} before the cut"

@@ -1,0 +1,218 @@
+"""The final model that is asked for: linear models and their splines, in fits, folds and files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.interpolate import CubicSpline
+
+import treeselect
+from treeselect.errors import OptionError
+from treeselect.models.linear.model import LinearModel, refit_linear, spline_basis
+
+FEW = {"method": "mrmr", "seed": 1, "n_jobs": 1, "progress": False, "resamples": 0}
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    n = 300
+    data = pd.DataFrame(rng.standard_normal((n, 3)), columns=["a", "b", "c"])
+    data["site"] = np.array(list("uvw"))[rng.integers(3, size=n)]
+    data["sex"] = np.array(["f", "m"])[rng.integers(2, size=n)]
+    eta = np.sin(2 * data["a"]) + data["c"] * (data["sex"] == "m") + 0.5 * (data["site"] == "u")
+    data.loc[:30, "b"] = np.nan
+    data.loc[20:50, "site"] = None
+    return data.assign(
+        y=eta + 0.5 * rng.standard_normal(n),
+        yes=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int),
+        count=rng.poisson(np.exp(eta / 2)),
+        three=np.array(list("xyz"))[np.digitize(eta + rng.logistic(size=n), [-1, 1])],
+        time=rng.exponential(np.exp(-eta)) + 0.01,
+        event=rng.random(n) < 0.8,
+        stratum=np.array(["s", "t"])[rng.integers(2, size=n)],
+        exposure=rng.uniform(0, 1, n),
+        times=rng.integers(0, 4, n),
+    )
+
+
+def select(frame, response, terms, model, **options):
+    known = {**FEW, "keep": terms, "k": len(terms), "model": model, **options}
+    return treeselect.select(f"{response} ~ {' + '.join(terms)}", frame, **known)
+
+
+TERMS = ["a", "b", "site", "sex"]
+
+
+@pytest.mark.parametrize(
+    ("response", "terms", "options"),
+    [
+        ("y", TERMS, {}),
+        ("y", ["a", "b", "c:sex", "site:sex"], {"weights": "exposure"}),
+        ("y", ["a", "poly(c, 2)", "a:c"], {"offset": "exposure"}),
+        ("yes", TERMS, {}),
+        ("yes", ["sex", "c", "c:sex"], {"weights": "times"}),
+        ("yes", TERMS, {"weights": "exposure", "weights_kind": "sampling"}),
+        ("yes", TERMS, {"offset": "exposure"}),
+        ("count", TERMS, {"family": "poisson"}),
+        ("count", TERMS, {"family": "poisson", "offset": "exposure", "weights": "times"}),
+        ("three", TERMS, {}),
+        ("three", ["a", "site"], {"weights": "times"}),
+        ("Surv(time, event)", TERMS, {}),
+        ("Surv(time, event)", ["a", "c:sex"], {"weights": "exposure"}),
+    ],
+)
+def test_a_linear_final_model_predicts_what_the_published_one_does(frame, response, terms, options):
+    if "site:sex" in terms:  # a term is missing or not, but the published model codes its factors
+        frame = frame.dropna()
+    fit = select(frame, response, terms, "glm", **options)
+    assert isinstance(fit._fit.model, LinearModel)
+    published = fit.refit("glm", missing="indicator")
+    np.testing.assert_allclose(fit.predict(frame), published.predict(frame), rtol=1e-5, atol=1e-7)
+    if response.startswith("Surv"):
+        own, other = (
+            model.predict(frame.head(9), type="survival", times=[0.3, 1.0])
+            for model in (fit, published)
+        )
+        np.testing.assert_allclose(own, other, rtol=1e-5)
+
+
+def test_strata_have_their_own_hazards_in_a_linear_final_model(frame):
+    formula = "Surv(time, event) ~ a + sex + strata(stratum)"
+    fit = treeselect.select(formula, frame, **FEW, k=2, model="glm")
+    np.testing.assert_allclose(fit.predict(frame), fit.refit("glm").predict(frame), rtol=1e-5)
+
+
+def test_splines_are_natural_cubic_ones():
+    knots = np.array([-1.3, 0.1, 0.4, 2.0])
+    inside, beyond = np.linspace(-1.3, 2, 101), np.array([-9, -6, -3, 3, 6, 9.0])
+    basis = spline_basis(inside, knots)
+    assert basis.shape == (101, 3)
+    for column, at_knots in zip(basis.T, spline_basis(knots, knots).T, strict=True):
+        natural = CubicSpline(knots, at_knots, bc_type="natural")
+        np.testing.assert_allclose(column, natural(inside), atol=1e-12)
+    bent = spline_basis(beyond, knots)
+    np.testing.assert_allclose(np.diff(bent[:3], 2, axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(np.diff(bent[3:], 2, axis=0), 0, atol=1e-9)
+    assert spline_basis(beyond, np.empty(0)).tolist() == beyond[:, np.newaxis].tolist()
+
+
+def test_splines_bend_numbers_and_leave_factors_and_few_values_alone(frame):
+    fit = select(frame, "y", ["a", "b", "times", "sex"], "gam")
+    assert {len(part.knots) for part in fit._fit.model.parts} == {0, 4}
+    straight = select(frame, "y", ["a", "b", "times", "sex"], "glm")
+    errors = [((frame["y"] - one.predict(frame)) ** 2).mean() for one in (fit, straight)]
+    assert errors[0] < 0.75 * errors[1]  # a sine of the first term
+    flat = select(frame, "y", ["times", "sex"], "gam"), select(frame, "y", ["times", "sex"], "glm")
+    np.testing.assert_allclose(*(one.predict(frame) for one in flat), rtol=1e-9)
+    heavy = frame.assign(a=np.where(frame["a"] < 0.5, 0.0, frame["a"]))  # three knots, or none
+    assert len(select(heavy, "y", ["a"], "gam")._fit.model.parts[0].knots) == 0
+    third = frame.assign(a=np.where(frame["a"] < -0.4, -1.0, frame["a"]))
+    assert len(select(third, "y", ["a"], "gam")._fit.model.parts[0].knots) == 3
+
+
+def test_held_out_rows_are_predicted_by_the_model_of_the_training_rows(frame):
+    import statsmodels.formula.api as smf
+
+    fit = select(frame, "yes", ["a", "c", "sex"], None)
+    fold = np.arange(len(frame)) % 3
+    found = fit.performance(fold, model="glm")
+    assert found.model == "a generalised linear model"
+    assert np.isnan(found.path_score)
+    own = found.predictions().sort_values("row")["predicted"].to_numpy()
+    for number in range(3):
+        here = fold == number
+        known = smf.logit("yes ~ a + c + sex", frame[~here]).fit(disp=False)
+        np.testing.assert_allclose(own[here], known.predict(frame[here]), rtol=1e-5)
+    assert 'model="glm"' in found.call
+    assert "Final model:  a generalised linear model" in str(found.summary())
+
+
+@pytest.mark.parametrize("model", ["stack", "forest", "boosting", "glm", "gam"])
+def test_a_final_model_goes_with_the_fit_everywhere(frame, tmp_path, model):
+    fit = select(frame, "y", ["a", "b", "c"], model, keep=["a", "c"], k=2)
+    again = select(frame, "y", ["a", "b", "c"], None, keep=["a", "c"], k=2)
+    scores = [one.performance(3).mean for one in (fit, again)]
+    assert scores[0] == again.performance(3, model=model).mean
+    assert (scores[0] == scores[1]) is (model == "forest")
+    assert len(fit.selected) == 2
+    assert set(fit.selected) == set(again.selected)
+    assert fit._fit.model.description in str(fit.summary()).replace("\n              ", " ")
+    assert (fit.tidy()["importance"].dropna() >= 0).all()
+    fit.save(tmp_path / "fit.treeselect", include_data=True)
+    loaded = treeselect.load(tmp_path / "fit.treeselect")
+    np.testing.assert_array_equal(loaded.predict(frame), fit.predict(frame))
+    assert loaded.performance(3).mean == scores[0]
+    effects = fit.resample(20, effects=True).model.effects()
+    assert np.isfinite(effects[["effect", "low", "high"]].to_numpy(dtype=float)).all()
+    assert fit.report(tmp_path / "fit.html").exists()
+
+
+def test_a_refit_is_what_later_calls_score_and_resample(frame):
+    fit = select(frame, "y", ["a", "c"], None)
+    assert fit.refit("stack").performance(3).mean == fit.performance(3, model="stack").mean
+
+
+def test_effects_of_a_linear_model_are_its_coefficients(frame):
+    fit = select(frame, "y", ["times", "sex"], "glm")
+    slope = fit.refit("glm").coef["times"]
+    row = fit.model.effects().set_index("term").loc["times"]
+    assert row["effect"] == pytest.approx(slope * (float(row["to"]) - float(row["from"])))
+    assert row["direction"] == ("up" if slope > 0 else "down")
+
+
+def test_what_the_rows_of_the_fit_lack_has_an_average_part(frame):
+    fit = select(frame, "y", ["a", "sex"], "glm", new_levels="other")
+    mean = fit.predict(frame.assign(a=frame["a"].mean())).mean()
+    odd = pd.DataFrame({"a": [np.nan, frame["a"].mean()], "sex": ["f", "other"]})
+    known = fit.predict(odd.assign(a=frame["a"].mean(), sex="f"))
+    median = fit.refit("glm").coef["a"] * (frame["a"].median() - frame["a"].mean())
+    found = fit.predict(odd)
+    assert found[1] == pytest.approx(mean)
+    assert found[0] == pytest.approx(known[0], abs=abs(median) + 1e-6)
+
+
+def test_classes_and_columns_that_a_fold_lacks_do_no_harm(frame):
+    data = select(frame.assign(one=np.arange(300) == 0), "three", ["a", "one"], "glm")._fit.design
+    for absent in range(3):
+        rows = np.flatnonzero(data.response.y != absent)[1:]
+        weights = data.row_weights.only(rows)
+        model = refit_linear(data.problem, weights, np.array([True, True]))
+        predicted = model.predict(data.problem)
+        np.testing.assert_allclose(predicted.sum(axis=1), 1)
+        assert predicted[:, absent].max() < 1e-6
+
+
+def test_methods_are_compared_with_the_model_that_is_asked_for(frame):
+    found = treeselect.compare(
+        "y ~ a + c + sex", frame, ["mrmr", "lasso"], k=3, folds=3, seed=1, model="glm"
+    )
+    alone = select(frame, "y", ["a", "c", "sex"], "glm").performance(3, seed=1)
+    first, second = found.glance()["score"]
+    assert first == pytest.approx(second)
+    assert first == pytest.approx(alone.mean, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "lm"}, "`model` must be one of `stack`"),
+        ({"model": "glm", "monotone": {"a": 1}}, "`monotone` can't be observed by the model"),
+        (
+            {"model": "glm", "method": treeselect.ControlBurn(refit=None)},
+            "`model` must be left out: with these options controlburn predicts",
+        ),
+    ],
+)
+def test_a_model_that_can_not_be_is_refused(frame, options, message):
+    with pytest.raises(OptionError, match=message):
+        treeselect.select("y ~ a + c", frame, **{**FEW, "k": 1, **options})
+
+
+def test_a_linear_model_has_no_trees(frame):
+    fit = select(frame, "y", ["a", "c"], "glm")
+    with pytest.raises(OptionError, match=r"(?s)no trees to show.*generalised linear model"):
+        fit.model.nodes()
+    with pytest.raises(OptionError, match="needs out-of-bag predictions"):
+        fit.predict(frame, interval="prediction")

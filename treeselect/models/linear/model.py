@@ -1,0 +1,281 @@
+"""A linear model as the final model: of the columns of the selected units, or of splines of them.
+
+It is the model of ``refit("glm", missing="indicator")``, fitted to arrays, so that it can be
+repeated in folds and resamples and predicts every row.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from treeselect.designs.modeldata import INTERCEPT
+from treeselect.designs.problem import CodedColumns, Problem
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray
+from treeselect.engine.columns import BinnedData
+from treeselect.errors import DataError
+from treeselect.models.linear.data import LinearData
+from treeselect.models.linear.fit import fit_quietly
+from treeselect.models.model import TreeModel, null_predictor
+
+_N_CODES = 256
+"""Codes of a binned column, at most."""
+
+_FOUR, _THREE = (0.05, 0.35, 0.65, 0.95), (0.1, 0.5, 0.9)
+"""Quantiles that are knots (Harrell 2015, Table 2.3)."""
+
+_ABSENT = -30.0
+"""Log odds of a class without rows."""
+
+_LEAST_DISTINCT = 8
+"""Distinct values of a number that is bent."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearPart:
+    """The part of one column in a linear predictor.
+
+    A code that the rows of the fit do not have, be it of a level or of a missing number, has the
+    average part of these rows.
+    """
+
+    table: FloatArray  # (256, n_outputs): by code; of a number the mean of each bin
+    slopes: FloatArray  # (n_basis, n_outputs): none for a factor
+    mean: FloatArray  # (n_outputs,): subtracted
+    knots: FloatArray  # (n_knots,): of the standardised number; none if it is linear
+    centre: float
+    scale: float
+
+    def of(self, values: AnyArray) -> FloatArray:
+        """Part of each row, shape (n_rows, n_outputs), from values before they are binned."""
+        if not len(self.slopes):
+            codes = values if values.dtype == np.uint8 else np.zeros(len(values), dtype=np.uint8)
+            return self.table[codes]
+        z = (values - self.centre) / self.scale
+        found = spline_basis(z, self.knots) @ self.slopes - self.mean
+        return np.where(np.isnan(values)[:, np.newaxis], self.table[0], found)
+
+
+def spline_basis(x: FloatArray, knots: FloatArray) -> FloatArray:
+    """Restricted cubic splines: cubic between knots, linear beyond them, shape (n_rows, 1) without
+    knots and (n_rows, n_knots - 1) with three or more. The first column is x itself.
+
+    Harrell (2015), Regression Modeling Strategies, equation 2.25, with the terms divided by
+    ``(t_k - t_1)^2``.
+    """
+    if not len(knots):
+        return x[:, np.newaxis]
+    cubes = np.maximum(x[:, np.newaxis] - knots, 0.0) ** 3
+    *_, before, last = knots
+    slope = (knots[:-2] - last) / (last - before)
+    bent = cubes[:, :-2] + cubes[:, -2:-1] * slope - cubes[:, -1:] * (1 + slope)
+    return np.column_stack([x, bent / (last - knots[0]) ** 2])
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class LinearModel(TreeModel):
+    """A constant and a part for each column of the selected units."""
+
+    parts: tuple[LinearPart, ...]
+    bends: bool = False  # whether numbers have splines
+
+    importance_note: ClassVar[str] = (
+        "Share in the summed standard deviations of the terms' parts of the linear predictor"
+    )
+    in_place_note: ClassVar[str] = "predictions come from the linear model of the selected terms"
+    stored_as: ClassVar[str] = "linear"
+
+    @property
+    def description(self) -> str:
+        """The model in words."""
+        if not self.parts:
+            return "the null model"
+        bent = ", with restricted cubic splines of numbers" if self.bends else ""
+        return f"a generalised linear model of the selected terms{bent}"
+
+    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
+        """See :meth:`TreeModel.predict`."""
+        coded = problem.columns
+        assert coded is not None
+        return self.predict_columns(coded, _own(coded, self.groups), problem.offset, n_threads)
+
+    def predict_columns(
+        self,
+        coded: CodedColumns,
+        columns: tuple[NDArray[Any], ...],
+        offset: FloatArray | None = None,
+        n_threads: int = 1,
+    ) -> FloatArray:
+        """See :meth:`TreeModel.predict_columns`; numbers are not binned."""
+        eta = np.tile(self.constant, (coded.n_rows if not columns else len(columns[0]), 1))
+        for part, values in zip(self.parts, columns, strict=True):
+            eta += part.of(values)
+        return self._mean(eta, offset)
+
+    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
+        eta = np.tile(self.constant, (data.n_rows, 1))
+        for j, part in enumerate(self.parts):
+            eta += part.table[data.column(j)]
+        return eta
+
+
+def _own(coded: CodedColumns, groups: BoolArray) -> tuple[NDArray[Any], ...]:
+    return tuple(coded.columns[j] for j in np.flatnonzero(groups[coded.groups.ids]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Coding:
+    """Columns of a linear model that are made of one column of the data."""
+
+    values: FloatArray  # (n_rows, n_made)
+    is_number: bool
+    knots: FloatArray = field(default_factory=lambda: np.empty(0))
+    centre: float = 0.0
+    scale: float = 1.0
+
+    def part(self, slopes: FloatArray, mean: FloatArray, by_code: FloatArray) -> LinearPart:
+        """The part of the linear predictor, less its mean."""
+        n_basis = max(len(self.knots) - 1, 1) if self.is_number and len(slopes) else 0
+        return LinearPart(by_code, slopes[:n_basis], mean, self.knots, self.centre, self.scale)
+
+
+def _coded_factor(codes: AnyArray) -> _Coding:
+    """Treatment contrasts of the levels that occur, missing values among them."""
+    known = np.unique(codes)[1:]
+    return _Coding(np.equal.outer(codes, known).astype(np.float64), is_number=False)
+
+
+def _coded_number(x: FloatArray, share: FloatArray, bends: bool) -> _Coding:
+    """The number or its splines, standardised, with an indicator of missing values."""
+    gaps = np.isnan(x)
+    known, own = x[~gaps], share[~gaps]
+    if not len(known):
+        return _Coding(np.empty((len(x), 0)), is_number=True)
+    size = float(np.abs(known).max()) or 1.0
+    centre = float(np.average(known / size, weights=own)) * size
+    scale = float(np.sqrt(np.average(((known - centre) / size) ** 2, weights=own))) * size or size
+    z = (known - centre) / scale
+    order = np.argsort(z, kind="stable")
+    below = np.cumsum(own[order])
+    quantiles = (0.5, *_FOUR, *_THREE)
+    median, *at = z[order][np.searchsorted(below, np.array(quantiles) * below[-1])].tolist()
+    knots: list[float] = []
+    if bends and len(np.unique(z)) >= _LEAST_DISTINCT:
+        knots = next((own for own in (at[:4], at[4:]) if len(set(own)) == len(own)), [])
+    full = np.full(len(x), median)
+    full[~gaps] = z
+    made = spline_basis(full, np.array(knots))
+    if gaps.any():
+        made = np.column_stack([made, gaps.astype(np.float64)])
+    return _Coding(made, True, np.array(knots), centre, scale)
+
+
+def refit_linear(
+    problem: Problem,
+    weights: RowWeights,
+    selected: BoolArray,
+    *,
+    bends: bool = False,
+    **_: Any,
+) -> LinearModel:
+    """Fit a generalised linear model of the selected units, by statsmodels.
+
+    A missing number is the median, with an indicator; a missing level is a level. With `bends`,
+    a number of eight or more distinct values, if it is the only column of its term, has a
+    restricted cubic spline with four knots at quantiles, or three where these coincide.
+
+    Raises
+    ------
+    DataError
+        If statsmodels can't fit it.
+    """
+    coded, family, rows = problem.columns, problem.family, weights.rows
+    assert coded is not None
+    constant = null_predictor(problem, weights.values)
+    share = weights.values[rows].astype(np.float64)
+    own = np.flatnonzero(selected[coded.groups.ids])
+    single = [name for name in coded.column_names if coded.column_names.count(name) == 1]
+    codings = [
+        _coded_factor(coded.columns[j][rows])
+        if coded.n_levels[j] is not None
+        else _coded_number(coded.columns[j][rows], share, bends and coded.column_names[j] in single)
+        for j in own.tolist()
+    ]
+    made = [coding.values for coding in codings]
+    *starts, n_made = np.cumsum([0, *(x.shape[1] for x in made)]).tolist()
+    estimate = np.zeros((n_made, len(constant)))
+    if estimate.size:
+        intercept, estimate = _estimated(problem, weights, np.column_stack(made))
+        constant = constant if family.has_times else intercept
+    parts: list[LinearPart] = []
+    sums = [np.zeros((len(rows), len(constant))) for _ in range(int(selected.sum()))]
+    unit = (np.cumsum(selected) - 1)[coded.groups.ids[own]]
+    for j, coding, at, into in zip(own.tolist(), codings, starts, unit, strict=True):
+        slopes = estimate[at : at + coding.values.shape[1]]
+        effect = coding.values @ slopes
+        mean = np.average(effect, axis=0, weights=share)
+        sums[into] += effect - mean
+        constant = constant if family.has_times else constant + mean
+        by_code = _by_code(problem.data.column(j)[rows], effect - mean, share, coding.is_number)
+        parts.append(coding.part(slopes, mean, by_code))
+    spreads = [np.sqrt(np.average(x**2, axis=0, weights=share).sum()) for x in sums]
+    importance = np.zeros(len(selected))
+    importance[selected] = spreads
+    return LinearModel(
+        selected, None, constant, importance, family, parts=tuple(parts), bends=bends
+    )
+
+
+def _estimated(
+    problem: Problem, weights: RowWeights, matrix: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Intercepts, shape (n_outputs,), and coefficients, shape (n_columns, n_outputs), 0 of columns
+    that are linear combinations of others."""
+    family, rows = problem.family, weights.rows
+    y, names = problem.y[rows], [str(j) for j in range(matrix.shape[1])]
+    frame = pd.DataFrame(matrix, columns=names)
+    if not family.has_times:
+        frame.insert(0, INTERCEPT, 1.0)
+    offset = None if problem.offset is None else problem.offset[rows]
+    own = weights.of(rows).in_groups(None)
+    data = LinearData(frame, tuple(frame.columns), y, own, offset, 0, rows)
+    free = data.is_free
+    n_outputs = family.n_classes if family.n_classes > 2 else 1
+    found = np.zeros((len(free), n_outputs))
+    present = np.unique(y).astype(np.int64) if n_outputs > 1 else np.arange(1)
+    if len(present) == 2:  # of more: two classes
+        y, name = np.searchsorted(present, y).astype(np.float64), "binomial"
+    else:
+        name = family.name
+        y = np.searchsorted(present, y).astype(np.float64) if n_outputs > 1 else y
+    data = dataclasses.replace(data.of_columns(free), y=y)
+    try:
+        params = fit_quietly(data, name, "y").params
+    except (np.linalg.LinAlgError, ValueError, FloatingPointError) as error:
+        raise DataError(f"The linear model can't be fitted.\n  {error}") from error
+    values = np.asarray(params, dtype=np.float64).reshape(int(free.sum()), -1)
+    if not np.isfinite(values).all():
+        raise DataError("The linear model can't be fitted.\n  Some coefficients are not finite.")
+    found[np.ix_(free, present[1:] if n_outputs > 1 else present)] = values
+    if n_outputs > 1:  # a class that is absent has a share of nearly 0
+        found[0, np.setdiff1d(np.arange(n_outputs), present)] = _ABSENT
+    return (np.zeros(n_outputs), found) if family.has_times else (found[0], found[1:])
+
+
+def _by_code(codes: AnyArray, effect: FloatArray, share: FloatArray, is_number: bool) -> FloatArray:
+    """Mean effect by code, shape (256, n_outputs): of codes that do not occur 0, of a number that
+    of the nearest bins."""
+    total = np.bincount(codes, share, _N_CODES)
+    sums = np.column_stack([np.bincount(codes, share * x, _N_CODES) for x in effect.T])
+    found = sums / np.where(total > 0, total, 1.0)[:, np.newaxis]
+    known = np.flatnonzero(total[1:]) + 1
+    if is_number and len(known):
+        every = np.arange(1, _N_CODES)
+        found[1:] = np.column_stack([np.interp(every, known, x) for x in found[known].T])
+    return found
