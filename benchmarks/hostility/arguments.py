@@ -96,6 +96,7 @@ ARGUMENTS = {
     "weights_kind": ["None", "'frequency'", "'sampling'", "'precision'"],
     "monotone": ["{NAME: 1}", "{NAME: -1}", "{NAME: 0}", "{}", "None", "{NAME: 1.0}",
     "dict.fromkeys(NAMES, 1)", "{NAME: '1'}", "{'no such': 1}"],
+    "model": ["None", "'glm'", "'gam'", "'stack'", "'forest'", "'boosting'", "'lm'", "1"],
     "labels": ["{NAME: 'Weight (kg)'}", "{}", "None", "{NAME: None}", "{NAME: ''}",
     "{NAME: '<b>&'}", "{NAME: '`~ | *_'}", "{NAME: 'x' * 300}", "{NAME: '\x1b[31m\u202e'}",
     "{NAME: 3}", "{'no such': 'x'}", "dict.fromkeys(NAMES, 'the same')"],
@@ -110,7 +111,7 @@ ARGUMENTS = {
 
 TAME = {
     "family": 1, "weights": 6, "offset": 2, "groups": 3, "costs": 1, "folds": 3, "fold_groups": 3,
-    "scoring": 1, "seed": 3, "monotone": 5, "labels": 8, "na": 5, "rows": 4,
+    "scoring": 1, "seed": 3, "monotone": 5, "model": 6, "labels": 8, "na": 5, "rows": 4,
 }  # fmt: skip
 """How many of them are usual, where not all are."""
 

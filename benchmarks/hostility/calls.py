@@ -151,7 +151,8 @@ def _fingerprint(frame: Any) -> str:
 
 def _check_fit(fit: Any, frame: Any, n: int, offset: Any) -> None:
     rows = fit.data.design.rows
-    if rows.used + rows.no_response + rows.no_weight + rows.not_drawn != n:
+    known = rows.used - rows.more_copies + rows.no_response + rows.no_weight + rows.not_drawn
+    if known != n:
         raise Defect(f"rows are not accounted for: {rows} of {n}")
     if len(fit.groups) != fit.k or len(set(fit.groups)) != fit.k:
         raise Defect(f"k is not the number of units: {fit.k}, {fit.groups}")

@@ -487,7 +487,7 @@ def test_a_row_has_no_say_in_its_own_prediction(timed):
     one, two = (
         _held_out(
             dataclasses.replace(design.problem, y=own), design.row_weights, split, selected,
-            refit_forest, 300.0, 3,
+            300.0, 3,
         )
         for own in (y, other)
     )  # fmt: skip
@@ -495,9 +495,7 @@ def test_a_row_has_no_say_in_its_own_prediction(timed):
     np.testing.assert_array_equal(one[1], two[1])
     assert np.isnan(one[2]).all()
     swapped = dataclasses.replace(design.problem, y=y * [1, 1, 1, 0])
-    _, risk, survival = _held_out(
-        swapped, design.row_weights, split, selected, refit_forest, 300.0, 3
-    )
+    _, risk, survival = _held_out(swapped, design.row_weights, split, selected, 300.0, 3)
     order = np.argsort(risk)
     assert (np.diff(survival[order]) <= 1e-12).all()
     assert ((survival > 0) & (survival < 1)).all()
