@@ -371,9 +371,9 @@ class Comparison(Summarised, Tabled, Contest):
     def references(self) -> Any:
         """Scores of the null and the full model on the same folds.
 
-        The null model has no terms; the full model is a random forest of at most 200 trees on all
-        candidate terms, fitted to the training rows of each fold. They are not methods: ranks,
-        differences and the Pareto front omit them.
+        The null model has no terms; the full model, that of `model` or else a random forest of at
+        most 200 trees, has all candidate terms and is fitted to the training rows of each fold.
+        They are not methods: ranks, differences and the Pareto front omit them.
 
         Returns
         -------

@@ -9,11 +9,10 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
-from treeselect.algorithms.method import MODEL_WORDS, check_final
+from treeselect.algorithms.method import check_final, model_words
 from treeselect.arguments.checks import (
-    check_choice,
     check_digits,
     check_flag,
     file_path,
@@ -701,12 +700,12 @@ class SelectionResult:
         }  # fmt: skip
         other = None if model == fit.design.model else model
         if other is not None:
-            check_choice("model", other, get_args(FinalModel))
             check_final(fit.chosen_method, other)
-            fit = replace(fit, design=replace(fit.design, model=other))
+            fit = replace(fit, design=fit.design.with_model(other))
         found = measure(fit, folds, **given, course=self._course(n_jobs, checkpoint, on_piece))
         if other is not None:
-            found = replace(found, model=MODEL_WORDS[other], path_score=float("nan"))
+            words = model_words(other, fit.design.response.family)
+            found = replace(found, model=words, path_score=float("nan"))
         step = step_text(SelectionResult.performance, {"folds": folds, "model": model, **given})
         return replace(found, call=fit.call.text + step)
 

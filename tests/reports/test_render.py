@@ -154,7 +154,8 @@ def test_what_was_asked_is_said_once_or_whole(fixed):
     assert once == ["Data", "Family", "Selected (k)"]
     whole = gather(fixed._fit, written="now", versions={}, whole=True).asked.facts
     assert [name for name, _ in whole] == [
-        "Call", "Data", "Rows", "Family", "Method", "Selected (k)", "AUC", "Stability", "Seed",
+        "Call", "Data", "Rows", "Family", "Method", "Selected (k)", "Final model", "AUC",
+        "Stability", "Seed",
     ]  # fmt: skip
     alone = gather(fixed._fit, written="now", versions={}, sections=("asked",)).asked.facts
     assert alone == whole

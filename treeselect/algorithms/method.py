@@ -20,11 +20,13 @@ from treeselect.algorithms.options import check_options
 from treeselect.algorithms.references import Reference, texts, with_references
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.arguments.checks import NotGiven, described
+from treeselect.designs.families import Family
+from treeselect.designs.problem import READ_COLUMNS, FinalModel
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.models.boosting import refit_boosting
 from treeselect.models.forest import REFITTED_TREES, refit_forest
-from treeselect.models.linear.model import refit_linear
+from treeselect.models.linear.model import linear_words, refit_linear
 from treeselect.models.model import TreeModel
 from treeselect.models.stacked import refit_stack
 from treeselect.shown import shown
@@ -361,14 +363,15 @@ REFITS: dict[str, Callable[..., TreeModel]] = {
 """Final models by name: of a problem, weights and selected units."""
 
 
-MODEL_WORDS = {
-    "stack": "an additive model plus a random forest",
-    "forest": "a random forest",
-    "boosting": "gradient boosting",
-    "glm": "a generalised linear model",
-    "gam": "a generalised linear model with restricted cubic splines",
-}
-"""The same in words."""
+def model_words(model: FinalModel, family: Family) -> str:
+    """A final model in words, as a noun phrase."""
+    if model in READ_COLUMNS:
+        return linear_words(family, bends=model == "gam")
+    return {
+        "stack": "an additive model plus a random forest of its residuals",
+        "forest": "a random forest",
+        "boosting": "a gradient boosting model",
+    }[model] + " on the selected terms"
 
 
 def check_final(method: Method, model: str | None) -> None:

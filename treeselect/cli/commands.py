@@ -125,7 +125,7 @@ def _update(asked: dict[str, Any]) -> None:
     from treeselect.loading import load
 
     _check(asked)
-    fit = load(asked["model"])
+    fit = load(asked["saved"])
     result = fit.update(asked.get("formula"), data=data_of(asked), **_passed_on(asked))
     _finish(asked, result)
 
@@ -310,7 +310,7 @@ def _predict(asked: dict[str, Any]) -> None:
 
     check_places(asked)
     how = {flag.argument: asked[flag.argument] for flag in HOW if flag.argument in asked}
-    fitted = load(asked["model"]).predict(data_of(asked), **how)
+    fitted = load(asked["saved"]).predict(data_of(asked), **how)
     frame = fitted if fitted.ndim == 2 else fitted.to_frame()
     if asked.get("guard_formulas"):
         frame = guard_formulas(frame)
@@ -336,7 +336,7 @@ def _report(asked: dict[str, Any]) -> None:
     path = asked.get("report", "report.html")
     check_places({"report": path})
     how = {name: asked.get(name) for name in ("sections", "digits")}
-    put(shown(f"Report: {load(asked['model']).report(path, **how)}"))
+    put(shown(f"Report: {load(asked['saved']).report(path, **how)}"))
 
 
 # --- methods and demo ----------------------------------------------------------------------------
@@ -448,7 +448,7 @@ COMMANDS = (
         ), _compare,
     ),
     Command(
-        "update", ("model", "data"), "repeat the selection of a saved model with changes",
+        "update", ("saved", "data"), "repeat the selection of a saved model with changes",
         "Repeat the selection of a saved model with another formula, other options or other data."
         " All that is not given, the seed included, is as in the model; defaults below are those of"
         " `treeselect select`.", UPDATE,
@@ -459,7 +459,7 @@ COMMANDS = (
         ), _update,
     ),
     Command(
-        "predict", ("model", "data"), "predict new data from a saved model",
+        "predict", ("saved", "data"), "predict new data from a saved model",
         "Predict new data from a model saved by `treeselect select --save`. Prints CSV with one"
         " line for each row of the data.", PREDICT,
         (
@@ -469,7 +469,7 @@ COMMANDS = (
         ), _predict,
     ),
     Command(
-        "report", ("model",), "write the report of a saved model",
+        "report", ("saved",), "write the report of a saved model",
         "Write the report of a model saved by `treeselect select --save`.", {"report": PAGE},
         (
             "treeselect report trial.treeselect",

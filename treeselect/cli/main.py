@@ -38,7 +38,7 @@ exit codes:
 
 _PLACES = {
     "formula": "model formula, for example 'y ~ . - id'",
-    "model": "a file written by --save",
+    "saved": "a file written by --save",
     "data": "a CSV, Parquet, Feather, Stata, SPSS, SAS or Excel file, a folder of Parquet files, or"
     " a pattern such as 'folder/*.parquet'",
     "name": "a method whose options and paper are shown",
@@ -163,7 +163,9 @@ def make_parser() -> Parser:
 
 
 def _add(commands: Any, command: Command) -> None:
-    places = " ".join(f"[{p.upper()}]" if p == "name" else p.upper() for p in command.places)
+    # `--model` is an option of some commands, so the place of a model has another name.
+    shown = {place: "MODEL" if place == "saved" else place.upper() for place in command.places}
+    places = " ".join(f"[{text}]" if place == "name" else text for place, text in shown.items())
     made = commands.add_parser(
         command.name,
         usage=f"treeselect {command.name} [options] {places}".rstrip(),
@@ -174,9 +176,9 @@ def _add(commands: Any, command: Command) -> None:
         argument_default=argparse.SUPPRESS,
     )
     made.set_defaults(usage=made.error, command=command)
-    for dest in command.places:
+    for dest, text in shown.items():
         nargs = "?" if dest in _OPTIONAL else None
-        made.add_argument(dest, metavar=dest.upper(), nargs=nargs, help=_PLACES[dest])
+        made.add_argument(dest, metavar=text, nargs=nargs, help=_PLACES[dest])
     for title, flags in command.flags.items():
         group = made.add_argument_group(title)
         for flag in flags:

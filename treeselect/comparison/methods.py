@@ -430,7 +430,7 @@ def _reference_models(found: Contest) -> list[str]:
     several = " They are not methods and do not count in differences or the Pareto front."
     return [
         f"Reference models: {found.score_name} is {null} for the null model, without terms, and"
-        f" {full} for the full model, a random forest on {units_text(len(found.units), found)}, on"
+        f" {full} for the full model, with {units_text(len(found.units), found)}, on"
         f" the same folds.{several if len(found.runs) > 1 else ''}"
     ]
 

@@ -10,11 +10,12 @@ import json
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 
+from treeselect.arguments.checks import check_choice
 from treeselect.brief import brief
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.evaluation import model_matrix
@@ -244,6 +245,18 @@ class ModelData:
             offset=None if known is None else known[response.rows],
             sources=used[list(self.spec.variables)],
         )
+
+    def with_model(self, model: FinalModel | None) -> ModelData:
+        """The same with a final model that is asked for; None for the method's own."""
+        if model is None:
+            return dataclasses.replace(self, model=None)
+        check_choice("model", model, get_args(FinalModel))
+        if self.arrays.directions and model in READ_COLUMNS:
+            raise OptionError(
+                f"`monotone` can't be observed by the model {quoted(model)}.\n"
+                '  Use a model of trees, such as `model="stack"`, or leave `monotone` out.'
+            )
+        return dataclasses.replace(self, model=model)
 
     @property
     def problem(self) -> Problem:

@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.encoding import NewLevels, build_design, read_terms, response_notes
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData, row_counts
-from treeselect.designs.problem import READ_COLUMNS, FinalModel, make_units
+from treeselect.designs.problem import FinalModel, make_units
 from treeselect.designs.response import Response
 from treeselect.designs.row_sample import draw
 from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
@@ -212,11 +212,6 @@ def prepare(
         parsed, used, units, own.values, new_levels=request.new_levels, edges=drawn.edges
     )
     directions = read_monotone(request.monotone, spec.terms, response.family)
-    if directions and request.model in READ_COLUMNS:
-        raise OptionError(
-            f"`monotone` can't be observed by the model {quoted(str(request.model))}.\n"
-            '  Use a model of trees, such as `model="stack"`, or leave `monotone` out.'
-        )
     design = design.constrained(directions)
     notes += monotone_notes(directions, parsed.terms)
     spec = dataclasses.replace(spec, na=codes)
@@ -245,8 +240,7 @@ def prepare(
         sources=sources,
         labels=labels,
         sample=drawn.sample,
-        model=request.model,
-    )
+    ).with_model(request.model)
 
 
 # --- The user's request: all arguments except the data, the method and how rows are held out -----
@@ -279,8 +273,6 @@ class Request:
         check_kind(self.weights_kind, self.weights)
         object.__setattr__(self, "trusted", check_flag("trusted", self.trusted))
         read_codes(self.na)
-        if self.model is not None:
-            check_choice("model", self.model, get_args(FinalModel))
 
     @property
     def hidden(self) -> list[str]:

@@ -105,6 +105,10 @@ def decimal_form(usual: int, sign: str = "") -> str:
     return f"{sign}.{_DIGITS.get() or usual}f"
 
 
+_LONGEST = 1e7
+"""Numbers from here on are in scientific notation, such as a D2 of counts that explode."""
+
+
 def decimal_text(value: float, usual: int, sign: str = "", missing: str | None = None) -> str:
     """A score, importance, frequency or index, or `missing` if it is not finite.
 
@@ -113,8 +117,8 @@ def decimal_text(value: float, usual: int, sign: str = "", missing: str | None =
     Examples
     --------
     >>> from treeselect.printing import chosen_digits, decimal_text
-    >>> decimal_text(0.85, 2), decimal_text(-0.01, 3, "+")
-    ('0.85', '-0.010')
+    >>> decimal_text(0.85, 2), decimal_text(-0.01, 3, "+"), decimal_text(-2.88e131, 3)
+    ('0.85', '-0.010', '-2.88e+131')
     >>> with chosen_digits(1):
     ...     decimal_text(0.85, 2), decimal_text(0.97, 2), decimal_text(0.0004, 3)
     ('0.8', '>0.9', '<0.1')
@@ -122,7 +126,7 @@ def decimal_text(value: float, usual: int, sign: str = "", missing: str | None =
     digits, form = _DIGITS.get(), decimal_form(usual, sign)
     if digits is not None and math.isfinite(value):
         return _distinguished(value, digits, sign)
-    text = signed(value, form)
+    text = signed(value, form if abs(value) < _LONGEST else f"{sign}.3g")
     return text if missing is None or math.isfinite(value) else missing
 
 

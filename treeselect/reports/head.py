@@ -285,7 +285,7 @@ def _missing(found: RowFacts) -> str:
 
 # --- settings of the selection, and its data ----------------------------------------------------
 
-_SAID = frozenset({"Call", "Method", "Stability", "Seed"})
+_SAID = frozenset({"Call", "Method", "Final model", "Stability", "Seed"})
 """Facts shown in the answer or under the citation: the call with its seed, all options."""
 
 

@@ -53,6 +53,7 @@ from treeselect.resampling.held_out import confirm
 from treeselect.resampling.resampled import Scheme
 from treeselect.results.calls import NO_PART, call_text, data_text, once
 from treeselect.results.effects import effect_points, make_record
+from treeselect.results.refitting import OF_PREVIOUS
 from treeselect.running.machine import announce_compilation, read_progress, warn
 from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.pieces import Course
@@ -208,9 +209,11 @@ def resample(
         probes=None if points is None else points.probes,
         course=course,
     )
+    rescored = tuple(note.removesuffix(OF_PREVIOUS) for note in fit.notes)
     return dataclasses.replace(
         fit,
         resampled=found,
+        notes=fit.notes if scores is None else rescored,
         scores=fit.scores if scores is None else scores,
         effect_record=None if points is None else make_record(known, points, readings),
     )

@@ -95,6 +95,7 @@ def coding_notes(
 # --- other models of the selected terms --------------------------------------------------------
 
 _PREDICTS = "The final model was refitted:"
+OF_PREVIOUS = " Scores belong to the previous model."
 
 NOT_VALID = (
     f"{SELECTED_HERE} Use `inference()`, which selects on one part of the rows and fits on the"
@@ -147,7 +148,7 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
     before = result.model.note  # about the model that is replaced
     notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))
     if model != _final_model(result):
-        notes += (f"{_PREDICTS} {fitted.description}. Scores belong to the previous model.",)
+        notes += (f"{_PREDICTS} {fitted.description}.{OF_PREVIOUS}",)
     # Stored effects belong to the replaced model.
     return dataclasses.replace(
         result, design=dataclasses.replace(result.design, model=data.model), model=fitted,

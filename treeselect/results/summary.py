@@ -133,7 +133,7 @@ def score_fact(result: Fit) -> tuple[str, str]:
     else:
         rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
         if result.design.model is not None:
-            rows += " of a random forest, not of the final model"
+            rows += " in the search, not by the final model"
         score = f"{plain_score(glance['train_score'])} {rows}"
         if result.step.cut_from is not None:
             score += f", for the {count_text(result.step.cut_from)} {noun(result)} before the cut"

@@ -44,7 +44,8 @@ class ModelView:
     """The final model of a selection: trees, importance, shapes and effects of its terms.
 
     It is ``fit.model``. The model is a random forest refitted to the selected terms, the sparse
-    forest (``refit=None`` of ControlBurn), or that of :meth:`SelectionResult.refit`.
+    forest (``refit=None`` of ControlBurn), or that of `model` in :func:`treeselect.select` or of
+    :meth:`SelectionResult.refit`.
 
     Examples
     --------

@@ -6,22 +6,20 @@ repeated in folds and resamples and predicts every row.
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from treeselect.designs.modeldata import INTERCEPT
+from treeselect.designs.families import Family
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray
 from treeselect.engine.columns import BinnedData
-from treeselect.errors import DataError
-from treeselect.models.linear.data import LinearData
-from treeselect.models.linear.fit import fit_quietly
+from treeselect.engine.linear.glm import Glm
+from treeselect.models.linear.data import reduced
 from treeselect.models.model import TreeModel, null_predictor
 
 _N_CODES = 256
@@ -29,9 +27,6 @@ _N_CODES = 256
 
 _FOUR, _THREE = (0.05, 0.35, 0.65, 0.95), (0.1, 0.5, 0.9)
 """Quantiles that are knots (Harrell 2015, Table 2.3)."""
-
-_ABSENT = -30.0
-"""Log odds of a class without rows."""
 
 _LEAST_DISTINCT = 8
 """Distinct values of a number that is bent."""
@@ -78,6 +73,13 @@ def spline_basis(x: FloatArray, knots: FloatArray) -> FloatArray:
     return np.column_stack([x, bent / (last - knots[0]) ** 2])
 
 
+def linear_words(family: Family, bends: bool) -> str:
+    """The model in words."""
+    kind = "Cox" if family.has_times else "generalised linear"
+    bent = ", with restricted cubic splines of numbers" if bends else ""
+    return f"a {kind} model of the selected terms{bent}"
+
+
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class LinearModel(TreeModel):
     """A constant and a part for each column of the selected units."""
@@ -86,7 +88,8 @@ class LinearModel(TreeModel):
     bends: bool = False  # whether numbers have splines
 
     importance_note: ClassVar[str] = (
-        "Share in the summed standard deviations of the terms' parts of the linear predictor"
+        "Share in the summed standard deviations of the terms' parts of the linear predictor, over"
+        " rows weighted by their information"
     )
     in_place_note: ClassVar[str] = "predictions come from the linear model of the selected terms"
     stored_as: ClassVar[str] = "linear"
@@ -94,10 +97,7 @@ class LinearModel(TreeModel):
     @property
     def description(self) -> str:
         """The model in words."""
-        if not self.parts:
-            return "the null model"
-        bent = ", with restricted cubic splines of numbers" if self.bends else ""
-        return f"a generalised linear model of the selected terms{bent}"
+        return linear_words(self.family, self.bends) if self.parts else "the null model"
 
     def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
         """See :meth:`TreeModel.predict`."""
@@ -184,16 +184,11 @@ def refit_linear(
     bends: bool = False,
     **_: Any,
 ) -> LinearModel:
-    """Fit a generalised linear model of the selected units, by statsmodels.
+    """Fit a generalised linear model of the selected units.
 
     A missing number is the median, with an indicator; a missing level is a level. With `bends`,
     a number of eight or more distinct values, if it is the only column of its term, has a
     restricted cubic spline with four knots at quantiles, or three where these coincide.
-
-    Raises
-    ------
-    DataError
-        If statsmodels can't fit it.
     """
     coded, family, rows = problem.columns, problem.family, weights.rows
     assert coded is not None
@@ -224,9 +219,9 @@ def refit_linear(
         constant = constant if family.has_times else constant + mean
         by_code = _by_code(problem.data.column(j)[rows], effect - mean, share, coding.is_number)
         parts.append(coding.part(slopes, mean, by_code))
-    spreads = [np.sqrt(np.average(x**2, axis=0, weights=share).sum()) for x in sums]
+    eta = np.sum([np.tile(constant, (len(rows), 1)), *sums], axis=0)
     importance = np.zeros(len(selected))
-    importance[selected] = spreads
+    importance[selected] = _spreads(sums, _information(problem, weights, eta))
     return LinearModel(
         selected, None, constant, importance, family, parts=tuple(parts), bends=bends
     )
@@ -235,37 +230,42 @@ def refit_linear(
 def _estimated(
     problem: Problem, weights: RowWeights, matrix: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Intercepts, shape (n_outputs,), and coefficients, shape (n_columns, n_outputs), 0 of columns
-    that are linear combinations of others."""
-    family, rows = problem.family, weights.rows
-    y, names = problem.y[rows], [str(j) for j in range(matrix.shape[1])]
-    frame = pd.DataFrame(matrix, columns=names)
-    if not family.has_times:
-        frame.insert(0, INTERCEPT, 1.0)
-    offset = None if problem.offset is None else problem.offset[rows]
-    own = weights.of(rows).in_groups(None)
-    data = LinearData(frame, tuple(frame.columns), y, own, offset, 0, rows)
-    free = data.is_free
-    n_outputs = family.n_classes if family.n_classes > 2 else 1
-    found = np.zeros((len(free), n_outputs))
-    present = np.unique(y).astype(np.int64) if n_outputs > 1 else np.arange(1)
-    if len(present) == 2:  # of more: two classes
-        y, name = np.searchsorted(present, y).astype(np.float64), "binomial"
-    else:
-        name = family.name
-        y = np.searchsorted(present, y).astype(np.float64) if n_outputs > 1 else y
-    data = dataclasses.replace(data.of_columns(free), y=y)
-    try:
-        params = fit_quietly(data, name, "y").params
-    except (np.linalg.LinAlgError, ValueError, FloatingPointError) as error:
-        raise DataError(f"The linear model can't be fitted.\n  {error}") from error
-    values = np.asarray(params, dtype=np.float64).reshape(int(free.sum()), -1)
-    if not np.isfinite(values).all():
-        raise DataError("The linear model can't be fitted.\n  Some coefficients are not finite.")
-    found[np.ix_(free, present[1:] if n_outputs > 1 else present)] = values
-    if n_outputs > 1:  # a class that is absent has a share of nearly 0
-        found[0, np.setdiff1d(np.arange(n_outputs), present)] = _ABSENT
-    return (np.zeros(n_outputs), found) if family.has_times else (found[0], found[1:])
+    """Intercepts, shape (n_outputs,), and coefficients, shape (n_columns, n_outputs), the smallest
+    ones where columns are linear combinations of others."""
+    rows, loss = weights.rows, problem.family.loss
+    mass = weights.values[rows].astype(np.float64)
+    mass /= 1.0 if weights.are_copies else mass.mean()
+    centre = np.average(matrix, axis=0, weights=mass)
+    spread = np.sqrt(np.average((matrix - centre) ** 2, axis=0, weights=mass))
+    scale = np.where(spread > 0, spread, np.inf)
+    z, offset = (matrix - centre) / scale, None if problem.offset is None else problem.offset[rows]
+    glm = Glm(z, np.array([0, z.shape[1]]), problem.y[rows], mass, loss, offset)
+    eta = glm.eta(glm.fit(np.array([True])))
+    eta = (eta if offset is None else eta - offset).reshape(len(rows), -1)
+    constant = np.full(len(rows), float(loss.has_constant))
+    short = reduced(np.column_stack([constant, z, eta]), root=np.sqrt(mass))
+    n = 1 + z.shape[1]
+    found = np.linalg.lstsq(short[:, :n], short[:, n:], rcond=1e-9)[0]
+    slopes = found[1:] / scale[:, np.newaxis]
+    return found[0] - centre @ slopes, slopes
+
+
+def _information(problem: Problem, weights: RowWeights, eta: FloatArray) -> FloatArray:
+    """Weight of each row times the curvature of its loss, shape (n_rows, n_outputs): nothing where
+    the model is certain, as of a level that separates the classes."""
+    rows = weights.rows
+    own = eta if problem.offset is None else eta + problem.offset[rows][:, np.newaxis]
+    loss = problem.family.loss.of(problem.y[rows], weights.values[rows])
+    curvature = loss.curvature(own if own.shape[1] > 1 else own[:, 0])
+    return np.asarray(weights.values[rows][:, np.newaxis] * curvature.reshape(own.shape))
+
+
+def _spreads(parts: Sequence[FloatArray], information: FloatArray) -> list[float]:
+    """Standard deviation of each part of the linear predictor under the information of the rows,
+    over all outputs together."""
+    share = information / np.maximum(information.sum(axis=0), 1e-300)
+    centred = (part - (share * part).sum(axis=0) for part in parts)
+    return [float(np.sqrt((share * part**2).sum())) for part in centred]
 
 
 def _by_code(codes: AnyArray, effect: FloatArray, share: FloatArray, is_number: bool) -> FloatArray:
