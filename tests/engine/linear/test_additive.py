@@ -14,6 +14,7 @@ from tree_data import binned
 
 from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, multinomial
 from treeselect.engine.columns import bin_columns, bin_edges
+from treeselect.engine.linear import additive
 from treeselect.engine.linear.additive import AdditiveColumns, basis_of, fit_additive, score_test
 from treeselect.engine.linear.additive_search import (
     AdditiveSearch,
@@ -322,6 +323,16 @@ def test_evidence_beside_others_is_that_of_a_logistic_model():
     inside = np.column_stack([np.ones(600), columns.group(0)[0].T, columns.group(1)[0][0]])
     wald = sm.Logit(y, inside).fit(disp=0).tvalues[-1] ** 2
     assert found.evidence[0] == pytest.approx(-scipy.stats.chi2.logsf(wald, 1), rel=0.15)
+
+
+@given(rows=st.integers(2, 12), columns=st.integers(1, 8), seed=st.integers(0, 10_000))
+def test_orthonormal_columns_span_the_same_and_leave_out_combinations(rows, columns, seed):
+    x = np.random.default_rng(seed).integers(-1, 2, (rows, columns)).astype(float)
+    x[:, columns // 2] = x[:, : columns // 2].sum(axis=1)  # a combination of those before it
+    found = additive._orthonormal(x)
+    assert found @ found.T == pytest.approx(x @ np.linalg.pinv(x, rcond=1e-9), abs=1e-9)
+    ranks = [np.linalg.matrix_rank(x[:, :j]) for j in range(columns + 1)]
+    assert found.any(axis=0).tolist() == np.diff(ranks).astype(bool).tolist()
 
 
 def test_nothing_to_add_has_p_value_one():

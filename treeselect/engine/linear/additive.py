@@ -461,7 +461,8 @@ class _Draws:
         self._left = (down - explained) / curvature * self._root
         x = np.concatenate([np.ones((1, len(down))), columns.groups(groups)[0]])
         self._bases = [_orthonormal((x * root).T) for root in self._root.T]
-        freedom = len(x) / max(len(down), len(x) + 1)
+        rank = np.array([basis.any(axis=0).sum() for basis in self._bases])
+        freedom = rank / np.maximum(len(down), rank + 1)
         self._variance = (self._left**2).mean(axis=0) / (1 - freedom)
         self._clusters = None
         self.n_units = len(down)
@@ -559,9 +560,13 @@ class _Draws:
 def _orthonormal(columns: FloatArray, whole: FloatArray | None = None) -> FloatArray:
     """Orthonormal columns that span these one after the other, 0 where one is a combination of
     those before it; shape (..., n_rows, n_columns)."""
-    if not columns.shape[-1]:
-        return columns
     whole = (columns**2).sum(axis=-2) if whole is None else whole
-    q, r = np.linalg.qr(columns)
-    kept = np.diagonal(r, axis1=-2, axis2=-1) ** 2 > _ALIASED * np.maximum(whole, 1e-300)
-    return np.asarray(q * kept[..., np.newaxis, :])
+    found = np.zeros_like(columns)
+    for j in range(columns.shape[-1]):  # a QR keeps what rounding leaves of such a one
+        left, before = columns[..., [j]], found[..., :j]
+        for _ in range(2):  # once leaves rounding errors of what is taken away
+            left = left - before @ (before.swapaxes(-1, -2) @ left)
+        squares = (left**2).sum(axis=-2)
+        kept = squares > _ALIASED * np.maximum(whole[..., [j]], 1e-300)
+        found[..., j] = left[..., 0] * (kept / np.sqrt(np.where(kept, squares, 1.0)))
+    return found
