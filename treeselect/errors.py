@@ -105,6 +105,11 @@ def shortened(text: str) -> str:
     return shown(text) if len(text) <= _LONGEST else f"{shown(text[:_LONGEST])} ..."
 
 
+def column_code(name: str) -> str:
+    """Code that gives a column of the user's data, cut if the name is long."""
+    return f"data[{name!r}]" if len(name) <= _LONGEST else f"data[{name[:40]!r} ...]"
+
+
 def listing(names: Iterable[object], most: int = 12) -> str:
     """Names in backticks, separated by commas: the first `most`, and the number of others."""
     names = list(names)

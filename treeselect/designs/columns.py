@@ -22,7 +22,7 @@ from treeselect.brief import brief
 from treeselect.designs.evaluation import Basis, Values, as_factor
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.columns import MAX_BINS, OTHER
-from treeselect.errors import DataError, NewDataError, quoted
+from treeselect.errors import DataError, NewDataError, column_code, quoted
 from treeselect.formulas.terms import Factor, Term
 from treeselect.frames.values import Labels, Numbers, number_text, read_column
 
@@ -369,7 +369,7 @@ def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labe
 
 def _conversion(column: Numbers | Labels, name: str, learned: str) -> str:
     """Python code that makes of a column what the model knows."""
-    text = f"data[{name!r}]"
+    text = column_code(name)
     if isinstance(column, Numbers):
         known = column.values[~np.isnan(column.values)]
         whole = column.is_integer or bool((known == np.floor(known)).all())

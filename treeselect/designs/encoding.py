@@ -34,7 +34,15 @@ from treeselect.designs.problem import CodedColumns, Units
 from treeselect.designs.response import Response
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.columns import FREE, bin_columns, edges_of_columns
-from treeselect.errors import DataError, NewDataError, joined, listing, quoted, shortened
+from treeselect.errors import (
+    DataError,
+    NewDataError,
+    column_code,
+    joined,
+    listing,
+    quoted,
+    shortened,
+)
 from treeselect.formulas.terms import Factor, ParsedFormula, Term
 from treeselect.frames.opening import NO_CODES, MissingCodes
 from treeselect.frames.reading import read_data
@@ -301,6 +309,9 @@ IDENTIFIER_LEVELS = 10
 _DOT = re.compile(r"(?<![\w.`])\.(?![\w.`])")
 """The sign for all columns."""
 
+_MOST_LETTERS = 1_000
+"""Length of a formula that is advised."""
+
 _MOST_TERMS = 20
 """Most terms of a formula that is written anew."""
 
@@ -342,7 +353,7 @@ def identifier_problems(
 def _as_text(factor: Factor, numbers: NumberText, found: str) -> DataError:
     example = f"{found}, such as {numbers.example!r}"
     name = factor.name
-    ways = f"`data[{name!r}] = {numbers.conversion(name)}`"
+    ways = f"`{column_code(name)} = {numbers.conversion(name)}`"
     if numbers.codes:
         codes = ", ".join(map(repr, numbers.codes))
         example += f", and {codes}"
@@ -371,7 +382,7 @@ def without_columns(formula: ParsedFormula, names: Sequence[str]) -> tuple[str, 
     else:
         return ()
     them = "it" if len(set(names)) == 1 else "them"
-    return (f"To leave {them} out: `{shown(written)}`.",)
+    return (f"To leave {them} out: `{shown(written)}`.",) if len(written) <= _MOST_LETTERS else ()
 
 
 # --- Values that deserve a second look: codes, levels that are nearly alike, copies, few numbers -
@@ -406,7 +417,7 @@ def value_notes(formula: ParsedFormula, values: Mapping[str, Values]) -> list[st
                     f" `{way}`"
                 )
             elif numbers is not None and not numbers.is_plain:
-                codes.append(f"{quoted(name)}: `data[{name!r}] = {numbers.conversion(name)}`")
+                codes.append(f"{quoted(name)}: `{column_code(name)} = {numbers.conversion(name)}`")
             alike += _alike(name, column.levels)
     found = [
         ("Numbers as text, modelled as a factor", codes),
@@ -452,7 +463,7 @@ def _alike(name: str, levels: Iterable[str]) -> list[str]:
     ]
     if found:
         found = [
-            f"{'; '.join(found[:3])} (`data[{name!r}].str.strip().str.lower()` makes them one)"
+            f"{'; '.join(found[:3])} (`{column_code(name)}.str.strip().str.lower()` makes them one)"
         ]
     if "" in by_word:
         found.append(f"empty text is a level of {quoted(name)} (`na={{{name!r}: ''}}`)")

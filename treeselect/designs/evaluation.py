@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.errors import DataError, TreeselectError, in_row, listing, quoted, said_by
+from treeselect.errors import (
+    DataError,
+    TreeselectError,
+    column_code,
+    in_row,
+    listing,
+    quoted,
+    said_by,
+)
 from treeselect.formula import (
     FormulaicMatrix,
     columns_of,
@@ -331,7 +339,7 @@ def _not_computed(
         case Column(name):
             said.append(
                 "To predict from this fit, restrict the column:"
-                f" `data[{name!r}] = data[{name!r}].clip({low!r}, {high!r})`."
+                f" `{column_code(name)} = {column_code(name)}.clip({low!r}, {high!r})`."
             )
     return DataError("\n  ".join(said))
 

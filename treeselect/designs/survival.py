@@ -22,7 +22,7 @@ from treeselect.engine.survival.times import (
     STRATUM,
     as_times,
 )
-from treeselect.errors import DataError, NewDataError, in_row, listing, quoted
+from treeselect.errors import DataError, NewDataError, column_code, in_row, listing, quoted
 from treeselect.formulas.terms import (
     Argument,
     Column,
@@ -288,9 +288,9 @@ def _column(frame: pd.DataFrame, name: str, node: Survival) -> Numbers | Labels:
     times = [part for part in (node.start, node.stop) if part is not None]
     in_times = any(name in variables(part.node) for part in times)
     if kind in "mM" and in_times:
-        what, way = "time spans", f"data[{name!r}].dt.days"
+        what, way = "time spans", f"{column_code(name)}.dt.days"
         if kind == "M":
-            what, way = "dates", f'(data[{name!r}] - data["begin"]).dt.days'
+            what, way = "dates", f'({column_code(name)} - data["begin"]).dt.days'
         raise DataError(
             f"Times in `Surv()` must be numbers.\n  Found: {what} in the column {quoted(name)}"
             f" ({frame[name].dtype}).\n  Add the number of days as a column, for example `{way}`."

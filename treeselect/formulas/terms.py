@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.errors import listing, quoted
+from treeselect.errors import column_code, listing, quoted
 from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, formula_name
 
 
@@ -474,7 +474,7 @@ def _check_order(node: Operation, labels: list[Labels]) -> None:
     raise UnorderedError(
         f"Can't compare the categories of {quoted(name)}: they are unordered.",
         f"Name the levels, for example `I(({text} == 'a') | ({text} == 'b'))`, or order them:"
-        f" `data[{name!r}].cat.as_ordered()`.",
+        f" `{column_code(name)}.cat.as_ordered()`.",
     )
 
 

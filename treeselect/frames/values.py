@@ -22,7 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from treeselect.arguments.checks import described
-from treeselect.errors import DataError, listing, quoted
+from treeselect.errors import DataError, column_code, listing, quoted
 from treeselect.shown import is_broken
 
 _SPANS = (datetime.timedelta, np.timedelta64)
@@ -221,7 +221,7 @@ def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
 
 def _not_usable(series: pd.Series[Any], name: str) -> DataError:
     """The error for a column of dates and the like, with code that makes numbers of it."""
-    found, way = _converted(series, f"data[{name!r}]")
+    found, way = _converted(series, column_code(name))
     return DataError(
         f"Column {quoted(name)} must hold numbers, text or categories.\n"
         f"  Found: {found} ({series.dtype}).\n"
@@ -255,7 +255,7 @@ def _mixed(present: pd.Series[Any], name: str, kinds: set[type]) -> DataError:
     """The error for Python objects of several types, or of none that is a value."""
     numbers = (int, float, np.integer, np.floating)
     texts = [v for v in present if isinstance(v, str)]
-    column = f"data[{name!r}]"
+    column = column_code(name)
     factor = f"`{column}.map(str, na_action='ignore')` for a factor"
     if texts and all(issubclass(k, (str, *numbers)) and not issubclass(k, bool) for k in kinds):
         codes = list(dict.fromkeys(texts))
