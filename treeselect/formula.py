@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from formulaic import Formula, ModelSpec
 from formulaic.errors import FormulaicError
+from formulaic.materializers.types import FactorValues
 from formulaic.parser import DefaultFormulaParser
 from formulaic.parser.algos.tokenize import tokenize
 from formulaic.parser.types import ASTNode
@@ -294,6 +295,11 @@ def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any
 def polynomial(series: pd.Series[Any]) -> Any:
     """A factor with orthogonal polynomials of its levels as contrasts, as R's ``contr.poly``."""
     return TRANSFORMS["C"](series, contrasts=TRANSFORMS["contr"].poly())
+
+
+def several_columns(columns: Mapping[str, NDArray[np.float64]]) -> Any:
+    """A factor of several numeric columns, called by its own name and what is behind it."""
+    return FactorValues(dict(columns), kind=FormulaicFactor.Kind.NUMERICAL, format="{name}{field}")
 
 
 def formulaic_matrix(

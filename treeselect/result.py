@@ -6,7 +6,7 @@ Each method calls the module that does the work; the file is long because of the
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -381,12 +381,13 @@ class SelectionResult:
         *,
         missing: Literal["drop", "indicator"] = "drop",
         ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
+        splines: int | Mapping[str, int] | None = None,
     ) -> Any:
         """Fit another model to the selected terms.
 
         Parameters
         ----------
-        model : {"stack", "forest", "boosting", "glm"} or estimator
+        model : {"stack", "forest", "boosting", "glm", "gam"} or estimator
             ``"forest"``: a random forest of at most 200 trees, the final model of most methods.
             ``"stack"``: a penalised additive model of the family, with a spline of each number,
             plus a random forest of its residuals, as far as that lowers the out-of-bag error.
@@ -394,18 +395,25 @@ class SelectionResult:
             of trees minimise the loss on held-out rows. ``"glm"``: the linear model of the family,
             fitted by statsmodels: least squares, a binomial or Poisson GLM, or a multinomial logit,
             on formulaic's full-rank columns with an intercept; for times to an event, Cox's
-            proportional hazards model with a table of hazard ratios. Alternatively, an estimator
+            proportional hazards model with a table of hazard ratios. ``"gam"``: the same with a
+            restricted cubic spline of each number. Alternatively, an estimator
             from scikit-learn (for times to an event, from scikit-survival), which is cloned and
             fitted to formulaic's one-hot columns; ``lightgbm.DaskLGBMClassifier`` and
             ``DaskLGBMRegressor`` are fitted to all rows of `data`, a Dask frame, by the workers of
             its cluster.
         missing : {"drop", "indicator"}
-            For ``"glm"``: a row with a missing value in a term is dropped, or a missing value is a
-            level of a factor, and of a number it is replaced by the median, with an indicator
-            ``missing(x)``.
+            For ``"glm"`` and ``"gam"``: a row with a missing value in a term is dropped, or a
+            missing value is a level of a factor, and of a number it is replaced by the median, with
+            an indicator ``missing(x)``.
         ordered : {"treatment", "scores", "polynomial"}
             Contrasts of ordered factors: differences from the first level; scores 1 to K; or
             orthogonal polynomials, R's default.
+        splines : int, or dict of int by term, optional
+            Degrees of freedom, 2 to 6, of the restricted cubic spline of each selected number, or
+            of some: ``{"age": 3}``; other numbers are linear. By default 3 with ``"gam"``, no
+            splines with ``"glm"``. Knots, one more than degrees of freedom, are quantiles of the
+            known values (Harrell 2015, Table 2.3), fewer where these coincide; numbers of fewer
+            than 8 distinct values are linear.
 
         Returns
         -------
@@ -413,8 +421,8 @@ class SelectionResult:
             For ``"stack"``, ``"forest"`` and ``"boosting"``: the same selection with this final
             model.
         GlmFit
-            For ``"glm"``: ``.predict(new, se=True)``; ``.result``, the result of statsmodels (for
-            times to an event, of our Cox model); ``.summary()``; ``.tidy()``, with
+            For ``"glm"`` and ``"gam"``: ``.predict(new, se=True)``; ``.result``, the result of
+            statsmodels (for times to an event, of our Cox model); ``.summary()``; ``.tidy()``, with
             ``exponentiate=True`` odds, rate or hazard ratios; ``.n_dropped``, the number of rows
             excluded because a selected term is missing. Its p-values are not valid, because the
             terms were selected on the same rows: see :meth:`inference`. With `fold_groups`, the
@@ -448,16 +456,25 @@ class SelectionResult:
         they are replaced by the medians of the training rows, with a missing-value indicator for
         each number.
 
+        The columns of a spline are the number, ``age``, and ``age'``, ``age''`` of equation 2.25 of
+        [1]_, as of ``rms::rcs`` in R; ``.formula`` gives the same model to formulaic, patsy and
+        statsmodels. The printed table compares the quartiles of the number; ``.drop1()`` tests the
+        spline against a straight line.
+
         Cox's model uses Efron's method for ties, the strata of the formula and delayed entry. It is
         fitted as by R's ``coxph``; copies that frequency weights count are tied events, while an
         event of another weight 2 is one event. statsmodels' ``PHReg``, which does not support
         weights, gives the same coefficients without them. scikit-survival's estimators receive a
         structured array of ``event`` and ``time``; they can't be fitted with strata or delayed
         entry.
+
+        References
+        ----------
+        .. [1] F. E. Harrell (2015). Regression Modeling Strategies, 2nd edition. Springer.
         """
         from treeselect.results.refitting import refit
 
-        found = refit(self._fit, model, missing, ordered)
+        found = refit(self._fit, model, missing, ordered, splines)
         if not isinstance(found, Fit):
             return found
         step = step_text(SelectionResult.refit, {"model": model})

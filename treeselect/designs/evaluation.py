@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
+from treeselect.designs.splines import spline_basis
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import (
     DataError,
@@ -32,6 +33,7 @@ from treeselect.formula import (
     formulaic_matrix,
     polynomial,
     run_trusted,
+    several_columns,
     transform,
 )
 from treeselect.formulas.checks import MOST_PRODUCTS
@@ -363,14 +365,20 @@ def model_matrix(
 @dataclass(frozen=True, slots=True)
 class Recoded:
     """Ordered factors that do not have treatment contrasts: those that are one column of scores,
-    with their levels in order, and those that are orthogonal polynomials."""
+    with their levels in order, and those that are orthogonal polynomials. And numbers that have
+    splines, with their knots."""
 
     scores: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     polynomials: tuple[str, ...] = ()
+    splines: Mapping[str, FloatArray] = field(default_factory=dict)
 
-    def values(self, frame: pd.DataFrame) -> dict[str, Any]:
-        """Values of these factors, for formulaic."""
-        found: dict[str, Any] = {}
+    def values(self, frame: pd.DataFrame, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of these factors, for formulaic, and of expressions that are `given`."""
+        found = dict(given)
+        for name in self.splines.keys() & {*frame.columns, *given}:
+            x = _column_of(given.get(name, frame.get(name))).to_numpy(dtype=np.float64)
+            basis = spline_basis(x, self.splines[name])
+            found[name] = several_columns({"'" * i: column for i, column in enumerate(basis.T)})
         for name in self.scores.keys() & set(frame.columns):
             place = {level: float(i) for i, level in enumerate(self.scores[name], start=1)}
             found[name] = frame[name].astype(object).map(place).astype(np.float64)
@@ -404,7 +412,7 @@ class TermColumns:
     def _values(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
         frame = _variables(frame, self.terms)
         values = _given(self.terms, frame, deepcopy(dict(self.state)))
-        return frame, values | self.recoded.values(frame)
+        return frame, self.recoded.values(frame, values)
 
     def outside(self, frame: pd.DataFrame) -> dict[str, BoolArray]:
         """Rows of other data with a value that is none of the levels of a factor, by the factor's
@@ -449,7 +457,7 @@ def _matrix(
     frame = _variables(frame, terms)
     state: dict[str, Any] = {}
     with _making(terms, frame):
-        values = _given(terms, frame, state) | recoded.values(frame)
+        values = recoded.values(frame, _given(terms, frame, state))
         _check_matrix(terms, frame, values, full_rank=full_rank)
         plain = frame.drop(columns=_replaced(frame, values))
         return formulaic_matrix(text, plain, values, terms, full_rank=full_rank), state

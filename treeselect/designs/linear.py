@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -9,14 +10,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import check_choice
+from treeselect.arguments.checks import check_choice, check_count
 from treeselect.brief import brief
 from treeselect.designs.columns import TermSpec, read_learned
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.evaluation import Recoded, TermColumns, term_matrix
 from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.designs.splines import LEAST_DISTINCT, MOST_DF, spline_knots
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.errors import DataError, NewDataError, OptionError, quoted
+from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.frames.values import Labels, read_column, to_series
 from treeselect.running.machine import warn
 from treeselect.shown import shown
@@ -31,17 +33,20 @@ _AS_IN_R = {"contr.treatment": "treatment", "contr.poly": "polynomial", "poly": 
 class LinearCoding:
     """How a linear model takes missing values: complete cases; or all rows, with a level
     ``(missing)`` for factors, and for numbers the median of the rows with an indicator
-    ``missing(x)``. And how it takes ordered factors: differences from the first level; one column
-    of scores, 1 to K in the order of the levels; or orthogonal polynomials, as in R."""
+    ``missing(x)``. How it takes ordered factors: differences from the first level; one column
+    of scores, 1 to K in the order of the levels; or orthogonal polynomials, as in R. And how many
+    degrees of freedom the spline of each number has, or those of some terms."""
 
     missing: MissingRule = "drop"
     ordered: OrderedRule = "treatment"
+    splines: int | Mapping[str, int] = 1
 
     @property
     def arguments(self) -> str:
         """The arguments that differ from the defaults, as typed, each behind a comma."""
         said = "" if self.missing == "drop" else f', missing="{self.missing}"'
-        return said + ("" if self.ordered == "treatment" else f', ordered="{self.ordered}"')
+        said += "" if self.ordered == "treatment" else f', ordered="{self.ordered}"'
+        return said + ("" if self.splines == 1 else f", splines={self.splines!r}")
 
 
 USUAL = LinearCoding()
@@ -49,12 +54,16 @@ USUAL = LinearCoding()
 
 
 def read_coding(
-    missing: object, ordered: object, sources: pd.DataFrame, terms: Sequence[TermSpec]
+    missing: object,
+    ordered: object,
+    sources: pd.DataFrame,
+    terms: Sequence[TermSpec],
+    splines: object = 1,
 ) -> LinearCoding:
     """The coding requested, for these candidate terms and the columns behind them."""
     check_choice("missing", missing, get_args(MissingRule))
     check_choice("ordered", ordered, get_args(OrderedRule), _AS_IN_R)
-    coding = LinearCoding(missing, ordered)  # type: ignore[arg-type]
+    coding = LinearCoding(missing, ordered, splines)  # type: ignore[arg-type]
     if coding.ordered != "treatment" and not any(_ordered_factors(sources, terms)):
         raise OptionError(
             f"`ordered={ordered!r}` needs a term that is an ordered factor.\n"
@@ -281,6 +290,7 @@ def linear_matrix(
     complete = frame.notna().all(axis=1).to_numpy(dtype=bool)
     frame = frame[complete]
     recoded = _recoded(frame, [f for spec in specs for f in spec.term.factors], coding)
+    recoded = dataclasses.replace(recoded, splines=knots_of(data, terms, rows, coding))
     for name in variables:
         if frame[name].dtype == "category":
             frame[name] = frame[name].cat.remove_unused_categories()
@@ -305,6 +315,66 @@ def linear_matrix(
     matrix = matrix[used]
     how = LinearColumns(data.spec, tuple(names), filling, columns, tuple(places), words)
     return matrix, term_of, matrix.index.to_numpy(dtype=np.int64), how
+
+
+def read_splines(splines: object, data: ModelData, selected: Sequence[str]) -> Any:
+    """Degrees of freedom of splines, checked: a number for all selected numbers, or by term."""
+    if not isinstance(splines, Mapping):
+        return check_count("splines", splines, least=2, most=MOST_DF)
+    by_term = {
+        name: check_count(f"splines[{name!r}]", df, least=2, most=MOST_DF)
+        for name, df in splines.items()
+    }
+    coding = LinearCoding(splines=by_term)
+    knots = knots_of(data, selected, np.arange(len(data.weight)), coding)
+    for name in by_term:
+        if name not in knots:
+            why = "is not selected"
+            if name in selected:
+                why = f"is no single number with {LEAST_DISTINCT} or more well spread values"
+            raise OptionError(
+                "`splines` must be a number, or name selected terms that are numbers.\n"
+                f"  Found: {quoted(str(name))}, which {why}. Selected: {listing(selected)}."
+            )
+    return by_term
+
+
+def knots_of(
+    data: ModelData, terms: Sequence[str], rows: IntArray, coding: LinearCoding
+) -> dict[str, FloatArray]:
+    """The knots of each number among some terms that has a spline: quantiles of its known values
+    in these rows. Only a term that is a single column has one."""
+    names, found = data.arrays.column_names, {}
+    for j, name in enumerate(names):
+        asked = coding.splines
+        df = asked.get(name, 1) if isinstance(asked, Mapping) else asked
+        is_number = data.arrays.n_levels[j] is None and names.count(name) == 1
+        if df < 2 or name not in terms or not is_number:
+            continue
+        x = data.arrays.columns[j][rows]
+        knots = spline_knots(x[~np.isnan(x)], data.weight[rows][~np.isnan(x)], df + 1)
+        if len(knots):
+            found[name] = knots
+    return found
+
+
+def knots_words(knots: Mapping[str, FloatArray], labels: Mapping[str, str]) -> str:
+    """Knots in words: `age` at 4, 22, 35, 54."""
+    said = (
+        f"{labels.get(name, name)} at {', '.join(f'{knot:.6g}' for knot in own)}"
+        for name, own in knots.items()
+    )
+    return "; ".join(said)
+
+
+def spline_texts(data: ModelData, knots: Mapping[str, FloatArray]) -> dict[str, str]:
+    """The splines in a formula, for formulaic and patsy: natural splines with the same knots."""
+    written = {spec.term.name: spec.term.factors[0].written for spec in data.spec.terms}
+    return {
+        name: f"cr({written[name]}, knots={own[1:-1].tolist()}, lower_bound={own[0].item()},"
+        f" upper_bound={own[-1].item()}, constraints='center')"
+        for name, own in knots.items()
+    }
 
 
 def _recoded(frame: pd.DataFrame, factors: Sequence[Any], coding: LinearCoding) -> Recoded:

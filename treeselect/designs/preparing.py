@@ -452,8 +452,9 @@ def column_labels(data: ModelData, columns: Iterable[str], terms: Iterable[str])
 
 
 def _column_label(column: str, spec: TermSpec, labels: Mapping[str, str]) -> str:
-    if column == spec.term.name:
-        return term_label(spec.term, labels)
+    rest = column.removeprefix(spec.term.name)
+    if rest != column and not rest.lstrip("'").partition(": ")[0]:  # the number, or of its spline
+        return term_label(spec.term, labels) + rest
     rests = _brackets(column, spec.factors)
     found = [factor_label(own.factor, labels) for own in spec.factors]
     if rests is None or found == [own.factor.name for own in spec.factors]:

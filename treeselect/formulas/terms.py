@@ -240,10 +240,11 @@ class ParsedFormula:
         strata = (v for factor in self.strata for v in factor.variables)
         return tuple(dict.fromkeys([*self.response.variables, *strata]))
 
-    def text_of(self, terms: Iterable[str]) -> str:
-        """The formula with these of its terms alone, and with its strata."""
-        texts = {term.name: term.text for term in self.terms}
-        right = [texts[name] for name in terms]
+    def text_of(self, terms: Iterable[str], written: Mapping[str, str] | None = None) -> str:
+        """The formula with these of its terms alone, and with its strata; `written` has other texts
+        of factors."""
+        new, own = written or {}, {term.name: term for term in self.terms}
+        right = [":".join(new.get(f.name, f.text) for f in own[name].factors) for name in terms]
         if self.strata:
             right.append(f"strata({', '.join(factor.written for factor in self.strata)})")
         return f"{self.response.text} ~ {' + '.join(right) or '1'}"

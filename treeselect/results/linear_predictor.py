@@ -23,10 +23,11 @@ from treeselect.frames.reading import read_data
 from treeselect.frames.tables import as_column, as_frame, in_library
 from treeselect.models.linear.coefficients import (
     Reference,
+    coefficient_table,
     exponentiated,
     ratio_cells,
+    readable,
     rows_with_references,
-    with_references,
 )
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit, LinearRule, Predicted
@@ -453,15 +454,16 @@ class TermTested:
     def _with_ratios(self) -> SummaryContent:
         """The summary with ratios in place of coefficients."""
         exponentiated(self.table, self.ratio)  # an error if they are no ratios
+        table = self._readable()
         rows = tuple(
             (str(row.column), *ratio_cells(row), p_text(row.p_value))  # type: ignore[arg-type]
-            for row in self.table.itertuples(index=False)
+            for row in table.itertuples(index=False)
         )
-        names = map(str, self.table["column"])
+        names = map(str, table["column"])
         shown = [
             (self.labels.get(name, name), *row[1:]) for name, row in zip(names, rows, strict=True)
         ]
-        filled = rows_with_references(self.table, self._terms().references, shown)
+        filled = rows_with_references(table, self._terms().references, shown)
         filled = tuple(
             (row[0], "1", *row[2:]) if row[0].endswith("(reference)") and not row[1] else row
             for row in filled
@@ -469,8 +471,12 @@ class TermTested:
         columns = ("Column", self.ratio.capitalize(), "95% interval", "P-value")
         return dataclasses.replace(self.content, columns=columns, rows=filled)
 
-    def _with_references(self) -> pd.DataFrame:
-        return with_references(self.table, self._terms().references)
+    def _readable(self) -> pd.DataFrame:
+        """The table of coefficients, with differences between quartiles for splines."""
+        found = self._terms()
+        if not found.data.splines:
+            return self.table
+        return coefficient_table(readable(found.fit, found.data))
 
     def _terms(self) -> FittedTerms:
         assert self.fitted is not None

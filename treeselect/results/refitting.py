@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,7 +15,10 @@ from treeselect.designs.linear import (
     LinearCoding,
     coded_words,
     gaps_of,
+    knots_words,
     read_coding,
+    read_splines,
+    spline_texts,
     warn_of_gaps,
 )
 from treeselect.designs.modeldata import ModelData, data_fingerprint
@@ -35,11 +39,13 @@ from treeselect.models.linear.coefficients import (
     few_events_notes,
     in_print,
     ratio_notes,
+    readable,
     reference_levels,
     robust_note,
     rows_with_references,
     table_head,
     table_rows,
+    with_references,
 )
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
@@ -103,18 +109,34 @@ NOT_VALID = (
 )
 
 
-def refit(result: Fit, model: Any, missing: object = "drop", ordered: object = "treatment") -> Any:
+_GAM_DF = 3
+"""Degrees of freedom of the splines of a generalised additive model."""
+
+
+def refit(
+    result: Fit,
+    model: Any,
+    missing: object = "drop",
+    ordered: object = "treatment",
+    splines: Any = None,
+) -> Any:
     """See :meth:`SelectionResult.refit`."""
     result.design.check_data()
     data = in_own_groups(result.design, result.choice.folds, result.source)
     coding = read_coding(missing, ordered, data.sources, data.spec.terms)
-    if isinstance(model, str) and model == "glm":
-        return refit_glm(result, data, coding)
-    if coding.arguments:
+    if isinstance(model, str) and model in ("glm", "gam"):
+        said = f'refit("{model}"{coding.arguments}'
+        if splines is not None:
+            splines = read_splines(splines, data, result.selected)
+            said += f", splines={json.dumps(splines, ensure_ascii=False)}"
+        used = (_GAM_DF if model == "gam" else 1) if splines is None else splines
+        return refit_glm(result, data, dataclasses.replace(coding, splines=used), f"{said})")
+    if coding.arguments or splines is not None:
         name = "missing" if coding.missing != "drop" else "ordered"
+        name = name if coding.arguments else "splines"
         raise OptionError(
-            f'`{name}` must be left out unless the model is "glm".\n'
-            "  Found: another model. Trees have their own rules for missing values and order."
+            f'`{name}` must be left out unless the model is "glm" or "gam".\n'
+            "  Found: another model. Trees need no rules for missing values, order or bends."
         )
     if isinstance(model, str):
         if model in MODELS:
@@ -188,6 +210,8 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
     ratio : str
         What the exponential of a coefficient is, such as an odds ratio; may be empty.
     response : str
+    formula : str
+        Of the model, for formulaic, patsy and statsmodels; splines are ``cr(age, knots=...)``.
     statistics : dict of str to float
         Of the whole model: see :func:`treeselect.models.linear.statistics.fit_statistics`.
     labels : dict of str to str
@@ -225,6 +249,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
     library: str = "pandas"
     ratio: str = ""
     response: str = ""
+    formula: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     fitted: FittedTerms | None = field(default=None, repr=False)
@@ -275,7 +300,9 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
         """
         check_flag("exponentiate", exponentiate)
         check_flag("reference", reference)
-        table = self._with_references() if reference else self.table
+        table = self._readable() if exponentiate else self.table
+        if reference:
+            table = with_references(table, self._terms().references)
         table = exponentiated(table, self.ratio) if exponentiate else table
         return in_library(table, self.library)
 
@@ -314,7 +341,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
 
 
-def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
+def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> GlmFit:
     """Fit the linear model of a selection to all complete cases, or to all rows.
 
     Raises
@@ -328,22 +355,25 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
         If the fit did not converge, the terms separate the classes, or many rows are dropped.
     """
     if coding.missing == "drop":
-        warn_of_gaps(data, result.selected, 'refit("glm")')
+        warn_of_gaps(data, result.selected, call)
     full, left_out, fit = fit_terms(data, result.selected, coding)
     if fit.problems:
         warn(" ".join(fit.problems))
     n_used, family = full.row_weights.n_observations, data.response.family.name
-    table = coefficient_table(fit)
-    printed = in_print(data, table)
+    table, shown = coefficient_table(fit), readable(fit, full)
+    rows = coefficient_table(shown)
+    printed = in_print(data, rows)
+    splines = full.splines
     references = reference_levels(data, tuple(full.matrix.columns))
     groups_name = result.choice.folds.groups_name
     content = SummaryContent(
-        title="Linear model of the selected terms",
+        title=f"{'Additive' if splines else 'Linear'} model of the selected terms",
         facts=(
-            ("Call", f'{result.call.text}.refit("glm"{coding.arguments})'),
+            ("Call", f"{result.call.text}.{call}"),
             ("Formula", result.formula),
             ("Model", fit.model),
             ("Response", in_labels(data).response.in_linear_models),
+            *([("Knots", knots_words(splines, shown_names(data)))] if splines else []),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
             *data.weights_facts,
@@ -352,12 +382,13 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=table_head(fit, 0.95),
-        rows=rows_with_references(table, references, table_rows(printed, fit)),
+        rows=rows_with_references(rows, references, table_rows(printed, shown)),
         notes=(
             FORCED_IN if data.arrays.groups.keep.all() else NOT_VALID,
             *group_notes(groups_name, data, [fit]),
             *fit.problems,
-            *ratio_notes(fit, printed),
+            *spline_notes(splines),
+            *ratio_notes(shown, printed),
             *few_events_notes([fit]),
             *left_out_note(left_out, fit),
             *weight_notes(data, fit),
@@ -375,8 +406,9 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding) -> GlmFit:
         library=data.library,
         ratio=fit.ratio,
         response=data.response.name,
+        formula=data.spec.formula.text_of(result.selected, spline_texts(data, splines)),
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
-        labels=changed_labels(table, printed),
+        labels=changed_labels(rows, printed),
         fitted=fitted_terms(data, full, fit, content.facts[0][1], references),
         predictor=linear_predictor(data, full, fit),
         fingerprint=data_fingerprint(data),
@@ -399,6 +431,16 @@ def naive_words(name: str | bool) -> str:
     """That standard errors ignore clusters."""
     of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
     return f"Standard errors treat rows of {of} as independent and are too small if they are not."
+
+
+def spline_notes(splines: Mapping[str, Any]) -> tuple[str, ...]:
+    """How to read a table of splines."""
+    if not splines:
+        return ()
+    return (
+        "Numbers with knots have restricted cubic splines (Harrell 2015); their rows compare the"
+        " quartiles. `.tidy()` has all coefficients, `.drop1()` tests of non-linearity.",
+    )
 
 
 def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:

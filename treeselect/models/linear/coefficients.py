@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +13,11 @@ import numpy as np
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import column_labels, term_label
-from treeselect.engine.arrays import FloatArray
+from treeselect.designs.splines import quartiles, spline_basis
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import PRECISION
 from treeselect.errors import OptionError, quoted
+from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.printing import common_form, interval_text, number_text, p_text, significant
 from treeselect.shown import shown
@@ -52,15 +55,48 @@ def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
 
 def term_p_value(fit: LinearFit, term: str) -> float:
     """P-value of the Wald (or F) test that all coefficients of a term are 0; 1 if it has none."""
-    return wald_test(fit, term)[1] if term in fit.terms else 1.0
+    tested = np.array(fit.terms, dtype=object) == term
+    return wald_test(fit, tested)[1] if tested.any() else 1.0
 
 
-def wald_test(fit: LinearFit, term: str) -> tuple[float, float]:
-    """Statistic and p-value of the Wald test of all coefficients of a term, an F test with degrees
-    of freedom."""
+def readable(fit: LinearFit, data: LinearData) -> LinearFit:
+    """The coefficients that a reader can use: in place of those of a spline the difference of the
+    linear predictor between the quartiles of the number (Harrell 2015, section 5.5)."""
+    keep, names, terms = [], [], []
+    rows = np.eye(len(fit.names))
+    for j, (name, term) in enumerate(zip(fit.names, fit.terms, strict=True)):
+        if bent_columns([name], [term], term).any():
+            continue
+        if term in data.splines and name.endswith(term):
+            low, high = quartiles(data.matrix[term].to_numpy(), data.row_weights.values)
+            basis = spline_basis(np.array([low, high]), data.splines[term])
+            for k, step in enumerate(basis[1] - basis[0]):
+                own = name + "'" * k
+                if own in fit.names:
+                    rows[j, fit.names.index(own)] = step
+            name = f"{name}: {high:.4g} vs {low:.4g}"
+        keep.append(j)
+        names.append(name)
+        terms.append(term)
+    made = rows[keep]
+    return dataclasses.replace(
+        fit, names=tuple(names), terms=tuple(terms), estimate=made @ fit.estimate,
+        covariance=made @ fit.covariance @ made.T,
+    )  # fmt: skip
+
+
+def bent_columns(names: Iterable[str], terms: Iterable[str], term: str) -> BoolArray:
+    """Which columns, or coefficients, are the non-linear part of the spline of a term."""
+    behind = (n.rpartition(term)[2] if t == term else "" for n, t in zip(names, terms, strict=True))
+    return np.array([bool(text) and not text.strip("'") for text in behind])
+
+
+def wald_test(fit: LinearFit, tested: BoolArray) -> tuple[float, float]:
+    """Statistic and p-value of the Wald test of some coefficients, an F test with degrees of
+    freedom."""
     from scipy import stats
 
-    at = np.flatnonzero(np.array(fit.terms, dtype=object) == term)
+    at = np.flatnonzero(tested)
     own = fit.estimate[at]
     wald = float(own @ np.linalg.solve(fit.covariance[np.ix_(at, at)], own))
     if fit.df is None:
@@ -179,10 +215,11 @@ def ratio_notes(fit: LinearFit, printed: pd.DataFrame) -> tuple[str, ...]:
     """How to read a table of hazard ratios."""
     if not leads_with_ratios(fit) or not fit.names:
         return ()
+    between = " (or between two values)" * any(" vs " in name for name in fit.names)
     return (
-        "Hazard ratios are for a difference of 1 in the column, with all others fixed, and are"
-        " assumed constant over time (proportional hazards, not checked here). Estimates and"
-        " standard errors are on the log scale.",
+        f"Hazard ratios are for a difference of 1 in the column{between}, with all others fixed,"
+        " and are assumed constant over time (proportional hazards, not checked here). Estimates"
+        " and standard errors are on the log scale.",
         *_level_notes(fit.names, printed["column"]),
     )
 

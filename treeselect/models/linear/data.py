@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,11 @@ class LinearData:
     def is_free(self) -> BoolArray:
         """Columns that are not linear combinations of those before them, shape (n_columns,)."""
         return independent_columns(self.compared)
+
+    @property
+    def splines(self) -> Mapping[str, FloatArray]:
+        """Knots of the terms that have splines."""
+        return {} if self.columns is None else self.columns.columns.recoded.splines
 
     def drawn(self, weights: RowWeights) -> LinearData:
         """The same rows with other weights, without those of weight 0: a resample."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from treeselect.designs.families import Family
 from treeselect.designs.problem import CodedColumns, Problem
+from treeselect.designs.splines import spline_basis, spline_knots
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray
 from treeselect.engine.columns import BinnedData
@@ -25,11 +26,7 @@ from treeselect.models.model import TreeModel, null_predictor
 _N_CODES = 256
 """Codes of a binned column, at most."""
 
-_FOUR, _THREE = (0.05, 0.35, 0.65, 0.95), (0.1, 0.5, 0.9)
-"""Quantiles that are knots (Harrell 2015, Table 2.3)."""
-
-_LEAST_DISTINCT = 8
-"""Distinct values of a number that is bent."""
+_N_KNOTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +52,6 @@ class LinearPart:
         z = (values - self.centre) / self.scale
         found = spline_basis(z, self.knots) @ self.slopes - self.mean
         return np.where(np.isnan(values)[:, np.newaxis], self.table[0], found)
-
-
-def spline_basis(x: FloatArray, knots: FloatArray) -> FloatArray:
-    """Restricted cubic splines: cubic between knots, linear beyond them, shape (n_rows, 1) without
-    knots and (n_rows, n_knots - 1) with three or more. The first column is x itself.
-
-    Harrell (2015), Regression Modeling Strategies, equation 2.25, with the terms divided by
-    ``(t_k - t_1)^2``.
-    """
-    if not len(knots):
-        return x[:, np.newaxis]
-    cubes = np.maximum(x[:, np.newaxis] - knots, 0.0) ** 3
-    *_, before, last = knots
-    slope = (knots[:-2] - last) / (last - before)
-    bent = cubes[:, :-2] + cubes[:, -2:-1] * slope - cubes[:, -1:] * (1 + slope)
-    return np.column_stack([x, bent / (last - knots[0]) ** 2])
 
 
 def linear_words(family: Family, bends: bool) -> str:
@@ -163,17 +144,14 @@ def _coded_number(x: FloatArray, share: FloatArray, bends: bool) -> _Coding:
     z = (known - centre) / scale
     order = np.argsort(z, kind="stable")
     below = np.cumsum(own[order])
-    quantiles = (0.5, *_FOUR, *_THREE)
-    median, *at = z[order][np.searchsorted(below, np.array(quantiles) * below[-1])].tolist()
-    knots: list[float] = []
-    if bends and len(np.unique(z)) >= _LEAST_DISTINCT:
-        knots = next((own for own in (at[:4], at[4:]) if len(set(own)) == len(own)), [])
+    median = z[order][np.searchsorted(below, below[-1] / 2)]
+    knots = spline_knots(z, own, _N_KNOTS) if bends else np.empty(0)
     full = np.full(len(x), median)
     full[~gaps] = z
-    made = spline_basis(full, np.array(knots))
+    made = spline_basis(full, knots)
     if gaps.any():
         made = np.column_stack([made, gaps.astype(np.float64)])
-    return _Coding(made, True, np.array(knots), centre, scale)
+    return _Coding(made, True, knots, centre, scale)
 
 
 def refit_linear(

@@ -15,7 +15,12 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError
 from treeselect.frames.tables import in_library
-from treeselect.models.linear.coefficients import Reference, coefficient_table, wald_test
+from treeselect.models.linear.coefficients import (
+    Reference,
+    bent_columns,
+    coefficient_table,
+    wald_test,
+)
 from treeselect.models.linear.data import LinearData, linear_data
 from treeselect.models.linear.fit import LinearFit, fit_linear, fit_quietly
 from treeselect.printing import Summarised, Summary, SummaryContent, number_text, p_text
@@ -69,7 +74,13 @@ class FittedTerms:
 
     def without(self, terms: Sequence[str]) -> Nested:
         """The model without some terms, fitted to the same rows."""
-        here = np.array([term not in terms for term in self.data.term_of], dtype=bool)
+        return self._of(np.array([term not in terms for term in self.data.term_of], dtype=bool))
+
+    def straight(self, term: str) -> Nested:
+        """The model with a straight line in place of the spline of a term."""
+        return self._of(~bent_columns(map(str, self.data.matrix), self.data.term_of, term))
+
+    def _of(self, here: BoolArray) -> Nested:
         part = self.data.of_columns(here)
         free: BoolArray = part.is_free if part.matrix.shape[1] else np.zeros(0, dtype=bool)
         return self._nested(fit_linear(part.of_columns(free), self.family, self.name, self.classes))
@@ -194,6 +205,9 @@ def _fitted(data: ModelData, full: LinearData, free: BoolArray) -> LinearFit | s
 NULL, NONE = "(null model)", "(none)"
 """The rows of the models that others are compared with."""
 
+NONLINEAR = " (nonlinear)"
+"""Behind a term: the test of its spline against a straight line."""
+
 
 @dataclass(frozen=True, slots=True)
 class TermTests(Summarised):
@@ -266,7 +280,7 @@ def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -
 
 def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> TermTests:
     """Each term given all others, as R's ``drop1(fit)``; terms that an interaction contains are
-    not dropped.
+    not dropped. The spline of a term is also compared with a straight line.
 
     Parameters, errors and tests are those of :func:`sequential_tests`; Wald tests are in the whole
     model.
@@ -275,6 +289,8 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
     rows = [_row(NONE, None, whole, None, found)]
     for term in found.droppable:
         rows.append(_row(term, found.without([term]), whole, None, found))
+        if term in found.data.splines:
+            rows.append(_row(term, found.straight(term), whole, None, found, bent=True))
     how = "each term given all others, as R's `drop1`"
     left = [found.names.get(t, t) for t in found.terms if t not in found.droppable]
     if left:
@@ -283,13 +299,20 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
 
 
 def _row(
-    term: str, below: Nested | None, above: Nested, shown: Nested | None, found: FittedTerms
+    term: str,
+    below: Nested | None,
+    above: Nested,
+    shown: Nested | None,
+    found: FittedTerms,
+    *,
+    bent: bool = False,
 ) -> dict[str, Any]:
-    """A row: the test of a term by which `above` differs from `below`, and the numbers of the
-    model that is `shown`, of the lower one by default."""
+    """A row: the test of a term, or of what is `bent` of it, by which `above` differs from `below`,
+    and the numbers of the model that is `shown`, of the lower one by default."""
     model = shown or below or above
     row: dict[str, Any] = {
-        "term": term, "df": np.nan, "deviance": np.nan, "resid_df": model.df_resid,
+        "term": term + NONLINEAR * bent, "df": np.nan, "deviance": np.nan,
+        "resid_df": model.df_resid,
         "resid_deviance": model.deviance, "aic": model.aic, "statistic": np.nan, "p_value": np.nan,
     }  # fmt: skip
     if below is None:
@@ -297,19 +320,24 @@ def _row(
     df = above.rank - below.rank
     row |= {"df": float(df), "deviance": below.deviance - above.deviance}
     if df:
-        row |= dict(zip(("statistic", "p_value"), _test(term, df, row, above, found), strict=True))
+        fit = above.fit
+        tested = np.array(fit.terms, dtype=object) == term
+        if bent:
+            tested = bent_columns(fit.names, fit.terms, term)
+        pair = _test(tested, df, row, above, found)
+        row |= dict(zip(("statistic", "p_value"), pair, strict=True))
     return row
 
 
 def _test(
-    term: str, df: int, row: dict[str, Any], above: Nested, found: FittedTerms
+    tested: BoolArray, df: int, row: dict[str, Any], above: Nested, found: FittedTerms
 ) -> tuple[float, float]:
     """Statistic and p-value."""
     from scipy import stats
 
     if found.is_robust:
         try:
-            return wald_test(above.fit, term)
+            return wald_test(above.fit, tested)
         except np.linalg.LinAlgError as error:
             raise DataError(f"The term can't be tested.\n  {error}") from error
     scale = found.scale
@@ -373,7 +401,9 @@ def _cells(row: dict[str, Any], found: FittedTerms) -> tuple[str, ...]:
         )
     )  # fmt: skip
     p = p_text(row["p_value"]) if np.isfinite(row["p_value"]) else ""
-    return (found.names.get(row["term"], row["term"]), *numbers, p)
+    term = row["term"].removesuffix(NONLINEAR)
+    behind = NONLINEAR if term != row["term"] else ""
+    return (found.names.get(term, term) + behind, *numbers, p)
 
 
 _WORDS = {

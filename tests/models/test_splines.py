@@ -1,0 +1,128 @@
+"""Refits with restricted cubic splines: those of R's rms, what they allow, and what they say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+
+import treeselect
+from treeselect.errors import OptionError
+
+SURVEY = pd.read_csv("tests/reference/survey_data.csv")
+REFERENCE = pd.read_csv("tests/reference/splines.csv").set_index(["family", "what"])
+LEFT = {"gaussian": "y", "binomial": "b", "poisson": "n", "cox": "Surv(time, event)"}
+
+
+def fitted(right, left="y", data=SURVEY, **options):
+    """The selection of all terms."""
+    options = {"method": "mrmr", "k": right.count("+") + 1, "seed": 1} | options
+    return treeselect.select(f"{left} ~ {right}", data, **options)
+
+
+@pytest.mark.parametrize("family", LEFT)
+def test_splines_are_those_of_r(family):
+    model = fitted("x + g", LEFT[family], family=family).refit("gam")
+    expected, own = REFERENCE.loc[family], model.tidy().set_index("column")
+    for name in ("x", "x'", "x''"):
+        row = own.loc[name, ["estimate", "std_error"]].astype(float)
+        np.testing.assert_allclose(row, expected.loc[name, row.index], rtol=1e-4)
+    test = model.drop1().tidy().set_index("term").loc["x (nonlinear)"]
+    assert test["p_value"] == pytest.approx(expected.loc["nonlinear", "p_value"], rel=1e-5)
+    assert test["df"] == 2
+    if family != "gaussian":
+        step = expected.loc["quartiles", "estimate"]
+        (row,) = (
+            model.tidy(exponentiate=True).query("column.str.startswith('x: ')").to_dict("records")
+        )
+        assert row["estimate"] == pytest.approx(np.exp(step), rel=1e-5)
+        assert row["std_error"] == pytest.approx(expected.loc["quartiles", "std_error"], rel=1e-5)
+
+
+@pytest.mark.parametrize("family", ["gaussian", "binomial", "poisson"])
+def test_the_formula_gives_the_same_model_elsewhere(family):
+    kind = {"gaussian": sm.families.Gaussian(), "binomial": sm.families.Binomial()}
+    model = fitted("x + g", LEFT[family], family=family).refit("glm", splines=4)
+    again = smf.glm(model.formula, SURVEY, family=kind.get(family, sm.families.Poisson())).fit(
+        tol=1e-12
+    )
+    np.testing.assert_allclose(again.predict(SURVEY), model.predict(SURVEY), rtol=1e-5)
+    ours = treeselect.select(
+        model.formula, SURVEY, family=family, method="mrmr", k=2, seed=1
+    ).refit("glm")
+    np.testing.assert_allclose(ours.predict(SURVEY), model.predict(SURVEY), rtol=1e-5)
+
+
+@pytest.mark.parametrize("left", ["y", "b", "Surv(time, event)"])
+def test_it_is_the_final_model_that_bends(left):
+    gaps = SURVEY.assign(x=SURVEY["x"].mask(SURVEY["w"] > 38))
+    fit = fitted("x + w + g", left, gaps, model="gam")
+    model = fit.refit("gam", missing="indicator")
+    ours, theirs = fit.predict(gaps), model.predict(gaps)
+    ratio = np.asarray(ours / theirs, dtype=float)
+    np.testing.assert_allclose(ratio, ratio.mean() if "Surv" in left else 1.0, rtol=1e-5)
+
+
+def test_each_number_may_have_its_own_degrees_of_freedom():
+    model = fitted("x + w + g").refit("glm", splines={"w": 2})
+    assert model.tidy()["column"].tolist() == ["Intercept", "x", "w", "w'", "g[T.b]", "g[T.c]"]
+    assert '.refit("glm", splines={"w": 2})' in dict(model.content.facts)["Call"]
+    assert dict(model.content.facts)["Knots"].startswith("w at ")
+
+
+def test_few_values_and_factors_stay_linear():
+    few = SURVEY.assign(few=SURVEY["w"] % 3)
+    model = fitted("few + g", data=few).refit("gam")
+    assert model.tidy()["column"].tolist() == ["Intercept", "few", "g[T.b]", "g[T.c]"]
+    assert "Knots" not in dict(model.content.facts)
+    assert model.content.title == "Linear model of the selected terms"
+
+
+def test_interactions_have_the_splines_of_their_numbers():
+    model = fitted("x + g + x:g").refit("glm", splines=2)
+    columns = model.tidy().query("term == 'x:g'")["column"].tolist()
+    assert columns == ["x:g[T.b]", "x':g[T.b]", "x:g[T.c]", "x':g[T.c]"]
+    assert "x (nonlinear)" not in model.drop1().tidy()["term"].tolist()  # `x` is not dropped
+
+
+def test_the_summary_compares_quartiles_under_their_labels():
+    model = fitted("x + g", "b", labels={"x": "Dose (mg)"}).refit("gam")
+    low, high = np.quantile(SURVEY["x"], [0.25, 0.75], method="inverted_cdf")
+    cells = [row[0] for row in model.content.rows]
+    assert f"Dose (mg): {high:.4g} vs {low:.4g}" in cells
+    assert "Dose (mg)'" not in str(model.summary())
+    assert "Dose (mg) (nonlinear)" in str(model.drop1())
+
+
+def test_copies_are_rows():
+    copies = SURVEY.assign(n_rows=1 + SURVEY["w"] % 3)
+    long = copies.loc[copies.index.repeat(copies["n_rows"])].reset_index(drop=True)
+    once = fitted("x + g", data=copies, weights="n_rows").refit("gam")
+    often = fitted("x + g", data=long).refit("gam")
+    pd.testing.assert_frame_equal(once.tidy(), often.tidy())
+
+
+def test_clusters_have_wald_tests_of_bends():
+    model = fitted("x + g", fold_groups="site").refit("gam")
+    table = model.drop1().tidy().set_index("term")
+    covariance = model.result.cov_params()
+    own = ["x'", "x''"]
+    estimate = model.coef[own].to_numpy()
+    wald = estimate @ np.linalg.solve(covariance.loc[own, own], estimate) / 2
+    assert table.loc["x (nonlinear)", "statistic"] == pytest.approx(wald, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "splines", "message"),
+    [
+        ("glm", 1, "`splines` must be a whole number, at least 2, at most 6"),
+        ("gam", True, "`splines` must be a whole number"),
+        ("glm", {"x": 9}, r"`splines\['x'\]` must be a whole number, at least 2, at most 6"),
+        ("glm", {"g": 3}, "`g`, which is no single number"),
+        ("gam", {"z": 3}, "`z`, which is not selected"),
+        ("forest", 3, '`splines` must be left out unless the model is "glm" or "gam"'),
+    ],
+)
+def test_what_splines_may_be(model, splines, message):
+    with pytest.raises(OptionError, match=message):
+        fitted("x + g").refit(model, splines=splines)
