@@ -13,10 +13,9 @@ import pytest
 
 import treeselect
 from treeselect.errors import DataError, NewDataError, OptionError
-from treeselect.reports.figures.axes import nice_ticks, position, tick_labels
-from treeselect.reports.figures.shapes import panels
-from treeselect.reports.figures.svg import drawn
-from treeselect.results.curves import Curve, CurvePoint
+from treeselect.figures.axes import nice_ticks, position, tick_labels
+from treeselect.figures.shapes import Curve, CurvePoint, panels
+from treeselect.figures.svg import drawn
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"

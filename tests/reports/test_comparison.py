@@ -12,10 +12,10 @@ from markup import plain, without_style
 
 from treeselect.comparison.methods import comparison_notes
 from treeselect.errors import OptionError
+from treeselect.figures.marks import Dot
+from treeselect.figures.svg import drawn
 from treeselect.printing import signed
 from treeselect.printing.markup import template_folder
-from treeselect.reports.figures.marks import Dot
-from treeselect.reports.figures.svg import drawn
 from treeselect.reports.pages import gather_comparison
 from treeselect.reports.render import COMPARISON, render
 from treeselect.resampling.cross_validation import FoldPath

@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from treeselect.reports.figures.axes import TICK, ems, width
-from treeselect.reports.figures.charts import (
+from treeselect.figures.axes import TICK, ems, width
+from treeselect.figures.charts import (
     agreement_figure,
     bar_figure,
     curve_figure,
@@ -27,10 +27,9 @@ from treeselect.reports.figures.charts import (
     share_figure,
     survival_figure,
 )
-from treeselect.reports.figures.marks import Series, Tile
-from treeselect.reports.figures.shapes import panels, share_scale
-from treeselect.reports.figures.svg import drawn
-from treeselect.results.curves import MISSING, Curve, CurvePoint
+from treeselect.figures.marks import Series, Tile
+from treeselect.figures.shapes import MISSING, Curve, CurvePoint, panels, share_scale
+from treeselect.figures.svg import drawn
 
 NAN = math.nan
 NUMBER = re.compile(r"-?\d+\.?\d*")

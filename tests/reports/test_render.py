@@ -14,7 +14,7 @@ from quick import changed, quick_fit
 from round_numbers import EXCHANGES, RIVALS, with_trace
 
 import treeselect
-from treeselect.reports.figures.marks import Plane
+from treeselect.figures.marks import Plane
 from treeselect.reports.pages import gather
 from treeselect.reports.parts import Mark, Report, Section
 from treeselect.reports.render import code, css_text, render

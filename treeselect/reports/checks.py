@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from treeselect.printing import decimal_text
-from treeselect.reports.figures.axes import shorten
-from treeselect.reports.figures.charts import (
+from treeselect.figures.axes import shorten
+from treeselect.figures.charts import (
     agreement_figure,
     curve_figure,
     level_figure,
     share_figure,
 )
-from treeselect.reports.figures.marks import Plane, Series
+from treeselect.figures.marks import Plane, Series
+from treeselect.printing import decimal_text
 from treeselect.reports.parts import (
     Facts,
     FitMaterial,

@@ -25,15 +25,15 @@ from treeselect.comparison.methods import (
 )
 from treeselect.comparison.record import span
 from treeselect.designs.problem import noun_of
-from treeselect.printing import decimal_text, enumeration, error_text, plain_score
-from treeselect.reports.figures.axes import distinct
-from treeselect.reports.figures.charts import (
+from treeselect.figures.axes import distinct
+from treeselect.figures.charts import (
     bar_figure,
     difference_figure,
     method_series,
     score_figure,
 )
-from treeselect.reports.figures.marks import Plane, Rows, Series
+from treeselect.figures.marks import Plane, Rows, Series
+from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.reports.parts import (
     MOST_UNITS,
     Card,

@@ -12,13 +12,13 @@ import numpy as np
 
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling
+from treeselect.figures.axes import number_text
+from treeselect.figures.charts import map_figure
+from treeselect.figures.marks import Tile
 from treeselect.printing import enumeration
-from treeselect.reports.figures.charts import map_figure
-from treeselect.reports.figures.marks import Tile
 from treeselect.reports.parts import FitMaterial, Section, Table
 from treeselect.resampling.agreement import LEAST_ASSOCIATION
 from treeselect.resampling.fit import noun
-from treeselect.results.curves import number_text
 from treeselect.results.describing import (
     FEW_ROWS,
     LEAST_FREQUENCY,

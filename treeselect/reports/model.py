@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from treeselect.errors import OptionError
+from treeselect.figures.axes import time_ticks
+from treeselect.figures.charts import bar_figure, survival_figure
+from treeselect.figures.marks import Plane, Rows, Series
+from treeselect.figures.shapes import Curve, CurvePoint, definite, panels, share_scale
 from treeselect.printing import (
     enumeration,
     significant_text,
 )
-from treeselect.reports.figures.axes import time_ticks
-from treeselect.reports.figures.charts import bar_figure, survival_figure
-from treeselect.reports.figures.marks import Plane, Rows, Series
-from treeselect.reports.figures.shapes import panels, share_scale
 from treeselect.reports.parts import (
     Facts,
     FitMaterial,
@@ -34,11 +34,8 @@ from treeselect.resampling.fit import noun
 from treeselect.results.curves import (
     DOUBLED,
     MOST_LEVELS,
-    Curve,
-    CurvePoint,
     CurveRow,
     curve_rows,
-    definite,
     has_curve,
     of_all_classes,
 )

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from treeselect.comparison.methods import ScoreLine, score_lines
+from treeselect.figures.marks import Figure
 from treeselect.printing import SummaryContent, decimal_text, interval_text, number_text
-from treeselect.reports.figures.marks import Figure
 from treeselect.results.effects import effect_table
 from treeselect.results.summary import summarise
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.figures.charts import dot_figure, line_figure, path_figure
+from treeselect.figures.marks import Plane
 from treeselect.printing import decimal_text, enumeration, score_text
-from treeselect.reports.figures.charts import dot_figure, line_figure, path_figure
-from treeselect.reports.figures.marks import Plane
 from treeselect.reports.parts import (
     MOST_UNITS,
     FitMaterial,

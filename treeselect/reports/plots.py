@@ -16,11 +16,9 @@ from treeselect.arguments.checks import check_choice, described
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, listing, quoted
-from treeselect.printing import number_text
-from treeselect.reports import comparison, model, path
-from treeselect.reports.figures.axes import count_axis, distinct, score_axis, share_axis
-from treeselect.reports.figures.charts import bar_figure, dot_figure, history_figure, map_figure
-from treeselect.reports.figures.marks import (
+from treeselect.figures.axes import count_axis, distinct, score_axis, share_axis
+from treeselect.figures.charts import bar_figure, dot_figure, history_figure, map_figure
+from treeselect.figures.marks import (
     Dot,
     Figure,
     Plane,
@@ -31,14 +29,14 @@ from treeselect.reports.figures.marks import (
     Tile,
     Tiles,
 )
-from treeselect.reports.figures.plotting import name_points, need_matplotlib, plain, plotted
-from treeselect.reports.figures.shapes import effect_axis, shape_figure
+from treeselect.figures.plotting import name_points, need_matplotlib, plain, plotted
+from treeselect.figures.shapes import Curve, definite, effect_axis, shape_figure
+from treeselect.printing import number_text
+from treeselect.reports import comparison, model, path
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, ContestMaterial
 from treeselect.resampling.fit import as_shown, noun
 from treeselect.results.curves import (
-    Curve,
     curves,
-    definite,
     has_curve,
     importance_lines,
     of_all_classes,

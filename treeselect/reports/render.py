@@ -24,10 +24,10 @@ from jinja2.bccache import Bucket, BytecodeCache
 from markupsafe import Markup
 
 from treeselect.errors import OptionError, quoted, said_by
+from treeselect.figures.marks import Figure
+from treeselect.figures.svg import drawn
 from treeselect.printing.markup import markdown, pipe_table, template_folder
 from treeselect.printing.text import code_and_words
-from treeselect.reports.figures.marks import Figure
-from treeselect.reports.figures.svg import drawn
 from treeselect.reports.parts import Report, Section, Table
 from treeselect.shown import guarded, shown
 

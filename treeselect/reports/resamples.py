@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from treeselect.figures.charts import line_figure, map_figure
+from treeselect.figures.marks import Tile, Tiles
 from treeselect.printing import decimal_text, enumeration, interval_text
-from treeselect.reports.figures.charts import line_figure, map_figure
-from treeselect.reports.figures.marks import Tile, Tiles
 from treeselect.reports.head import cards, frequency_mark
 from treeselect.reports.parts import (
     MOST_ROWS,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray
+from treeselect.figures.axes import number_text
+from treeselect.figures.shapes import MISSING, Curve, CurvePoint
 from treeselect.results.shapes import shape_table, value_column
 from treeselect.results.trees import importance_path_table
 
@@ -22,76 +24,11 @@ if TYPE_CHECKING:
 MOST_LEVELS = 12
 """Levels of a factor in a figure: the most frequent ones."""
 
-MISSING = "missing"
-
 LOG_HAZARD = "log hazard"
 """The scale of effects on times to an event."""
 
 DOUBLED = "A change of +0.69 doubles the hazard, one of -0.69 halves it."
 """What changes on that scale mean."""
-
-
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
-    """A point of a curve.
-
-    Attributes
-    ----------
-    value : float or None
-        Of a number that is known, else None.
-    label : str
-        The value or level as text.
-    share : float
-        Of the rows.
-    effect : float
-    is_missing : bool
-        Whether it stands for the missing values.
-    low, high : float or None
-        What the resamples make of the effect; None where that is not known.
-    """
-
-    value: float | None
-    label: str
-    share: float
-    effect: float
-    is_missing: bool
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """The effect of a term with one variable behind it, centred.
-
-    Attributes
-    ----------
-    term : str
-    variable : str
-        What it is called beside the term.
-    is_number : bool
-        Whether the variable is a number that the term does not take as a factor.
-    scale : str
-        What the effect is added to.
-    points : tuple of CurvePoint
-        Numbers by rising value, levels by falling effect; missing values last.
-    more : int
-        Levels that were left out.
-    of_class : str
-        Whose effect it is, of more than two classes; else empty.
-    """
-
-    term: str
-    variable: str
-    is_number: bool
-    scale: str
-    points: tuple[CurvePoint, ...]
-    more: int
-    of_class: str = ""
-
-    @property
-    def variance(self) -> float:
-        """Mean square of the effects that are shown."""
-        return sum(point.share * point.effect**2 for point in self.points)
 
 
 def has_curve(result: Fit, term: str) -> bool:
@@ -180,18 +117,6 @@ def probability_of(result: Fit, label: str) -> str:
 def of_all_classes(scale: str) -> str:
     """The scale of one class, for all of them."""
     return "the class probabilities" if scale.startswith("P(") else "the linear predictors"
-
-
-def definite(scale: str) -> str:
-    """A scale in a sentence: "the mean response", but "P(survived = 1)" without an article."""
-    return scale if scale.startswith("P(") else f"the {scale}"
-
-
-def number_text(value: float) -> str:
-    """A value of the data in a few characters."""
-    if abs(value) >= 1e15:
-        return f"{value:.3g}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def value_text(value: Any) -> str:

@@ -14,10 +14,11 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError, listing
+from treeselect.figures.axes import number_text
 from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.resampling.agreement import co_selection, pairs_of
 from treeselect.resampling.resampled import PAIR_LEVEL
-from treeselect.results.curves import number_text, value_text
+from treeselect.results.curves import value_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,6 +14,7 @@ from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.engine.rounding import at_least, falling
 from treeselect.errors import listing
+from treeselect.figures.shapes import MISSING, definite
 from treeselect.models.probing import Probes, ResampledReadings, TermProbe, read_model
 from treeselect.printing import MOST_ROWS as MOST_PRINTED
 from treeselect.printing import SmallTable, signed, significant
@@ -36,14 +37,7 @@ from treeselect.resampling.fit import (
     direction,
     effect_record,
 )
-from treeselect.results.curves import (
-    DOUBLED,
-    LOG_HAZARD,
-    MISSING,
-    definite,
-    probability_of,
-    value_text,
-)
+from treeselect.results.curves import DOUBLED, LOG_HAZARD, probability_of, value_text
 from treeselect.results.shapes import (
     MOST_LEVELS,
     MOST_ROWS,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from treeselect.printing import significant_text
-from treeselect.reports.figures.axes import (
+from treeselect.figures.axes import (
     FEW,
     NAME,
     TICK,
@@ -20,8 +19,10 @@ from treeselect.reports.figures.axes import (
     shorten,
     value_axis,
 )
-from treeselect.reports.figures.marks import Dot, Plane, Row, Rows, Rule, Series
-from treeselect.results.curves import MISSING, Curve, CurvePoint, definite
+from treeselect.figures.marks import Dot, Plane, Row, Rows, Rule, Series
+from treeselect.printing import significant_text
+
+MISSING = "missing"
 
 NAN = math.nan
 
@@ -33,6 +34,74 @@ _LEAST_SLOT = 0.26
 
 _FLAT = 0.1
 """A curve with a smaller share of another curve's range would look flat beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """A point of a curve.
+
+    Attributes
+    ----------
+    value : float or None
+        Of a number that is known, else None.
+    label : str
+        The value or level as text.
+    share : float
+        Of the rows.
+    effect : float
+    is_missing : bool
+        Whether it stands for the missing values.
+    low, high : float or None
+        What the resamples make of the effect; None where that is not known.
+    """
+
+    value: float | None
+    label: str
+    share: float
+    effect: float
+    is_missing: bool
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The effect of a term with one variable behind it, centred.
+
+    Attributes
+    ----------
+    term : str
+    variable : str
+        What it is called beside the term.
+    is_number : bool
+        Whether the variable is a number that the term does not take as a factor.
+    scale : str
+        What the effect is added to.
+    points : tuple of CurvePoint
+        Numbers by rising value, levels by falling effect; missing values last.
+    more : int
+        Levels that were left out.
+    of_class : str
+        Whose effect it is, of more than two classes; else empty.
+    """
+
+    term: str
+    variable: str
+    is_number: bool
+    scale: str
+    points: tuple[CurvePoint, ...]
+    more: int
+    of_class: str = ""
+
+    @property
+    def variance(self) -> float:
+        """Mean square of the effects that are shown."""
+        return sum(point.share * point.effect**2 for point in self.points)
+
+
+def definite(scale: str) -> str:
+    """A scale in a sentence: "the mean response", but "P(survived = 1)" without an article."""
+    return scale if scale.startswith("P(") else f"the {scale}"
 
 
 def share_scale(curves: Sequence[Curve]) -> bool:

@@ -21,9 +21,8 @@ from comparison_data import made
 from quick import quick_fit
 from survival_data import small_fit
 
-from treeselect.printing.markup import template_folder
-from treeselect.reports.figures import marks
-from treeselect.reports.figures.charts import (
+from treeselect.figures import marks
+from treeselect.figures.charts import (
     bar_figure,
     difference_figure,
     dot_figure,
@@ -33,10 +32,10 @@ from treeselect.reports.figures.charts import (
     score_figure,
     survival_figure,
 )
-from treeselect.reports.figures.shapes import panels
-from treeselect.reports.figures.svg import drawn
+from treeselect.figures.shapes import Curve, CurvePoint, panels
+from treeselect.figures.svg import drawn
+from treeselect.printing.markup import template_folder
 from treeselect.reports.pages import write_comparison
-from treeselect.results.curves import Curve, CurvePoint
 
 NAMES = {
     "short": ["age", "sex", "class", "fare"],

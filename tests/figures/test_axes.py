@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeselect.reports.figures.axes import (
+from treeselect.figures.axes import (
     count_axis,
     density,
     distinct,

@@ -15,7 +15,7 @@ from functools import singledispatch
 
 from markupsafe import Markup
 
-from treeselect.reports.figures.axes import (
+from treeselect.figures.axes import (
     NAME,
     TICK,
     Ticks,
@@ -24,7 +24,7 @@ from treeselect.reports.figures.axes import (
     middle_in,
     width,
 )
-from treeselect.reports.figures.marks import (
+from treeselect.figures.marks import (
     DARK,
     Dot,
     Figure,
@@ -32,7 +32,7 @@ from treeselect.reports.figures.marks import (
     Rows,
     Tiles,
 )
-from treeselect.reports.figures.planes import (
+from treeselect.figures.planes import (
     NARROW,
     SMALL,
     WIDE,

@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from treeselect.printing import decimal_form, decimal_text, interval_text, plain_score
-from treeselect.reports.figures.axes import (
+from treeselect.figures.axes import (
     Axis,
     count_axis,
     nice_ticks,
@@ -16,7 +15,7 @@ from treeselect.reports.figures.axes import (
     share_axis,
     time_axis,
 )
-from treeselect.reports.figures.marks import (
+from treeselect.figures.marks import (
     MOST_MARKS,
     Dot,
     Plane,
@@ -27,6 +26,7 @@ from treeselect.reports.figures.marks import (
     Tile,
     Tiles,
 )
+from treeselect.printing import decimal_form, decimal_text, interval_text, plain_score
 
 UNBOUNDED = (-math.inf, math.inf)
 NAN = math.nan

@@ -14,11 +14,17 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from treeselect.results.curves import number_text
 from treeselect.shown import shown
 
 Ticks = Sequence[tuple[float, str]]
 """Values and their labels."""
+
+
+def number_text(value: float) -> str:
+    """A value of the data in a few characters."""
+    if abs(value) >= 1e15:
+        return f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeselect.reports.figures.axes import Axis
+from treeselect.figures.axes import Axis
 
 ACCENT, SOFT, INK = "#1f5f8b", "#5a6373", "#1d2330"
 FAINT, GRID, PALE = "#868f9e", "#e9ecf1", "#e4e4e4"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from treeselect.reports.figures.axes import (
+from treeselect.figures.axes import (
     NAME,
     TICK,
     distinct,
@@ -18,7 +18,7 @@ from treeselect.reports.figures.axes import (
     spread,
     width,
 )
-from treeselect.reports.figures.marks import (
+from treeselect.figures.marks import (
     Plane,
     Rule,
     Series,

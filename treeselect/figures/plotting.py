@@ -12,8 +12,8 @@ import numpy as np
 
 from treeselect.arguments.checks import described
 from treeselect.errors import MissingPackageError, OptionError
-from treeselect.reports.figures.axes import Axis, distinct, spread
-from treeselect.reports.figures.marks import (
+from treeselect.figures.axes import Axis, distinct, spread
+from treeselect.figures.marks import (
     ACCENT,
     COLOURS,
     FAINT,
