@@ -87,17 +87,6 @@ class Transform:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
-    """Any Python expression, of a formula that the user trusts, and the columns that it reads;
-    `aliases` are names in the text with the columns behind them."""
-
-    text: str
-    aliases: tuple[tuple[str, str], ...]
-    columns: tuple[str, ...]
-    is_call: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Argument:
     """What stands in a call of ``Surv()`` or ``strata()``, and as what the formula writes it."""
 
@@ -121,7 +110,7 @@ class Strata:
     arguments: tuple[Argument, ...]
 
 
-Node = Column | Constant | Operation | Call | Transform | Code | Survival | Strata
+Node = Column | Constant | Operation | Call | Transform | Survival | Strata
 
 COMPARISONS = frozenset(["==", "!=", "<", "<=", ">", ">="])
 """Signs of comparisons."""
@@ -141,13 +130,7 @@ def nodes(node: Node) -> Iterator[Node]:
 
 def variables(node: Node) -> tuple[str, ...]:
     """Columns that an expression reads, in order of appearance, each once."""
-    found: dict[str, None] = {}
-    for part in nodes(node):
-        if isinstance(part, Column):
-            found[part.name] = None
-        elif isinstance(part, Code):
-            found |= dict.fromkeys(part.columns)
-    return tuple(found)
+    return tuple(dict.fromkeys(part.name for part in nodes(node) if isinstance(part, Column)))
 
 
 # --- A formula that was read: its terms, products of factors that are columns or expressions -----
@@ -178,7 +161,6 @@ class Factor:
         if self.is_plain:
             return formula_name(self.name)
         is_call = isinstance(self.node, Call | Transform | Survival | Strata)
-        is_call = self.node.is_call if isinstance(self.node, Code) else is_call
         return self.name if is_call else f"{{{self.name}}}"
 
 
