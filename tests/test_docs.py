@@ -179,7 +179,7 @@ def documented():
 
 RESULTS = (
     "treeselect.comparing.Comparison",
-    "treeselect.comparison.record.FitComparison",
+    "treeselect.comparison.fits.FitComparison",
     "treeselect.imputing.ImputedSelection",
     "treeselect.resampling.performance.Performance",
     "treeselect.SelectionResult",

@@ -19,13 +19,12 @@ from treeselect.algorithms.method import check_final, deciding
 from treeselect.arguments.checks import (
     USUAL_SCORE_RULE,
     check_digits,
-    check_flag,
     described,
     file_path,
     found_near,
     read_seed,
 )
-from treeselect.comparison.fits import compare_fits
+from treeselect.comparison.fits import FitComparison, compare_fits
 from treeselect.comparison.methods import (
     AllTerms,
     Contestant,
@@ -38,7 +37,7 @@ from treeselect.comparison.methods import (
     run_methods,
     run_notes,
 )
-from treeselect.comparison.record import Contest, FitComparison
+from treeselect.comparison.record import Contest
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import Request, prepare, response_label, shown_names
 from treeselect.designs.problem import FinalModel
@@ -46,7 +45,7 @@ from treeselect.designs.row_sample import check_size_of_sample
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
-from treeselect.frames.tables import in_library, library_of, open_table
+from treeselect.frames.tables import library_of, open_table
 from treeselect.models.linear.coefficients import ModelColumn, Tabled, coefficient_frame
 from treeselect.printing import Summarised
 from treeselect.resampling.folds import Splitter, mean_repeats, read_folds, split_rows
@@ -367,111 +366,6 @@ class Comparison(Summarised, Tabled, Contest):
     >>> found.tidy()["score"].between(0.5, 1).all()
     np.True_
     """
-
-    def references(self) -> Any:
-        """Scores of the null and the full model on the same folds.
-
-        The null model has no terms; the full model, that of `model` or else a random forest of at
-        most 200 trees, has all candidate terms and is fitted to the training rows of each fold.
-        They are not methods: ranks, differences and the Pareto front omit them.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``reference`` ("null" or "full"), ``k`` (0 or the number of units), mean ``score``, its
-            ``standard_error`` and median ``seconds``.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> found = treeselect.compare("survived ~ .", data, ["mrmr"], k=2, folds=2, seed=1)
-        >>> found.references()["reference"].tolist()
-        ['null', 'full']
-        """
-        return in_library(self.reference_table(), self.library)
-
-    def tidy(self, *, references: bool = False) -> Any:
-        """One row for each method, fold and size.
-
-        Parameters
-        ----------
-        references : bool
-            Whether to add the reference models: rows whose ``method`` is "null" or "full", with
-            ``k`` 0 or the number of units. A column ``reference`` then marks them.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``method``; ``repeat`` and ``fold`` within it, from 1; ``k``, 0 for the constant model,
-            missing if a tuning parameter determines it; ``n_selected``, number of units in the
-            largest set of at most ``k``; ``score`` on the held-out rows; ``seconds`` for the whole
-            path and the refitted model; ``terms``, tuple of terms, most important first.
-        """
-        return in_library(self.fold_table(check_flag("references", references)), self.library)
-
-    def curves(self) -> Any:
-        """One row for each method and size, averaged over the folds.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``method``, ``k``, mean ``n_selected``, mean ``score``, its ``standard_error``,
-            ``stability`` (Nogueira's index over the folds; missing if every fold selects all units
-            or none), median ``seconds``, and ``front``: whether the row is on the Pareto front of
-            score, number of units and stability.
-        """
-        return in_library(self.curve_table(), self.library)
-
-    def glance(self) -> Any:
-        """One row for each method, at the size at which it is compared.
-
-        Returns
-        -------
-        frame, in the library of the data
-            As :meth:`curves`, with ``k_1se``, the size by the one-standard-error rule; ``front`` is
-            the Pareto front of these rows alone.
-        """
-        return in_library(self.glance_table(), self.library)
-
-    def differences(self, reference: str | None = None, *, k: int | None = None) -> Any:
-        """Scores of the other methods minus that of a reference, paired by fold.
-
-        Parameters
-        ----------
-        reference : str, optional
-            A name in :attr:`methods`; the best method by default.
-        k : int, optional
-            Size at which all methods are compared; by default that of the comparison. It does not
-            apply to methods with a given tuning parameter.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``method``, ``reference``, ``k``, ``k_reference``, mean ``difference``, ``ci_low``,
-            ``ci_high`` (95%) and ``p_value`` by the corrected resampled t test (see
-            :func:`treeselect.resampling.cross_validation.paired_difference`). Intervals and
-            p-values are not adjusted for the number of methods, nor for choosing the best one as
-            the reference.
-
-        Raises
-        ------
-        OptionError
-            If the method is unknown, or the size was not scored.
-        """
-        return in_library(self.difference_table(reference, k), self.library)
-
-    def terms(self) -> Any:
-        """Selection frequency of each term over the folds, by method, at the size compared.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``method``, ``term``, ``folds`` that selected it, and ``frequency``, their share. The
-            most frequent terms over all methods come first; terms that were never selected are
-            omitted.
-        """
-        return in_library(self.term_table(), self.library)
 
     def summary(self, *, digits: int | None = None) -> Summary:
         """Printed summary.

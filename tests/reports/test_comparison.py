@@ -61,9 +61,9 @@ def test_whole_page(snapshot):
 
 def test_numbers_on_the_page_are_those_of_the_tables(four):
     page = plain(page_of(four))
-    for row in four.curve_table().itertuples():
+    for row in four.curves().itertuples():
         assert f"<td>{row.score:.3f} ({row.standard_error:.3f})</td>" in page
-    for row in four.difference_table().itertuples():
+    for row in four.differences().itertuples():
         numbers = (signed(x, "+.3f") for x in (row.difference, row.ci_low, row.ci_high))
         text = "{} ({} to {})".format(*numbers)
         assert f"<title>{row.method}: {text}</title>" in page
@@ -75,7 +75,7 @@ def test_numbers_on_the_page_are_those_of_the_tables(four):
 
 def test_the_matrix_has_every_share_once(four):
     matrix = gathered(four).terms.matrix
-    table = four.term_table().set_index(["method", "term"])["frequency"]
+    table = four.terms().set_index(["method", "term"])["frequency"]
     methods = [name for name, _ in matrix.methods]
     assert sorted(methods) == sorted(four.methods)
     assert len(matrix.rows) == table.index.get_level_values("term").nunique()
@@ -134,7 +134,7 @@ def test_size_stays_small(four):
     assert page.count("and 4 more") == 2
     report = gathered(many)
     assert len(report.terms.matrix.rows) == 30
-    assert report.terms.matrix.more == many.term_table()["term"].nunique() - 30
+    assert report.terms.matrix.more == many.terms()["term"].nunique() - 30
     assert report.terms.matrix.upright
     assert len({label for _, label in report.terms.matrix.methods}) == 12
 

@@ -456,11 +456,9 @@ def test_axes_of_the_user_are_drawn_on_by_comparisons(four):
 
 def test_scores_show_the_curves(four):
     ax = four.plot("scores")
-    curves = four.curve_table()
+    curves = four.curves()
     drawn = {c.get_label().split(",")[0]: c for c in ax.containers}
-    assert (
-        list(drawn) == four.glance_table().sort_values("score", ascending=False)["method"].tolist()
-    )
+    assert list(drawn) == four.glance().sort_values("score", ascending=False)["method"].tolist()
     for method, container in drawn.items():
         rows = curves[(curves["method"] == method) & (curves["n_selected"] > 0)]
         line, _, (bars,) = container
@@ -477,7 +475,7 @@ def test_scores_show_the_curves(four):
 def test_rings_are_where_methods_are_compared(four):
     ax = four.plot("scores")
     rings = [line for line in ax.lines if line.get_fillstyle() == "none"]
-    glance = four.glance_table().sort_values("score", ascending=False)
+    glance = four.glance().sort_values("score", ascending=False)
     np.testing.assert_allclose([ring.get_ydata(orig=False)[0] for ring in rings], glance["score"])
     at = glance["k"].astype(float).fillna(glance["n_selected"])
     assert np.abs([ring.get_xdata(orig=False)[0] for ring in rings] - at).max() < 0.3
@@ -488,7 +486,7 @@ def test_of_many_methods_the_best_are_shown():
     names = texts(found.plot("scores").get_legend().get_texts())
     assert len(names) == 9
     assert names[-1] == "and 4 more"
-    best = found.glance_table().sort_values("score", ascending=False)["method"].head(8)
+    best = found.glance().sort_values("score", ascending=False)["method"].head(8)
     assert [name.split(",")[0] for name in names[:-1]] == best.tolist()
 
 
@@ -535,7 +533,7 @@ def test_no_score_above_what_is_possible():
 
 def test_differences_have_their_intervals(four):
     ax = four.plot("differences")
-    table = four.difference_table().sort_values("difference", ascending=False)
+    table = four.differences().sort_values("difference", ascending=False)
     assert texts(ax.get_yticklabels()) == table["method"].tolist()
     drawn = np.concatenate([line.get_xdata(orig=False) for line in ax.lines[1:]])
     np.testing.assert_allclose(sorted(drawn), sorted(table["difference"]))
@@ -547,7 +545,7 @@ def test_differences_have_their_intervals(four):
 
 def test_the_front_is_marked(four):
     ax = four.plot("front")
-    glance = four.glance_table()
+    glance = four.glance()
     dots = [line for line in ax.lines if line.get_marker() == "o"]
     for line, inside in zip(dots, (True, False), strict=True):
         rows = glance[glance["front"] == inside].sort_values("score", ascending=False)

@@ -14,7 +14,7 @@ from treeselect.algorithms.method import Method, is_method
 from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.task import Step, Task
 from treeselect.arguments.checks import SCORE_RULES, check_rule, described, members
-from treeselect.comparison.record import NO_VARIANCE, Contest, Run
+from treeselect.comparison.record import NO_VARIANCE, Contest, Run, choices
 from treeselect.designs.problem import FeatureGroups, Problem, check_size, noun_of
 from treeselect.designs.survival import follow_up_facts
 from treeselect.designs.weights import RowWeights
@@ -331,7 +331,7 @@ def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
 
 
 def _rule(found: Contest) -> str:
-    sizes = [size for run in found.runs for size in found.choices(run)]
+    sizes = [size for run in found.runs for size in choices(found, run)]
     if not sizes:
         return "the set at each method's given tuning parameter"
     if isinstance(found.rule, int):
@@ -359,7 +359,7 @@ def comparison_columns(found: Contest) -> tuple[str, ...]:
 def comparison_rows(found: Contest) -> tuple[tuple[str, ...], ...]:
     """A row for each method, the best score first."""
     table = found.ranked_table()
-    against = found.difference_table().set_index("method").to_dict("index")
+    against = found.in_pandas.differences().set_index("method").to_dict("index")
     rows = []
     for row in table.to_dict("records"):
         cells = [str(row["method"]), size_text(row["k"], row["n_selected"])]
@@ -421,7 +421,7 @@ def _nothing_left_out(found: Contest) -> list[str]:
 
 def _reference_models(found: Contest) -> list[str]:
     """A sentence on the scores of the null and the full model."""
-    rows = found.reference_table().to_dict("records")
+    rows = found.in_pandas.references().to_dict("records")
     if not rows:
         return []
     null, full = (
@@ -460,7 +460,7 @@ def comparison_notes(found: Contest) -> tuple[str, ...]:
             f"Pareto front: no other method is at least as good in score, number of {_noun(found)}"
             " and stability, and better in one of them.",
         ]
-    notes += [NO_VARIANCE] if found.difference_table()["p_value"].isna().any() else []
+    notes += [NO_VARIANCE] if found.in_pandas.differences()["p_value"].isna().any() else []
     notes += [
         "Stability: Nogueira's index over the folds. Training sets share rows, so the index is"
         " higher than over independent samples.",
@@ -545,7 +545,7 @@ def score_lines(found: Contest, most: int | None = None) -> tuple[ScoreLine, ...
     omitted, unless the method is compared there: the constant model is the same for all methods,
     and scores far lower."""
     compared = found.ranked_table()
-    curves = dict(list(found.curve_table().groupby("method", sort=False)))
+    curves = dict(list(found.in_pandas.curves().groupby("method", sort=False)))
     rows = compared.to_dict("records")[:most]
     return tuple(_line(row, curves[row["method"]]) for row in rows)
 

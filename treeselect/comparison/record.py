@@ -1,4 +1,4 @@
-"""Records of comparisons: of methods (scores by size, differences, stability), and of two fits."""
+"""The record of a comparison of methods: scores by size, differences, stability."""
 
 from __future__ import annotations
 
@@ -6,37 +6,31 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import SCORE_RULES, check_choice, check_rule, described, whole
+from treeselect.arguments.checks import (
+    SCORE_RULES,
+    check_choice,
+    check_flag,
+    check_rule,
+    described,
+    whole,
+)
 from treeselect.designs.survival import FollowUp
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, first_largest, levels
 from treeselect.errors import OptionError, listing
 from treeselect.frames.tables import in_library
-from treeselect.printing import (
-    Rounded,
-    SummaryContent,
-    decimal_form,
-    decimal_text,
-    enumeration,
-    interval_text,
-    p_text,
-    plain_score,
-    score_text,
-)
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.choosing import best_size, one_standard_error_size
 from treeselect.resampling.cross_validation import (
     FoldPath,
-    PairedDifference,
     ScoreBySize,
     differences,
     paired_difference,
-    standard_error,
     test_share,
 )
 
@@ -183,6 +177,11 @@ class Contest:
         )
 
     @property
+    def in_pandas(self) -> Self:
+        """The same with tables of pandas."""
+        return dataclasses.replace(self, library="pandas")
+
+    @property
     def partial(self) -> bool:
         """Whether the call was stopped, so that only the finished folds are here."""
         return self.asked is not None
@@ -199,24 +198,59 @@ class Contest:
 
     # --- tables --------------------------------------------------------------------------------
 
-    def fold_table(self, references: bool = False) -> pd.DataFrame:
-        """``Comparison.tidy`` as a pandas frame."""
+    def tidy(self, *, references: bool = False) -> Any:
+        """One row for each method, fold and size.
+
+        Parameters
+        ----------
+        references : bool
+            Whether to add the reference models: rows whose ``method`` is "null" or "full", with
+            ``k`` 0 or the number of units. A column ``reference`` then marks them.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``method``; ``repeat`` and ``fold`` within it, from 1; ``k``, 0 for the constant model,
+            missing if a tuning parameter determines it; ``n_selected``, number of units in the
+            largest set of at most ``k``; ``score`` on the held-out rows; ``seconds`` for the whole
+            path and the refitted model; ``terms``, tuple of terms, most important first.
+        """
         frame = pd.DataFrame([row for run in self.runs for row in self._fold_rows(run)])
-        if references:
+        if check_flag("references", references):
             run = self.reference_run
             added = () if run is None else self._fold_rows(run)
             names = [REFERENCES[int(row["k"] > 0)] for row in added]
             more = pd.DataFrame(added, columns=frame.columns).assign(method=names, reference=True)
             frame = pd.concat([frame.assign(reference=False), more], ignore_index=True)
-        return frame.astype({"k": "Int64"})
+        return in_library(frame.astype({"k": "Int64"}), self.library)
 
-    def reference_table(self) -> pd.DataFrame:
-        """``Comparison.references`` as a pandas frame."""
+    def references(self) -> Any:
+        """Scores of the null and the full model on the same folds.
+
+        The null model has no terms; the full model, that of `model` or else a random forest of at
+        most 200 trees, has all candidate terms and is fitted to the training rows of each fold.
+        They are not methods: ranks, differences and the Pareto front omit them.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``reference`` ("null" or "full"), ``k`` (0 or the number of units), mean ``score``, its
+            ``standard_error`` and median ``seconds``.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> found = treeselect.compare("survived ~ .", data, ["mrmr"], k=2, folds=2, seed=1)
+        >>> found.references()["reference"].tolist()
+        ['null', 'full']
+        """
         run = self.reference_run
         columns = ["reference", "k", "score", "standard_error", "seconds"]
         rows = [] if run is None else [self._row(run, place) for place in range(len(REFERENCES))]
         named = [{"reference": name} | row for name, row in zip(REFERENCES, rows, strict=False)]
-        return pd.DataFrame(named, columns=columns).astype({"k": "Int64"})
+        frame = pd.DataFrame(named, columns=columns).astype({"k": "Int64"})
+        return in_library(frame, self.library)
 
     def _fold_rows(self, run: Run) -> list[dict[str, Any]]:
         """A row for each fold and size."""
@@ -235,29 +269,68 @@ class Contest:
             for place, units in enumerate(fold.units)
         ]
 
-    def curve_table(self) -> pd.DataFrame:
-        """``Comparison.curves`` as a pandas frame."""
+    def curves(self) -> Any:
+        """One row for each method and size, averaged over the folds.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``method``, ``k``, mean ``n_selected``, mean ``score``, its ``standard_error``,
+            ``stability`` (Nogueira's index over the folds; missing if every fold selects all units
+            or none), median ``seconds``, and ``front``: whether the row is on the Pareto front of
+            score, number of units and stability.
+        """
         points = [(run, place) for run in self.runs for place in range(run.scores.shape[1])]
         frame = pd.DataFrame([self._row(run, place) for run, place in points])
         frame["front"] = _front(frame)
-        return frame.astype({"k": "Int64"})
+        return in_library(frame.astype({"k": "Int64"}), self.library)
 
-    def glance_table(self) -> pd.DataFrame:
-        """``Comparison.glance`` as a pandas frame."""
+    def glance(self) -> Any:
+        """One row for each method, at the size at which it is compared.
+
+        Returns
+        -------
+        frame, in the library of the data
+            As :meth:`curves`, with ``k_1se``, the size by the one-standard-error rule; ``front`` is
+            the Pareto front of these rows alone.
+        """
         frame = pd.DataFrame([self._row(run, self._place(run)) for run in self.runs])
         frame["k_1se"] = [
             None if run.sizes is None else run.sizes[self._place(run, "1se")] for run in self.runs
         ]
         frame["front"] = _front(frame)
-        return frame.astype({"k": "Int64", "k_1se": "Int64"})
+        return in_library(frame.astype({"k": "Int64", "k_1se": "Int64"}), self.library)
 
     def ranked_table(self) -> pd.DataFrame:
-        """:meth:`glance_table`, best score first, as in tables and figures."""
-        frame = self.glance_table()
+        """:meth:`glance` in pandas, best score first, as in tables and figures."""
+        frame: pd.DataFrame = self.in_pandas.glance()
         return frame.iloc[falling(frame["score"].to_numpy(float))]
 
-    def difference_table(self, reference: str | None = None, k: int | None = None) -> pd.DataFrame:
-        """``Comparison.differences`` as a pandas frame."""
+    def differences(self, reference: str | None = None, *, k: int | None = None) -> Any:
+        """Scores of the other methods minus that of a reference, paired by fold.
+
+        Parameters
+        ----------
+        reference : str, optional
+            A name in :attr:`methods`; the best method by default.
+        k : int, optional
+            Size at which all methods are compared; by default that of the comparison. It does not
+            apply to methods with a given tuning parameter.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``method``, ``reference``, ``k``, ``k_reference``, mean ``difference``, ``ci_low``,
+            ``ci_high`` (95%) and ``p_value`` by the corrected resampled t test (see
+            :func:`treeselect.resampling.cross_validation.paired_difference`). Intervals and
+            p-values are not adjusted for the number of methods, nor for choosing the best one as
+            the reference.
+
+        Raises
+        ------
+        OptionError
+            If the method is unknown, or the size was not scored.
+        """
         base = self._run(self.best if reference is None else reference)
         at = self._place(base, k)
         share = test_share(self.n_train, self.n_test)
@@ -282,21 +355,30 @@ class Contest:
         columns = [
             "method", "reference", "k", "k_reference", "difference", "ci_low", "ci_high", "p_value",
         ]  # fmt: skip
-        return pd.DataFrame(rows, columns=columns).astype({"k": "Int64", "k_reference": "Int64"})
+        frame = pd.DataFrame(rows, columns=columns).astype({"k": "Int64", "k_reference": "Int64"})
+        return in_library(frame, self.library)
 
     def coefficient_table(self) -> pd.DataFrame:
         """Differences from the best method, under the names of a table of coefficients."""
         from scipy import stats
 
-        found = self.difference_table()
+        found = self.in_pandas.differences()
         half = (found["ci_high"] - found["ci_low"]) / 2
         error = half / stats.t.ppf(0.975, max(len(self.n_test) - 1, 1))
         return found.rename(columns={"method": "column", "difference": "estimate"}).assign(
             std_error=error, statistic=(found["difference"] / error).where(error > 0)
         )
 
-    def term_table(self) -> pd.DataFrame:
-        """``Comparison.terms`` as a pandas frame."""
+    def terms(self) -> Any:
+        """Selection frequency of each term over the folds, by method, at the size compared.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``method``, ``term``, ``folds`` that selected it, and ``frequency``, their share. The
+            most frequent terms over all methods come first; terms that were never selected are
+            omitted.
+        """
         counts = {run.label: self._term_counts(run) for run in self.runs}
         total: Counter[str] = Counter()
         for found in counts.values():
@@ -312,7 +394,8 @@ class Contest:
             for name in order
             for label, found in counts.items()
         ]
-        return pd.DataFrame(rows, columns=["method", "term", "folds", "frequency"])
+        frame = pd.DataFrame(rows, columns=["method", "term", "folds", "frequency"])
+        return in_library(frame, self.library)
 
     def _term_counts(self, run: Run) -> Counter[str]:
         place = self._place(run)
@@ -321,17 +404,6 @@ class Contest:
         )
 
     # --- parts ---------------------------------------------------------------------------------
-
-    def choices(self, run: Run) -> tuple[int, ...]:
-        """Sizes that a rule may choose, without the constant model if units are forced in.
-
-        Parameters
-        ----------
-        run : Run
-            One of ``runs``.
-        """
-        sizes = run.sizes or ()
-        return sizes if self.assessed.all() else tuple(size for size in sizes if size > 0)
 
     def _fold_in_repeat(self, number: int) -> int:
         before: BoolArray = self.repeat_of_fold[:number] == self.repeat_of_fold[number]
@@ -348,7 +420,7 @@ class Contest:
             return 0
         if isinstance(rule, str):
             check_rule(rule, "a size that was scored", SCORE_RULES)
-            places = [run.sizes.index(size) for size in self.choices(run)]
+            places = [run.sizes.index(size) for size in choices(self, run)]
             scores = ScoreBySize(run.scores, repeats=self.repeats)
             return (best_size if rule == "best" else one_standard_error_size)(places, scores)
         size = whole(rule)
@@ -376,201 +448,26 @@ class Contest:
         }
 
 
+def choices(found: Contest, run: Run) -> tuple[int, ...]:
+    """Sizes that a rule may choose, without the constant model if units are forced in."""
+    sizes = run.sizes or ()
+    return sizes if found.assessed.all() else tuple(size for size in sizes if size > 0)
+
+
 def _front(frame: pd.DataFrame) -> BoolArray:
     """Rows on the Pareto front of score, number of units and stability."""
     return pareto_front(np.column_stack([frame["score"], -frame["n_selected"], frame["stability"]]))
 
 
-@dataclass(frozen=True, slots=True)
-class FitComparison(Rounded):
-    """Two fits compared on held-out rows of the same folds.
+# --- words ---------------------------------------------------------------------------------------
 
-    Returned by :func:`treeselect.compare` for two fits.
-
-    Attributes
-    ----------
-    scores : ndarray of float, shape (2, n_folds)
-        On the held-out rows; greater is better.
-    selected : (tuple of str, tuple of str)
-        Terms that each fit selected on all rows.
-    k : ndarray of int64, shape (2, n_folds)
-        Number of units selected in each fold.
-    n_train, n_test : ndarray of int64, shape (n_folds,)
-    repeats : float
-        How often a row is held out, on average.
-    score_name, score_words, scheme : str
-    calls : (str, str)
-        The calls of the fits.
-    seed : int
-    library : str
-        Data frame library of the tables.
-    labels : mapping of str to str
-        Labels of terms in print, by name.
-
-    Examples
-    --------
-    >>> import treeselect
-    >>> data = treeselect.datasets.load("titanic_correlated")
-    >>> one = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
-    >>> found = treeselect.compare([one, one.update(k=2)], folds=3)
-    >>> found.tidy().columns.to_list()
-    ['fold', 'score_1', 'score_2', 'difference', 'k_1', 'k_2', 'n_train', 'n_test']
-    """
-
-    scores: FloatArray
-    selected: tuple[tuple[str, ...], tuple[str, ...]]
-    k: IntArray
-    n_train: IntArray
-    n_test: IntArray
-    repeats: float
-    score_name: str
-    score_words: str
-    scheme: str
-    calls: tuple[str, str]
-    seed: int
-    library: str = "pandas"
-    labels: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def difference(self) -> PairedDifference:
-        """Score of the second fit minus that of the first, with a 95% interval and a p-value by the
-        corrected resampled t test: ``treeselect.resampling.cross_validation.paired_difference``."""
-        share = test_share(self.n_train, self.n_test)
-        return paired_difference(differences(self.scores[1], self.scores[0]), share)
-
-    def tidy(self) -> Any:
-        """One row per fold.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``fold``, numbered from 1 through all repeats; ``score_1`` and ``score_2`` on the
-            held-out rows; ``difference``, the second minus the first; ``k_1`` and ``k_2``, numbers
-            of units selected; ``n_train`` and ``n_test``.
-        """
-        frame = pd.DataFrame(
-            {
-                "fold": np.arange(1, self.scores.shape[1] + 1),
-                "score_1": self.scores[0],
-                "score_2": self.scores[1],
-                "difference": differences(self.scores[1], self.scores[0]),
-                "k_1": self.k[0],
-                "k_2": self.k[1],
-                "n_train": self.n_train,
-                "n_test": self.n_test,
-            }
-        )
-        return in_library(frame, self.library)
-
-    def glance(self) -> Any:
-        """One row for all folds together.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``score`` (its name), ``mean_1``, ``mean_2``, ``difference``, ``ci_low``, ``ci_high``
-            (95%), ``p_value``, ``folds`` (in all repeats), ``repeats``, ``seed``.
-        """
-        found = self.difference
-        row = {
-            "score": self.score_name,
-            "mean_1": float(self.scores[0].mean()),
-            "mean_2": float(self.scores[1].mean()),
-            "difference": found.mean,
-            "ci_low": found.low,
-            "ci_high": found.high,
-            "p_value": found.p_value,
-            "folds": self.scores.shape[1],
-            "repeats": self.repeats,
-            "seed": self.seed,
-        }
-        return in_library(pd.DataFrame([row]), self.library)
-
-    def _content(self) -> SummaryContent:
-        return _content(self)
-
-    def __repr__(self) -> str:
-        found = self.difference
-        return (
-            f"<FitComparison: {self.score_name} {plain_score(self.scores[0].mean())} and"
-            f" {plain_score(self.scores[1].mean())}, difference"
-            f" {decimal_text(found.mean, 3, '+')}>"
-        )
-
-
-_MOST_SHOWN = 12
+NO_VARIANCE = (
+    "A difference that is the same in every fold has no interval and no p-value: its variance"
+    " cannot be estimated."
+)
 
 
 def span(counts: Sequence[int] | IntArray) -> str:
     """A count, or the smallest and the largest of several: "80 to 81"."""
     low, high = int(min(counts)), int(max(counts))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _content(found: FitComparison) -> SummaryContent:
-    errors = [float(standard_error(scores, found.repeats)) for scores in found.scores]
-    paired = found.difference
-    gap = (
-        decimal_text(paired.mean, 3, "+"),
-        interval_text(paired.low, paired.high, decimal_form(3, "+")),
-        p_text(paired.p_value),
-    )
-    rows = tuple(
-        (
-            f"Model {i + 1}",
-            span(found.k[i]),
-            score_text(found.scores[i].mean(), errors[i]),
-            *(gap if i else ("", "", "")),
-        )
-        for i in range(2)
-    )
-    return SummaryContent(
-        title="Comparison of two selections: repeated inside each fold",
-        facts=(
-            ("Model 1", found.calls[0]),
-            ("Model 2", found.calls[1]),
-            *_terms(found),
-            ("Folds", f"{found.scheme}, the same for both"),
-            ("Score", f"{found.score_name} on held-out rows"),
-            ("Seed", str(found.seed)),
-        ),
-        columns=("Model", "k", found.score_name, "Difference", "95% interval", "P-value"),
-        rows=rows,
-        notes=_notes(found),
-    )
-
-
-def _terms(found: FitComparison) -> tuple[tuple[str, str], ...]:
-    """Which terms the fits on all rows share, and which not."""
-    one, two = found.selected
-    parts = (
-        ("In both", [name for name in one if name in two]),
-        ("Only in model 1", [name for name in one if name not in two]),
-        ("Only in model 2", [name for name in two if name not in one]),
-    )
-    shown = found.labels
-    return tuple(
-        (head, enumeration([shown.get(n, n) for n in names], _MOST_SHOWN) if names else "no term")
-        for head, names in parts
-    )
-
-
-def _notes(found: FitComparison) -> tuple[str, ...]:
-    notes = [found.score_words] if found.score_words else []
-    notes += [
-        "The difference is model 2 minus model 1, paired by fold: corrected resampled t (Nadeau and"
-        " Bengio 2003).",
-        "In each fold both selections are repeated on the training rows, with the choice of k and"
-        " the final model. The procedures are compared, not the terms selected on all rows: scored"
-        " with fixed terms, held-out rows would have taken part in the selection, and the larger"
-        " search would be favoured.",
-        "An interval that covers 0 is not evidence that the models predict equally well.",
-    ]
-    notes += [NO_VARIANCE] if np.isnan(found.difference.p_value) else []
-    return tuple(notes)
-
-
-NO_VARIANCE = (
-    "A difference that is the same in every fold has no interval and no p-value: its variance"
-    " cannot be estimated."
-)

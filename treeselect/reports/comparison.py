@@ -338,7 +338,7 @@ class TermMatrix:
 
 def terms(material: ContestMaterial) -> Section:
     """Share of folds in which each method selected each term."""
-    table, methods = material.found.term_table(), material.ranked["method"].tolist()
+    table, methods = material.found.in_pandas.terms(), material.ranked["method"].tolist()
     if table.empty:
         said = "No method selected any term at the size at which it is compared."
         return Section("terms", "Selected terms", lead=said)
@@ -460,7 +460,7 @@ def table_by_size(
 ) -> Table:
     """A row for each size and a column for each method; the last row is for methods with a given
     tuning parameter."""
-    curves = found.curve_table()
+    curves = found.in_pandas.curves()
     sizes = sorted({int(k) for k in curves["k"].dropna()})
     cells = {
         (row["method"], None if pd.isna(row["k"]) else int(row["k"])): text(row)

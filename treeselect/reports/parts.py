@@ -417,7 +417,7 @@ class ContestMaterial:
     @cached_property
     def differences(self) -> pd.DataFrame:
         """Differences of the other methods from the best."""
-        return self.found.difference_table()
+        return self.found.in_pandas.differences()
 
     @cached_property
     def lines(self) -> Sequence[ScoreLine]:

@@ -383,7 +383,7 @@ def _scores(material: ContestMaterial) -> Plane:
     ]
     references = [
         Rule(row["score"], "x", dashes=row["reference"] == "full", name=f"{row['reference']} model")
-        for row in found.reference_table().to_dict("records")
+        for row in found.in_pandas.references().to_dict("records")
         if figure.y.low <= row["score"] <= figure.y.high
     ]
     units = noun_of(found.terms_of_unit, 2)
