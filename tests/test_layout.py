@@ -9,7 +9,12 @@ import pytest
 ALONE = {
     "formulaic": {"treeselect.formula"},
     "jinja2": {"treeselect.reports"},
-    "matplotlib": {"treeselect.figures", "treeselect.reports", "treeselect.result", "treeselect.comparing"},
+    "matplotlib": {
+        "treeselect.figures",
+        "treeselect.reports",
+        "treeselect.result",
+        "treeselect.comparing",
+    },
     "statsmodels": {"treeselect.models"},
 }
 """Packages, and the only modules or folders that import them."""

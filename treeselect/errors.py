@@ -123,17 +123,8 @@ def in_row(row: int, n_rows: int) -> str:
 
 
 def joined(errors: Sequence[_Kind], what: str, *advice: str) -> _Kind:
-    """One error for several: the only one, or all of them in a list.
-
-    Parameters
-    ----------
-    errors : sequence of TreeselectError
-        At least one; the first decides the type.
-    what : str
-        What has the problems.
-    *advice : str
-        Lines at the end.
-    """
+    """One error for several, of which the first decides the type: the only one, or all of them in a
+    list, under what has the problems and above lines of advice."""
     if len(errors) == 1:
         return type(errors[0])("\n  ".join([str(errors[0]), *advice]))
     lines = [f"{what} has {len(errors)} problems."]

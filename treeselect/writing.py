@@ -24,14 +24,8 @@ _STANDARD = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}
 
 
 def check_place(path: Path, *, what: str, error: type[Exception] = OptionError) -> None:
-    """Raise if a file can't be written, as far as this can be checked in advance.
-
-    Raises
-    ------
-    OptionError, or `error`
-        If `path` is a folder, read-only or can't be looked at, or its folder does not exist or is
-        read-only.
-    """
+    """Raise an error if a file can't be written, as far as this can be checked in advance: `path`
+    is a folder, read-only or can't be looked at, or its folder does not exist or is read-only."""
     with _explained(path, what, error):
         if _open_file(path) is None:
             _old_file(path)
@@ -44,32 +38,12 @@ def write_file(
     what: str = "file",
     error: type[Exception] = OptionError,
 ) -> Path:
-    """Write a file atomically.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        An existing file is replaced and keeps its mode; a link is followed. Devices, pipes and open
-        files of this process (``/dev/stdout``) are written to directly.
-    content : bytes, str or callable
-        Text is encoded as UTF-8, with unpaired surrogates as ``\\udc80``. A callable receives the
-        open file.
-    what : str
-        What is written, for the message.
-    error : type of Exception
-        Class of the error.
-
-    Returns
-    -------
-    pathlib.Path
-        `path`.
-
-    Raises
-    ------
-    OptionError, or `error`
-        If the file can't be written: it is a folder, its folder does not exist, it is read-only,
-        the disk is full. The old file is then unchanged, and no temporary file is left.
-    """
+    """Write a file as a whole: an existing one is replaced and keeps its mode, and a link is
+    followed; devices, pipes and open files of this process (``/dev/stdout``) are written to
+    directly. Text is encoded as UTF-8, with unpaired surrogates as ``\\udc80``; a callable receives
+    the open file. If the file can't be written (it is a folder, its folder does not exist, it is
+    read-only, the disk is full), the old one is unchanged, no temporary file is left, and an
+    `error` names `what` was to be written."""
     with _explained(path, what, error), _opened(path) as file:
         if callable(content):
             content(file)
@@ -82,13 +56,7 @@ def write_file(
 
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file in a folder that others may write to: whatever has its name is replaced, and a
-    link is not followed.
-
-    Raises
-    ------
-    OSError
-        If it can't be written.
-    """
+    link is not followed. Raises an OSError if it can't be written."""
     with _replacing(path, None) as file:
         file.write(content)
 
@@ -125,13 +93,8 @@ def _open_file(path: Path) -> int | None:
 
 
 def _old_file(path: Path) -> os.stat_result | None:
-    """What is there now, behind links; None if nothing is.
-
-    Raises
-    ------
-    OSError
-        If nothing can be written there.
-    """
+    """What is there now, behind links; None if nothing is. Raises an OSError if nothing can be
+    written there."""
     try:
         status = os.stat(path)
     except FileNotFoundError:

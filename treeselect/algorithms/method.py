@@ -242,22 +242,10 @@ class Method:
     def scored_step(
         self, task: Task, tuning: float, selected: BoolArray, worth: FloatArray
     ) -> Step:
-        """A step of the path, for methods without an ensemble of their own to score.
-
-        Parameters
-        ----------
-        task : Task
-        tuning : float
-            The tuning parameter; infinite where nothing has entered except what is forced in.
-        selected : ndarray of bool, shape (n_groups,)
-        worth : ndarray of float, shape (n_groups,)
-            Any measure of importance; the positive part for selected units is used.
-
-        Returns
-        -------
-        Step
-            Its training score is the out-of-bag score of a forest of 100 trees on the units.
-        """
+        """A step of the path, for methods without an ensemble of their own to score: its training
+        score is the out-of-bag score of a forest of 100 trees on the units. `tuning` is infinite
+        where nothing has entered except what is forced in; of `worth`, any measure of importance of
+        shape (n_groups,), the positive part for selected units is used."""
         return ranked_step(tuning, selected, worth, score_of(task, selected))
 
     # --- its options ---

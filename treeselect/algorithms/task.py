@@ -260,21 +260,13 @@ WORDS = {CONFIRMED: "confirmed", TENTATIVE: "tentative", REJECTED: "rejected"}
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Decisions on all units, and the importances of each round.
+    """Decisions on all units, and the importances of each round."""
 
-    Attributes
-    ----------
-    decision : ndarray of int, shape (n_groups,)
-        ``CONFIRMED``, ``TENTATIVE`` or ``REJECTED``.
-    history : ndarray of float, shape (n_rounds, n_groups)
-        Importance of each unit in each round; NaN once it is rejected.
-    shadows : ndarray of float, shape (n_rounds, 3)
-        Minimum, mean and maximum importance of the shadows of each round. The maximum is at least
-        0; a unit must exceed it for a hit.
-    """
-
-    decision: IntArray
+    decision: IntArray  # shape (n_groups,): ``CONFIRMED``, ``TENTATIVE`` or ``REJECTED``
+    # shape (n_rounds, n_groups): importance in each round; NaN once a unit is rejected
     history: FloatArray
+    # shape (n_rounds, 3): minimum, mean and maximum importance of the shadows. The maximum is at
+    # least 0; a unit must exceed it for a hit
     shadows: FloatArray
 
     def are(self, decision: int) -> BoolArray:
@@ -292,61 +284,36 @@ MOST_RIVALS = 50
 
 
 class Exchange(NamedTuple):
-    """An exchange of a selected for an unselected unit.
+    """An exchange of a selected for an unselected unit."""
 
-    Attributes
-    ----------
-    out, into : int
-        The unit that leaves and the unit that enters.
-    rise, spread : float
-        Increase of the out-of-bag error (negative for a decrease) as a share of its former value,
-        and its standard error over rows, or over clusters, given the bags that all sets share. With
-        costs, an exchange lowers the error per cost and may raise the error itself.
-    """
-
-    out: int
+    out: int  # the unit that leaves, and the one that enters
     into: int
+    # increase of the out-of-bag error (negative for a decrease) as a share of its former value, and
+    # its standard error over rows, or over clusters, given the bags that all sets share. With
+    # costs, an exchange lowers the error per cost and may raise the error itself
     rise: float
     spread: float
 
 
 class Rival(NamedTuple):
-    """A near-equivalent set of the same size.
+    """A near-equivalent set of the same size."""
 
-    Attributes
-    ----------
-    units : tuple of int
-        In increasing order.
-    rise, spread : float
-        How much higher its error is, as a share of that of the selected set; see :class:`Exchange`.
-    """
-
-    units: tuple[int, ...]
+    units: tuple[int, ...]  # in increasing order
+    # how much higher its error is, as a share of that of the selected set; see `Exchange`
     rise: float
     spread: float
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Record of the search for a set.
+    """Record of the search for a set."""
 
-    Attributes
-    ----------
-    exchanges : tuple of Exchange
-        Exchanges that led to the set, in order.
-    rivals : tuple of Rival
-        Other sets of its size whose error is at most one standard error higher, by increasing
-        error; at most 50.
-    n_rivals : int
-        Number of such sets.
-    n_judged : int
-        Number of other sets of its size that were judged with all trees.
-    """
-
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[Exchange, ...]  # that led to the set, in order
+    # other sets of its size whose error is at most one standard error higher, by increasing error;
+    # at most 50
     rivals: tuple[Rival, ...]
-    n_rivals: int
-    n_judged: int
+    n_rivals: int  # number of such sets
+    n_judged: int  # number of other sets of its size that were judged with all trees
 
 
 def trace_of(exchanges: Sequence[Exchange], rivals: Sequence[Rival], n_judged: int) -> Trace:

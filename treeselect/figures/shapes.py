@@ -38,60 +38,29 @@ _FLAT = 0.1
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """A point of a curve.
+    """A point of a curve."""
 
-    Attributes
-    ----------
-    value : float or None
-        Of a number that is known, else None.
-    label : str
-        The value or level as text.
-    share : float
-        Of the rows.
-    effect : float
-    is_missing : bool
-        Whether it stands for the missing values.
-    low, high : float or None
-        What the resamples make of the effect; None where that is not known.
-    """
-
-    value: float | None
-    label: str
-    share: float
+    value: float | None  # of a number that is known, else None
+    label: str  # the value or level as text
+    share: float  # of the rows
     effect: float
-    is_missing: bool
-    low: float | None = None
+    is_missing: bool  # whether it stands for the missing values
+    low: float | None = None  # what the resamples make of the effect; None where that is not known
     high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The effect of a term with one variable behind it, centred.
-
-    Attributes
-    ----------
-    term : str
-    variable : str
-        What it is called beside the term.
-    is_number : bool
-        Whether the variable is a number that the term does not take as a factor.
-    scale : str
-        What the effect is added to.
-    points : tuple of CurvePoint
-        Numbers by rising value, levels by falling effect; missing values last.
-    more : int
-        Levels that were left out.
-    of_class : str
-        Whose effect it is, of more than two classes; else empty.
-    """
+    """The effect of a term with one variable behind it, centred."""
 
     term: str
-    variable: str
-    is_number: bool
-    scale: str
+    variable: str  # what it is called beside the term
+    is_number: bool  # whether the variable is a number that the term does not take as a factor
+    scale: str  # what the effect is added to
+    # numbers by rising value, levels by falling effect; missing values last
     points: tuple[CurvePoint, ...]
-    more: int
-    of_class: str = ""
+    more: int  # levels that were left out
+    of_class: str = ""  # whose effect it is, of more than two classes; else empty
 
     @property
     def variance(self) -> float:

@@ -46,14 +46,8 @@ NO_PART = (*_DATA, "n_jobs", "progress", "checkpoint", "on_piece")
 
 
 class Typed(NamedTuple):
-    """A call as it could be typed again.
-
-    Attributes
-    ----------
-    text : str
-    unshown : tuple of str
-        Arguments in whose place the text has their name only.
-    """
+    """A call as it could be typed again, and the arguments in whose place it has their name
+    only."""
 
     text: str
     unshown: tuple[str, ...]
@@ -90,18 +84,8 @@ def once(value: Any) -> Any:
 def call_text(
     name: str, data: object, arguments: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> Typed:
-    """The call as it could be typed again, without the arguments that have their default.
-
-    Parameters
-    ----------
-    name : str
-        The function.
-    data : object
-    arguments : mapping
-        What was given.
-    defaults : mapping
-        Default values, in the order of the arguments; options of a method stand behind.
-    """
+    """The call of a function with what it was given, as it could be typed again: in the order of
+    the defaults, options of a method behind, without arguments that have their default."""
     source = _source(data)
     order = dict.fromkeys([*defaults, *arguments])
     names = [own for own in order if own in arguments and own not in ("formula", *NO_PART)]
@@ -122,18 +106,10 @@ def call_text(
 
 
 def step_text(method: Callable[..., Any], arguments: Mapping[str, Any], view: str = "") -> str:
-    """A further step of a call: ``.resample(50, seed=1)``, ``.model.risk_groups()``.
-
-    Parameters
-    ----------
-    method : callable
-        Its signature has the order of the arguments and their defaults. The first is written
-        without its name where that is allowed.
-    arguments : mapping
-        None is no value.
-    view : str
-        The view of the result whose method it is.
-    """
+    """A further step of a call, a method of the result or of one of its views: ``.resample(50,
+    seed=1)``, ``.model.risk_groups()``. The signature of the method has the order and the defaults
+    of the arguments; the first is written without its name where that is allowed, and None is no
+    value."""
     typed = []
     for i, (key, parameter) in enumerate(
         (k, p) for k, p in inspect.signature(method).parameters.items() if k != "self"

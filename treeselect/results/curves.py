@@ -163,26 +163,13 @@ def _by_effect(points: Sequence[CurvePoint]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class ImportanceLines:
-    """Importances of units along the path.
+    """Importances of units along the path."""
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        Increasing: the sizes of the path at which any unit has importance.
-    names : tuple of str
-        Selected units first, then by their largest importance.
-    values : tuple of tuple of float
-        Of each unit at each size.
-    selected : tuple of bool
-    more : int
-        Units that were left out.
-    """
-
-    sizes: tuple[int, ...]
-    names: tuple[str, ...]
-    values: tuple[tuple[float, ...], ...]
+    sizes: tuple[int, ...]  # increasing: sizes of the path at which any unit has importance
+    names: tuple[str, ...]  # selected units first, then by their largest importance
+    values: tuple[tuple[float, ...], ...]  # of each unit at each size
     selected: tuple[bool, ...]
-    more: int
+    more: int  # units that were left out
 
 
 def importance_lines(result: Fit, most: int) -> ImportanceLines:
@@ -208,28 +195,18 @@ def importance_lines(result: Fit, most: int) -> ImportanceLines:
 
 @dataclass(frozen=True, slots=True)
 class ShapeMap:
-    """Mean response at each pair of values of two terms.
+    """Mean response at each pair of values of two terms."""
 
-    Attributes
-    ----------
-    x, y : tuple of str
-        Values of the first and of the second term as texts: numbers rising, levels in their order,
-        missing ones last.
-    x_label, y_label : str
-        The variables behind the terms.
-    means : ndarray of float, shape (len(y), len(x))
-        Not a number where a pair does not occur; of more than two classes those of the class that
-        varies most.
-    scale : str
-        What the means are.
-    """
-
+    # values of the first and of the second term: numbers rising, levels in their order, missing
+    # ones last
     x: tuple[str, ...]
     y: tuple[str, ...]
-    x_label: str
+    x_label: str  # the variables behind the terms
     y_label: str
+    # shape (len(y), len(x)); NaN where a pair does not occur; of more than two classes those of the
+    # class that varies most
     means: FloatArray
-    scale: str
+    scale: str  # what the means are
 
 
 def shape_map(result: Fit, term: str, other: str) -> ShapeMap:
@@ -279,15 +256,8 @@ def _most_varying(result: Fit, table: pd.DataFrame) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PairMap:
-    """A number for each pair of terms.
-
-    Attributes
-    ----------
-    terms : tuple of str
-        Selected terms that are in any pair, most important first.
-    values : ndarray of float, shape (n_terms, n_terms)
-        Symmetric; not a number where there is none, as on the diagonal.
-    """
+    """A number for each pair of the selected terms that are in any pair, most important first:
+    symmetric, NaN where there is none, as on the diagonal."""
 
     terms: tuple[str, ...]
     values: FloatArray

@@ -38,15 +38,8 @@ _ENDS = (number_text, "{:.9g}".format, repr)
 
 @dataclass(frozen=True, slots=True)
 class ResponseGroup:
-    """Rows that go together.
-
-    Attributes
-    ----------
-    name : str
-        A class; ``"6 other classes"``; the least and the largest number of a third;
-        ``"event"`` or ``"censored"``.
-    rows : ndarray of bool, shape (n_rows,)
-    """
+    """Rows that go together: of a class, of "6 other classes", of a third, called by its least and
+    largest number, or "event" and "censored"."""
 
     name: str
     rows: BoolArray
@@ -138,13 +131,8 @@ class _Row(NamedTuple):
 
 
 def described_variables(result: Fit, variables: object) -> list[str]:
-    """Names of the variables behind terms, by default the selected ones.
-
-    Raises
-    ------
-    OptionError
-        If there is no such variable.
-    """
+    """Names of the variables behind terms, by default the selected ones; an OptionError for
+    others."""
     if variables is None:
         return list(result.variables)
     known = result.design.spec.variables
@@ -161,21 +149,9 @@ def described_variables(result: Fit, variables: object) -> list[str]:
 def describe_table(
     result: Fit, variables: object = None, most_levels: int | None = None
 ) -> pd.DataFrame:
-    """A row for each value of the baseline table (see ``SelectionResult.describe``).
-
-    Parameters
-    ----------
-    most_levels : int, optional
-        Of a variable with more the most frequent ones have rows, and the others together one of
-        the kind ``"others"``.
-
-    Raises
-    ------
-    OptionError
-        If there is no such variable.
-    DataError
-        If the model was saved without its data.
-    """
+    """A row for each value of the baseline table (see ``DataView.describe``). Of a variable with
+    more than `most_levels` levels the most frequent ones have rows, and the others together one of
+    the kind ``"others"``."""
     import pandas as pd
 
     names, design = described_variables(result, variables), result.design
@@ -298,16 +274,8 @@ def _is_factor(design: ModelData, name: str, n_values: int) -> bool:
 
 
 def rare_levels(result: Fit) -> list[tuple[str, str, int]]:
-    """Variable, level and rows of each level that occurs in fewer than five rows, the rarest first.
-
-    Of columns of text and categories behind the terms, over the rows that are used, whatever their
-    weight.
-
-    Raises
-    ------
-    DataError
-        If the model was saved without its data.
-    """
+    """Variable, level and rows of each level that occurs in fewer than five of the rows that are
+    used, the rarest first: of text and categories behind the terms."""
     design = result.design
     design.check_data()
     found = []
@@ -362,34 +330,21 @@ def _next_on_path(fit: Fit) -> list[str]:
 
 
 def association_map(fit: Fit, units: Sequence[str]) -> FloatArray:
-    """Associations of units in the data, shape (n_units, n_units), in [0, 1]; ones on the diagonal.
-
-    Raises
-    ------
-    DataError
-        If the model was saved without its data.
-    """
+    """Associations of units in the data, shape (n_units, n_units), in [0, 1]; ones on the
+    diagonal."""
     return Associations(fit.design).among(units)
 
 
 @dataclass(frozen=True, slots=True)
 class CoSelection:
-    """How often resamples selected two units together.
-
-    Attributes
-    ----------
-    units : tuple of str
-    together : ndarray of float, shape (n_units, n_units)
-        Share of the resamples that selected both; on the diagonal the frequencies.
-    expected : ndarray of float, shape (n_units, n_units)
-        The product of the two frequencies, which independence gives; the same on the diagonal.
-    sign : ndarray of int64, shape (n_units, n_units)
-        1 where they came together more often than by chance (p < 0.01), -1 where less often.
-    """
+    """How often resamples selected two units together, each of shape (n_units, n_units)."""
 
     units: tuple[str, ...]
+    # share of the resamples that selected both; on the diagonal the frequencies
     together: FloatArray
+    # product of the two frequencies, which independence gives; the same on the diagonal
     expected: FloatArray
+    # 1 where they came together more often than by chance (p < 0.01), -1 where less often
     sign: IntArray
 
 
@@ -414,15 +369,7 @@ _MOST_LISTED = 1_000_000
 
 
 def neighbour_table(result: Fit, term: str | None, most: int) -> pd.DataFrame:
-    """The nearest terms of one term, or of each selected one (see ``SelectionResult.neighbours``).
-
-    Raises
-    ------
-    OptionError
-        If there is no such term, or `most` is no whole number of at least 1.
-    DataError
-        If the model was saved without its data.
-    """
+    """The nearest terms of one term, or of each selected one (see ``DataView.neighbours``)."""
     import pandas as pd
 
     most = check_count("most", most, least=1, most=_MOST_LISTED)

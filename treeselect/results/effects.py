@@ -327,28 +327,17 @@ def interval_notes(record: EffectRecord | None) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Where effects are read, and what is read of them.
+    """Where effects are read, and what is read of them."""
 
-    Attributes
-    ----------
-    terms : tuple of str
-        Selected ones, most important first.
-    probes : Probes
-        Of each.
-    along : tuple of (ndarray of float, or None)
-        Of each term that goes along a number: its value at the points of the shape, missing where
-        the number is.
-    is_factor : tuple of bool
-    contrasts : tuple of Contrast
-    ends : ndarray of int64, shape (n_contrasts, 2)
-        Where start and end of each stand among the ends of all terms; -1 if there is no step.
-    """
-
-    terms: tuple[str, ...]
+    terms: tuple[str, ...]  # selected ones, most important first
     probes: Probes
+    # of a term that goes along a number: its value at the points of the shape, NaN where it is
+    # missing
     along: tuple[FloatArray | None, ...]
     is_factor: tuple[bool, ...]
     contrasts: tuple[Contrast, ...]
+    # shape (n_contrasts, 2): where start and end of each stand among the ends of all terms; -1 if
+    # there is no step
     ends: IntArray
 
 
@@ -363,13 +352,7 @@ class _Step:
 
 
 def effect_points(result: Fit, most: int | None = None) -> Points:
-    """Where the effects of the selected terms are read, or of the most important of them.
-
-    Raises
-    ------
-    DataError
-        If the model was saved without its data.
-    """
+    """Where the effects of the selected terms are read, or of the most important of them."""
     sample = sample_rows(result, MOST_ROWS)
     weight, terms = result.design.weight.astype(np.float64), result.selected[:most]
     grids = [points_of(result, sample, term) for term in terms]

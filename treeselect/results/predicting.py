@@ -162,13 +162,7 @@ QUANTILE = "quantile"
 
 
 def read_quantiles(type: str, quantiles: object) -> FloatArray:
-    """Shares of quantiles, each above 0 and below 1, rising.
-
-    Raises
-    ------
-    OptionError
-        If they are something else, or are given for another type of prediction.
-    """
+    """Shares of quantiles, each above 0 and below 1, rising."""
     if type != QUANTILE:
         raise OptionError(
             f"`quantiles` must be left out for `type={type!r}`.\n"
@@ -186,13 +180,7 @@ def read_quantiles(type: str, quantiles: object) -> FloatArray:
 
 
 def read_level(type: str, interval: object, level: object) -> float | None:
-    """Level of a prediction interval; None without one.
-
-    Raises
-    ------
-    OptionError
-        If `interval` or `level` is not allowed, or an interval of another type is wanted.
-    """
+    """Level of a prediction interval; None without one."""
     found = check_share("level", level)
     if interval is None:
         return None
@@ -274,15 +262,8 @@ def _bound(residual: FloatArray, weight: WeightArray, share: float) -> float:
 
 
 def check_forest(fit: Fit, argument: str) -> None:
-    """Refuse what has no quantiles or intervals.
-
-    Raises
-    ------
-    OptionError
-        If the response is no number, or the final model is no forest.
-    DataError
-        If the model was loaded without its data.
-    """
+    """Raise an OptionError if the response is no number, or the final model no forest, and a
+    DataError without the data: such a fit has no quantiles or intervals."""
     model = fit.model
     if fit.design.response.family.name != "gaussian":
         raise OptionError(
@@ -342,15 +323,8 @@ _AS_IN_R = {"lp": "link", "risk": "response", "expected": "cumulative_hazard"}
 def read_type(
     fit: HasHazard, type: str, times: object, others: tuple[str, ...] = ()
 ) -> FloatArray | None:
-    """The times at which a prediction is wanted; None if its type needs none.
-
-    `others` are types that this model has beside the usual ones.
-
-    Raises
-    ------
-    OptionError
-        If `type` is unknown or does not suit the response, or `times` do not suit `type`.
-    """
+    """The times at which a prediction is wanted; None if its type needs none. `others` are types
+    that this model has beside the usual ones."""
     check_choice("type", type, PREDICTION_TYPES + others, _AS_IN_R)
     if type == "class" and not fit.design.response.classes:
         raise OptionError(
@@ -367,13 +341,7 @@ def read_type(
 
 
 def read_times(fit: HasHazard, type: str, times: object) -> FloatArray:
-    """The times at which a prediction of this type is wanted, rising or not.
-
-    Raises
-    ------
-    OptionError
-        If the response is no times, or `times` are not different numbers from 0 on.
-    """
+    """The times at which a prediction of this type is wanted, rising or not."""
     if fit.baseline is None:
         raise OptionError(
             f"`type={type!r}` needs a time-to-event response, `Surv(time, event)`.\n"

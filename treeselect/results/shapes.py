@@ -315,13 +315,7 @@ _MOST_ROWS = 200
 
 
 def pair_points(result: Fit) -> PairProbes:
-    """Where the strengths of all pairs of the first terms are read.
-
-    Raises
-    ------
-    DataError
-        If the model was saved without its data.
-    """
+    """Where the strengths of all pairs of the first terms are read."""
     sample = sample_rows(result, _MOST_ROWS)
     terms = result.selected[:_MOST_TERMS]
     rows, probes = [sample.rows], []

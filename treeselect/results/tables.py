@@ -108,13 +108,7 @@ def _decisions(result: Fit) -> Any:
 
 
 def history_table(result: Fit) -> pd.DataFrame:
-    """One row per round and unit (see ``SelectionResult.history``).
-
-    Raises
-    ------
-    OptionError
-        If the method makes no decisions.
-    """
+    """One row per round and unit (see ``SearchView.history``)."""
     import pandas as pd
 
     found = result.step.decisions
@@ -206,17 +200,8 @@ def glance_table(result: Fit) -> pd.DataFrame:
 
 
 def selected_first(table: pd.DataFrame, length: int, most: int) -> pd.DataFrame:
-    """The units of the selection, then the most frequent others as far as there is room.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        See ``Stability.table``.
-    length : int
-        Rows to show; more where the selection has more units.
-    most : int
-        Rows to show of the largest selection.
-    """
+    """The units of the selection, at most `most`, then the most frequent others as far as `length`
+    rows have room."""
     ordered = table.sort_values("selected", ascending=False, kind="stable", ignore_index=True)
     return ordered.head(min(max(length, int(table["selected"].sum())), most))
 
@@ -226,30 +211,18 @@ def selected_first(table: pd.DataFrame, length: int, most: int) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    """Counts of rows, whatever their weights; the copies that frequency weights count are rows.
-
-    Attributes
-    ----------
-    used, no_response, no_weight : int
-        See :class:`treeselect.designs.modeldata.RowCounts`.
-    events : int or None
-        Of times until an event; None for other responses.
-    classes : tuple of (str, int)
-        Rows of each class, the fewest first; empty for numbers, and without the data.
-    missing : tuple of (str, int) or None
-        Rows in which each column behind the terms is missing, the most first, columns without any
-        left out; None without the data.
-    incomplete : int
-        Rows in which one of them is.
-    """
+    """Counts of rows, whatever their weights; the copies that frequency weights count are rows."""
 
     used: int
     no_response: int
     no_weight: int
-    events: int | None
+    events: int | None  # of times until an event; None for other responses
+    # rows of each class, the fewest first; empty for numbers, and without the data
     classes: tuple[tuple[str, int], ...]
+    # rows in which each column behind the terms is missing, the most first, columns without any
+    # left out; None without the data
     missing: tuple[tuple[str, int], ...] | None
-    incomplete: int
+    incomplete: int  # rows in which one of them is
 
 
 def row_facts(fit: Fit) -> RowFacts:
@@ -301,13 +274,7 @@ _NEAREST = 3
 
 
 def exchange_table(result: Fit) -> pd.DataFrame:
-    """One row per exchange (see ``SelectionResult.exchanges``).
-
-    Raises
-    ------
-    OptionError
-        If no search found this set.
-    """
+    """One row per exchange (see ``SearchView.exchanges``)."""
     import pandas as pd
 
     made, names = _trace(result).exchanges, result.design.arrays.groups.names
@@ -324,13 +291,7 @@ def exchange_table(result: Fit) -> pd.DataFrame:
 
 
 def alternative_table(result: Fit) -> pd.DataFrame:
-    """One row per near-equivalent set (see ``SelectionResult.alternatives``).
-
-    Raises
-    ------
-    OptionError
-        If no search found this set.
-    """
+    """One row per near-equivalent set (see ``SearchView.alternatives``)."""
     import pandas as pd
 
     near, names = _trace(result).rivals, result.design.arrays.groups.names

@@ -31,20 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLabel:
-    """What a coded column is called.
-
-    Attributes
-    ----------
-    term : str
-    name : str
-        As formulaic would call it; the term itself for a factor.
-    levels : dict of int to str
-        Names of a factor's levels by their code; empty for a number.
-    """
+    """What a coded column is called."""
 
     term: str
-    name: str
-    levels: Mapping[int, str]
+    name: str  # as formulaic would call it; the term itself for a factor
+    levels: Mapping[int, str]  # names of a factor's levels by their code; empty for a number
 
 
 def label_columns(spec: DesignSpec, coded: CodedColumns) -> list[ColumnLabel]:
@@ -81,29 +72,9 @@ def tidy_trees(
     groups: BoolArray,
     bins: ImportedBins | None = None,
 ) -> pd.DataFrame:
-    """All nodes of all trees.
-
-    Parameters
-    ----------
-    trees : Trees
-        Grown on the columns of some groups.
-    spec : DesignSpec
-    coded : CodedColumns
-        With the bin edges.
-    groups : ndarray of bool, shape (n_groups,)
-        These groups.
-    bins : ImportedBins, optional
-        How the trees tell the columns of these groups apart, if not by their edges there.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``tree`` and ``node`` (from 1), ``depth`` (of the root 0), ``term`` and ``split``
-        (a row that meets it goes left; missing in leaves), ``threshold`` (of numbers; rows at most
-        as large go left), ``missing`` (side that missing values go to), ``left`` and ``right``
-        (nodes), ``gain`` (decrease per unit of weight, 0 in leaves), ``n`` (rows, counting
-        copies) and ``value``, or ``value_1``, ``value_2``, ... for several outputs.
-    """
+    """All nodes of trees that were grown on the columns of some groups (see ``ModelView.nodes``);
+    `bins` tell these columns apart if their edges do not. A row that meets the split goes left, and
+    so does a number at most as large as the threshold; gains are decreases per unit of weight."""
     import pandas as pd
 
     used = np.flatnonzero(groups[coded.groups.ids])
@@ -314,21 +285,10 @@ def importance_path_table(result: Fit) -> pd.DataFrame:
 
 
 def association_table(result: Fit) -> pd.DataFrame:
-    """How strongly selected terms go together in the data, whatever the model says.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per pair of the thirty most important terms, strongest first: ``term``, ``other``,
-        ``measure`` (``"Spearman"``, ``"correlation ratio"`` or ``"Cramer's V"``; see
-        :func:`treeselect.designs.modeldata.association`) and ``association``, in [0, 1]. Of terms
-        with several columns the strongest of their columns' associations.
-
-    Raises
-    ------
-    DataError
-        If the model was saved without its data.
-    """
+    """How strongly selected terms go together in the data: a row for each pair of the thirty most
+    important ones, strongest first, with ``term``, ``other``, ``measure`` (see
+    :func:`treeselect.designs.modeldata.association`) and ``association`` in [0, 1], of terms with
+    several columns the strongest."""
     import pandas as pd
 
     measured = Associations(result.design)

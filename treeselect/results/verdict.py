@@ -50,28 +50,14 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How often the units that were not forced in were selected on the resamples.
+    """How often the units that were not forced in were selected on the resamples."""
 
-    Attributes
-    ----------
-    inside, outside : tuple of str
-        Selected and unselected units.
-    forced : tuple of str
-        Selected units that were forced in, which are in neither.
-    count : dict of str to int
-        Number of resamples that selected each unit.
-    frequency : dict of str to float
-        Share of the resamples that selected each unit.
-    interchangeable : frozenset of str
-        Units that are interchangeable with others (:mod:`treeselect.resampling.agreement`).
-    """
-
-    inside: tuple[str, ...]
+    inside: tuple[str, ...]  # selected and unselected units
     outside: tuple[str, ...]
-    forced: tuple[str, ...]
-    count: dict[str, int]
+    forced: tuple[str, ...]  # selected units that were forced in, which are in neither
+    count: dict[str, int]  # number of resamples that selected each unit, and their share
     frequency: dict[str, float]
-    interchangeable: frozenset[str]
+    interchangeable: frozenset[str]  # with others: see ``resampling.agreement``
 
     @property
     def consistent(self) -> list[str]:
@@ -145,20 +131,9 @@ def standing(fit: Fit, stability: Stability) -> Standing:
 
 
 def verdict(fit: Fit, stability: Stability) -> str:
-    """How stable the selection is: a sentence, by the rules of :attr:`Standing.answer`.
-
-    Parameters
-    ----------
-    fit : Fit
-    stability : Stability
-        That of the fit.
-
-    Returns
-    -------
-    str
-        Empty if there are fewer than ten resamples, if all selected units were forced in, or if
-        each resample selected every unit that it could.
-    """
+    """How stable the selection is: a sentence, by the rules of :attr:`Standing.answer`. Empty if
+    there are fewer than ten resamples, if all selected units were forced in, or if each resample
+    selected every unit that it could."""
     units = _judged(fit, stability)
     if units is None:
         return ""
@@ -301,14 +276,8 @@ def sizes_of_resamples(stability: Stability) -> tuple[int, int]:
 
 
 def undefined_words(stability: Stability, one: str) -> str:
-    """What each of several resamples selected if no index is defined: "every term", "no term".
-
-    Parameters
-    ----------
-    stability : Stability
-    one : str
-        "term" or "unit".
-    """
+    """What each of several resamples selected if no index is defined: "every term", "no term";
+    units where there are groups."""
     free = stability.assessed
     every = f"every {one}" if (free | stability.kept).all() else f"every non-constant {one}"
     which = f"no {one}" if not stability.selected[:, free].any() else every
@@ -337,23 +306,8 @@ _MOST_PAIRS = 3
 
 
 def recurrence_sentence(groups: Sequence[str], stability: Stability, what: str = "terms") -> str:
-    """How often resamples selected each unit of the fit.
-
-    "In 100 bootstrap resamples, sex was always selected; age in 58."
-
-    Parameters
-    ----------
-    groups : sequence of str
-        Selected units, most important first; those that were forced in are left out.
-    stability : Stability
-    what : str
-        "terms" or "units".
-
-    Returns
-    -------
-    str
-        Empty if every selected unit was forced in.
-    """
+    """How often resamples selected each unit of the fit: "In 100 bootstrap resamples, sex was
+    always selected; age in 58." Empty if every selected unit was forced in."""
     count = dict(zip(stability.units, stability.selected.sum(axis=0).tolist(), strict=True))
     free = dict(zip(stability.units, stability.assessed.tolist(), strict=True))
     found = sorted((name for name in groups if free[name]), key=lambda name: -count[name])

@@ -321,10 +321,12 @@ class ModelView:
         OutOfMemoryError, WorkerError
             If memory runs out, or work can't be passed to a process.
 
-        Notes ----- Intervals and one-sided p-values come from the corrected resampled t test [2]_.
-        They ignore the selection: for terms selected from many on the same rows, importances are
-        too large and p-values anti-conservative. :meth:`SelectionResult.inference` tests on rows
-        that played no part in the selection.
+        Notes
+        -----
+        Intervals and one-sided p-values come from the corrected resampled t test [2]_. They ignore
+        the selection: for terms selected from many on the same rows, importances are too large and
+        p-values anti-conservative. :meth:`SelectionResult.inference` tests on rows that played no
+        part in the selection.
 
         References
         ----------

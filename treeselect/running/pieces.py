@@ -437,13 +437,8 @@ class Fingerprints:
         self._open: set[int] = set()
 
     def of(self, *values: Any) -> str:
-        """Fingerprint of some values, 64 hexadecimal digits.
-
-        Raises
-        ------
-        OptionError
-            If a part of a value can't be decomposed.
-        """
+        """Fingerprint of some values, 64 hexadecimal digits; an OptionError if a part can't be
+        decomposed."""
         return self._tuple("call", values).hex()
 
     def _of(self, value: Any) -> bytes:
