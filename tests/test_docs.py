@@ -187,6 +187,7 @@ RESULTS = (
     "treeselect.resampling.conditional.ConditionalImportance",
     "treeselect.resampling.error_bounds.ErrorBound",
     "treeselect.resampling.inference.Inference",
+    "treeselect.resampling.outer_folds.LearningCurve",
     "treeselect.resampling.conditional.RiskGroups",
     "treeselect.resampling.stability.Stability",
     "treeselect.results.citation.Citation",

@@ -40,6 +40,7 @@ _USES = (
     "__repr__()", "stability", "formula", "selected", "augment(data)", "search.alternatives()",
     "model.effects()", "search.exchanges()", "search.history()", "search.notes", "search.scores",
     "plot()", "with_data(data).search.citation()",
+    "with_data(data).search.learning_curve((1.0,), 2)",
     "with_data(data).model.coefficient_stability()", "predict(data, interval='prediction')",
     "predict(data, 'quantile', quantiles=[0.5])", "variables", "model.importance", "search.steps",
     "with_data(data).resample(2).search.alternatives()",

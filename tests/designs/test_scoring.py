@@ -401,6 +401,7 @@ def test_what_is_printed_says_what_the_score_is(by_brier):
     outer = by_brier.performance(folds=2, scoring="harrell_c")
     assert "C: Harrell's concordance" in " ".join(outer.summary().as_text().split())
     assert "Brier R2" in " ".join(outer.summary().as_text().split())  # which chose k
+    assert "Brier R2: 1 minus" in by_brier.search.learning_curve([1.0], 2).words
 
 
 def test_a_file_holds_the_score(by_brier, tmp_path):

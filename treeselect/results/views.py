@@ -34,6 +34,7 @@ from treeselect.running.parallel import workers_for
 if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.conditional import ConditionalImportance, RiskGroups
+    from treeselect.resampling.outer_folds import LearningCurve
     from treeselect.resampling.performance import Performance
     from treeselect.results.citation import Citation
 
@@ -705,6 +706,80 @@ class SearchView:
         True
         """
         return in_library(alternative_table(self._fit), self._fit.design.library)
+
+    def learning_curve(
+        self,
+        shares: Sequence[float] = (0.25, 0.5, 0.75, 1.0),
+        folds: int | Splitter | Sequence[int] = 5,
+        *,
+        repeats: int = 1,
+        fold_groups: str | Sequence[Any] | None = None,
+        inner_folds: int | Splitter | Sequence[int] | None = None,
+        seed: int | None = None,
+    ) -> LearningCurve:
+        """Learning curve: score and stability of the whole procedure by the number of rows.
+
+        In each fold the selection, with the fit's rule for `k`, is repeated on nested subsets of
+        the training rows and scored on the same held-out rows. The fit is not modified.
+
+        Parameters
+        ----------
+        shares : sequence of float
+            Shares of the training rows of each fold (stratified by class; whole clusters, if there
+            are any), increasing, above 0, at most 1.
+        folds, repeats : int, splitter or array of int; int
+            As in :meth:`SelectionResult.performance`.
+        fold_groups : str or array, shape (n_rows,), optional
+            As in :meth:`SelectionResult.performance`.
+        inner_folds : int, splitter or array of int, optional
+            Folds of the rows of a subset that choose `k`; by default as in the fit.
+        seed : int, optional
+            Default: as in the fit.
+
+        Returns
+        -------
+        LearningCurve
+            ``.tidy()``, one row per share; ``.words``, what the last increase in rows gained.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, the rows can't be split, or a subset is too small.
+        DataError
+            If the model was loaded without its data (see :meth:`SelectionResult.with_data`).
+        OutOfMemoryError, WorkerError
+            If memory runs out, a process ends prematurely, or work can't be passed to a process.
+
+        Notes
+        -----
+        The stability index compares the sets selected in the folds. Subsets of different folds
+        share rows, the more the larger they are, and this alone makes their sets more similar.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> curve = fit.search.learning_curve([0.5, 1], folds=3)
+        >>> list(curve.tidy()["rows"].round())
+        [437.0, 873.0]
+        """
+        from treeselect.resampling.outer_folds import learn
+
+        fit = self._fit
+        given: dict[str, Any] = {
+            "repeats": repeats,
+            "fold_groups": fold_groups,
+            "inner_folds": inner_folds,
+        }
+        seed = fit.seed if seed is None else read_seed(seed)
+        found = learn(fit, shares, folds, **given, seed=seed, workers=workers_for(fit.n_jobs))
+        step = step_text(
+            SearchView.learning_curve,
+            {"shares": shares, "folds": folds, **given, "seed": seed},
+            "search",
+        )
+        return dataclasses.replace(found, call=fit.call.text + step)
 
     def citation(
         self,
