@@ -105,6 +105,7 @@ CASES = {
         "survived ~ I(deck > 'A')",
         with_column("deck", pd.Categorical(["A", "B"] * (N // 2))), {},
     ),
+    "trusted by a word": ("survived ~ .", plain, {"trusted": "no"}),
     "unknown function": ("survived ~ lg(age)", plain, {}),
     "column like a function": ("survived ~ log(age)", lambda d: plain(d).assign(log=1.0), {}),
     "expression not finite": ("survived ~ log(zero)", with_column("zero", 0.0), {}),

@@ -118,7 +118,7 @@ SHARED = {
     "family": set(), "new_levels": set(), "scoring": {"None", "function", "class"},
     "weights": NO, "offset": NO, "groups": EMPTY, "costs": EMPTY, "keep": {"None", *MANY},
     "folds": set(), "repeats": {"true"}, "fold_groups": NO, "n_jobs": {"None", "true"},
-    "progress": {"None", "true"}, "seed": {"None", "zero", "true"},
+    "trusted": {"true"}, "progress": {"None", "true"}, "seed": {"None", "zero", "true"},
     "labels": EMPTY,
 }  # fmt: skip
 """Arguments of `select` and `compare`."""

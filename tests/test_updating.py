@@ -67,7 +67,9 @@ def test_of_a_file_and_of_a_copy_the_data_must_be_given(data, fit, tmp_path):
 
 def test_a_file_names_what_it_does_not_hold(data, tmp_path):
     method = treeselect.RRF(n_trees=5)
-    fit = treeselect.select("y ~ a + b", data, method=method, k=1, weights=np.ones(60), seed=1)
+    fit = treeselect.select(
+        "y ~ a + b", data, method=method, k=1, weights=np.ones(60), trusted=True, seed=1
+    )
     loaded = treeselect.load(fit.save(tmp_path / "fit"))
     assert loaded._fit.asked.lost == ("weights",)
     with pytest.raises(OptionError, match=r"`?weights`?"):

@@ -151,7 +151,7 @@ def compare(
 
     Other Parameters
     ----------------
-    weights_kind, new_levels, labels, na, rows, progress
+    weights_kind, new_levels, trusted, labels, na, rows, progress
         As in :func:`treeselect.select`. The rows that were drawn are the same for all methods.
 
     Returns
@@ -287,7 +287,7 @@ def compare(
 
 
 OTHERS: dict[str, Any] = {
-    "weights_kind": None, "new_levels": "error", "labels": None, "na": None,
+    "weights_kind": None, "new_levels": "error", "trusted": False, "labels": None, "na": None,
     "rows": None, "progress": None,
 }  # fmt: skip
 """Arguments that are rarely needed."""

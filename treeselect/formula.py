@@ -2,7 +2,8 @@
 
 formulaic splits a formula into parts, multiplies its terms out and offers its transforms. It never
 sees an expression: the guard makes records of these, formulaic gets a number in their place, and
-only the records are evaluated. Plain columns are taken from the frame directly.
+only the records are evaluated (of a formula with ``trusted=True``, code for what the guard
+refuses). Plain columns are taken from the frame directly.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from formulaic import Formula
+from formulaic import Formula, ModelSpec
 from formulaic.errors import FormulaicError
 from formulaic.materializers.types import FactorValues
 from formulaic.parser import DefaultFormulaParser
@@ -26,6 +27,8 @@ from formulaic.parser.types import Term as FormulaicTerm
 from formulaic.parser.types import Token as FormulaicToken
 from formulaic.transforms import TRANSFORMS
 from formulaic.utils.cast import as_columns
+from formulaic.utils.layered_mapping import LayeredMapping
+from formulaic.utils.stateful_transforms import stateful_eval
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
@@ -49,7 +52,17 @@ from treeselect.formulas.checks import (
     unquote,
 )
 from treeselect.formulas.guard import Identifiers
-from treeselect.formulas.terms import Contrast, ParsedFormula, Term, Token, Transform, balanced
+from treeselect.formulas.reader import ARITHMETIC
+from treeselect.formulas.terms import (
+    Code,
+    Contrast,
+    ParsedFormula,
+    Term,
+    Token,
+    Transform,
+    balanced,
+)
+from treeselect.frames.values import LARGEST_WHOLE
 from treeselect.quiet import own_filters
 
 if TYPE_CHECKING:
@@ -57,26 +70,31 @@ if TYPE_CHECKING:
 
 
 def parse_formula(
-    text: str, columns: Sequence[str], *, hidden: Sequence[str] = ()
+    text: str, columns: Sequence[str], *, hidden: Sequence[str] = (), trusted: bool = False
 ) -> ParsedFormula:
-    """Read ``response ~ terms`` for data with these columns; ``.`` leaves the hidden ones out."""
+    """Read ``response ~ terms`` for data with these columns; ``.`` leaves the hidden ones out.
+
+    ``trusted=True`` allows any expression."""
     if not isinstance(text, str):
         raise FormulaError(
             f"`formula` must be text such as 'y ~ .'.\n  Found: {type(text).__name__}."
         )
     with underlined(text):
-        return _parsed(text, columns, hidden)
+        return _parsed(text, columns, hidden, trusted)
 
 
-def _parsed(text: str, columns: Sequence[str], hidden: Sequence[str]) -> ParsedFormula:
+def _parsed(
+    text: str, columns: Sequence[str], hidden: Sequence[str], trusted: bool
+) -> ParsedFormula:
     unquoted = unquote(text)
     check_lengths(unquoted, text, columns)
-    check_calls(unquoted)
+    if not trusted:
+        check_calls(unquoted)
     tokens = _tokens(unquoted, text)
     check_operators(tokens, unquoted)
     check_names(tokens, unquoted, columns, hidden)
     check_neighbours(tokens, text, unquoted)
-    names = Identifiers(unquoted, columns)
+    names = Identifiers(unquoted, columns, trusted)
     tokens = _numbered(tokens, names, text)
     visible = [names.column(c) for c in columns if c not in hidden]
     context: dict[str, Any] = {"__formulaic_variables_available__": visible}
@@ -217,12 +235,27 @@ def transform(node: Transform, values: Any, state: dict[str, Any]) -> Any:
     :func:`columns_of`; `state` is what transforms learned, filled if empty, else replayed."""
     function = TRANSFORMS[node.function]
     options = {name: _option(value) for name, value in node.options}
-    if node.function != "C":
+    if node.function == "hashed":
+        values = _as_text(values)
+    elif node.function != "C":
         values = values.astype(np.float64)  # powers of whole numbers overflow
     if getattr(function, "__is_stateful_transform__", False):
         options["_state"] = state.setdefault(node.text, {})
     with quiet():
         return function(values, **options)
+
+
+def _as_text(values: pd.Series[Any]) -> pd.Series[Any]:
+    """What is hashed: 1 and 1.0 are the same, whatever type a column has in other data."""
+    if values.dtype.kind not in "iuf":
+        return values
+    import pandas as pd
+
+    text = [
+        str(int(v)) if v == np.floor(v) and abs(v) < LARGEST_WHOLE else repr(float(v))
+        for v in values
+    ]
+    return pd.Series(text, values.index, dtype=object)
 
 
 def _option(value: object) -> Any:
@@ -234,13 +267,29 @@ def _option(value: object) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def columns_of(result: Any) -> dict[str, Any]:
-    """The columns of such a result: a single one has the name ``""``; several have formulaic's
-    names for them."""
+def columns_of(result: Any) -> tuple[dict[str, Any], bool]:
+    """The columns of such a result, and whether formulaic would treat them as categories.
+
+    A single column has the name ``""``; several have formulaic's names for them."""
     columns = as_columns(result)
+    metadata = getattr(result, "__formulaic_metadata__", None)
+    categorical = metadata is not None and metadata.kind is FormulaicFactor.Kind.CATEGORICAL
     if not isinstance(columns, dict):
-        return {"": getattr(columns, "__wrapped__", columns)}
-    return {str(k): v for k, v in columns.items() if not str(k).startswith("__")}
+        return {"": getattr(columns, "__wrapped__", columns)}, categorical
+    named = {str(k): v for k, v in columns.items() if not str(k).startswith("__")}
+    return named, categorical
+
+
+def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any]) -> Any:
+    """The value of an expression in a formula that the user trusts: it may do anything with the
+    columns in `environment`, but can't see the caller's variables."""
+    plain = {name: getattr(np, name) for name in ARITHMETIC - {"I", "exp10"}}
+    own = {"exp10": lambda x: 10.0**x, "np": np}  # formulaic's own is the tenth power
+    known = {name: environment[column] for name, column in node.aliases}
+    quoted_name = {"Q": environment.__getitem__}
+    names = LayeredMapping(known, environment, quoted_name, {**TRANSFORMS, **plain, **own})
+    with quiet():
+        return stateful_eval(node.text, names, {}, state, ModelSpec(formula=[]))
 
 
 def polynomial(series: pd.Series[Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from treeselect.arguments.checks import file_path
+from treeselect.arguments.checks import check_flag, file_path
 from treeselect.errors import FormulaError, ModelFileError, quoted, reason, said_by
 from treeselect.modelfile.coding import read_record
 from treeselect.modelfile.restored import restored
@@ -15,12 +15,15 @@ from treeselect.result import SelectionResult
 from treeselect.running.machine import warn
 
 
-def load(path: str | os.PathLike[str]) -> SelectionResult:
+def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionResult:
     """Load a model that was saved with :meth:`SelectionResult.save`.
 
     Parameters
     ----------
     path : path
+    trusted : bool
+        Allow any Python expression in the model's formula. This is never stored: set it only for a
+        file that you wrote yourself, with a formula that needs it.
 
     Returns
     -------
@@ -34,7 +37,9 @@ def load(path: str | os.PathLike[str]) -> SelectionResult:
         If the file is missing, can't be read, is not a model file, is truncated, damaged or
         tampered with, or has another version. Nothing in a model file is run.
     FormulaError
-        If its formula is not allowed.
+        If its formula needs `trusted`.
+    OptionError
+        If `trusted` is not True or False.
 
     Examples
     --------
@@ -46,16 +51,17 @@ def load(path: str | os.PathLike[str]) -> SelectionResult:
     >>> bool((again.predict(data) == fit.predict(data)).all())
     True
     """
-    found = _read(file_path(path, error=ModelFileError))
+    trusted = check_flag("trusted", trusted)
+    found = _read(file_path(path, error=ModelFileError), trusted=trusted)
     lost = found.chosen_method.missing
     if lost is not None:
         warn(lost)
     return SelectionResult(found)
 
 
-def _read(path: Path) -> Fit:
+def _read(path: Path, *, trusted: bool) -> Fit:
     try:
-        return restored(read_record(path, SavedFit))
+        return restored(read_record(path, SavedFit), trusted=trusted)
     except ModelFileError:
         raise
     except FormulaError as error:

@@ -890,7 +890,7 @@ class SelectionResult:
         Notes
         -----
         The file is MessagePack in gzip and contains no code; ``treeselect.modelfile.coding``
-        describes the format.
+        describes the format. ``trusted`` is never stored.
         """
         from treeselect.modelfile.saved import save_fit
 

@@ -199,6 +199,8 @@ def select(
         (Bengio and Grandvalet 2004).
     new_levels : {"error", "missing", "other"}
         How `predict` treats factor levels that are not in `data`.
+    trusted : bool
+        Allow any Python expression in the formula. Never set it for a formula from elsewhere.
     labels : dict of str to str, optional
         Labels of columns in summaries, reports, figures and tables for print:
         ``{"wbc": "White blood cells (10^9/l)"}``. The label of a term with several variables is

@@ -105,6 +105,7 @@ ARGUMENTS = {
     "rows": ["None", "20", "25", "10**6", "n", "n - 1", "19", "0", "-1"],
     "new_levels": ["'error'", "'missing'", "'other'"],
     "progress": ["False", "None"],
+    "trusted": ["False"],
 }  # fmt: skip
 """Values of each argument, the usual ones first; NAME is a column, NAMES some, n the rows."""
 
@@ -133,7 +134,7 @@ def draw_options(
     some = [0, 0, 1, 1, 2] if "arguments" not in hostile else [1, 2, 3]
     for name in rng.sample(sorted(ARGUMENTS), rng.choice(some)):
         pool = ARGUMENTS[name] if "arguments" in hostile else ARGUMENTS[name][: TAME.get(name, 99)]
-        if name != "k" or "arguments" in hostile:
+        if name not in ("k", "trusted") or "arguments" in hostile:
             options[name] = filled(rng, rng.choice(pool), names)
     if "options" in hostile:
         own = ["checkpoint", "on_piece"] if call == "compare" else ["method", *option_names(method)]

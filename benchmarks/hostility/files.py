@@ -133,7 +133,7 @@ def originals() -> dict[str, bytes]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fits = {
-            "sparse": select("y ~ x*site + scale(z) + colour + C(flag) + C(site) + `a b`",
+            "sparse": select("y ~ x*site + scale(z) + colour + C(flag) + hashed(site, 3) + `a b`",
             data(), method="controlburn", k=2, refit=None, forests=1, **quick),
             "classes": select("kind ~ x + z + poly(x, 2) + site", data(), k=2, **few),
             "boosted": select("dose ~ x + site + bs(z, 4, extrapolation='clip')", data(), k=2,

@@ -12,12 +12,12 @@ _FUNCTIONS = (
 _WHOLE = (
     "poly({}, 2)", "poly({}, degree=3, raw=True)", "bs({}, 4)",
     "bs({}, df=5, degree=2, extrapolation='clip')", "bs({}, knots=[0, 1], extrapolation='na')",
-    "cr({}, 4)", "cs({}, df=3)", "cc({}, df=4)", "cr({}, 4, constraints='center')",
-    "C({})", "C({}, Treatment)", "C({}, contr.sum)",
+    "cr({}, 4)", "cs({}, df=3)", "cc({}, df=4)", "cr({}, 4, constraints='center')", "hashed({}, 3)",
+    "hashed({}, levels=10)", "C({})", "C({}, Treatment)", "C({}, contr.sum)",
     "C({}, contr.treatment('a'))", "C({}, levels=['a', 'b'])", "C({}, levels=[0, 1])",
     "C(I({} > 0))", "C({} == 'a')", "scale({}, center=False)", "scale({}, ddof=0)",
-    "bs({}, df=4, lower_bound=0, upper_bound=1)", "poly({}, 0)",
-    "bs({}, 0)", "C({}, contr.poly)", "C({}, contr.helmert, spans_intercept=True)",
+    "hashed({}, 2, contr.treatment)", "bs({}, df=4, lower_bound=0, upper_bound=1)", "poly({}, 0)",
+    "bs({}, 0)", "hashed({}, 0)", "C({}, contr.poly)", "C({}, contr.helmert, spans_intercept=True)",
     "lag({})",
 )  # fmt: skip
 _NUMBERS = ("0", "1", "-1", "2", "0.5", "1e3", "1e-300", "1e308", "16", "1_000", "0x10", "True")
@@ -42,7 +42,7 @@ BITS = (
     "yield ", "f'{x}'", "b'a'",
     "r'`'", "\u2018", "\u00b4", "\uff40", "\uff08", "\u03bb", "\u200b", "\ud800", "\u202e",
     "\xa0", "\u2028", "np.", "C(", "I(", "Q('",
-    "contr.treatment(", "levels=", "''' ", '"""',
+    "hashed(", "contr.treatment(", "levels=", "''' ", '"""',
 )  # fmt: skip
 """What mutations put in."""
 

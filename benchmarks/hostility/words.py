@@ -18,7 +18,7 @@ HOSTILE = (
     "___",
     "__class__", "__import__", "__builtins__", "__dict__", "self", "cls", "np", "pd", "I", "C",
     "Q", "log",
-    "exp", "poly", "bs", "scale", "center", "lag", "contr", "contr.treatment", "np.log",
+    "exp", "poly", "bs", "hashed", "scale", "center", "lag", "contr", "contr.treatment", "np.log",
     "eval",
     "exec", "open", "print", "type", "len", "str", "True", "False", "None", "if", "for", "lambda",
     "class",

@@ -28,6 +28,7 @@ from treeselect.results.fitting import ARGUMENTS
 
 WITHOUT = {
     "formula", "data",  # given by their places
+    "trusted",  # never: a formula must not run code from a shell
     "progress",  # shown in a terminal
     "on_piece",  # a function
     "options",  # --set
@@ -62,6 +63,7 @@ def test_what_is_passed_on_is_an_argument(call, flags):
         treeselect.compare: commands.COMPARE_CALLED,
     }
     assert set(arguments_of(call)) >= called[call]
+    assert "trusted" not in {flag.argument for flag in flags_in(flags)}
 
 
 @pytest.mark.parametrize(("call", "flags"), CALLS[:2], ids=["select", "compare"])
@@ -159,7 +161,13 @@ def test_arguments_about_the_data_arrive(tmp_path, monkeypatch, capsys):
     assert "required: DATA (or --sql)" in said
 
 
-def test_arguments_of_the_call_are_no_options(tmp_path, capsys):
+def test_trusted_is_no_flag_and_no_option(tmp_path, capsys):
     (tmp_path / "d.csv").write_text("y,x\n1,2\n")
-    assert main(["select", "y ~ x", str(tmp_path / "d.csv"), "--set", "seed=1"]) == 2
-    assert "`--set` must name options of the method" in capsys.readouterr().err
+    asked = ["select", "y ~ x", str(tmp_path / "d.csv")]
+    with pytest.raises(SystemExit) as ended:
+        main([*asked, "--trusted"])
+    assert ended.value.code == 2
+    assert "unrecognized arguments: --trusted" in capsys.readouterr().err
+    for option in ("trusted=true", "seed=1"):
+        assert main([*asked, "--set", option]) == 2
+        assert "`--set` must name options of the method" in capsys.readouterr().err

@@ -259,11 +259,15 @@ def test_what_is_no_number_is_neither_true_nor_false(expression, expected):
 
 
 def test_transforms_see_the_same_whatever_the_type_of_whole_numbers():
-    whole = values_of("poly(z, 20, raw=True)", pd.DataFrame({"z": range(1, 41)}))
-    holed = values_of("poly(z, 20, raw=True)", pd.DataFrame({"z": [np.nan, *range(1, 41)]}))
-    for a, b in zip(whole.columns, holed.columns, strict=True):
-        np.testing.assert_array_equal(a, b[1:])
-        assert (a > 0).all()
+    for expression in ("hashed(z, 50)", "hashed(z * 2, 50)", "poly(z, 20, raw=True)"):
+        whole = values_of(expression, pd.DataFrame({"z": range(1, 41)}))
+        holed = values_of(expression, pd.DataFrame({"z": [np.nan, *range(1, 41)]}))
+        if isinstance(whole, Labels):
+            assert whole.codes.tolist() == holed.codes[1:].tolist()
+        else:
+            for a, b in zip(whole.columns, holed.columns, strict=True):
+                np.testing.assert_array_equal(a, b[1:])
+                assert (a > 0).all()
 
 
 def test_numbers_too_large_to_be_whole_stay_different_levels():
@@ -276,6 +280,10 @@ def test_f15_the_callers_variables_never_enter():
     for formula in ("y ~ a + hidden", "y ~ log(hidden)", "y ~ {a + hidden}", "hidden ~ a"):
         with pytest.raises(FormulaError, match="Can't find column `hidden`"):
             parse_formula(formula, COLUMNS)
+    # Not even in a formula that is trusted.
+    (term,) = parse_formula("y ~ {n + hidden}", ["y", "n"], trusted=True).terms
+    with pytest.raises(DataError, match="name 'hidden' is not defined"):
+        evaluate(term.factors[0], {"n": read_column(FRAME["n"], "n")}, {})
     assert len(hidden) == 4
 
 

@@ -384,6 +384,11 @@ def test_labels_of_times():
     assert term_label(read.response, WORDS) == "Surv(Time, dead == 'yes')"
 
 
+def test_what_is_not_looked_into_keeps_its_name():
+    (read,) = parse_formula("y ~ a.clip(0, 1)", WORDED, trusted=True).terms
+    assert term_label(read, WORDS) == read.name
+
+
 # --- similarity of all units at once, against the association of each two -------------------------
 
 

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import treeselect
 from treeselect.designs.evaluation import evaluate
-from treeselect.errors import DataError, FormulaError, TreeselectError
+from treeselect.errors import DataError, FormulaError, OptionError, TreeselectError
 from treeselect.formula import parse_formula
 from treeselect.formulas.guard import updated_formula
 from treeselect.formulas.terms import (
@@ -53,7 +54,7 @@ ATTACKS = (
     "y ~ {getattr(x, 'to_csv')('pwned')}", 'y ~ {globals()}', 'y ~ {vars(x)}', 'y ~ {print(x)}',
     'y ~ {input()}', 'y ~ {breakpoint()}', 'y ~ {__builtins__}', 'y ~ {__FORMULAIC_CONTEXT__}',
     'y ~ {_x}', 'y ~ {...}', 'y ~ {None}', 'y ~ {1j * x}', "y ~ {b'a' == x}", 'y ~ {0 < x < 1}',
-    'y ~ {yield}', 'y ~ {x; z}', 'y ~ lag(x)', 'y ~ {1 + 1}', 'y ~ x ** 999999',
+    'y ~ {yield}', 'y ~ {x; z}', 'y ~ hashed(x)', 'y ~ lag(x)', 'y ~ {1 + 1}', 'y ~ x ** 999999',
     'y ~ (x + z) ** 99', 'y ~ [x ~ z]', "bs(x, df=__import__('os').system('touch pwned')) ~ z",
     "cr(x, df=open('pwned', 'w')) ~ z", "{open('pwned', 'w').write('x')} ~ x",
     'y ~ {f\'{open("pwned", "w")}\' == x}', 'y ~ {x == (lambda: 1)}',
@@ -63,8 +64,9 @@ ATTACKS = (
     'y ~ {*x}', 'y ~ {x: z}', 'y ~ log(x)(z)', 'y ~ {__class__ + x}', "y ~ `a b`.to_csv('pwned')",
     "y ~ {`a b`.to_csv('pwned')}", "y ~ {__\uff49mport__('os') + x}", 'y ~ Q(x)',
     "y ~ Q('__import__')",
-    "y ~ Q('x', 'y')", "y ~ Q(f'{x}')",
-    'y ~ bs(x, df=10**8)', 'y ~ bs(x, df=100000000)',
+    "y ~ Q('x', 'y')", "y ~ Q(f'{x}')", 'y ~ hashed(x, 10, hash_func=open)',
+    'y ~ hashed(x, levels=10**9)', 'y ~ hashed(x, levels=999999999)',
+    "y ~ hashed(open('pwned', 'w'), 3)", 'y ~ bs(x, df=10**8)', 'y ~ bs(x, df=100000000)',
     'y ~ bs(x, degree=100)', "y ~ bs(x, 4, knots=open('pwned', 'w'))",
     'y ~ bs(x, knots=[i for i in x])', 'y ~ bs(x, _state={})', "y ~ bs(x, **{'df': 4})",
     'y ~ bs(*[x, 4])', "y ~ cr(x, 3, constraints=open('pwned', 'w'))", 'y ~ poly(x, degree=z)',
@@ -110,7 +112,7 @@ HONEST = (
     "y ~ bs(`a b`, knots=[1.5, -2], lower_bound=-9, upper_bound=9, extrapolation='clip')",
     "y ~ cr(x, 3) + cc(z, df=4) + cs(age, df=3, constraints='center')",
     'y ~ poly(x, 3) + poly(z, degree=2, raw=True)', 'y ~ poly(log(x), 2):C(z)',
-    "y ~ C(x, contr.treatment('a'))",
+    'y ~ hashed(x, 10) + hashed(z, levels=20)', "y ~ C(x, contr.treatment('a'))",
     "y ~ C(x, contr.treatment(base='a')) + C(z, contr.sum)",
     "y ~ C(x, Treatment('a')) + C(z, Sum) + C(age, contr.poly)",
     "y ~ C(x, levels=['b', 'a', 'c'])", 'y ~ C(x, contr.helmert, levels=[3, 1])',
@@ -205,6 +207,11 @@ def test_a_dotted_column_is_told_from_an_attribute():
         parse_formula("y ~ log(Sepal.Length)", columns)
 
 
+def test_trusted_must_be_a_truth_value(mixed):
+    with pytest.raises(OptionError, match="`trusted` must be True or False"):
+        treeselect.select("dose ~ signal", mixed, k=1, trusted="no")
+
+
 def test_f11_a_column_that_shadows_a_function_is_refused():
     with pytest.raises(
         FormulaError, match="The column `log` must not share its name with the function `log`"
@@ -216,6 +223,18 @@ def test_f11_a_column_that_shadows_a_function_is_refused():
 def test_a_column_named_like_an_expression_is_refused():
     with pytest.raises(FormulaError, match="Rename the column"):
         parse_formula("y ~ . + log(x)", ["y", "x", "log(x)"])
+
+
+def test_trusted_opens_the_guard(mixed):
+    fit = treeselect.select(
+        "dose ~ signal + {signal.abs()} + np.sign(noise) + {np.where(signal > 0, 1, 2)}",
+        mixed, method="controlburn", k=1, seed=1, trusted=True, forests=1, n_trees=3,
+    )  # fmt: skip
+    assert set(fit.tidy()["term"]) == {
+        "signal", "signal.abs()", "np.sign(noise)", "np.where(signal > 0, 1, 2)",
+    }  # fmt: skip
+    with pytest.raises(FormulaError, match="trusted=True"):
+        treeselect.select("dose ~ signal + {signal.abs()}", mixed, k=1)
 
 
 @pytest.mark.parametrize(
@@ -469,6 +488,7 @@ def test_the_columns_behind_the_outcome_and_the_formula_of_a_selection():
     assert parsed("age ~ sex").text_of([]) == "age ~ 1"
 
 
+@pytest.mark.parametrize("trusted", [False, True])
 @pytest.mark.parametrize(
     ("formula", "said"),
     [
@@ -513,9 +533,10 @@ def test_the_columns_behind_the_outcome_and_the_formula_of_a_selection():
         ("Surv(time, status) ~ age + strata(__import__('os'))", "Can't call"),
     ],
 )
-def test_what_they_may_not_be(formula, said):
+def test_what_they_may_not_be(formula, said, trusted):
+    """A formula that is trusted may run code, but what is a time or a stratum must be known."""
     with pytest.raises(FormulaError, match=said):
-        parsed(formula)
+        parsed(formula, trusted=trusted)
 
 
 def test_names_that_are_near_or_the_same():
@@ -545,15 +566,15 @@ PIECES = st.recursive(
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(PIECES, min_size=1, max_size=3).map(", ".join), st.booleans())
-def test_arguments_are_columns_and_arithmetic_or_an_error(arguments, on_the_left):
+@given(st.lists(PIECES, min_size=1, max_size=3).map(", ".join), st.booleans(), st.booleans())
+def test_arguments_are_columns_and_arithmetic_or_an_error(arguments, on_the_left, trusted):
     formula = (
         f"Surv({arguments}) ~ age"
         if on_the_left
         else f"Surv(time, status) ~ age + strata({arguments})"
     )
     try:
-        found = parsed(formula)
+        found = parsed(formula, trusted=trusted)
     except FormulaError:
         return
     node = found.response.factors[0].node

@@ -19,14 +19,14 @@ from quick import changed as with_parts
 import treeselect
 from treeselect.algorithms.task import Exchange, Rival, Trace
 from treeselect.engine.tree.nodes import Nodes, Trees
-from treeselect.errors import DataError, FormulaError, ModelFileError
+from treeselect.errors import DataError, FormulaError, ModelFileError, OptionError
 from treeselect.modelfile import coding
 
 QUICK = {"method": "controlburn", "forests": 1, "n_trees": 12, "seed": 3}
 
 FORMULA = (
     "died ~ signal*site + bs(noise, 4, extrapolation='clip') + poly(dose, 2):colour + C(flag)"
-    " + scale(dose) + C(colour) + I(noise > 0) + `odd name`"
+    " + scale(dose) + hashed(colour, 3) + I(noise > 0) + `odd name`"
 )
 
 TIMES = "Surv(begin, end, status == 'dead') ~ . + strata(site)"
@@ -318,7 +318,7 @@ EDITS = {
         ("design.labels", 3), ("design.labels", [3]), ("design.labels", {"signal": 3}),
         ("design.labels", {"signal": ""}), ("design.labels", {"no column": "X"}),
         ("design.na", {"everywhere": [None]}), ("design.na", {"everywhere": [np.nan]}),
-        ("asked.arguments.formula", 3), ("asked.arguments", {}),
+        ("asked.arguments.formula", 3), ("asked.arguments.trusted", True), ("asked.arguments", {}),
         ("asked.method", 8), ("held_out", {"score_name": "R2", "score": 0.5, "n_rows": 0}),
         ("design.monotone", {"site": 1}), ("design.monotone", {"signal": 2}),
         ("subforest.trees.nodes.left", first(0)),  # a walk that never ends
@@ -537,6 +537,11 @@ def test_what_transforms_learned_may_be_nonsense_but_not_harmful(file_of, data, 
         document["content"]["design"]["state"] = dict.fromkeys(names, nonsense)
         with contextlib.suppress(ModelFileError, DataError):
             treeselect.load(written(tmp_path, document)).predict(data)
+
+
+def test_trusted_is_a_truth_value(file_of):
+    with pytest.raises(OptionError, match="`trusted` must be True or False"):
+        treeselect.load(file_of("fit"), trusted="no")
 
 
 def test_any_changed_number_is_an_error_or_harmless(file_of, data, tmp_path):

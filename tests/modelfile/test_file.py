@@ -15,6 +15,7 @@ import treeselect
 from treeselect.algorithms.task import Exchange, Rival, Trace
 from treeselect.errors import (
     DataError,
+    FormulaError,
     ModelFileError,
     NewDataError,
     OptionError,
@@ -25,7 +26,7 @@ QUICK = {"method": "controlburn", "forests": 1, "n_trees": 12, "seed": 3}
 
 FORMULA = (
     "died ~ signal*site + bs(noise, 4, extrapolation='clip') + poly(dose, 2):colour + C(flag)"
-    " + scale(dose) + C(colour) + I(noise > 0) + `odd name`"
+    " + scale(dose) + hashed(colour, 3) + I(noise > 0) + `odd name`"
 )
 
 
@@ -191,6 +192,18 @@ def test_the_library_of_the_data_is_remembered(mixed, tmp_path):
     again = treeselect.load(fit.save(tmp_path / "m"))
     assert isinstance(again.tidy(), pl.DataFrame)
     assert isinstance(again.predict(pl.from_pandas(mixed)), pl.Series)
+
+
+def test_trusted_is_never_stored_and_the_guard_runs_again(mixed, tmp_path):
+    fit = treeselect.select("dose ~ {signal.abs()} + noise", mixed, k=1, trusted=True, **QUICK)
+    path = fit.save(tmp_path / "m")
+    held = gzip.decompress(path.read_bytes())
+    assert b"trusted" in held.replace(b"\xa7trusted", b"")  # in the words of the call, but no key
+    assert b"\xa7trusted" not in held
+    with pytest.raises(FormulaError, match="its formula is not allowed"):
+        treeselect.load(path)
+    again = treeselect.load(path, trusted=True)
+    pd.testing.assert_series_equal(again.predict(mixed), fit.predict(mixed))
 
 
 def test_labels_that_a_file_cannot_hold(mixed, tmp_path):

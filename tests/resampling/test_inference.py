@@ -551,6 +551,16 @@ def test_splits_without_a_linear_model_count_as_1_and_are_counted(strong):
     assert "No linear model, so p = 1 for the terms" in " ".join(str(one.summary()).split())
 
 
+def test_columns_that_are_sums_within_a_term_do_no_harm(mixed):
+    data = mixed.assign(place=mixed["site"].astype(object))
+    options = {"k": 2, "seed": 1, **QUICK}
+    plain = treeselect.select("dose ~ signal + place", data, **options)
+    hashed = treeselect.select("dose ~ signal + hashed(place, levels=6)", data, **options)
+    fits = [fit.inference(repeats=2) for fit in (plain, hashed)]
+    assert [found.n_failed for found in fits] == [0, 0]
+    np.testing.assert_allclose(fits[0].p_values, fits[1].p_values)
+
+
 def test_an_empty_selection_has_an_intercept_only():
     fit = treeselect.select("y ~ x0 + x1", numbers(2), mu=1e9, seed=1, **QUICK)
     found = fit.inference()

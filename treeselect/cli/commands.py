@@ -139,7 +139,7 @@ def _check(asked: Mapping[str, Any]) -> None:
             raise OptionError(f"`--{name}` needs `--resamples`, for example `--resamples 100`.")
     if asked.get("performance", 0) != 0:
         check_count("performance", asked["performance"], least=2)
-    of_call = {*SELECT_CALLED, "formula", "data", "resamples"}
+    of_call = {*SELECT_CALLED, "formula", "data", "resamples", "trusted"}
     known = sorted(asked.get("set", {}).keys() & of_call)
     if known:
         raise OptionError(

@@ -32,12 +32,14 @@ from treeselect.formula import (
     columns_of,
     formulaic_matrix,
     polynomial,
+    run_trusted,
     several_columns,
     transform,
 )
 from treeselect.formulas.checks import MOST_PRODUCTS
 from treeselect.formulas.terms import (
     Call,
+    Code,
     Column,
     ComputationError,
     Contrast,
@@ -157,11 +159,7 @@ def _values(
         raise
     except Exception as error:
         raise _not_computed(factor, error, rows, state) from error
-    if isinstance(found, Basis) and not found.columns:  # a polynomial of degree 0
-        raise DataError(
-            f"The term {quoted(factor.name)} must give one value per row, {n_known}.\n"
-            "  Found: none."
-        )
+    _check_length(factor, found, n_known)
     return _spread_values(found, factor, node, known, missing)
 
 
@@ -186,6 +184,10 @@ def _check_cost(factor: Factor, node: Node, n_rows: int) -> None:
 
 def compute(node: Node, rows: Mapping[str, Numbers | Labels], state: dict[str, Any]) -> Values:
     """Values of an expression on rows without missing values."""
+    if isinstance(node, Code):
+        environment = {name: to_series(column) for name, column in rows.items()}
+        found, categorical = columns_of(run_trusted(node, environment, state))
+        return _values_of_columns(found, node.text, categorical=categorical)
     values: Values = value_of(node, rows, _learner(state))
     return values
 
@@ -194,16 +196,39 @@ def _learner(state: dict[str, Any]) -> Learner:
     """Hands transforms to formulaic, with what they learned before."""
 
     def learn(node: Transform, argument: Numbers | Labels) -> Values:
-        if isinstance(argument, Labels):
+        if isinstance(argument, Labels) and node.function != "hashed":
             raise ComputationError(
                 f"{quoted(node.function)} needs numbers. Found: text or categories"
                 f" ({listing(argument.levels, 3)})."
             )
-        found = columns_of(transform(node, to_series(argument), state))
-        arrays = [np.asarray(values, dtype=np.float64) for values in found.values()]
-        return Numbers(arrays[0]) if list(found) == [""] else Basis(tuple(found), tuple(arrays))
+        found, _ = columns_of(transform(node, to_series(argument), state))
+        if node.function == "hashed":
+            n_levels: Any = node.option("levels")
+            codes = np.asarray(found[""], dtype=np.int32)
+            return Labels(codes, tuple(range(n_levels)), declared=True)
+        return _values_of_columns(found, node.text, categorical=False)
 
     return learn
+
+
+def _values_of_columns(found: Mapping[str, Any], name: str, *, categorical: bool) -> Values:
+    if list(found) == [""]:
+        column = _read(found[""], name)
+        return as_factor(column) if categorical else column
+    arrays = (np.asarray(values, dtype=np.float64) for values in found.values())
+    return Basis(tuple(found), tuple(arrays))
+
+
+def _check_length(factor: Factor, values: Values, n_rows: int) -> None:
+    arrays: tuple[Any, ...] = values.columns if isinstance(values, Basis) else ()
+    if not isinstance(values, Basis):
+        arrays = (values.codes if isinstance(values, Labels) else values.values,)
+    lengths = [np.size(array) for array in arrays]
+    if not lengths or any(length != n_rows for length in lengths):
+        raise DataError(
+            f"The term {quoted(factor.name)} must give one value per row, {n_rows}.\n"
+            f"  Found: {', '.join(map(str, lengths)) or 'none'}."
+        )
 
 
 def _spread_values(
@@ -227,7 +252,7 @@ def has_learned(factor: Factor, state: Mapping[str, Any]) -> bool:
     return all(
         node.text in state
         for node in nodes(factor.node)
-        if isinstance(node, Transform) and node.function != "C"
+        if isinstance(node, Transform) and node.function not in ("C", "hashed")
     )
 
 
@@ -243,6 +268,21 @@ def _rows_of(column: Numbers | Labels, known: NDArray[np.int64] | None) -> Numbe
     if isinstance(column, Labels):
         return dataclasses.replace(column, codes=column.codes[known])
     return dataclasses.replace(column, values=column.values[known])
+
+
+def _read(values: Any, name: str) -> Numbers | Labels:
+    """One column of results in the internal form."""
+    series = pd.Series(values).reset_index(drop=True)
+    if series.dtype == object:
+        series = series.infer_objects()
+    if not pd.api.types.is_numeric_dtype(series.dtype):
+        return read_column(series, name)
+    whole = bool(pd.api.types.is_integer_dtype(series.dtype))
+    return Numbers(
+        np.array(series.to_numpy(), dtype=np.float64),
+        is_bool=bool(pd.api.types.is_bool_dtype(series.dtype)),
+        is_integer=whole,
+    )
 
 
 def _spread(
@@ -264,7 +304,7 @@ def _check_finite(
         return
     at = int(np.flatnonzero(bad)[0])
     row = at if known is None else int(known[at])
-    learns = any(isinstance(node, Transform) for node in nodes(factor.node))
+    learns = any(isinstance(node, Transform | Code) for node in nodes(factor.node))
     if bad.all() and learns:
         way = "Is the column constant? Then it can't be scaled: leave the term out."
     else:
@@ -442,7 +482,7 @@ def _replaced(frame: pd.DataFrame, values: Mapping[str, Any]) -> list[str]:
 
 @contextmanager
 def _making(terms: Sequence[Term], frame: pd.DataFrame) -> Iterator[None]:
-    """Say that the matrix can't be made: transforms can fail in any way."""
+    """Say that the matrix can't be made: transforms and trusted code can fail in any way."""
     try:
         yield
     except (TreeselectError, MemoryError):
@@ -489,7 +529,8 @@ def _n_columns(factor: Factor, frame: pd.DataFrame, values: Mapping[str, Any]) -
     """How many columns formulaic would make of a factor, at most."""
     node = factor.node
     if isinstance(node, Transform) and node.option("levels") is not None:
-        return len(node.option("levels"))  # type: ignore[arg-type]
+        levels: Any = node.option("levels")
+        return levels if isinstance(levels, int) else len(levels)
     found = values[factor.name] if factor.name in values else frame[factor.name]
     if isinstance(found, dict):
         return len(found)
@@ -513,13 +554,15 @@ def _for_matrix(factor: Factor, frame: pd.DataFrame, state: dict[str, Any]) -> A
     """Values of an expression as formulaic's own evaluation would hand them on; what transforms
     learned goes into `state`, or comes from it."""
     columns = {name: frame[name] for name in factor.variables}
+    if isinstance(factor.node, Code):
+        return run_trusted(factor.node, columns, state)
     read = {name: read_column(column, name) for name, column in columns.items()}
 
     def learn(node: Transform, argument: Any) -> Any:
         result = transform(node, to_series(argument, frame.index), state)
         if node is factor.node:
             return result
-        return Numbers(np.asarray(columns_of(result)[""], dtype=np.float64))
+        return Numbers(np.asarray(columns_of(result)[0][""], dtype=np.float64))
 
     if isinstance(factor.node, Transform) and isinstance(factor.node.argument, Column):
         return transform(factor.node, columns[factor.node.argument.name], state)

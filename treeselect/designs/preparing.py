@@ -13,6 +13,7 @@ import pandas as pd
 
 from treeselect.arguments.checks import (
     check_choice,
+    check_flag,
     described,
     finite,
     not_found,
@@ -172,7 +173,9 @@ def prepare(
     check_rows(table)
     codes = read_codes(request.na)
     codes.check(table.columns)
-    parsed = parse_formula(request.formula, table.columns, hidden=request.hidden)
+    parsed = parse_formula(
+        request.formula, table.columns, hidden=request.hidden, trusted=request.trusted
+    )
     weights, offset = request.weights, request.offset
     if isinstance(offset, str) and offset in parsed.response.variables:
         raise OptionError(
@@ -258,6 +261,7 @@ class Request:
     fold_groups: str | Sequence[Any] | None = None
     scoring: Scoring = None
     new_levels: NewLevels = "error"
+    trusted: bool = False
     labels: Mapping[str, str | None] | None = None
     monotone: Mapping[str, int] | None = None
     model: FinalModel | None = None
@@ -267,6 +271,7 @@ class Request:
     def __post_init__(self) -> None:
         check_choice("new_levels", self.new_levels, ("error", "missing", "other"))
         check_kind(self.weights_kind, self.weights)
+        object.__setattr__(self, "trusted", check_flag("trusted", self.trusted))
         read_codes(self.na)
 
     @property
@@ -344,43 +349,44 @@ def factor_label(factor: Factor, labels: Mapping[str, str]) -> str:
         return own
     if not any(name in labels for name in factor.variables):
         return factor.name
-    return _worded(factor.node, labels)
+    return _worded(factor.node, labels, factor.name)
 
 
 def part_label(part: Argument, labels: Mapping[str, str]) -> str:
     """The same of what stands in a call of ``Surv()``."""
     has_label = any(name in labels for name in variables(part.node))
-    return _worded(part.node, labels) if has_label else part.text
+    return _worded(part.node, labels, part.text) if has_label else part.text
 
 
-def _worded(node: Node, labels: Mapping[str, str]) -> str:
-    """An expression with labels."""
+def _worded(node: Node, labels: Mapping[str, str], name: str) -> str:
+    """An expression with labels; one that is not looked into under its name."""
     match node:
         case Column():
             return labels.get(node.name, node.name)
         case Constant():
             return repr(node.value) if isinstance(node.value, str) else str(node.value)
         case Operation():
-            parts = [_operand(part, labels) for part in node.operands]
+            parts = [_operand(part, labels, name) for part in node.operands]
             return f"{node.sign}{parts[0]}" if len(parts) == 1 else f" {node.sign} ".join(parts)
         case Call():
-            return _called(node.function, [_worded(part, labels) for part in node.arguments])
+            return _called(node.function, [_worded(part, labels, name) for part in node.arguments])
         case Transform():
             options = [
                 f"{key}={value.name if isinstance(value, Contrast) else repr(value)}"
                 for key, value in node.options
             ]
-            return _called(node.function, [_worded(node.argument, labels), *options])
+            return _called(node.function, [_worded(node.argument, labels, name), *options])
         case Survival():
             given = [part for part in (node.start, node.stop, node.event) if part is not None]
             return _called("Surv", [part_label(part, labels) for part in given])
         case Strata():
             return _called("strata", [part_label(part, labels) for part in node.arguments])
+    return name
 
 
-def _operand(node: Node, labels: Mapping[str, str]) -> str:
+def _operand(node: Node, labels: Mapping[str, str], name: str) -> str:
     """A part of an operation, between parentheses if it is one itself."""
-    text = _worded(node, labels)
+    text = _worded(node, labels, name)
     return f"({text})" if isinstance(node, Operation) else text
 
 

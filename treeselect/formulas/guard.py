@@ -2,15 +2,17 @@
 
 A formula is code. The guard reads an expression once, by the list of what is allowed, and makes the
 records of :mod:`~treeselect.formulas.terms` of it; these are what is evaluated, never the text.
+Only ``trusted=True`` makes a record of code, for what the list refuses.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 import re
 import unicodedata
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
 
 from treeselect.errors import FormulaError, quoted
@@ -23,27 +25,44 @@ from treeselect.formulas.checks import (
     unknown_column,
     unquote,
 )
-from treeselect.formulas.reader import LARGEST_NUMBER, Reader
-from treeselect.formulas.terms import Column, Factor, Term, Token, variables
+from treeselect.formulas.reader import LARGEST_NUMBER, SPECIAL, Reader
+from treeselect.formulas.terms import Code, Column, Factor, Node, Term, Token, variables
 from treeselect.frames.values import formula_name
 from treeselect.quiet import own_filters
+
+_KEYWORDS = frozenset(["True", "False", "None"])
+"""Constants of Python that a column may be called, too."""
 
 DEEPEST = 200
 """Most operations of one expression that stand inside one another."""
 
 
-def check_expression(code: str, unquoted: Unquoted, columns: Collection[str]) -> Factor:
+def check_expression(
+    code: str, unquoted: Unquoted, columns: Collection[str], *, trusted: bool = False
+) -> Factor:
     """Check one expression of a formula (a part of ``unquoted.code``) and make what can be
-    evaluated of it, under its name in one form for all spellings: ``log(x + 1)``."""
+    evaluated of it, under its name in one form for all spellings: ``log(x + 1)``. ``trusted=True``
+    accepts as Python code what the allow-list refuses."""
     code = code.strip()
     expression = unquoted.restore(code).strip()
-    if len(expression) > LONGEST_TEXT:
+    if len(expression) > LONGEST_TEXT and not trusted:
         raise too_long(expression)
     tree = _parse(code, expression)
     _check_depth(tree, expression)
     _check_spelling(code, tree, unquoted, expression)
-    named = _Filled(unquoted).visit(tree)
-    node = Reader(expression, columns, named).read(named)
+    worded = _Filled(unquoted.words, {}).visit(tree)
+    named = _Filled({}, unquoted.columns).visit(copy.deepcopy(worded))
+    reader = Reader(expression, columns, named)
+    node: Node
+    try:
+        node = reader.read(named)
+    except Fault:
+        # Factors are coded by what the guard has read of them, also in a trusted formula, and what
+        # is a time or a stratum must be known.
+        known = ("C", "hashed", *SPECIAL)
+        if not trusted or any(_calls(part, known) for part in ast.walk(named)):
+            raise
+        node = _trusted_code(worded, reader, unquoted, columns)
     return Factor(ast.unparse(named), variables(node), node)
 
 
@@ -93,11 +112,11 @@ def _check_spelling(code: str, tree: ast.AST, unquoted: Unquoted, expression: st
 
 
 class _Filled(ast.NodeTransformer):
-    """Puts texts and names that stood between quotation marks into a syntax tree, odd names between
+    """Puts texts or names that stood between quotation marks into a syntax tree, odd names between
     backticks, so that the tree is written as a formula writes it."""
 
-    def __init__(self, unquoted: Unquoted) -> None:
-        self._words, self._columns = unquoted.words, unquoted.columns
+    def __init__(self, words: Mapping[str, str], columns: Mapping[str, str]) -> None:
+        self._words, self._columns = words, columns
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self._words:
@@ -107,6 +126,32 @@ class _Filled(ast.NodeTransformer):
         return node
 
 
+def _trusted_code(
+    code: ast.expr, reader: Reader, unquoted: Unquoted, columns: Collection[str]
+) -> Code:
+    """An expression that may do anything with its columns."""
+    found: dict[str, str] = {}  # column by the name under which the code knows it
+    for node in ast.walk(code):
+        if _calls(node, ("Q",)):
+            name = reader.quoted_name(node)  # type: ignore[arg-type]
+            found[name] = reader.column(name).name
+        elif isinstance(node, ast.Name):
+            name = unquoted.columns.get(node.id, node.id)
+            if name in columns:
+                found[node.id] = reader.column(name).name
+        elif isinstance(node, ast.Constant) and {str(node.value)} & _KEYWORDS & set(columns):
+            reader.column(str(node.value))
+    aliases = tuple((name, column) for name, column in found.items() if name != column)
+    is_call = isinstance(code, ast.Call)
+    return Code(ast.unparse(code), aliases, tuple(dict.fromkeys(found.values())), is_call)
+
+
+def _calls(node: ast.AST, functions: Collection[str]) -> bool:
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions
+    )
+
+
 # --- Names and expressions of a formula as identifiers, so that no parser sees what they hold ----
 
 
@@ -114,8 +159,8 @@ class Identifiers:
     """The columns and expressions of a formula, and the identifiers that stand for them. ``c7`` is
     a column, ``e7`` an expression: the parser multiplies terms out and sees nothing else."""
 
-    def __init__(self, unquoted: Unquoted, columns: Sequence[str]) -> None:
-        self._unquoted = unquoted
+    def __init__(self, unquoted: Unquoted, columns: Sequence[str], trusted: bool) -> None:
+        self._unquoted, self._trusted = unquoted, trusted
         self._numbers = {name: i for i, name in enumerate(columns)}
         self._names = list(columns)
         self._factors: dict[str, Factor] = {}
@@ -147,7 +192,7 @@ class Identifiers:
 
     def _expression(self, code: str) -> str:
         expression = self._unquoted.restore(code)
-        factor = check_expression(code, self._unquoted, self._numbers)
+        factor = check_expression(code, self._unquoted, self._numbers, trusted=self._trusted)
         if not factor.variables:
             problem = f"The expression {quoted(expression)} must use a column of `data`."
             raise Fault(problem, expression)

@@ -19,6 +19,7 @@ from treeselect.formulas.checks import (
 from treeselect.formulas.terms import (
     Argument,
     Call,
+    Code,
     Column,
     Constant,
     Contrast,
@@ -71,11 +72,12 @@ LEARNING: dict[str, dict[str, str]] = {
         "lower_bound": NUMBER, "upper_bound": NUMBER, "extrapolation": BEYOND,
     },
     "cr": _SMOOTH, "cs": _SMOOTH, "cc": _SMOOTH,
+    "hashed": {"levels": WHOLE_NUMBER, "contrasts": CONTRASTS, "spans_intercept": FLAG},
     "C": {"contrasts": CONTRASTS, "levels": LABELS, "spans_intercept": FLAG},
 }
 """Functions that look at the whole column: their arguments after the column, and of what kind."""
 
-WHOLE = frozenset(["poly", "bs", "cr", "cs", "cc", "C"])
+WHOLE = frozenset(["poly", "bs", "cr", "cs", "cc", "hashed", "C"])
 """Functions that give a factor or several columns and can't stand inside an expression."""
 
 CONTRAST_ARGUMENTS: dict[str, tuple[str, ...]] = {
@@ -93,7 +95,7 @@ SPECIAL = frozenset(["Surv", "strata"])
 FUNCTIONS = frozenset([*ARITHMETIC, *LEARNING, *SPECIAL, "Q"])
 """All functions that an expression may call."""
 
-LIMITS = {"degree": (0, 20), "ddof": (0, 1_000), "df": (1, LARGEST_LIST)}
+LIMITS = {"levels": (1, 10_000), "degree": (0, 20), "ddof": (0, 1_000), "df": (1, LARGEST_LIST)}
 """Smallest and largest numbers of some arguments: more would only fill the memory."""
 
 MAYBE_NONE = frozenset(["df", "knots", "lower_bound", "upper_bound", "constraints", "contrasts"])
@@ -274,7 +276,8 @@ class Reader:
             raise self.error(
                 f"Can't call {quoted(name.strip('`'))} in a formula.",
                 did_you_mean(close) if close else f"Allowed: {listing(sorted(FUNCTIONS), 99)}.",
-                "For anything else, add the computed column to `data` first.",
+                "For anything else, add the computed column to `data` first, or pass"
+                " `trusted=True` if you wrote the formula yourself.",
                 at=name,
             )
 
@@ -321,6 +324,8 @@ class Reader:
         if not node.args or isinstance(node.args[0], ast.Starred):
             self.refuse(f"a call of {quoted(name)} without a column as its first argument")
         given = self._arguments(node, name)
+        if name == "hashed" and "levels" not in given:
+            self.refuse("a call of `hashed` without its number of levels, as in `hashed(x, 100)`")
         options = [(k, self._option(name, k, LEARNING[name][k], v)) for k, v in given.items()]
         return Transform(name, self.read(node.args[0]), tuple(options), ast.unparse(node))
 
@@ -406,7 +411,7 @@ class Reader:
             f"The formula must not contain {what}.",
             "Allowed: columns, numbers, arithmetic, comparisons, `&`, `|`, `~` and the functions"
             f" {', '.join(sorted(FUNCTIONS))}.",
-            "For anything else, add the computed column to `data` first.",
+            "If you wrote the formula yourself, pass `trusted=True`.",
         )
 
 
@@ -503,7 +508,7 @@ def _by_name(call: ast.Call, text: str) -> dict[str, ast.expr]:
 
 def _argument(value: ast.expr, function: str, read: Callable[[ast.expr], Node]) -> Argument:
     node, text = read(value), ast.unparse(value)
-    if any(isinstance(part, Transform) for part in nodes(node)):
+    if any(isinstance(part, Transform | Code) for part in nodes(node)):
         raise Fault(
             f"The arguments of `{function}()` must be columns, arithmetic or comparisons.",
             text,

@@ -87,6 +87,17 @@ class Transform:
 
 
 @dataclass(frozen=True, slots=True)
+class Code:
+    """Any Python expression, of a formula that the user trusts, and the columns that it reads;
+    `aliases` are names in the text with the columns behind them."""
+
+    text: str
+    aliases: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    is_call: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Argument:
     """What stands in a call of ``Surv()`` or ``strata()``, and as what the formula writes it."""
 
@@ -110,7 +121,7 @@ class Strata:
     arguments: tuple[Argument, ...]
 
 
-Node = Column | Constant | Operation | Call | Transform | Survival | Strata
+Node = Column | Constant | Operation | Call | Transform | Code | Survival | Strata
 
 COMPARISONS = frozenset(["==", "!=", "<", "<=", ">", ">="])
 """Signs of comparisons."""
@@ -130,7 +141,13 @@ def nodes(node: Node) -> Iterator[Node]:
 
 def variables(node: Node) -> tuple[str, ...]:
     """Columns that an expression reads, in order of appearance, each once."""
-    return tuple(dict.fromkeys(part.name for part in nodes(node) if isinstance(part, Column)))
+    found: dict[str, None] = {}
+    for part in nodes(node):
+        if isinstance(part, Column):
+            found[part.name] = None
+        elif isinstance(part, Code):
+            found |= dict.fromkeys(part.columns)
+    return tuple(found)
 
 
 # --- A formula that was read: its terms, products of factors that are columns or expressions -----
@@ -161,6 +178,7 @@ class Factor:
         if self.is_plain:
             return formula_name(self.name)
         is_call = isinstance(self.node, Call | Transform | Survival | Strata)
+        is_call = self.node.is_call if isinstance(self.node, Code) else is_call
         return self.name if is_call else f"{{{self.name}}}"
 
 

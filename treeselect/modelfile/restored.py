@@ -33,7 +33,7 @@ from treeselect.engine.columns import FREE, MAX_BINS, bin_columns
 from treeselect.engine.survival.curves import Baseline
 from treeselect.engine.tree.nodes import LEAF, Trees
 from treeselect.formula import parse_formula
-from treeselect.formulas.terms import Factor, ParsedFormula, Transform, nodes
+from treeselect.formulas.terms import Code, Factor, ParsedFormula, Transform, nodes
 from treeselect.frames.files import one_line
 from treeselect.frames.values import Labels, Numbers, to_series
 from treeselect.modelfile.coding import plain
@@ -110,10 +110,10 @@ def _are_shares(values: FloatArray) -> bool:
     return bool(((values >= 0) & (values <= 1 + _NEAR)).all() and near.all())
 
 
-def restored(saved: SavedFit) -> Fit:
-    """The fit of a record. Raises a FormulaError if the formula is not allowed, and errors of many
+def restored(saved: SavedFit, *, trusted: bool) -> Fit:
+    """The fit of a record. Raises a FormulaError if the formula needs `trusted`, and errors of many
     kinds if parts are inconsistent."""
-    data = _data(saved.design)
+    data = _data(saved.design, trusted)
     coded, family, units = data.arrays, data.response.family, data.spec.units
     steps, follow_up = _steps(saved.path, len(units.names)), data.response.follow_up
     subforest = None if saved.subforest is None else _forest(saved.subforest, coded, family)
@@ -159,10 +159,10 @@ def restored(saved: SavedFit) -> Fit:
 # --- the data and how they were encoded ----------------------------------------------------------
 
 
-def _data(saved: SavedDesign) -> ModelData:
+def _data(saved: SavedDesign, trusted: bool) -> ModelData:
     import pandas as pd
 
-    spec, sample, labels = _spec(saved), saved.sample, saved.labels.values()
+    spec, sample, labels = _spec(saved, trusted), saved.sample, saved.labels.values()
     check("labels", *(bool(label) and label == one_line(label) for label in labels))
     check("weights", saved.weights_kind is None or saved.weights is not False)
     if sample is not None:
@@ -181,9 +181,9 @@ def _data(saved: SavedDesign) -> ModelData:
     return data if saved.data is None else _with_rows(data, saved.data)
 
 
-def _spec(saved: SavedDesign) -> DesignSpec:
+def _spec(saved: SavedDesign, trusted: bool) -> DesignSpec:
     text, columns, hidden = saved.formula
-    parsed = parse_formula(text, list(columns), hidden=list(hidden))
+    parsed = parse_formula(text, list(columns), hidden=list(hidden), trusted=trusted)
     names = [term.name for term in parsed.terms]
     check("formula and terms", [own.name for own in saved.terms] == names)
     terms = []
@@ -217,19 +217,21 @@ def _check_term(spec: TermSpec) -> None:
 
 
 def _fits(factor: Factor, learned: Any) -> bool:
-    """Whether each transform has a state: otherwise new data would define it. A column without
-    values has none."""
+    """Whether each transform has a state: otherwise new data would define it.
+
+    A column without values has no state; trusted code may have any.
+    """
     if not isinstance(learned, dict):
         return False
     texts = {
         node.text
         for node in nodes(factor.node)
-        if isinstance(node, Transform) and node.function != "C"
+        if isinstance(node, Transform) and node.function not in ("C", "hashed")
     }
     found = set(learned) - {"fitted"}
     if any(not learned[text] and not text.startswith("poly(") for text in found):
         return False
-    return not found or found == texts
+    return not found or found == texts or any(isinstance(n, Code) for n in nodes(factor.node))
 
 
 def _check_units(units: Units, terms: list[str]) -> None:
@@ -513,7 +515,7 @@ def _choice(saved: SavedChoice, data: SavedRows | None, n_groups: int) -> Choice
 def _asked(saved: SavedArguments) -> Asked:
     given = {name: plain(value, _MOST_BYTES) for name, value in saved.arguments.items()}
     check("the arguments", isinstance(given.get("formula"), str))
-    check("the arguments", "data" not in given)
+    check("the arguments", not given.keys() & {"trusted", "data"})
     method = plain(saved.method, _MOST_BYTES)
     if method is not None:
         given["method"] = method_of_record(*method)

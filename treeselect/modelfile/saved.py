@@ -225,7 +225,7 @@ class SavedStability(Struct, frozen=True):
 
 
 class SavedArguments(Struct, frozen=True):
-    """What was given to ``select()``."""
+    """What was given to ``select()``; ``trusted`` is never stored."""
 
     arguments: dict[str, Raw]
     method: Raw  # of None, if there is none or it was given by name
@@ -418,7 +418,7 @@ def _arguments(asked: Asked | None) -> SavedArguments | None:
     method = raw(None)
     lost = list(asked.lost)
     for name, value in asked.arguments.items():
-        if isinstance(value, NotGiven):
+        if isinstance(value, NotGiven) or name == "trusted":
             continue
         if name == "method" and is_method(value):
             method = raw(method_record(value))

@@ -81,6 +81,7 @@ ARGUMENTS: dict[str, Any] = {
     "weights_kind": None,
     "repeats": None,
     "new_levels": "error",
+    "trusted": False,
     "labels": None,
     "na": None,
     "rows": None,
