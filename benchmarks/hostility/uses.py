@@ -80,6 +80,7 @@ HARD = (
     "performance(2, on_piece=VALUE)", "inference(missing=VALUE)", "inference(ordered=VALUE)",
     "refit('glm', missing=VALUE)", "refit('glm', ordered=VALUE)",
     "refit('glm', splines=VALUE)", "refit('gam').tidy(exponentiate=True)", "refit('gam').drop1()",
+    "refit('gam').plot()", "refit('glm').plot(VALUE)",
     "refit('glm').predict(data, level=VALUE)", "refit('glm').confint(level=VALUE)",
     "refit('glm').confint(method=VALUE)", "refit('glm').predict(VALUE)",
     "performance(2).calibration(VALUE)", "update(VALUE)", "update(k=VALUE)",

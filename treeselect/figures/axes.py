@@ -87,6 +87,16 @@ def number_axis(ticks: Sequence[float], *, signed: bool = False) -> Axis:
     return Axis(ticks[0], ticks[-1], lambda room: thinned(pairs, room))
 
 
+def ratio_axis(low: float, high: float) -> Axis:
+    """An axis of the logarithms of ratios, 1 among them, with the ratios as ticks."""
+    low, high = min(low, -math.log(1.25)), max(high, math.log(1.25))
+    steps = (1, 2, 5) if high - low < math.log(1000) else (1,)
+    ratios = [step * 10.0**power for power in range(-4, 5) for step in steps]
+    pairs = [(math.log(ratio), f"{ratio:g}") for ratio in ratios]
+    inside = [pair for pair in pairs if low <= pair[0] <= high]
+    return Axis(low, high, lambda room: thinned(inside, room), kind="ratio")
+
+
 def share_axis() -> Axis:
     """An axis of shares, in percent."""
     pairs = [(share, f"{share:.0%}") for share in (0.0, 0.25, 0.5, 0.75, 1.0)]

@@ -283,6 +283,26 @@ def dot_figure(
     )
 
 
+def interval_rows(
+    names: Sequence[str],
+    values: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    texts: Sequence[str],
+    axis: Axis,
+) -> Rows:
+    """Dots with intervals, and texts at the right edge."""
+    said = [f"{name}: {text}" for name, text in zip(names, texts, strict=True)]
+    rows = _dot_rows(names, values, lows, highs, [True] * len(names), said)
+    return Rows(
+        text="; ".join(said),
+        more=0,
+        x=axis,
+        rows=[replace(row, aside=text) for row, text in zip(rows, texts, strict=True)],
+        foot=axis.label,
+    )
+
+
 def _dot_rows(
     names: Sequence[str],
     values: Sequence[float],

@@ -348,6 +348,9 @@ def _rows(figure: Rows, ax: Axes) -> None:
     _draw_dots(ax, figure, dots)
     if figure.kinds[0]:
         ax.set_xlim(figure.x.low, figure.x.high)
+    if figure.x.kind == "ratio":
+        ax.set_xlim(figure.x.low, figure.x.high)
+        ax.set_xticks(*zip(*figure.x.ticks(360.0), strict=True))
     ax.set_yticks(range(len(rows)), _short([row.name for row in rows], 20.0))
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0, pad=9)  # dots at 0 do not touch them

@@ -40,7 +40,7 @@ from treeselect.results.curves import (
     of_all_classes,
 )
 from treeselect.results.effects import decimals
-from treeselect.results.refitting import risk_groups_of
+from treeselect.results.refitting import figure_of_coefficients, figures_of_splines, risk_groups_of
 from treeselect.results.shapes import (
     are_kept,
     interaction_table,
@@ -421,12 +421,15 @@ def linear(material: FitMaterial) -> Section | None:
     facts = tuple(fact for fact in content.facts if fact[0] not in hidden)
     table = first_rows(content.columns, content.rows)
     of_terms = None if tests is None else Table(tests.columns, tests.rows)
+    figure, splines = figure_of_coefficients(found), figures_of_splines(found)
     said = () if tests is None else (f"Tests of terms: {dict(tests.facts)['Tests']}.",)
     return Section(
         "linear",
         "Linear model of the selected terms",
         sub=True,
         facts=Facts(facts),
+        figure=figure and replace(figure, rows=[replace(row, aside="") for row in figure.rows]),
+        splines=(Panels("", splines),) if splines else (),
         coefficients=table.titled("Coefficients of the linear model"),
         tests=of_terms and of_terms.titled("Tests of terms given all others"),
         sentences=(*said, *content.notes),

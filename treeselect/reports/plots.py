@@ -30,7 +30,7 @@ from treeselect.figures.marks import (
     Tiles,
 )
 from treeselect.figures.plotting import name_points, need_matplotlib, plain, plotted
-from treeselect.figures.shapes import Curve, definite, effect_axis, shape_figure
+from treeselect.figures.shapes import Curve, definite, single_figure
 from treeselect.printing import number_text
 from treeselect.reports import comparison, model, path
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, ContestMaterial
@@ -308,15 +308,9 @@ def _shape(fit: Fit, term: str) -> _Drawn:
     first = found[0]
     what = definite(first.scale) if len(found) == 1 else of_all_classes(first.scale)
     label = f"centred effect on {what}"
-    figure = shape_figure(found, effect_axis(found), term)
-    if isinstance(figure, Rows):
-        more = f" ({first.more:,} rarer levels not shown)" if first.more else ""
-        figure = replace(figure, x=figure.x.named(label + more), more=0)
-        return figure, 6.4 if len(found) == 1 else 8.6, 1.4 + 0.32 * len(first.points)
-    note = {"log": " (log scale)", "rank": " (rank scale)"}.get(figure.x.kind, "")
-    variable = f"{first.variable}{unit}{note}"
-    figure = replace(figure, x=figure.x.named(variable), y=figure.y.named(label))
-    return figure, 6.4 if len(found) == 1 else 8.6, 4.0
+    figure = single_figure(found, term, label, unit)
+    height = 1.4 + 0.32 * len(first.points) if isinstance(figure, Rows) else 4.0
+    return figure, 6.4 if len(found) == 1 else 8.6, height
 
 
 def _drawable(curve: Curve) -> tuple[Curve, str]:

@@ -26,6 +26,8 @@ from treeselect.designs.preparing import in_labels, shown_names
 from treeselect.designs.problem import FinalModel
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
+from treeselect.figures.marks import Figure, Rows
+from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
 from treeselect.models.linear.coefficients import (
     SAME_ROWS,
@@ -61,6 +63,7 @@ from treeselect.results.estimators import (
     refit_estimator,
     refit_on_partitions,
 )
+from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
 from treeselect.results.linear_predictor import (
     FORCED_IN,
     SELECTED_HERE,
@@ -75,6 +78,7 @@ from treeselect.running.parallel import Workers, workers_for
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from treeselect.resampling.fit import Fit
 
@@ -323,6 +327,47 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
         check_flag("exponentiate", exponentiate)
         return Summary(self._with_ratios() if exponentiate else self.content)
 
+    def plot(self, term: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw the coefficients, or the effect of a term.
+
+        Parameters
+        ----------
+        term : str, optional
+            A term with one variable: its part in the linear predictor, less its mean, with a 95%
+            confidence band, as R's ``termplot``. By default the coefficients with their intervals:
+            odds, rate or hazard ratios on a logarithmic axis where there are any, of splines the
+            difference between the quartiles.
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on; by default new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        OptionError
+            If the model has no such term, or it has several variables; if there is no coefficient.
+        MissingPackageError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=2, seed=1)
+        >>> axes = fit.refit("gam").plot("age")
+        """
+        need_matplotlib()
+        if term is not None:
+            assert self.predictor is not None
+            figure = term_figure(self._terms(), self.predictor.design, term)
+            return plotted(figure, ax, (6.4, 4.0))
+        drawn = figure_of_coefficients(self)
+        if drawn is None:
+            raise OptionError("There is nothing to plot: the model has no coefficients.")
+        return plotted(drawn, ax, (7.6, 1.4 + 0.32 * len(drawn.rows)))
+
     def _column(self) -> ModelColumn:
         return ModelColumn(
             table=coefficient_frame(self.table, has_tests=False),
@@ -339,6 +384,20 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
 
     def __repr__(self) -> str:
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
+
+
+def figure_of_coefficients(found: GlmFit) -> Rows | None:
+    """The coefficients of a model that can be read; None without any."""
+    table = found._readable()
+    names = [found.labels.get(name, name) for name in map(str, table["column"])]
+    return coefficient_figure(table, found.ratio, names)
+
+
+def figures_of_splines(found: GlmFit) -> tuple[Figure, ...]:
+    """The effects of numbers that have splines, as small figures."""
+    assert found.fitted is not None
+    assert found.predictor is not None
+    return spline_figures(found.fitted, found.predictor.design)
 
 
 def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> GlmFit:
