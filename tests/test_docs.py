@@ -195,8 +195,9 @@ RESULTS = (
     "treeselect.results.views.ModelView",
     "treeselect.results.views.SearchView",
     "treeselect.results.estimators.EstimatorFit",
-    "treeselect.results.refitting.GlmFit",
+    "treeselect.results.linear_model.GlmFit",
     "treeselect.models.linear.tests.TermTests",
+    "treeselect.results.regression_table.RegressionTable",
 )
 """What calls return: each with all that it can do."""
 
@@ -208,7 +209,7 @@ ATTRIBUTES = {
 """Records from which results inherit their attributes."""
 
 FOR_REPORTS = re.compile(
-    r"_table$|^table|^in_pandas$|^as_shown$|_words$|^words$|^printed$|^facts$|^place_members$"
+    r"(?<!regression)_table$|^table|^in_pandas$|^as_shown$|_words$|^words$|^printed$|^facts$|^place_members$"
 )
 """Plain data that pages and summaries of the package read; users have the same as methods."""
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.inference import Inference
     from treeselect.resampling.performance import Performance
-    from treeselect.results.refitting import GlmFit
+    from treeselect.results.linear_model import GlmFit
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -18,7 +18,7 @@ from treeselect.models.linear.coefficients import coefficient_table, pool
 from treeselect.models.linear.data import independent_columns
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
-from treeselect.results.refitting import fit_terms
+from treeselect.models.linear.tests import fit_terms
 
 
 def test_a_negative_variance_has_no_standard_error():

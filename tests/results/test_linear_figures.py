@@ -10,7 +10,7 @@ import treeselect
 from treeselect.errors import OptionError
 from treeselect.figures.axes import ratio_axis
 from treeselect.results.linear_figures import linear_curves, spline_figures
-from treeselect.results.refitting import figure_of_coefficients
+from treeselect.results.linear_model import figure_of_coefficients
 
 SURVEY = pd.read_csv("tests/reference/survey_data.csv")
 

@@ -34,8 +34,8 @@ from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.tests import fit_terms
 from treeselect.printing import Summarised, Summary, SummaryContent, interval_text, number_text
+from treeselect.results.linear_model import group_notes, left_out_note, weight_notes
 from treeselect.results.linear_predictor import SELECTED_HERE
-from treeselect.results.refitting import group_notes, left_out_note, weight_notes
 from treeselect.running.machine import warn
 
 

@@ -246,7 +246,7 @@ def as_text(content: SummaryContent) -> str:
     c = content.shown()
     table = table_lines(c.columns, c.rows)
     width = max([_WIDTH, *map(len, table)])
-    lines = [c.title.center(width).rstrip(), "=" * width]
+    lines = [c.title.center(width).rstrip(), *(["=" * width] if c.facts or not table else [])]
     label = max((len(name) for name, _ in c.facts), default=0) + 2
     for name, value in c.facts:
         if name in _CALLS:

@@ -40,7 +40,8 @@ from treeselect.results.curves import (
     of_all_classes,
 )
 from treeselect.results.effects import decimals
-from treeselect.results.refitting import figure_of_coefficients, figures_of_splines, risk_groups_of
+from treeselect.results.linear_model import figure_of_coefficients, figures_of_splines
+from treeselect.results.refitting import risk_groups_of
 from treeselect.results.shapes import (
     are_kept,
     interaction_table,

@@ -34,7 +34,7 @@ from treeselect.writing import check_place, write_file
 if TYPE_CHECKING:
     from treeselect.comparison.record import Contest
     from treeselect.resampling.fit import Fit
-    from treeselect.results.refitting import GlmFit
+    from treeselect.results.linear_model import GlmFit
 
 
 SELECTION_SECTIONS: Mapping[str, Callable[[FitMaterial], object]] = {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.performance import Performance
-    from treeselect.results.refitting import GlmFit
+    from treeselect.results.linear_model import GlmFit
 
 MOST_UNITS = 30
 """Maximum units in a figure; the others are counted."""

@@ -22,7 +22,7 @@ from treeselect.errors import OptionError
 from treeselect.frames.files import EncodedFile
 from treeselect.printing import enumeration
 from treeselect.resampling.folds import Splitter
-from treeselect.results.refitting import GlmFit
+from treeselect.results.linear_model import GlmFit
 
 if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability

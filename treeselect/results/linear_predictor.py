@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice, check_flag, check_share
 from treeselect.brief import brief
-from treeselect.designs.linear import LinearColumns
+from treeselect.designs.linear import LinearCoding, LinearColumns
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.weights import check_offset
@@ -489,6 +489,7 @@ def fitted_terms(
     fit: LinearFit,
     call: str,
     references: dict[str, Reference],
+    coding: LinearCoding,
 ) -> FittedTerms:
     """The model as the tests of its terms use it; `full` has all columns."""
     terms = (term for term in dict.fromkeys(full.term_of) if term != INTERCEPT)
@@ -506,4 +507,5 @@ def fitted_terms(
         call=call,
         formula=data.spec.formula.text_of(terms),
         references=references,
+        coding=coding,
     )

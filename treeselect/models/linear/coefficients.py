@@ -59,9 +59,12 @@ def term_p_value(fit: LinearFit, term: str) -> float:
     return wald_test(fit, tested)[1] if tested.any() else 1.0
 
 
-def readable(fit: LinearFit, data: LinearData) -> LinearFit:
+def readable(
+    fit: LinearFit, data: LinearData, units: Mapping[str, float] | None = None
+) -> LinearFit:
     """The coefficients that a reader can use: in place of those of a spline the difference of the
-    linear predictor between the quartiles of the number (Harrell 2015, section 5.5)."""
+    linear predictor between the quartiles of the number (Harrell 2015, section 5.5); of other
+    numbers that of some units."""
     keep, names, terms = [], [], []
     rows = np.eye(len(fit.names))
     for j, (name, term) in enumerate(zip(fit.names, fit.terms, strict=True)):
@@ -75,6 +78,9 @@ def readable(fit: LinearFit, data: LinearData) -> LinearFit:
                 if own in fit.names:
                     rows[j, fit.names.index(own)] = step
             name = f"{name}: {high:.4g} vs {low:.4g}"
+        elif units and term in units and name.endswith(term):
+            rows[j, j] = units[term]
+            name = f"{name}: per {units[term]:.4g}"
         keep.append(j)
         names.append(name)
         terms.append(term)

@@ -43,6 +43,7 @@ class FittedTerms:
     call: str  # the call of the model
     formula: str
     references: dict[str, Reference]  # reference levels of factors, by term
+    coding: LinearCoding = USUAL
 
     __repr__ = brief
 
@@ -378,7 +379,7 @@ def _tests(
                 ("Call", found.call),
                 ("Formula", found.formula),
                 ("Model", found.fit.model),
-                ("Tests", f"{_WORDS[name]}; {how}"),
+                ("Tests", f"{TEST_WORDS[name]}; {how}"),
             ),
             columns=(
                 "Term", "Df", "Sum of sq." if squares else "Deviance", "Resid. df",
@@ -406,7 +407,7 @@ def _cells(row: dict[str, Any], found: FittedTerms) -> tuple[str, ...]:
     return (found.names.get(term, term) + behind, *numbers, p)
 
 
-_WORDS = {
+TEST_WORDS = {
     "F": "F tests",
     "LR": "likelihood ratio tests",
     "Wald": "Wald tests with robust standard errors",

@@ -1,0 +1,144 @@
+"""The table of a paper: the same numbers as single models, and what it prints."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.errors import OptionError
+
+SURVEY = pd.read_csv("tests/reference/survey_data.csv")
+LEFT = {"gaussian": "y", "binomial": "b", "poisson": "n", "cox": "Surv(time, event)"}
+
+
+def fitted(right, left="b", k=None, **options):
+    """A selection of k terms, all by default."""
+    k = right.count("+") + 1 if k is None else k
+    options = {"data": SURVEY, "method": "mrmr", "seed": 1} | options
+    return treeselect.select(f"{left} ~ {right}", k=k, **options)
+
+
+def estimates(table, model):
+    """Its estimates and interval ends, by column."""
+    here = table.tidy().query("model == @model")
+    return here.set_index("column")[["estimate", "ci_low", "ci_high"]]
+
+
+@pytest.mark.parametrize("family", LEFT)
+def test_numbers_are_those_of_single_models(family):
+    fit = fitted("x + g", LEFT[family], family=family)
+    model = fit.refit("glm")
+    table = model.regression_table(["univariable", "all", "selected"])
+    ratios = family != "gaussian"
+    own = model.tidy(exponentiate=ratios).set_index("column")[["estimate", "ci_low", "ci_high"]]
+    for name in ("all", "selected"):
+        found = estimates(table, name).dropna()
+        pd.testing.assert_frame_equal(found, own.loc[found.index], check_names=False)
+    alone = fitted("g", LEFT[family], family=family).refit("glm")
+    found = estimates(table, "univariable").loc[["g[T.b]", "g[T.c]"]]
+    expected = alone.tidy(exponentiate=ratios).set_index("column").loc[found.index, found.columns]
+    pd.testing.assert_frame_equal(found, expected)
+    p = table.tidy().dropna(subset="p_value").set_index(["model", "term"])["p_value"]
+    tests, of_g = (m.drop1().tidy().set_index("term")["p_value"] for m in (model, alone))
+    assert p["selected", "x"] == pytest.approx(tests["x"])
+    assert p["all", "g"] == pytest.approx(tests["g"])
+    assert p["univariable", "g"] == pytest.approx(of_g["g"])
+
+
+def test_levels_have_counts_and_events():
+    found = fitted("x + g").refit("glm").regression_table(["selected"]).tidy()
+    of_levels = found.query("term == 'g'").set_index("column")
+    for level, column in (("a", "g[a]"), ("b", "g[T.b]"), ("c", "g[T.c]")):
+        here = SURVEY["g"] == level
+        assert of_levels.loc[column, "n"] == here.sum()
+        assert of_levels.loc[column, "events"] == SURVEY.loc[here, "b"].sum()
+    assert of_levels.loc["g[a]", "label"] == "g: a (reference)"
+    assert of_levels.loc["g[T.b]", "label"] == "g: b"
+
+
+def test_copies_are_counted():
+    data = SURVEY.assign(often=1 + SURVEY.index % 3)
+    found = fitted("g", data=data, weights="often").refit("glm").regression_table(["selected"])
+    here = data["g"] == "b"
+    row = found.tidy().set_index("column").loc["g[T.b]"]
+    assert row["n"] == data.loc[here, "often"].sum()
+    assert row["events"] == data.loc[here & (data["b"] == 1), "often"].sum()
+
+
+def test_univariable_models_use_all_rows_of_their_term():
+    data = SURVEY.assign(x=SURVEY["x"].mask(SURVEY.index < 30))
+    with pytest.warns(treeselect.errors.TreeselectWarning, match="drops 30"):
+        model = fitted("x + g", data=data).refit("glm")
+    whole = fitted("g").refit("glm").tidy(exponentiate=True).set_index("column")["estimate"]
+    found = estimates(model.regression_table(), "univariable")["estimate"]
+    assert found["g[T.b]"] == pytest.approx(whole["g[T.b]"])
+    assert "30 with missing values are left out" in str(model.regression_table())
+
+
+@pytest.mark.parametrize(("per", "step"), [("sd", SURVEY["x"].std()), ({"x": 10}, 10.0)])
+def test_ratios_of_other_units(per, step):
+    model = fitted("x + g").refit("glm")
+    one, more = (estimates(model.regression_table(per=p), "selected") for p in (None, per))
+    np.testing.assert_allclose(more.filter(like="x: per", axis=0), one.loc[["x"]] ** step)
+    label = "x: per s.d. (" if per == "sd" else "x: per 10"
+    assert label in str(model.regression_table(per=per))
+
+
+def test_only_selected_terms_are_shown_unless_all_are_fitted():
+    model = fitted("x + g + w", k=1).refit("glm")
+    (own,) = model.fitted.terms
+    assert set(model.regression_table().tidy()["term"]) == {own}
+    found = model.regression_table(["all", "selected"]).tidy()
+    assert set(found["term"]) == {"x", "g", "w"}
+    assert set(found.query("model == 'selected'")["term"]) == {own}
+
+
+def test_splines_compare_quartiles_in_one_row():
+    found = fitted("x + g").refit("gam").regression_table()
+    (row,) = [row for row in found.content.rows if row[0].startswith("x: ")]
+    assert " vs " in row[0]
+    assert all(row)
+
+
+def test_classes_have_rows_each():
+    labels = fitted("x + g", "m").refit("glm").regression_table(["selected"]).tidy()["label"]
+    assert labels.tolist()[:2] == ["m: x", "m: g: a (reference)"]
+    assert "r: g: b" in labels.tolist()
+
+
+def test_print_has_no_code_and_says_how_it_was_made():
+    table = fitted("x + g", labels={"x": "Dose (mg)"}).refit("glm").regression_table(digits=2)
+    text = str(table)
+    assert "treeselect" not in text
+    assert "[T." not in text
+    assert "Dose (mg)" in text
+    assert "logistic regression of 120 rows" in text
+    assert "Wald's confidence intervals. P: likelihood ratio tests" in text
+    cell = next(row[2] for row in table.content.rows if row[0] == "Dose (mg)")
+    assert all(len(part.strip("()").partition(".")[2]) == 2 for part in cell.split() if "." in part)
+
+
+def test_notes_can_be_left_out():
+    assert fitted("x + g").refit("glm").regression_table(notes=False).content.notes == ()
+
+
+def test_clusters_have_wald_tests():
+    model = fitted("x + g", fold_groups="site").refit("glm")
+    assert "Wald F tests with robust standard errors" in str(model.regression_table())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"models": ["both"]}, "`models` must be some of"),
+        ({"models": []}, "`models` must be some of"),
+        ({"per": {"g": 2}}, "`g`, which is no number of the table"),
+        ({"per": {"x": 0}}, "`per` must be 'sd', or positive differences"),
+        ({"per": 10}, "`per` must be 'sd', or positive differences"),
+        ({"digits": 0}, "`digits` must be"),
+        ({"notes": 1}, "`notes` must be"),
+    ],
+)
+def test_bad_arguments(options, message):
+    with pytest.raises(OptionError, match=message):
+        fitted("x + g").refit("glm").regression_table(**options)

@@ -1,0 +1,505 @@
+"""The linear model of a selection: coefficients, tests, tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from treeselect.arguments.checks import check_flag
+from treeselect.designs.linear import (
+    WAYS_OUT,
+    LinearCoding,
+    coded_words,
+    gaps_of,
+    knots_words,
+    spline_texts,
+    warn_of_gaps,
+)
+from treeselect.designs.modeldata import ModelData, data_fingerprint
+from treeselect.designs.preparing import in_labels, shown_names
+from treeselect.errors import OptionError, listing, quoted
+from treeselect.figures.marks import Figure, Rows
+from treeselect.figures.plotting import need_matplotlib, plotted
+from treeselect.frames.tables import in_library
+from treeselect.models.linear.coefficients import (
+    SAME_ROWS,
+    ModelColumn,
+    Tabled,
+    changed_labels,
+    coefficient_frame,
+    coefficient_table,
+    error_words,
+    exponentiated,
+    few_events_notes,
+    in_print,
+    ratio_notes,
+    readable,
+    reference_levels,
+    robust_note,
+    rows_with_references,
+    table_head,
+    table_rows,
+    with_references,
+)
+from treeselect.models.linear.data import LinearData
+from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.statistics import fit_facts, fit_statistics
+from treeselect.models.linear.tests import FittedTerms, fit_terms
+from treeselect.printing import Summarised, Summary, SummaryContent
+from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
+from treeselect.results.linear_predictor import (
+    FORCED_IN,
+    SELECTED_HERE,
+    LinearPredictor,
+    Predicting,
+    TermTested,
+    fitted_terms,
+    linear_predictor,
+)
+from treeselect.results.regression_table import RegressionTable, regression_table
+from treeselect.running.machine import warn
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from treeselect.resampling.fit import Fit
+
+
+NOT_VALID = (
+    f"{SELECTED_HERE} Use `inference()`, which selects on one part of the rows and fits on the"
+    " other."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GlmFit(Summarised, Tabled, Predicting, TermTested):
+    """A linear model of the selected terms.
+
+    Attributes
+    ----------
+    result : statsmodels results, or CoxFit
+        OLS, WLS, GLM or MNLogit results. For times to an event coefficients (``params``), their
+        covariance (``cov_params()``), ``llf``, ``aic`` and ``bic``.
+    n_used, n_dropped : int
+        Complete cases, and rows excluded because a selected term is missing.
+    left_out : tuple of str
+        Columns dropped because they are linear combinations of others.
+    content : SummaryContent
+        Content of :meth:`summary`.
+    table : pandas.DataFrame
+        Content of :meth:`tidy`.
+    library : str
+        Library in which tables are returned.
+    ratio : str
+        What the exponential of a coefficient is, such as an odds ratio; may be empty.
+    response : str
+    formula : str
+        Of the model, for formulaic, patsy and statsmodels; splines are ``cr(age, knots=...)``.
+    statistics : dict of str to float
+        Of the whole model: see :func:`treeselect.models.linear.statistics.fit_statistics`.
+    labels : dict of str to str
+        Labels of the columns that have one.
+    fitted : FittedTerms
+        The model as the tests of its terms use it.
+    predictor : LinearPredictor
+        What :meth:`predict` needs.
+    fingerprint : str or None
+        Of the data.
+
+    Notes
+    -----
+    The package maketables puts it beside models from pyfixest, statsmodels and others:
+    ``maketables.ETable([fit.refit("glm"), other])``, for Word, LaTeX, Typst and HTML. These tables
+    have no significance stars, because the p-values are not valid after a selection on the same
+    rows.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> glm = fit.refit("glm")
+    >>> list(glm.tidy().columns)
+    ['term', 'column', 'estimate', 'std_error', 'statistic', 'p_value', 'ci_low', 'ci_high']
+    """
+
+    result: Any
+    n_used: int
+    n_dropped: int
+    left_out: tuple[str, ...]
+    content: SummaryContent
+    table: pd.DataFrame
+    library: str = "pandas"
+    ratio: str = ""
+    response: str = ""
+    formula: str = ""
+    statistics: dict[str, float] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    fitted: FittedTerms | None = field(default=None, repr=False)
+    predictor: LinearPredictor | None = None
+    fingerprint: str | None = None
+
+    @property
+    def coef(self) -> pd.Series:
+        """Coefficients by column, as R's ``coef()``: a pandas Series of float, on the scale of the
+        linear predictor. With more than two classes the names are those of ``tidy()``.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> fit.refit("glm").coef.index.to_list()
+        ['Intercept', 'sex']
+        """
+        return self.table.set_index("column")["estimate"].astype(float).rename("coef")
+
+    def tidy(self, *, exponentiate: bool = False, reference: bool = False) -> Any:
+        """One row per coefficient.
+
+        Parameters
+        ----------
+        exponentiate : bool
+            Whether ``estimate``, ``ci_low`` and ``ci_high`` are ratios: hazard ratios for times to
+            an event, odds ratios for classes (relative to the first, if there are more than two),
+            rate ratios for counts. Standard errors and tests refer to the untransformed
+            coefficients.
+        reference : bool
+            Whether reference levels of factors have rows, with an estimate of 0 (a ratio of 1) and
+            missing errors, tests and intervals.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``, ``p_value``,
+            ``ci_low``, ``ci_high`` (95%). Tests and intervals are not valid after a selection on
+            the same rows. For more than two classes ``column`` begins with the class that is
+            compared with the first.
+
+        Raises
+        ------
+        OptionError
+            If ratios are requested for a linear model of a numeric response.
+        """
+        check_flag("exponentiate", exponentiate)
+        check_flag("reference", reference)
+        table = self._readable() if exponentiate else self.table
+        if reference:
+            table = with_references(table, self._terms().references)
+        table = exponentiated(table, self.ratio) if exponentiate else table
+        return in_library(table, self.library)
+
+    def summary(self, *, exponentiate: bool = False) -> Summary:
+        """Printed summary, like R's ``summary(glm(...))``.
+
+        Parameters
+        ----------
+        exponentiate : bool
+            Whether the table has ratios as in :meth:`tidy`, with their intervals and p-values: the
+            table of a paper.
+
+        Raises
+        ------
+        OptionError
+            If ratios are requested for a linear model of a numeric response.
+        """
+        check_flag("exponentiate", exponentiate)
+        return Summary(self._with_ratios() if exponentiate else self.content)
+
+    def regression_table(
+        self,
+        models: Sequence[str] = ("univariable", "selected"),
+        *,
+        per: Literal["sd"] | Mapping[str, float] | None = None,
+        digits: int | None = None,
+        notes: bool = True,
+    ) -> RegressionTable:
+        """The table of a paper: each term alone, and beside the others.
+
+        Parameters
+        ----------
+        models : sequence of {"univariable", "all", "selected"}
+            A model for each term, one of all candidate terms, and this one, side by side.
+        per : "sd", or dict of float by term, optional
+            Differences of numbers that the ratios are of: a standard deviation of each, or some of
+            your choice, ``{"age": 10}``; by default 1. Splines compare the quartiles.
+        digits : int, optional
+            Decimals of ratios and intervals, 1 to 10; by default three significant digits.
+        notes : bool
+            Whether the summary says below how the table was made.
+
+        Returns
+        -------
+        RegressionTable
+            ``.summary()`` with ``as_markdown()``, ``as_latex()`` and ``as_gt()`` (HTML, for Word);
+            ``.tidy()``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
+        DataError
+            If one of the models can't be fitted.
+
+        Notes
+        -----
+        Intervals are Wald's. P-values are of whole terms, by likelihood ratio, for a gaussian
+        response by F, and with robust errors by Wald's test; they stand in the first row of a term.
+        Levels have the numbers of their rows and events. Each model drops the rows in which its own
+        terms are missing. After a selection on the same rows p-values are too small.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+        >>> table = fit.refit("glm").regression_table(per="sd", digits=2)
+        >>> table.tidy()["term"].unique().tolist()
+        ['pclass', 'sex']
+        """
+        assert self.predictor is not None
+        found = self._terms()
+        return regression_table(
+            found, self.predictor.design, found.terms, models, per, digits, notes,
+            self._caution, self.library,
+        )  # fmt: skip
+
+    def plot(self, term: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw the coefficients, or the effect of a term.
+
+        Parameters
+        ----------
+        term : str, optional
+            A term with one variable: its part in the linear predictor, less its mean, with a 95%
+            confidence band, as R's ``termplot``. By default the coefficients with their intervals:
+            odds, rate or hazard ratios on a logarithmic axis where there are any, of splines the
+            difference between the quartiles.
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on; by default new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        OptionError
+            If the model has no such term, or it has several variables; if there is no coefficient.
+        MissingPackageError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=2, seed=1)
+        >>> axes = fit.refit("gam").plot("age")
+        """
+        need_matplotlib()
+        if term is not None:
+            assert self.predictor is not None
+            figure = term_figure(self._terms(), self.predictor.design, term)
+            return plotted(figure, ax, (6.4, 4.0))
+        drawn = figure_of_coefficients(self)
+        if drawn is None:
+            raise OptionError("There is nothing to plot: the model has no coefficients.")
+        return plotted(drawn, ax, (7.6, 1.4 + 0.32 * len(drawn.rows)))
+
+    def _column(self) -> ModelColumn:
+        return ModelColumn(
+            table=coefficient_frame(self.table, has_tests=False),
+            response=self.response,
+            statistics={"N": self.n_used, **self.statistics, "selection": SAME_ROWS},
+            below=("N", "r2", "deviance", "aic", "selection"),
+            errors="cluster-robust" if self._is_clustered else "iid",
+            labels=self.labels,
+        )
+
+    @property
+    def _is_clustered(self) -> bool:
+        return self.fitted is not None and self.fitted.fit.n_groups is not None
+
+    def __repr__(self) -> str:
+        return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
+
+
+def figure_of_coefficients(found: GlmFit) -> Rows | None:
+    """The coefficients of a model that can be read; None without any."""
+    table = found._readable()
+    names = [found.labels.get(name, name) for name in map(str, table["column"])]
+    return coefficient_figure(table, found.ratio, names)
+
+
+def figures_of_splines(found: GlmFit) -> tuple[Figure, ...]:
+    """The effects of numbers that have splines, as small figures."""
+    assert found.fitted is not None
+    assert found.predictor is not None
+    return spline_figures(found.fitted, found.predictor.design)
+
+
+def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> GlmFit:
+    """Fit the linear model of a selection to all complete cases, or to all rows.
+
+    Raises
+    ------
+    DataError
+        If there are too few rows, or statsmodels fails.
+
+    Warns
+    -----
+    TreeselectWarning
+        If the fit did not converge, the terms separate the classes, or many rows are dropped.
+    """
+    if coding.missing == "drop":
+        warn_of_gaps(data, result.selected, call)
+    full, left_out, fit = fit_terms(data, result.selected, coding)
+    if fit.problems:
+        warn(" ".join(fit.problems))
+    n_used, family = full.row_weights.n_observations, data.response.family.name
+    table, shown = coefficient_table(fit), readable(fit, full)
+    rows = coefficient_table(shown)
+    printed = in_print(data, rows)
+    splines = full.splines
+    references = reference_levels(data, tuple(full.matrix.columns))
+    groups_name = result.choice.folds.groups_name
+    content = SummaryContent(
+        title=f"{'Additive' if splines else 'Linear'} model of the selected terms",
+        facts=(
+            ("Call", f"{result.call.text}.{call}"),
+            ("Formula", result.formula),
+            ("Model", fit.model),
+            ("Response", in_labels(data).response.in_linear_models),
+            *([("Knots", knots_words(splines, shown_names(data)))] if splines else []),
+            ("Rows used", f"{n_used:,}"),
+            ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
+            *data.weights_facts,
+            *fit_facts(fit, family, are_copies=data.row_weights.are_copies),
+            *([("Std. errors", error_words(groups_name, [fit]))] if fit.n_groups else []),
+            ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
+        ),
+        columns=table_head(fit, 0.95),
+        rows=rows_with_references(rows, references, table_rows(printed, shown)),
+        notes=(
+            FORCED_IN if data.arrays.groups.keep.all() else NOT_VALID,
+            *group_notes(groups_name, data, [fit]),
+            *fit.problems,
+            *spline_notes(splines),
+            *ratio_notes(shown, printed),
+            *few_events_notes([fit]),
+            *left_out_note(left_out, fit),
+            *weight_notes(data, fit),
+            *coding_notes(data, full, result.selected, coding),
+            "`.predict(new, se=True)` predicts new data, with intervals.",
+        ),
+    )
+    return GlmFit(
+        result=fit.result,
+        n_used=n_used,
+        n_dropped=full.n_dropped,
+        left_out=left_out,
+        content=content,
+        table=table,
+        library=data.library,
+        ratio=fit.ratio,
+        response=data.response.name,
+        formula=data.spec.formula.text_of(result.selected, spline_texts(data, splines)),
+        statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
+        labels=changed_labels(rows, printed),
+        fitted=fitted_terms(data, full, fit, content.facts[0][1], references, coding),
+        predictor=linear_predictor(data, full, fit),
+        fingerprint=data_fingerprint(data),
+    )
+
+
+# --- notes on linear models ----------------------------------------------------------------------
+
+
+def group_notes(name: str | bool, data: ModelData, fits: Sequence[LinearFit]) -> tuple[str, ...]:
+    """What is assumed of rows of the same cluster."""
+    if not name or data.row_weights.is_sample:
+        return ()
+    if all(fit.n_groups is not None for fit in fits):
+        return (robust_note(fits),)
+    return (naive_words(name),)
+
+
+def naive_words(name: str | bool) -> str:
+    """That standard errors ignore clusters."""
+    of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
+    return f"Standard errors treat rows of {of} as independent and are too small if they are not."
+
+
+def spline_notes(splines: Mapping[str, Any]) -> tuple[str, ...]:
+    """How to read a table of splines."""
+    if not splines:
+        return ()
+    return (
+        "Numbers with knots have restricted cubic splines (Harrell 2015); their rows compare the"
+        " quartiles. `.tidy()` has all coefficients, `.drop1()` tests of non-linearity.",
+    )
+
+
+def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:
+    if not left_out:
+        return ()
+    beside = "" if fit.n_events is None else ", or of these and columns constant within strata"
+    return (
+        "Dropped because they are linear combinations of preceding columns"
+        f"{beside}: {listing(left_out)}.",
+    )
+
+
+def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
+    notes = []
+    of_events = fit.n_events is not None
+    if of_events and not data.row_weights.are_equal:
+        notes.append(
+            "Case weights multiply rows at risk and events, as in R's `coxph`; an event of weight 2"
+            " is one event, not two tied ones."
+            + ("" if data.row_weights.are_copies else " They are divided by their mean.")
+        )
+    elif data.row_weights.is_sample:
+        notes.append("Case weights are relative: divided by their mean.")
+    elif not data.row_weights.are_copies:
+        notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")
+    elif (data.weight > 1).any():
+        notes.append("Case weights are frequencies: each row counts as so many rows.")
+    if data.row_weights.is_sample:
+        notes.append(_robust_words(fit))
+    if data.offset is not None:
+        least_squares = fit.model.startswith(("OLS", "WLS"))
+        notes.append(
+            "The offset is subtracted from the response."
+            if least_squares
+            else "The offset is part of the linear predictor."
+        )
+    return tuple(notes)
+
+
+def _robust_words(fit: LinearFit) -> str:
+    units = "rows" if fit.n_groups is None else f"{fit.n_groups:,} clusters"
+    return (
+        f"Standard errors are robust (linearised, over {units}), as in R's `survey`; strata and"
+        " finite populations are not taken into account."
+    )
+
+
+# --- what a linear model does with missing values and ordered factors, in sentences ------------
+
+
+def coding_notes(
+    data: ModelData, full: LinearData, terms: Sequence[str], coding: LinearCoding
+) -> tuple[str, ...]:
+    """Notes on missing values and ordered factors, if there are any."""
+    gaps, notes = gaps_of(data, terms), []
+    if gaps.counts:
+        labels = shown_names(data)
+        counts = ", ".join(f"{labels.get(name, name)} {n:,}" for name, n in gaps.counts)
+        how = WAYS_OUT
+        if coding.missing == "indicator":
+            assert full.columns is not None
+            how = full.columns.words
+        notes.append(f"Missing values: {counts}. {how}".strip())
+    return (*notes, *coded_words(data.sources, data.spec.terms, terms, coding))

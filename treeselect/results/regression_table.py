@@ -1,0 +1,330 @@
+"""The table of a paper: terms alone and together, with counts, ratios, intervals and tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.arguments.checks import check_digits, check_flag, finite, read_names
+from treeselect.designs.columns import TermSpec
+from treeselect.designs.modeldata import ModelData
+from treeselect.designs.preparing import column_labels, in_labels
+from treeselect.engine.survival.times import EVENT
+from treeselect.errors import DataError, OptionError, listing, quoted
+from treeselect.frames.tables import in_library
+from treeselect.models.linear.coefficients import (
+    coefficient_table,
+    readable,
+    reference_levels,
+    term_p_value,
+    with_references,
+)
+from treeselect.models.linear.tests import (
+    TEST_WORDS,
+    FittedTerms,
+    drop_tests,
+    fit_terms,
+    statistic_name,
+)
+from treeselect.printing import (
+    Summarised,
+    Summary,
+    SummaryContent,
+    common_form,
+    interval_text,
+    number_text,
+    p_text,
+    significant,
+)
+from treeselect.results.linear_predictor import fitted_terms
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MODELS = ("univariable", "all", "selected")
+"""A model for each term; one of all candidate terms; that of the selected ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionTable(Summarised):
+    """Models of a response side by side, as a paper prints them.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        Content of :meth:`tidy`.
+    content : SummaryContent
+        Content of :meth:`summary`.
+    library : str
+        Library in which tables are returned.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+    >>> fit.refit("glm").regression_table().tidy()["model"].unique().tolist()
+    ['univariable', 'selected']
+    """
+
+    table: pd.DataFrame
+    content: SummaryContent
+    library: str = "pandas"
+
+    def tidy(self) -> Any:
+        """One row per coefficient and model, reference levels among them.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``model``, ``term``, ``column``, ``label``; ``n`` and ``events``, rows in which the term
+            is known, or of the level, and those of the positive class or with an event, with
+            copies; ``estimate``, ``ci_low``, ``ci_high``, ratios where there are any; ``p_value``
+            of the whole term given the others of the model, in the first row of the term.
+        """
+        return in_library(self.table, self.library)
+
+    def summary(self) -> Summary:
+        """The table for print: ``as_markdown()``, ``as_latex()``, ``as_gt()`` for HTML and Word."""
+        return Summary(self.content)
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+
+def regression_table(
+    found: FittedTerms,
+    data: ModelData,
+    selected: Sequence[str],
+    models: object,
+    per: object,
+    digits: object,
+    notes: object,
+    caution: str,
+    library: str,
+) -> RegressionTable:
+    """See ``GlmFit.regression_table``."""
+    wanted = read_names("models", models)
+    if not wanted or not set(wanted) <= set(MODELS):
+        raise OptionError(
+            f"`models` must be some of {listing(MODELS)}.\n  Found: {listing(wanted) or 'none'}."
+        )
+    wanted = [name for name in MODELS if name in wanted]
+    check_flag("notes", notes)
+    candidates = [spec.term.name for spec in data.spec.terms]
+    terms = [t for t in candidates if "all" in wanted or t in selected]
+    units = _units(per, data, terms)
+    blocks: list[tuple[str, FittedTerms, Sequence[str]]] = []
+    if "univariable" in wanted:
+        blocks += [("univariable", _fitted(found, data, [term]), [term]) for term in terms]
+    if "all" in wanted:
+        blocks.append(("all", _fitted(found, data, candidates), terms))
+    if "selected" in wanted:
+        blocks.append(("selected", found, [t for t in terms if t in selected]))
+    rows = [
+        {"model": name} | row
+        for name, model, own in blocks
+        for row in _rows(model, data, own, units)
+    ]
+    import pandas as pd
+
+    table = pd.DataFrame(rows)
+    if per == "sd":
+        table["label"] = table["label"].str.replace(r": per (\S+)$", r": per s.d. (\1)", regex=True)
+    content = _content(table, found, data, wanted, terms, check_digits(digits), caution)
+    if not notes:
+        content = SummaryContent(content.title, (), content.columns, content.rows, ())
+    return RegressionTable(table, content, library)
+
+
+def _fitted(found: FittedTerms, data: ModelData, terms: Sequence[str]) -> FittedTerms:
+    full, _, fit = fit_terms(data, terms, found.coding)
+    references = reference_levels(data, tuple(full.matrix.columns))
+    return fitted_terms(data, full, fit, found.call, references, found.coding)
+
+
+def _units(per: object, data: ModelData, terms: Sequence[str]) -> dict[str, float]:
+    """Differences of numbers that ratios are of, by term, where they are not 1."""
+    if per is None:
+        return {}
+    arrays = data.arrays
+    numbers = {
+        name: arrays.columns[j]
+        for j, name in enumerate(arrays.column_names)
+        if name in terms and arrays.n_levels[j] is None and arrays.column_names.count(name) == 1
+    }
+    if isinstance(per, str) and per == "sd":
+        return {name: _sd(x, data.weight) for name, x in numbers.items()}
+    steps = dict(per) if isinstance(per, Mapping) else None
+    wrong = [name for name in steps or () if name not in numbers]
+    if steps is None or wrong or not all((finite(s) or 0) > 0 for s in steps.values()):
+        kind = f"{quoted(str(wrong[0]))}, which is no number of the table" if wrong else repr(per)
+        raise OptionError(
+            "`per` must be 'sd', or positive differences by term, such as {'age': 10}.\n"
+            f"  Found: {kind}. Numbers: {listing(numbers) or 'none'}."
+        )
+    return {name: float(step) for name, step in steps.items()}
+
+
+def _sd(x: Any, weight: Any) -> float:
+    known = ~np.isnan(x) & (weight > 0)
+    mean = np.average(x[known], weights=weight[known])
+    total = weight[known].sum() - 1 if weight.dtype.kind in "iu" else weight[known].sum()
+    return float(np.sqrt((weight[known] * (x[known] - mean) ** 2).sum() / max(total, 1)))
+
+
+def _rows(
+    found: FittedTerms, data: ModelData, terms: Sequence[str], units: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """The rows of some terms in a model."""
+    fit = readable(found.fit, found.data, units)
+    table = with_references(coefficient_table(fit), found.references)
+    tests = _tests(found)
+    labels = column_labels(data, table["column"], table["term"])
+    rows, seen = [], set[str]()
+    for row, label in zip(table.to_dict("records"), labels, strict=True):
+        term = str(row["term"])
+        if term not in terms:
+            continue
+        reference = found.references.get(term)
+        is_reference = reference is not None and np.isnan(row["std_error"])
+        text = _plain(label)
+        if is_reference and reference:
+            text = str(row["column"]).removesuffix(reference.column) + reference.label
+        n, events = _counts(data, data.spec[term], str(row["column"]))
+        ends = [row[name] for name in ("estimate", "ci_low", "ci_high")]
+        if found.fit.ratio:
+            with np.errstate(over="ignore"):
+                ends = np.exp(np.array(ends, dtype=np.float64)).tolist()
+        rows.append(
+            {
+                "term": term, "column": row["column"], "label": text, "n": n, "events": events,
+                "estimate": ends[0], "ci_low": ends[1], "ci_high": ends[2],
+                "p_value": tests[term] if term not in seen else np.nan,
+            }
+        )  # fmt: skip
+        seen.add(term)
+    return rows
+
+
+def _tests(found: FittedTerms) -> dict[str, float]:
+    """P-value of each term given all others: by likelihood ratio where one can be computed."""
+    known = {term: term_p_value(found.fit, term) for term in found.terms}
+    try:
+        tested = drop_tests(found, (), "pandas").table
+    except DataError:
+        return known
+    return known | {t: p for t, p in zip(tested["term"], tested["p_value"], strict=True) if p == p}
+
+
+def _plain(label: str) -> str:
+    """A column's name without brackets: ``sex: male``."""
+    return re.sub(r"\[(?:T\.)?([^\]]*)\]", r": \1", label)
+
+
+def _counts(data: ModelData, spec: TermSpec, column: str) -> tuple[float, float]:
+    """Rows, and events among them, in which a term of one variable is known, or has the level of a
+    column; missing for other terms."""
+    weights, y = data.row_weights, data.response.y
+    if len(spec.term.factors) > 1 or len(spec.term.variables) > 1:
+        return float("nan"), float("nan")
+    series = data.sources[spec.term.variables[0]]
+    here = series.notna().to_numpy(dtype=bool)
+    level = re.search(r"\[(?:T\.)?([^\]]*)\]$", column)
+    if column.startswith("missing("):
+        here = ~here
+    elif level is not None and spec.kind == "factor":
+        here = series.astype(str).to_numpy() == level[1]
+    mass = weights.values if weights.are_copies else weights.used.astype(np.float64)
+    n = float(mass[here].sum())
+    family = data.response.family
+    if family.has_times:
+        return n, float(mass[here] @ (y[here, EVENT] > 0))
+    return n, float(mass[here] @ (y[here] > 0)) if family.name == "binomial" else float("nan")
+
+
+# --- in print ------------------------------------------------------------------------------------
+
+_KINDS = {
+    "gaussian": "linear regression", "binomial": "logistic regression",
+    "multinomial": "multinomial logistic regression", "poisson": "Poisson regression",
+    "cox": "Cox regression",
+}  # fmt: skip
+_HEADS = {"univariable": "Univariable", "all": "All terms", "selected": "Selected terms"}
+
+
+def _content(
+    table: pd.DataFrame,
+    found: FittedTerms,
+    data: ModelData,
+    models: Sequence[str],
+    terms: Sequence[str],
+    digits: int | None,
+    caution: str,
+) -> SummaryContent:
+    ratio = found.fit.ratio.capitalize() or "Difference"
+    has_events = bool(table["events"].notna().any())
+    columns = ["Term", "Events/n" if has_events else "n"]
+    for name in models:
+        columns += [f"{_HEADS[name]}: {ratio.lower()} (95% CI)", "P"]
+    keys = table["column"].map(_key)
+    by_place = {
+        (model, key): row
+        for model, key, row in zip(table["model"], keys, table.to_dict("records"), strict=True)
+    }
+    rows = []
+    for term in terms:
+        own = dict.fromkeys(keys[table["term"] == term])
+        for key in own:
+            found_rows = [by_place.get((name, key)) for name in models]
+            first = next(row for row in found_rows if row is not None)
+            cells = [cell for row in found_rows for cell in _cells(row, ratio, digits)]
+            rows.append((str(first["label"]), _count_text(first, has_events), *cells))
+    title = f"{ratio}s: {in_labels(data).response.in_linear_models}"
+    return SummaryContent(title, (), tuple(columns), tuple(rows), _notes(found, models, caution))
+
+
+def _key(column: str) -> str:
+    """A column, whatever values of its number are compared."""
+    return re.sub(r": (\S+ vs|per) \S+$", "", column)
+
+
+def _count_text(row: Mapping[Any, Any], has_events: bool) -> str:
+    if np.isnan(row["n"]):
+        return ""
+    return f"{row['events']:,.0f}/{row['n']:,.0f}" if has_events else f"{row['n']:,.0f}"
+
+
+def _cells(row: Mapping[Any, Any] | None, ratio: str, digits: int | None) -> tuple[str, str]:
+    if row is None:
+        return "", ""
+    p = p_text(row["p_value"]) if np.isfinite(row["p_value"]) else ""
+    if np.isnan(row["ci_low"]) and np.isnan(row["ci_high"]):
+        return "1" if ratio != "Difference" else "0", p
+    ends = [row[name] for name in ("estimate", "ci_low", "ci_high")]
+    form = f",.{digits}f" if digits is not None else _form(ends)
+    return f"{number_text(ends[0], form)} ({interval_text(ends[1], ends[2], form)})", p
+
+
+def _form(ends: Iterable[float]) -> str:
+    at, low, high = ends
+    return common_form([at, 10 * (high - low)], digits=significant(3))
+
+
+def _notes(found: FittedTerms, models: Sequence[str], caution: str) -> tuple[str, ...]:
+    whole = found.whole
+    events = "" if np.isnan(found.n_events) else f" with {found.n_events:,.0f} events"
+    dropped = found.data.n_dropped
+    out = f"; {dropped:,} with missing values are left out" if dropped else ""
+    notes = [
+        f"Selected terms: {_KINDS[found.family]} of {whole.n:,.0f} rows{events}{out}.",
+        "CI: Wald's confidence intervals."
+        f" P: {TEST_WORDS[statistic_name(found)]} of each term given the others of the model.",
+    ]
+    if "univariable" in models:
+        notes.append("Univariable models use the rows in which their term is known.")
+    return (*notes, caution)
