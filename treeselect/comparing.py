@@ -36,6 +36,7 @@ from treeselect.comparison.methods import (
     reference_sizes,
     run_methods,
     run_notes,
+    summarise_comparison,
 )
 from treeselect.comparison.record import Contest
 from treeselect.designs.modeldata import ModelData
@@ -47,7 +48,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.frames.tables import library_of, open_table
 from treeselect.models.linear.coefficients import ModelColumn, Tabled, coefficient_frame
-from treeselect.printing import Summarised
+from treeselect.printing import Rounded, chosen_digits
 from treeselect.resampling.folds import Splitter, mean_repeats, read_folds, split_rows
 from treeselect.results.calls import call_text, data_text, once
 from treeselect.running.machine import announce_compilation, read_progress
@@ -58,7 +59,7 @@ from treeselect.shown import shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from treeselect.printing import Summary
+    from treeselect.printing import SummaryContent
     from treeselect.result import SelectionResult
 
 
@@ -349,7 +350,7 @@ def _sample_note(data: ModelData) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Summarised, Tabled, Contest):
+class Comparison(Rounded, Tabled, Contest):
     """Methods compared on the same folds.
 
     Returned by :func:`treeselect.compare`. Its attributes are those of
@@ -367,26 +368,8 @@ class Comparison(Summarised, Tabled, Contest):
     np.True_
     """
 
-    def summary(self, *, digits: int | None = None) -> Summary:
-        """Printed summary.
-
-        Parameters
-        ----------
-        digits : int, optional
-            Decimals of scores, stability indices, standard errors, differences and intervals, from
-            1 to 10. By default each kind of number has its own.
-
-        Returns
-        -------
-        Summary
-            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
-            in notebooks.
-        """
-        from treeselect.comparison.methods import summarise_comparison
-        from treeselect.printing import Summary, chosen_digits
-
-        with chosen_digits(check_digits(digits)):
-            return Summary(summarise_comparison(self))
+    def _content(self) -> SummaryContent:
+        return summarise_comparison(self)
 
     def plot(self, kind: str = "scores", *, ax: Axes | None = None) -> Axes:
         """Draw one figure with matplotlib, an optional extra.
@@ -450,7 +433,6 @@ class Comparison(Summarised, Tabled, Contest):
             If the file can't be written, the template or a section is not found, or the template
             can't be rendered.
         """
-        from treeselect.printing import chosen_digits
         from treeselect.reports.pages import write_comparison
 
         own = None if template is None else file_path(template, name="template")

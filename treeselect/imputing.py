@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import (
-    check_digits,
     check_resamples,
     described,
     finite,
@@ -17,16 +16,22 @@ from treeselect.arguments.checks import (
 from treeselect.designs.preparing import Request
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
-from treeselect.frames.tables import in_library, library_of
-from treeselect.imputation.record import Imputed, check_alike, check_frames, in_frame
-from treeselect.printing import Summarised
+from treeselect.frames.tables import library_of
+from treeselect.imputation.record import (
+    Imputed,
+    check_alike,
+    check_frames,
+    in_frame,
+    summarise_imputed,
+)
+from treeselect.printing import Rounded
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, once
 from treeselect.results.fitting import ARGUMENTS, fit_selection, resample
 
 if TYPE_CHECKING:
     from treeselect.imputation.pooled import PooledFit
-    from treeselect.printing import Summary
+    from treeselect.printing import SummaryContent
 
 
 def select_imputed(
@@ -63,7 +68,7 @@ def select_imputed(
 
 
 @dataclass(frozen=True, slots=True)
-class ImputedSelection(Summarised, Imputed):
+class ImputedSelection(Rounded, Imputed):
     """Selection over multiply imputed data: the terms that enough imputations selected.
 
     Returned by :func:`treeselect.select` for a list of frames. Its attributes are those of
@@ -132,37 +137,6 @@ class ImputedSelection(Summarised, Imputed):
             )
         return dataclasses.replace(self, least_share=float(found))
 
-    def tidy(self) -> Any:
-        """One row per term, those selected in the most imputations first.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``term``; ``group``, its unit; ``selected``, whether enough imputations selected it;
-            ``imputations`` that selected it, and their ``share``; mean ``importance``, with 0 for
-            the other imputations. With resamples also ``frequency``, the share of all resamples of
-            all imputations, and ``ci_low`` and ``ci_high``, its 95% interval: Wilson's interval
-            with the effective number of independent resamples, each frame being a cluster (see
-            :func:`treeselect.resampling.agreement.clustered_interval`). An imputation that selected
-            nothing is not resampled, and does not count in the frequency.
-        """
-        return in_library(self.tidy_table(), self.library)
-
-    def glance(self) -> Any:
-        """One row for all imputations together.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``n`` and ``n_dropped``, rows used and dropped in each frame; ``p``, number of units;
-            ``imputations``, ``least_share``; ``k``, number of units selected by enough imputations;
-            ``k_min`` and ``k_max``, its range in single imputations; ``distinct``, number of
-            different sets; ``method``, ``family``; ``index``, Nogueira's index over the
-            imputations; ``resamples`` of all imputations together, and ``resample_index``, the
-            index over them; ``seed``.
-        """
-        return in_library(self.glance_table(), self.library)
-
     def pooled(self) -> PooledFit:
         """The linear model of the selected terms in each frame, pooled by Rubin's rules.
 
@@ -197,26 +171,8 @@ class ImputedSelection(Summarised, Imputed):
 
         return pool_glm(self)
 
-    def summary(self, *, digits: int | None = None) -> Summary:
-        """Printed summary.
-
-        Parameters
-        ----------
-        digits : int, optional
-            Decimals of importances, frequencies, stability indices and intervals, from 1 to 10. By
-            default each kind of number has its own.
-
-        Returns
-        -------
-        Summary
-            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
-            in notebooks.
-        """
-        from treeselect.imputation.record import summarise_imputed
-        from treeselect.printing import Summary, chosen_digits
-
-        with chosen_digits(check_digits(digits)):
-            return Summary(summarise_imputed(self))
+    def _content(self) -> SummaryContent:
+        return summarise_imputed(self)
 
     def __repr__(self) -> str:
         return (

@@ -22,6 +22,7 @@ from treeselect.designs.problem import FinalModel
 from treeselect.designs.scoring import Scoring
 from treeselect.errors import ModelFileError
 from treeselect.frames.tables import in_library, with_column
+from treeselect.printing import Rounded, chosen_digits
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
 from treeselect.resampling.resampled import Scheme
@@ -37,7 +38,7 @@ from treeselect.running.pieces import Course, Piece, check_on_piece, read_checkp
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from treeselect.printing import Summary
+    from treeselect.printing import SummaryContent
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.inference import Inference
     from treeselect.resampling.performance import Performance
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SelectionResult:
+class SelectionResult(Rounded):
     """Selected terms, the selection path, and the final model refitted to the selected terms.
 
     Returned by :func:`treeselect.select`. Its methods never modify it. What is known of the final
@@ -253,28 +254,10 @@ class SelectionResult:
 
         return with_column(data, "fitted", fitted)
 
-    def summary(self, *, digits: int | None = None) -> Summary:
-        """Printed summary.
-
-        Parameters
-        ----------
-        digits : int, optional
-            Decimals of scores, importances, selection frequencies and stability indices, including
-            their errors, differences and intervals, and significant digits of the largest effect,
-            which set the decimals of all effects. From 1 to 10; by default each kind of number has
-            its own.
-
-        Returns
-        -------
-        Summary
-            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
-            in notebooks.
-        """
-        from treeselect.printing import Summary, chosen_digits
+    def _content(self) -> SummaryContent:
         from treeselect.results.summary import summarise
 
-        with chosen_digits(check_digits(digits)):
-            return Summary(summarise(self._fit))
+        return summarise(self._fit)
 
     # --- predictions and other models ---
 
@@ -1008,7 +991,6 @@ class SelectionResult:
             ``.pdf``), there is no such template or section or the template can't be rendered, or
             `performance`, `coefficients` or `linear` belong to another fit.
         """
-        from treeselect.printing import chosen_digits
         from treeselect.reports.pages import write_report
 
         own = None if template is None else file_path(template, name="template")

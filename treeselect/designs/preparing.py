@@ -27,7 +27,6 @@ from treeselect.designs.problem import FinalModel, make_units
 from treeselect.designs.response import Response
 from treeselect.designs.row_sample import draw
 from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
-from treeselect.designs.survival import survival_of
 from treeselect.designs.weights import (
     WeightsKind,
     check_kind,
@@ -528,10 +527,9 @@ def in_labels(data: ModelData) -> ModelData:
 def _response(data: ModelData) -> Response:
     """The response with labels for its name, times and strata."""
     formula, labels, known = data.spec.formula, data.labels, data.response.follow_up
-    name = term_label(formula.response, labels)
-    if known is None:
+    name, node = term_label(formula.response, labels), formula.survival
+    if known is None or node is None:
         return dataclasses.replace(data.response, name=name)
-    node = survival_of(formula)
     follow_up = dataclasses.replace(
         known,
         time=part_label(node.stop, labels),

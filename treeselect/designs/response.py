@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from treeselect.arguments.checks import check_choice
 from treeselect.designs.evaluation import Basis, evaluate
 from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, Family, multinomial
-from treeselect.designs.survival import FollowUp, follow_up_of, has_times, read_times
+from treeselect.designs.survival import FollowUp, follow_up_of, read_times
 from treeselect.designs.weights import RowWeights, copies_of
 from treeselect.engine.arrays import IntArray, WeightArray
 from treeselect.engine.tree.target import MOST_CLASSES
@@ -120,7 +120,7 @@ def _read(
     formula: ParsedFormula, frame: pd.DataFrame, family: str, weight: WeightArray
 ) -> Response:
     term = formula.response
-    if has_times(formula):
+    if formula.survival is not None:
         return _times(formula, frame, weight, family)
     if family == "cox":
         raise OptionError(

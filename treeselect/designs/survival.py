@@ -87,24 +87,12 @@ def follow_up_facts(known: FollowUp | None) -> tuple[tuple[str, str], ...]:
     return tuple(facts)
 
 
-def has_times(formula: ParsedFormula) -> bool:
-    """Whether times to an event are on the left."""
-    return isinstance(formula.response.factors[0].node, Survival)
-
-
-def survival_of(formula: ParsedFormula) -> Survival:
-    """The call of ``Surv()`` on the left."""
-    node = formula.response.factors[0].node
-    assert isinstance(node, Survival)
-    return node
-
-
 def follow_up_of(
     formula: ParsedFormula, y: FloatArray, weight: WeightArray, levels: tuple[tuple[Any, ...], ...]
 ) -> FollowUp:
     """The facts about these rows."""
-    has_start = survival_of(formula).start is not None
-    median = None if has_start else _median_follow_up(y, weight)
+    assert formula.survival is not None
+    median = _median_follow_up(y, weight) if formula.survival.start is None else None
     copies = copies_of(weight)
     figures = (int(copies.sum()), int(copies @ y[:, EVENT]), median, _span_of_events(y, weight))
     return described_follow_up(formula, *figures, levels)
@@ -119,7 +107,8 @@ def described_follow_up(
     levels: tuple[tuple[Any, ...], ...],
 ) -> FollowUp:
     """The record of these figures, with the names in a formula."""
-    node = survival_of(formula)
+    node = formula.survival
+    assert node is not None
     start = None if node.start is None else node.start.text
     strata = tuple(factor.name for factor in formula.strata)
     return FollowUp(
@@ -250,7 +239,8 @@ def read_times(
     """The response of a formula with ``Surv()`` on its left: `y` of shape (n_known, 4), see
     :mod:`treeselect.engine.survival.times`; the rows in which times, event and strata are known;
     and the levels of the strata, as in :class:`FollowUp`."""
-    node = survival_of(formula)
+    node = formula.survival
+    assert node is not None
     columns = {v: _column(frame, v, node) for v in formula.response.variables}
     stop, event = _values(node.stop, columns), _values(node.event, columns)
     start = None if node.start is None else _values(node.start, columns)

@@ -235,6 +235,12 @@ class ParsedFormula:
     has_intercept: bool = True  # False after ``-1`` or ``0 +``, which have no effect
 
     @property
+    def survival(self) -> Survival | None:
+        """The call of ``Surv()`` on the left; None if the response is no times to an event."""
+        node = self.response.factors[0].node
+        return node if isinstance(node, Survival) else None
+
+    @property
     def outcome_variables(self) -> tuple[str, ...]:
         """Columns of the data behind the response and the strata."""
         strata = (v for factor in self.strata for v in factor.variables)

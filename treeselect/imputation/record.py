@@ -19,6 +19,7 @@ from treeselect.engine.rounding import at_least, falling
 from treeselect.errors import DataError, OptionError, TreeselectError, listing, quoted
 from treeselect.frames.files import labels_in
 from treeselect.frames.reading import read_data
+from treeselect.frames.tables import in_library
 from treeselect.printing import MOST_ROWS, SummaryContent, count_text, decimal_text, interval_text
 from treeselect.resampling.agreement import clustered_interval, stability_index, wilson_interval
 from treeselect.resampling.fit import Fit, as_shown, noun
@@ -150,8 +151,20 @@ class Imputed:
             return shares[0], *wilson_interval(drawn[0].sum(axis=0), n)
         return np.asarray(shares.mean(axis=0)), *clustered_interval(shares, n)
 
-    def tidy_table(self) -> pd.DataFrame:
-        """One row per term (see ``ImputedSelection.tidy``)."""
+    def tidy(self) -> Any:
+        """One row per term, those selected in the most imputations first.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``term``; ``group``, its unit; ``selected``, whether enough imputations selected it;
+            ``imputations`` that selected it, and their ``share``; mean ``importance``, with 0 for
+            the other imputations. With resamples also ``frequency``, the share of all resamples of
+            all imputations, and ``ci_low`` and ``ci_high``, its 95% interval: Wilson's interval
+            with the effective number of independent resamples, each frame being a cluster (see
+            :func:`treeselect.resampling.agreement.clustered_interval`). An imputation that selected
+            nothing is not resampled, and does not count in the frequency.
+        """
         design = self.records[0].design
         groups = design.arrays.groups
         terms = [spec.term.name for spec in design.spec.terms]
@@ -173,10 +186,21 @@ class Imputed:
                 frame[name] = values[at]
         order = falling(self.importance[at])
         order = order[np.argsort(-self.counts[at][order], kind="stable")]
-        return frame.iloc[order].reset_index(drop=True)
+        return in_library(frame.iloc[order].reset_index(drop=True), self.library)
 
-    def glance_table(self) -> pd.DataFrame:
-        """One row for all imputations (see ``ImputedSelection.glance``)."""
+    def glance(self) -> Any:
+        """One row for all imputations together.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``n`` and ``n_dropped``, rows used and dropped in each frame; ``p``, number of units;
+            ``imputations``, ``least_share``; ``k``, number of units selected by enough imputations;
+            ``k_min`` and ``k_max``, its range in single imputations; ``distinct``, number of
+            different sets; ``method``, ``family``; ``index``, Nogueira's index over the
+            imputations; ``resamples`` of all imputations together, and ``resample_index``, the
+            index over them; ``seed``.
+        """
         first, sizes = self.records[0], self.chosen.sum(axis=1)
         row = {
             "n": first.design.rows.used,
@@ -195,7 +219,7 @@ class Imputed:
             "resample_index": self.resample_index,
             "seed": self.seed,
         }
-        return pd.DataFrame([row])
+        return in_library(pd.DataFrame([row]), self.library)
 
 
 # --- checks that frames are imputations of the same data: rows, columns, kinds and response ------
@@ -316,8 +340,9 @@ _MOST_SIZES = 20
 def summarise_imputed(found: Imputed) -> SummaryContent:
     """Content of the summary, with labels."""
     names = names_note(found.records[0].design, found.selected)
-    found = dataclasses.replace(found, records=tuple(map(as_shown, found.records)))
-    table = found.tidy_table()
+    records = tuple(map(as_shown, found.records))
+    found = dataclasses.replace(found, records=records, library="pandas")
+    table = found.tidy()
     seen = table[table["imputations"] > 0]
     columns = _columns(found, seen.head(MOST_ROWS), seen)
     return SummaryContent(

@@ -26,7 +26,7 @@ from treeselect.designs.problem import CodedColumns, Units
 from treeselect.designs.response import Response
 from treeselect.designs.row_sample import LEAST_ROWS
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
-from treeselect.designs.survival import FollowUp, are_times, described_follow_up, has_times
+from treeselect.designs.survival import FollowUp, are_times, described_follow_up
 from treeselect.designs.weights import LARGEST_WEIGHT, RowWeights, no_weights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import FREE, MAX_BINS, bin_columns
@@ -245,7 +245,7 @@ def _check_units(units: Units, terms: list[str]) -> None:
 
 def _response(saved: SavedResponse, formula: ParsedFormula) -> Response:
     family, known, n = family_of(saved.family, len(saved.classes)), None, len(saved.counts)
-    check("formula and family", family.has_times == has_times(formula))
+    check("formula and family", family.has_times == (formula.survival is not None))
     check("family and times", (saved.follow_up is not None) == family.has_times)
     check("classes and their rows", n in (0, len(saved.classes)) or (not saved.classes and n <= 2))
     if saved.follow_up is not None:

@@ -158,8 +158,10 @@ class Rounded(Summarised):
         Parameters
         ----------
         digits : int, optional
-            Decimals of scores, frequencies, intervals and errors, significant digits of
-            coefficients; from 1 to 10. By default each kind of number has its own.
+            Decimals of scores, importances, frequencies and stability indices, with their errors,
+            differences and intervals, and significant digits of coefficients and of the largest
+            effect, which set the decimals of all effects. From 1 to 10; by default each kind of
+            number has its own.
 
         Returns
         -------

@@ -43,7 +43,6 @@ from treeselect.reports.parts import (
     Section,
     Table,
     first_rows,
-    names_section,
     notes_section,
     settings,
 )
@@ -378,14 +377,6 @@ def asked(material: ContestMaterial) -> Section:
     rows = f"{span(found.n_train)} in training, {span(found.n_test)} held out in each fold"
     after = [name for name, _ in facts].index("Data") + 1
     return settings((*facts[:after], ("Rows", rows), *facts[after:]))
-
-
-# --- the names behind the labels, which code needs ----------------------------------------------
-
-
-def names(material: ContestMaterial) -> Section | None:
-    """Names and labels; None without labels."""
-    return names_section(material.names)
 
 
 # --- what a reader should know about the comparison ---------------------------------------------

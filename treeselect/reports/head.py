@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.printing import decimal_text, enumeration, error_text, plain_score
+from treeselect.printing import (
+    decimal_text,
+    enumeration,
+    error_text,
+    interval_text,
+    number_text,
+    plain_score,
+)
 from treeselect.printing.text import code_lines
 from treeselect.reports.data import data_sentences
 from treeselect.reports.parts import (
+    MOST_ROWS,
     Card,
     Code,
     Facts,
     FitMaterial,
     Heading,
+    Mark,
+    Note,
     Section,
-    names_section,
+    Table,
+    bars,
     notes_section,
     settings,
 )
 from treeselect.resampling.fit import noun
 from treeselect.results.citation import cite, versions_text
-from treeselect.results.effects import effect_notes
+from treeselect.results.effects import (
+    effect_cells,
+    effect_notes,
+    interval_notes,
+    main_effects,
+    meaning_of_effects,
+    scale_of_effects,
+)
 from treeselect.results.summary import (
     options_text,
+    overview_table,
     reference_facts,
     rows_note,
     score_fact,
@@ -33,8 +54,10 @@ from treeselect.results.summary import (
 )
 from treeselect.results.tables import RowFacts, glance_table, row_facts, search_notes
 from treeselect.results.verdict import (
+    BY_REQUEST,
     FEWEST,
     agreement_note,
+    could_vary,
     place_sentences,
     undefined_words,
     verdict,
@@ -42,29 +65,10 @@ from treeselect.results.verdict import (
 )
 
 if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
-    from treeselect.resampling.stability import Stability
-
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from treeselect.printing import interval_text, number_text
-from treeselect.reports.parts import MOST_ROWS, Mark, Note, Table, bars
-from treeselect.results.effects import (
-    effect_cells,
-    interval_notes,
-    main_effects,
-    meaning_of_effects,
-    scale_of_effects,
-)
-from treeselect.results.summary import overview_table
-from treeselect.results.verdict import BY_REQUEST, could_vary
-
-if TYPE_CHECKING:
     import pandas as pd
 
     from treeselect.resampling.fit import Fit
+    from treeselect.resampling.stability import Stability
 
 
 # --- the answer ---------------------------------------------------------------------------------
@@ -326,14 +330,6 @@ def notes(material: FitMaterial) -> Section | None:
         *(data_sentences(fit) if fit.design.has_data else ()),
     }  # fmt: skip
     return notes_section([note for note in material.summary.notes if note not in elsewhere])
-
-
-# --- the names behind the labels, which code needs ----------------------------------------------
-
-
-def names(material: FitMaterial) -> Section | None:
-    """Names and labels, selected terms first; None without labels."""
-    return names_section(material.names)
 
 
 # --- the methods paragraph and citations; method, options, software and data --------------------

@@ -15,7 +15,7 @@ from treeselect.designs.preparing import labelled_names
 from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, quoted
 from treeselect.printing.markup import style_sheet, template_folder
-from treeselect.reports import checks, comparison, data, head, model, path, resamples
+from treeselect.reports import checks, comparison, data, head, model, parts, path, resamples
 from treeselect.reports.parts import ContestMaterial, FitMaterial, Report
 from treeselect.reports.render import (
     COMPARISON,
@@ -63,7 +63,7 @@ SELECTION_SECTIONS: Mapping[str, Callable[[FitMaterial], object]] = {
     "data": data.data,
     "asked": head.asked,
     "notes": head.notes,
-    "names": head.names,
+    "names": parts.names,
     "cite": head.citation,
 }
 
@@ -78,7 +78,7 @@ COMPARISON_SECTIONS: Mapping[str, Callable[[ContestMaterial], object]] = {
     "terms": comparison.terms,
     "asked": comparison.asked,
     "notes": comparison.notes,
-    "names": comparison.names,
+    "names": parts.names,
     "software": comparison.software,
 }
 

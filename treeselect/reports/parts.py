@@ -205,11 +205,6 @@ class Table:
         return len(self.rows) > _MOST_THINGS
 
     @property
-    def is_sortable(self) -> bool:
-        """Whether the style sheet supports sorting by so many columns."""
-        return not self.is_matrix
-
-    @property
     def is_numbers(self) -> bool:
         """Whether each column except the first contains only numbers."""
         return all(self.numeric[1:])
@@ -227,7 +222,7 @@ class Table:
 
     @property
     def is_matrix(self) -> bool:
-        """Whether it has so many columns that their names are rotated."""
+        """Whether it has so many columns that their names are rotated, and none sorts it."""
         return len(self.columns) > _MATRIX
 
     @property
@@ -313,11 +308,11 @@ def _number(text: str) -> float:
     return float(plain)
 
 
-def names_section(names: Sequence[tuple[str, str]]) -> Section | None:
-    """Names and labels of labelled columns and terms; None if there are none."""
-    if not names:
+def names(material: FitMaterial | ContestMaterial) -> Section | None:
+    """Names and labels of labelled columns and terms, which code needs; None if there are none."""
+    if not material.names:
         return None
-    table = first_rows(("Name", "Label"), names)
+    table = first_rows(("Name", "Label"), material.names)
     return Section(
         "names",
         "Labels and names",
