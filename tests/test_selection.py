@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -345,3 +347,56 @@ def test_labels_come_with_the_data_and_do_not_change_the_answer(mixed):
     assert fit.selected == plain.selected
     np.testing.assert_array_equal(fit.predict(mixed), plain.predict(mixed))
     assert "Hospital" in fit.summary().as_text()
+
+
+def test_the_positive_class_may_be_named():
+    data = treeselect.datasets.load("titanic_correlated").head(300)
+    data["outcome"] = np.where(data["survived"] == 1, "alive", "dead")  # dead is the second
+    call = {"method": "rrf", "k": 2, "n_trees": 20, "seed": 1}
+    usual = treeselect.select("outcome ~ sex + age + pclass", data, **call)
+    named = treeselect.select("outcome ~ sex + age + pclass", data, positive="alive", **call)
+    assert named.selected == usual.selected
+    np.testing.assert_allclose(named.predict(data), 1 - usual.predict(data), atol=1e-12)
+    assert (named.predict(data, "class") == usual.predict(data, "class")).all()
+    np.testing.assert_allclose(named.refit("glm").coef, -usual.refit("glm").coef, rtol=1e-6)
+    assert named.performance(2).mean == pytest.approx(usual.performance(2).mean)
+    assert "positive class: alive" in str(named.summary())
+    large = treeselect.select("outcome ~ sex + age", data, positive="alive", rows=100, **call)
+    assert large.summary().as_text().count("AUC") > 0
+    few = treeselect.select("outcome ~ sex + age", data, rows=100, **call)
+    assert large.tidy().equals(few.tidy())
+    assert (
+        named.with_data(data)
+        .refit("forest")
+        .predict(data)
+        .equals(named.refit("forest").predict(data))
+    )
+
+
+@pytest.mark.parametrize(
+    ("formula", "positive", "found"),
+    [("survived ~ sex", 2, "2; classes: `0`, `1`"), ("age ~ sex", 1, "without classes")],
+)
+def test_the_positive_class_must_be_one_of_two(formula, positive, found):
+    data = treeselect.datasets.load("titanic_correlated").head(100)
+    with pytest.raises(
+        OptionError, match=f"`positive` must be one of the two classes.*\n.*{found}"
+    ):
+        treeselect.select(formula, data, method="mrmr", k=1, positive=positive)
+
+
+@pytest.mark.parametrize(
+    ("values", "family", "note"),
+    [
+        ([0, 1, 2, 5, 9, 12, 30, 3, 2, 1] * 6, "auto", "whole numbers from 0 to 30"),
+        ([0, 1, 2] * 20, "auto", r'`family="multinomial"`, for counts `family="poisson"`'),
+        ([1, 2, 3] * 20, "auto", r'`family="multinomial"`\.'),
+        ([0, 1, 2, 5, 9, 12, 30, 3, 2, 1] * 6, "poisson", None),
+        ([20, 31, 40, 50, 61, 72] * 10, "auto", None),
+    ],
+)
+def test_whole_numbers_may_be_counts_or_codes(values, family, note):
+    data = pd.DataFrame({"y": values, "x": np.arange(len(values))})
+    fit = treeselect.select("y ~ x", data, method="mrmr", k=1, family=family, seed=1)
+    told = [own for own in fit.summary().content.notes if "The response" in own]
+    assert (len(told) == 1 and bool(re.search(note, told[0]))) if note else told == []

@@ -152,7 +152,7 @@ def compare(
 
     Other Parameters
     ----------------
-    weights_kind, new_levels, trusted, labels, na, rows, progress
+    weights_kind, positive, new_levels, trusted, labels, na, rows, progress
         As in :func:`treeselect.select`. The rows that were drawn are the same for all methods.
 
     Returns
@@ -288,8 +288,8 @@ def compare(
 
 
 OTHERS: dict[str, Any] = {
-    "weights_kind": None, "new_levels": "error", "trusted": False, "labels": None, "na": None,
-    "rows": None, "progress": None,
+    "weights_kind": None, "positive": None, "new_levels": "error", "trusted": False,
+    "labels": None, "na": None, "rows": None, "progress": None,
 }  # fmt: skip
 """Arguments that are rarely needed."""
 

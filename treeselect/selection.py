@@ -89,11 +89,11 @@ def select(
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
         ``"auto"`` treats text, logical values, categories and numbers that are all 0 or 1 as
         classes, two (binomial) or more (multinomial), and other numbers as gaussian; counts need
-        ``"poisson"``. The positive class of two is 1, True, the last category, or otherwise the
-        second in sorted order. A ``Surv()`` response is cox, with proportional hazards: methods
-        use the partial likelihood (Efron's method for ties, weights as in R's ``coxph``, risk sets
-        within strata) or its gradients, the martingale residuals; forests split these log-rank
-        scores.
+        ``"poisson"``. The positive class of two is `positive`, by default 1, True, the last
+        category, or otherwise the second in sorted order. A ``Surv()`` response is cox, with
+        proportional hazards: methods use the partial likelihood (Efron's method for ties, weights
+        as in R's ``coxph``, risk sets within strata) or its gradients, the martingale residuals;
+        forests split these log-rank scores.
     weights : str or array of float, shape (n_rows,), optional
         Column or array of case weights, at least 0. A row of weight 0 is ignored. The column is
         excluded from ``.``. Weights that are all equal have no effect, unless `weights_kind` is
@@ -197,6 +197,8 @@ def select(
         number. Repeats are not independent: the standard error is the standard deviation over all
         folds of all repeats, divided by the square root of the number of folds in one repeat
         (Bengio and Grandvalet 2004).
+    positive : class of the response, optional
+        The positive one of two classes: probabilities, scores and odds ratios are of it.
     new_levels : {"error", "missing", "other"}
         How `predict` treats factor levels that are not in `data`.
     trusted : bool

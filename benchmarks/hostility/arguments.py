@@ -103,6 +103,7 @@ ARGUMENTS = {
     "na": ["None", "'?'", "-9", "[-9, 'n/a']", "{NAME: [8, 9]}", "{NAME: '1.0'}", "0", "1",
     "[0, 1, 2, 3]", "{'no such': 1}", "float('nan')", "''", "[]"],
     "rows": ["None", "20", "25", "10**6", "n", "n - 1", "19", "0", "-1"],
+    "positive": ["None", "'no'", "1", "0", "'a'", "True", "NAME", "[1]"],
     "new_levels": ["'error'", "'missing'", "'other'"],
     "progress": ["False", "None"],
     "trusted": ["False"],
@@ -111,7 +112,8 @@ ARGUMENTS = {
 
 TAME = {
     "family": 1, "weights": 6, "offset": 2, "groups": 3, "costs": 1, "folds": 3, "fold_groups": 3,
-    "scoring": 1, "seed": 3, "monotone": 5, "model": 6, "labels": 8, "na": 5, "rows": 4,
+    "scoring": 1, "seed": 3, "monotone": 5, "model": 6, "positive": 1, "labels": 8, "na": 5,
+    "rows": 4,
 }  # fmt: skip
 """How many of them are usual, where not all are."""
 

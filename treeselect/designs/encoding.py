@@ -393,6 +393,9 @@ _MOST = 6
 _SENTINELS = (99.0, 999.0, 9999.0, 99999.0, -9.0, -99.0, -999.0, -9999.0)
 """Numbers that often stand for missing values."""
 
+_MANY = 20
+"""Whole numbers with a smaller median may be counts."""
+
 _FEW = 5
 """randomForest, too, warns of responses with at most so many different numbers; a column with fewer
 has no end to be far from."""
@@ -436,13 +439,21 @@ def response_notes(response: Response, family: str) -> list[str]:
     if family != "auto" or response.family.name != "gaussian":
         return []
     numbers, counts = np.unique(response.y, return_counts=True)
-    if len(numbers) > _FEW or bool((numbers != np.floor(numbers)).any()):
+    if (numbers != np.floor(numbers)).any():
         return []
+    counted = bool(numbers[0] == 0 and np.median(response.y) < _MANY)
+    if len(numbers) > _FEW:
+        text = (
+            f"The response {quoted(response.name)} holds whole numbers from 0 to {numbers[-1]:g}"
+            ' and is modelled as a measurement; for counts pass `family="poisson"`.'
+        )
+        return [text] if counted else []
     found = ", ".join(f"{v:g} ({n:,})" for v, n in zip(numbers, counts, strict=True))
     way = '`family="binomial"`' if len(numbers) == 2 else '`family="multinomial"`'
     return [
         f"The response {quoted(response.name)} has only {len(numbers)} values, {found}, and is"
-        f" modelled as a number; for classes pass {way}."
+        f" modelled as a number; for classes pass {way}"
+        + (', for counts `family="poisson"`.' if counted else ".")
     ]
 
 

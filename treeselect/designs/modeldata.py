@@ -20,7 +20,7 @@ from treeselect.brief import brief
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.evaluation import model_matrix
 from treeselect.designs.problem import READ_COLUMNS, CodedColumns, FinalModel, Problem, Wants
-from treeselect.designs.response import Response
+from treeselect.designs.response import Response, with_positive
 from treeselect.designs.row_sample import Drawn, RowSample, draw
 from treeselect.designs.weights import (
     WORDS_OF_KIND,
@@ -219,6 +219,8 @@ class ModelData:
             seed=seed,
         )  # fmt: skip
         frame, response, used = drawn.frame, drawn.response, drawn.used
+        if len(response.classes) == 2 and response.classes == self.response.classes[::-1]:
+            response = with_positive(response, self.response.classes[-1])
         known = self.offset_of(frame, offset)
         check_offset(known, response.rows)
         columns = self.spec.encode(used)

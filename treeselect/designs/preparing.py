@@ -24,7 +24,7 @@ from treeselect.designs.encoding import NewLevels, build_design, read_terms, res
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData, row_counts
 from treeselect.designs.problem import FinalModel, make_units
-from treeselect.designs.response import Response
+from treeselect.designs.response import Response, with_positive
 from treeselect.designs.row_sample import draw
 from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
 from treeselect.designs.weights import (
@@ -193,7 +193,8 @@ def prepare(
         if table.in_memory:  # raises it together with all other problems
             read_terms(parsed, codes.applied(table.whole([])), also=[error])
         raise
-    whole, own, response, used = drawn.frame, drawn.weights, drawn.response, drawn.used
+    whole, own, used = drawn.frame, drawn.weights, drawn.used
+    response = with_positive(drawn.response, request.positive)
     if request.fold_groups is not None:
         own = own.in_groups(read_groups(request.fold_groups, whole, response.rows))
     scored = with_scoring(response.family, request.scoring, response.follow_up)
@@ -259,6 +260,7 @@ class Request:
     keep: Iterable[str] | str | None = None
     fold_groups: str | Sequence[Any] | None = None
     scoring: Scoring = None
+    positive: object = None
     new_levels: NewLevels = "error"
     trusted: bool = False
     labels: Mapping[str, str | None] | None = None

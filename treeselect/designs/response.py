@@ -105,6 +105,24 @@ def read_response(
     return dataclasses.replace(found, counts=_counts(found, copies))
 
 
+def with_positive(response: Response, positive: object) -> Response:
+    """The response with this one of two classes as the positive one; the usual one by default."""
+    if positive is None:
+        return response
+    own = [at for at, level in enumerate(response.classes) if str(level) == str(positive)]
+    if len(response.classes) != 2 or not own:
+        found = listing(response.classes, 6) if response.classes else "a response without classes"
+        raise OptionError(
+            f"`positive` must be one of the two classes of {quoted(response.name)}.\n"
+            f"  Found: {positive!r}; {'classes: ' * bool(response.classes)}{found}."
+        )
+    if own == [1]:
+        return response
+    return dataclasses.replace(
+        response, y=1.0 - response.y, classes=response.classes[::-1], counts=response.counts[::-1]
+    )
+
+
 def _counts(found: Response, copies: IntArray) -> tuple[int, ...]:
     """Observations of each class; of numbers their number, and of counts their sum behind it."""
     if found.classes:

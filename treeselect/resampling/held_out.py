@@ -13,6 +13,7 @@ import pandas as pd
 from treeselect.designs.families import Family, area_under_curve
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import Request
+from treeselect.designs.response import with_positive
 from treeselect.designs.row_sample import outcomes, read_all
 from treeselect.designs.weights import read_offset
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
@@ -353,6 +354,7 @@ def confirm(
     parsed, codes = design.spec.formula, design.spec.na
     frame = outcomes(parsed, table, codes, request.hidden)
     every, full = read_all(parsed, frame, request.weights, request.weights_kind, request.family)
+    full = with_positive(full, request.positive)
     offset = read_offset(request.offset, frame)
     del frame
     drawn = np.zeros(len(full.rows), dtype=bool)

@@ -80,6 +80,7 @@ ARGUMENTS: dict[str, Any] = {
     "n_jobs": None,
     "weights_kind": None,
     "repeats": None,
+    "positive": None,
     "new_levels": "error",
     "trusted": False,
     "labels": None,
