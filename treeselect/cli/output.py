@@ -57,14 +57,13 @@ WRITTEN = {
 """What each option writes."""
 
 
-def check_places(arguments: Mapping[str, Any], *names: str) -> None:
+def check_places(arguments: Mapping[str, Any]) -> None:
     """Raise an OptionError before the work starts if a file can't be written later."""
     from treeselect.arguments.checks import file_path
 
-    for name in names or WRITTEN:
+    for name, what in WRITTEN.items():
         if arguments.get(name):
-            flag = f"--{name.replace('_', '-')}"
-            check_place(file_path(arguments[name], name=flag), what=WRITTEN[name])
+            check_place(file_path(arguments[name], name=f"--{name}"), what=what)
 
 
 SCHEMA = 1

@@ -237,15 +237,10 @@ def _shown(value: object) -> object:
 
 def code(text: str) -> Markup:
     """Escaped text in which parts between backticks become code."""
-    text = shown(text)
-    parts = text.split("`")
-    if len(parts) % 2 == 0:  # an unpaired backtick is part of a name
-        return Markup.escape(text)
-    joined = Markup("").join(
-        Markup("<code>{}</code>").format(part) if i % 2 else Markup.escape(part)
-        for i, part in enumerate(parts)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(piece) if is_code else Markup.escape(piece)
+        for piece, is_code in code_and_words(shown(text))
     )
-    return joined
 
 
 @pass_environment

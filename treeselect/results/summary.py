@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,12 +67,12 @@ def summarise(result: Fit) -> SummaryContent:
     """The summary of a result, with labels for names."""
     names = names_note(result.design, result.selected)
     result = as_shown(result)
-    columns, rows = _term_table(result)
+    columns = _term_columns(result)
     return SummaryContent(
         title=f"Selected terms: {result.chosen_method.title}",
         facts=_facts(result),
-        columns=columns,
-        rows=rows,
+        columns=tuple(columns),
+        rows=tuple(zip(*columns.values(), strict=True)),
         notes=(*_notes(result), *names),
         more=(*effect_tables(result), *search_tables(result)),
     )
@@ -167,49 +167,44 @@ def options_text(options: Mapping[str, object]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in options.items())
 
 
-def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _term_columns(result: Fit) -> dict[str, list[str]]:
+    """The printed columns of the selected terms."""
     tidy = tidy_table(result)
     selected = tidy[tidy["selected"]]
-    grouped = bool((selected["term"] != selected["group"]).any())
-    priced = bool((tidy["cost"] != 1).any())
-    resampled = result.resampled is not None and could_vary(result.resampled)
-    kept = frozenset() if result.resampled is None else kept_units(result.resampled)
-    decided = result.step.decisions is not None
     table = selected.head(MOST_ROWS)
-    has_levels = any(result.design.spec[term].n_occurring is not None for term in table["term"])
-    has_gaps = bool((selected["n_missing"] > 0).any())
-    columns = ["Term"]
-    columns += ["Group"] if grouped else []
-    columns += ["Type", *(["Levels"] if has_levels else []), *(["Missing"] if has_gaps else [])]
-    columns += ["Decision"] if decided else []
-    columns += ["Importance", "Enters at k"]
-    columns += ["Frequency", "95% interval"] if resampled else []
-    columns += ["Cost"] if priced else []
-    rows = []
-    for repeated, (_, row) in zip(table["group"].duplicated(), table.iterrows(), strict=True):
-        spec = result.design.spec[row["term"]]
-        cells = [row["term"]]
-        cells += [row["group"]] if grouped else []
-        cells += [spec.kind]
-        cells += (
-            ["" if spec.n_occurring is None else count_text(spec.n_occurring)] if has_levels else []
+    rows, specs = table.to_dict("records"), [result.design.spec[term] for term in table["term"]]
+    is_first = ~table["group"].duplicated()
+
+    def of_units(cells: Iterable[str]) -> list[str]:
+        """What holds for a whole unit, at the first of its terms alone."""
+        return [cell if first else "" for cell, first in zip(cells, is_first, strict=True)]
+
+    columns = {"Term": table["term"].to_list()}
+    if (selected["term"] != selected["group"]).any():
+        columns["Group"] = table["group"].to_list()
+    columns["Type"] = [spec.kind for spec in specs]
+    levels = [spec.n_occurring for spec in specs]
+    if any(n is not None for n in levels):
+        columns["Levels"] = ["" if n is None else count_text(n) for n in levels]
+    if (selected["n_missing"] > 0).any():
+        columns["Missing"] = [number_text(row["n_missing"], ",.0f", "") for row in rows]
+    if result.step.decisions is not None:
+        columns["Decision"] = table["decision"].to_list()
+    columns["Importance"] = of_units(decimal_text(row["importance"], 3) for row in rows)
+    columns["Enters at k"] = of_units(number_text(row["step"], ".0f", "") for row in rows)
+    if result.resampled is not None and could_vary(result.resampled):
+        kept = kept_units(result.resampled)
+        columns["Frequency"] = of_units(
+            BY_REQUEST if row["group"] in kept else decimal_text(row["frequency"], 2)
+            for row in rows
         )
-        cells += [number_text(row["n_missing"], ",.0f", "")] if has_gaps else []
-        cells += [row["decision"]] if decided else []
-        of_unit = (decimal_text(row["importance"], 3), number_text(row["step"], ".0f", ""))
-        cells += ("", "") if repeated else of_unit
-        if resampled and repeated:
-            cells += ["", ""]
-        elif resampled and row["group"] in kept:
-            cells += [BY_REQUEST, ""]
-        elif resampled:
-            cells += [
-                decimal_text(row["frequency"], 2),
-                interval_text(row["ci_low"], row["ci_high"]),
-            ]
-        cells += [f"{row['cost']:g}"] if priced else []
-        rows.append(tuple(cells))
-    return tuple(columns), tuple(rows)
+        columns["95% interval"] = of_units(
+            "" if row["group"] in kept else interval_text(row["ci_low"], row["ci_high"])
+            for row in rows
+        )
+    if (tidy["cost"] != 1).any():
+        columns["Cost"] = [f"{row['cost']:g}" for row in rows]
+    return columns
 
 
 def _notes(result: Fit) -> tuple[str, ...]:

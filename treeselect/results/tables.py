@@ -267,9 +267,6 @@ HEADS = ("Change in error, %", "s.e.")
 _NEAREST = 3
 """Near-equivalent sets that the summary shows."""
 
-# --- tables ------------------------------------------------------------------------------------
-
-
 # --- exchanges and alternatives ------------------------------------------------------------------
 
 

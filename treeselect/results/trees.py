@@ -144,23 +144,8 @@ def node_depths(trees: Trees) -> np.ndarray:
 
 
 def rules(frame: pd.DataFrame, tree: int = 1) -> str:
-    """One tree of :func:`tidy_trees` as indented text, with control characters of names escaped.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    tree : int
-        Number of the tree, from 1.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    OptionError
-        If there is no such tree.
-    """
+    """One tree of :func:`node_table`, by its number from 1, as indented text with control
+    characters of names escaped; an OptionError if there is no such tree."""
     import pandas as pd
 
     most = int(frame["tree"].max())
