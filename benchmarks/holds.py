@@ -38,7 +38,7 @@ resamples  the data of line with 40 columns; only methods that take less than 0.
              false, 0.8   mean number of false terms selected in 80 % of the pairs, and the mean of
                           the bound ``pfer(0.8)``
 
-``prediction.py`` has the p-values of ``conditional_importance()``. Brackets are 95 % intervals by
+``conditional.py`` has the p-values of ``conditional_importance()``. Brackets are 95 % intervals by
 Clopper and Pearson, or standard errors of means.
 """
 

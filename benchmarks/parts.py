@@ -108,7 +108,13 @@ PARTS = (
         "prediction",
         "Are predictions calibrated, and their intervals as wide as they should be?",
         ("prediction.py --jobs {jobs}",),
-        ("lightgbm", "hidimstat"),
+        ("lightgbm",),
+    ),
+    Part(
+        "conditional",
+        "Are tests of a column given all others right, and what do they find?",
+        ("conditional.py --jobs {jobs}",),
+        ("hidimstat", "knockpy"),
     ),
     Part(
         "engine",

@@ -1,7 +1,7 @@
-"""The model that predicts: is it calibrated, do its intervals cover, are its tests right?
+"""The model that predicts: is it calibrated, and do its intervals cover?
 
     python benchmarks/prediction.py [--quick] [--jobs 1] [--seeds 10]
-                                    [--parts calibration intervals monotone conditional]
+                                    [--parts calibration intervals monotone]
 
 calibration  4,600 rows; x is a normal number, b is 0 or 1, and seven columns are normal noise. The
              model of the truth has x and b, that of all has the nine columns. On 40,000 new rows:
@@ -34,29 +34,15 @@ monotone     constraints beside the unconstrained models and LightGBM with as ma
              the wrong way.
                simulated 600 rows, y = x1 - x2 + sin(3 x3) + noise of deviation 2
                abalone   1,500 rows, rings by size and weights, rising in shell weight and diameter
-conditional  tests of terms that matter and of terms that do not, beside hidimstat's. 300 rows; y is
-             the sum of a number, of a binary column, of one of six levels of a factor, of a pair of
-             numbers that is tested as one, and of noise of deviation 1. Beside them stand an exact
-             copy of another number that matters, with it, and noise: three numbers, and a factor of
-             six levels. All are in the model. A test should find the four that matter (power), and
-             call no more than 5 % of the others important: noise, and each of the two copies, of
-             which the other tells the same. Ours: five folds, drawn five times; factors are units.
-             hidimstat (0.4 was used): LOCOCV with "nb-ttest" and forests of scikit-learn on columns
-             of zeros and ones, whose groups are named, by turns on the same data.
 """
 
 from __future__ import annotations
-
-import importlib.util
-import time
 
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 from harness import Run, cell, means, shown_mean, stored
-from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import KFold, RepeatedKFold
 
 import treeselect
 from treeselect.engine.threads import one_thread
@@ -334,107 +320,7 @@ def monotone(run):
     )
 
 
-# --- conditional importance --------------------------------------------------------------------
-
-TRUE = {"number", "binary", "factor", "pair"}
-COPIES = {"copy", "copied"}
-ALPHA, LEVELS = 0.05, list("abcdef")
-
-
-def terms_data(seed, n):
-    """Rows of all columns, y among them."""
-    rng = np.random.default_rng(seed)
-    names = ["number", "one", "other", "copied", "z0", "z1", "z2"]
-    frame = pd.DataFrame(rng.standard_normal((n, len(names))), columns=names)
-    frame["copy"] = frame["copied"]
-    frame["binary"] = rng.integers(2, size=n)
-    frame["factor"], frame["noise_factor"] = (rng.choice(LEVELS, n) for _ in range(2))
-    y = 0.5 * frame["number"] + 1.0 * frame["binary"] + 1.2 * (frame["factor"] == "c")
-    y += 0.4 * frame["one"] + 0.4 * frame["other"] + 1.0 * frame["copied"]
-    return frame.assign(y=y + rng.standard_normal(n))
-
-
-def ours(frame, seed, quick):
-    """P-value of each term."""
-    units = [*frame.columns.drop(["y", "one", "other"]), "pair"]
-    fit = treeselect.select(
-        "y ~ .", frame, method="lasso", k=len(units), keep=units, groups={"pair": ["one", "other"]},
-        seed=seed, n_jobs=1,
-    )  # fmt: skip
-    found = fit.model.conditional_importance(repeats=1 if quick else 5).tidy()
-    return found.set_index("term")["p_value"].to_dict()
-
-
-def hidimstat(frame, seed, repeats):
-    """The same of its leave-one-covariate-out."""
-    from hidimstat import LOCOCV
-
-    X = pd.get_dummies(frame.drop(columns="y"), dtype=float)
-    unit = {"one": "pair", "other": "pair"}
-    unit |= {c: c.rpartition("_")[0] for c in X if c.rpartition("_")[0].endswith("factor")}
-    groups = {}
-    for place, column in enumerate(X):
-        groups.setdefault(unit.get(column, column), []).append(place)
-    folds = (
-        KFold(5, shuffle=True, random_state=seed)
-        if repeats == 1
-        else RepeatedKFold(n_splits=5, n_repeats=repeats, random_state=seed)
-    )
-    forest = RandomForestRegressor(100, min_samples_leaf=5, max_features=1 / 3, random_state=seed)
-    search = LOCOCV(forest, folds, statistical_test="nb-ttest", features_groups=groups)
-    known = X.to_numpy(), frame["y"].to_numpy()
-    search.fit(*known)
-    search.importance(*known)
-    return dict(zip(groups, np.ravel(search.pvalues_), strict=True))
-
-
-PROGRAMS = {
-    "treeselect, 5 x 5 folds": ours,
-    "hidimstat 0.4, 5 folds": lambda frame, seed, quick: hidimstat(frame, seed, 1),
-    "hidimstat 0.4, 5 x 5 folds": lambda frame, seed, quick: hidimstat(frame, seed, 5),
-}
-
-
-def tested(seed, n, names, quick):
-    """Shares found of what matters and of what does not, and seconds, of each program."""
-    frame, lines = terms_data(seed, n), []
-    with one_thread():
-        for name in names:
-            start = time.process_time()
-            p = PROGRAMS[name](frame, seed, quick)
-            seconds = time.process_time() - start
-            small = {term for term, value in p.items() if value < ALPHA}
-            noise = set(p) - TRUE - COPIES
-            shares = (len(small & part) / len(part) for part in (TRUE, noise, COPIES))
-            lines.append((name, *shares, seconds))
-    return lines
-
-
-def conditional(run):
-    """What the tests find."""
-    has_peer = importlib.util.find_spec("hidimstat") is not None and not run.quick
-    names = list(PROGRAMS)[: None if has_peer else 1]
-    n, n_seeds = run.pick((100, 1), (300, 2 * run.seeds))
-    found = run.flat(tested, [(seed, n, names, run.quick) for seed in range(n_seeds)])
-    found = pd.DataFrame(found, columns=["program", "power", "noise", "copies", "seconds"])
-    lines = []
-    for name, own in found.groupby("program", sort=False):
-        shares = {what: shown_mean(own[what]) for what in ("power", "noise", "copies")}
-        seconds = {"CPU s": f"{own['seconds'].median():.1f}"}
-        lines.append({"program": name, "seeds": n_seeds} | shares | seconds)
-    run.table(
-        "conditional",
-        lines,
-        f"treeselect and hidimstat, leave-one-covariate-out on {n} rows: share of the terms"
-        f" that matter with p < {ALPHA} (power), and of noise and of copies, {ALPHA:.0%} being"
-        " allowed; means over seeds (s.e.).",
-    )
-
-
-PARTS = {
-    "calibration": calibration, "intervals": intervals, "monotone": monotone,
-    "conditional": conditional,
-}  # fmt: skip
+PARTS = {"calibration": calibration, "intervals": intervals, "monotone": monotone}
 
 
 def main():

@@ -215,7 +215,6 @@ FOR_REPORTS = re.compile(
 
 FOR_PAGES = {
     "treeselect.resampling.conditional.ConditionalImportance.lost",
-    "treeselect.resampling.conditional.ConditionalImportance.p_value",
 }
 """The same, under names that do not say so."""
 

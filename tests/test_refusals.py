@@ -186,7 +186,7 @@ DOORS = {
     ("save", lambda at, **given: at.fit.save("never", **given)): {"include_data": {"true"}},
     ("save ", lambda at, **given: at.fit.save(**given)): {"path": {"long text"}},
     ("conditional", lambda at, **given: at.fit.model.conditional_importance(**given)): {
-        "folds": set(), "terms": NO, "repeats": {"None", "true"},
+        "folds": NO, "terms": NO, "repeats": {"None", "true"}, "given": set(),
     },
     ("pfer", lambda at, **given: at.stability.pfer(**given)): {
         "threshold": set(), "assumption": set(),

@@ -778,6 +778,9 @@ class SelectionResult(Rounded):
 
         Notes
         -----
+        ``fit.model.conditional_importance(None, given="all")`` tests each term without a split and
+        without a linear model.
+
         One split: the usual tests and intervals of the selected submodel, on rows that played no
         part in the selection; rows with missing values are excluded as in ``refit("glm")``.
 

@@ -356,7 +356,7 @@ def test_a_term_that_is_not_selected_is_added(fit):
     assert table.loc["noise", "importance"] < 0.05
     text = " ".join(found.summary().as_text().split())
     assert "A term that is not selected is added to the selected ones." in text
-    assert "Selected Loss" in text
+    assert "Selected p e Level Loss" in text
 
 
 def test_threads_change_nothing(fit):
@@ -389,11 +389,11 @@ def test_what_is_not_allowed(fit, data):
         empty.model.conditional_importance()
 
 
-def test_no_test_without_variation(found):
+def test_no_interval_without_variation(found):
     same = dataclasses.replace(found, others=found.score[:, np.newaxis] - np.zeros((1, 4)))
-    assert (same.tidy()["p_value"] == 0.5).all()
+    assert (same.tidy()["ci_low"] == 0).all()
     apart = dataclasses.replace(same, others=same.others - 0.5)
-    assert apart.tidy()["p_value"].isna().all()
+    assert apart.tidy()["ci_low"].isna().all()
     assert "unknown" in apart.summary().as_text()
 
 
@@ -404,6 +404,9 @@ def test_full_text(found, snapshot):
         others=np.tile([0.9, 0.8, 0.85, 0.9], 2)[:, np.newaxis]
         - np.array([0.25, 0.1, 0.0, -0.01]) * np.tile([1.0, 0.5, 1.5, 1.0], 2)[:, np.newaxis],
         units=("site", "pair", "a", "near"),
+        p_value=np.array([1e-9, 0.001, 0.3, 1.0]),
+        e_value=np.array([1.2e6, 40.0, 0.6, 1.0]),
+        level=np.array([1e-6, 0.05, 0.9, 1.0]),
     )
     assert shown.summary().as_text() == snapshot
 

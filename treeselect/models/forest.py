@@ -260,6 +260,11 @@ class CutForest(NamedTuple):
         agreement = own @ (predicted * truth[known]).sum(axis=1)
         return float(np.clip(agreement / squares, 0, 1)) if squares > 0 < agreement else 0.0
 
+    def rest(self, truth: FloatArray, weight: WeightArray) -> FloatArray:
+        """What that share of the out-of-bag predictions leaves of the truth."""
+        share = self.share_of_least_error(truth, weight)
+        return truth - share * np.where(np.isnan(self.prediction), 0.0, self.prediction)
+
     def errors_at(self, share: float, truth: FloatArray) -> FloatArray:
         """Squared errors of this share of the predictions, as ``errors``."""
         plain = ((truth - self.prediction) ** 2).sum(axis=1)

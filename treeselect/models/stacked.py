@@ -87,12 +87,27 @@ def outside_stack(
     """Out-of-bag predictions of a numeric response by a stacked model, shape (n_rows,); NaN for
     rows in all bags. None if the model was fitted with another seed or to other rows."""
     n_trees = REFITTED_TREES
-    again, outside = _stacked(problem, weights, model.groups, seed, n_trees, n_threads, False)
+    again, outside, _ = _stacked(problem, weights, model.groups, seed, n_trees, n_threads, False)
     if again.trees is None or model.trees is None:
         return None
     values = again.trees.nodes.value, model.trees.nodes.value
     is_same = values[0].shape == values[1].shape and np.allclose(*values, rtol=1e-6, atol=1e-9)
     return outside[:, 0] if is_same else None
+
+
+def left_outside(
+    problem: Problem,
+    weights: RowWeights,
+    selected: BoolArray,
+    *,
+    seed: int,
+    n_trees: int,
+    n_threads: int = 1,
+) -> FloatArray:
+    """What a stacked model leaves of the response of rows that it has not seen, on the scale of
+    minus the gradient of the loss: a value less its mean, or a martingale residual; shape (n_rows,
+    n_outputs)."""
+    return _stacked(problem, weights, selected, seed, n_trees, n_threads, False)[2]
 
 
 def _stacked(
@@ -103,21 +118,23 @@ def _stacked(
     n_trees: int,
     n_threads: int,
     wants_importance: bool,
-) -> tuple[StackedModel, FloatArray]:
-    """The model, and for a numeric response its out-of-bag predictions, shape (n_rows, 1)."""
+) -> tuple[StackedModel, FloatArray, FloatArray]:
+    """The model, for a numeric response its out-of-bag predictions, shape (n_rows, 1), and what it
+    leaves: see :func:`left_outside`."""
     family, weight = problem.family, weights.values
     base = problem.constant(weight).reshape(len(problem.y), -1)
     constant = null_predictor(problem, weight)
     importance = np.zeros(len(selected))
+    loss = family.loss.of(problem.y, weight)
     if not selected.any():
-        return StackedModel(selected, None, constant, importance, family), base
+        left = _minus_gradient(loss, base)
+        return StackedModel(selected, None, constant, importance, family), base, left
     part = select_groups(problem.data, selected)
     additive = _Additive(problem, weights, part, base, seed)
     effects = additive.trees
     eta = base + additive.fit.constant + predict_sum(effects, part, n_threads)
     outside = eta.copy()
     outside[additive.rows] = additive.fit.outside
-    loss = family.loss.of(problem.y, weight)
     rank, own_seed = problem.groups.ranks(seed)[selected], stream_seed(seed, "refit")
     left = _minus_gradient(loss, outside)
     grower = Grower(part, left, weights, GAUSSIAN, own_seed, rank, n_threads)
@@ -138,7 +155,8 @@ def _stacked(
         if share > 0:  # as far as the forest has a part
             gains = np.maximum(out_of_bag_gains(grown.forest).mean, 0.0)
             importance[selected] += share * (2 - share) * gains
-    return StackedModel(selected, trees, constant, importance, family, effects.n_trees), outside
+    model = StackedModel(selected, trees, constant, importance, family, effects.n_trees)
+    return model, outside, grown.rest(left, weight)
 
 
 class _Additive:

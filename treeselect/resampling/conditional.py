@@ -1,5 +1,5 @@
-"""Models of the selected terms on held-out rows, in one long file of two results: what a term adds
-to the others, and groups of rows by predicted risk.
+"""What a term adds to others, tested on all rows and scored on held-out ones, and groups of rows by
+predicted risk: one long file of two results.
 """
 
 from __future__ import annotations
@@ -7,13 +7,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from treeselect.algorithms.method import REFITS
 from treeselect.arguments.checks import (
+    check_choice,
     check_count,
     described,
     finite,
@@ -25,6 +26,7 @@ from treeselect.arguments.checks import (
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.problem import Problem
+from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
@@ -52,6 +54,7 @@ from treeselect.resampling.cross_validation import (
 )
 from treeselect.resampling.folds import Split, Splitter
 from treeselect.resampling.held_out import quantile_groups
+from treeselect.resampling.independence import closed_levels, dependence_given
 from treeselect.resampling.outer_folds import outer_folds
 from treeselect.running.parallel import Workers, run_all
 
@@ -61,18 +64,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConditionalImportance(Rounded):
-    """Loss of score on held-out rows without each of some units, given the other selected ones.
+    """Tests of whether the response depends on each of some units given others, and the loss of
+    score on held-out rows without the unit.
 
     Attributes
     ----------
     units : tuple of str
-        In decreasing order of loss.
+        In decreasing order of loss, or without folds in increasing order of p-value.
     selected : ndarray of bool, shape (n_units,)
-        Whether the unit is selected. A unit that is not selected is added instead of removed.
+        Whether the unit is selected. A unit that is not selected is added instead of removed,
+        unless all others are given.
+    p_value, e_value, level : ndarray of float, shape (n_units,)
+        See :meth:`tidy`.
     score : ndarray of float, shape (n_folds,)
-        Score of a forest on the selected units, on the held-out rows of each fold of all repeats.
+        Score of a forest on the given units, on the held-out rows of each fold of all repeats.
     others : ndarray of float, shape (n_folds, n_units)
-        Score of a forest without the unit or, if it is not selected, with it.
+        Score of a forest without the unit or, if it is added, with it.
+    given : str
+        ``"selected"`` or ``"all"``.
     test_share : float
         Ratio of held-out to training rows.
     score_name : str
@@ -95,13 +104,17 @@ class ConditionalImportance(Rounded):
     >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
     >>> found = fit.model.conditional_importance(repeats=2)
     >>> print(*found.tidy().columns)
-    term selected score_with score_without importance ci_low ci_high p_value
+    term selected p_value e_value level score_with score_without importance ci_low ci_high
     """
 
     units: tuple[str, ...]
     selected: BoolArray
+    p_value: FloatArray
+    e_value: FloatArray
+    level: FloatArray
     score: FloatArray
     others: FloatArray
+    given: str
     test_share: float
     score_name: str
     score_words: str
@@ -113,13 +126,12 @@ class ConditionalImportance(Rounded):
 
     def lost(self, unit: int) -> PairedDifference:
         """Score with a unit minus score without it: mean, interval, two-sided p-value."""
-        return paired_difference(self._losses(unit), self.test_share)
+        loss = differences(self.score, self.others[:, unit])
+        return paired_difference(-loss if self._is_added[unit] else loss, self.test_share)
 
-    def p_value(self, unit: int) -> float:
-        """One-sided p-value: the score is no better with the unit than without it. NaN if
-        :meth:`lost` has none."""
-        found = self.lost(unit)
-        return found.p_value / 2 if found.mean > 0 else 1 - found.p_value / 2
+    @property
+    def _is_added(self) -> BoolArray:
+        return ~self.selected & (self.given == "selected")
 
     def tidy(self) -> Any:
         """One row per unit, in decreasing order of loss.
@@ -127,24 +139,29 @@ class ConditionalImportance(Rounded):
         Returns
         -------
         frame, in the library of the data
-            ``term`` (a group has one row); ``selected``; ``score_with`` and ``score_without``, mean
-            scores over the folds with and without the unit; ``importance``, their difference;
-            ``ci_low`` and ``ci_high``, its 95% interval; ``p_value``, one-sided.
+            ``term`` (a group has one row); ``selected``; ``p_value`` and ``e_value`` of the
+            hypothesis that the response does not depend on it given the others; ``level``, the
+            lowest false discovery rate at which it is called, at most 1. With folds also
+            ``score_with`` and ``score_without``, mean scores over the folds with and without the
+            unit; ``importance``, their difference; ``ci_low`` and ``ci_high``, its 95% interval.
         """
-        found = [self.lost(unit) for unit in range(len(self.units))]
-        own, other = self.score.mean(), self.others.mean(axis=0)
         table = pd.DataFrame(
             {
                 "term": pd.Series(list(self.units), dtype=pd.Series(["text"]).dtype),
                 "selected": self.selected,
-                "score_with": np.where(self.selected, own, other),
-                "score_without": np.where(self.selected, other, own),
-                "importance": np.array([one.mean for one in found]),
-                "ci_low": np.array([one.low for one in found]),
-                "ci_high": np.array([one.high for one in found]),
-                "p_value": np.array([self.p_value(unit) for unit in range(len(found))]),
+                "p_value": self.p_value,
+                "e_value": self.e_value,
+                "level": self.level,
             }
         )
+        if len(self.score):
+            found = [self.lost(unit) for unit in range(len(self.units))]
+            own, other, added = self.score.mean(), self.others.mean(axis=0), self._is_added
+            table["score_with"] = np.where(added, other, own)
+            table["score_without"] = np.where(added, own, other)
+            table["importance"] = np.array([one.mean for one in found])
+            table["ci_low"] = np.array([one.low for one in found])
+            table["ci_high"] = np.array([one.high for one in found])
         return in_library(table, self.library)
 
     def _content(self) -> SummaryContent:
@@ -154,49 +171,69 @@ class ConditionalImportance(Rounded):
         n = len(self.units)
         return f"<ConditionalImportance: {n} term{'' if n == 1 else 's'}, {self.scheme}>"
 
-    def _losses(self, unit: int) -> FloatArray:
-        with_it, without = self.score, self.others[:, unit]
-        if not self.selected[unit]:
-            with_it, without = without, with_it
-        return differences(with_it, without)
-
 
 def _content(found: ConditionalImportance) -> SummaryContent:
-    is_mixed, mean = not found.selected.all(), decimal_text(found.score.mean(), 3)
+    is_mixed, has_scores = not found.selected.all(), bool(len(found.score))
     rows = []
     for unit, name in enumerate(found.units):
-        lost, p_value = found.lost(unit), found.p_value(unit)
         which = ("yes" if found.selected[unit] else "no",) if is_mixed else ()
-        told = p_text(p_value) if np.isfinite(p_value) else "unknown"
-        between = interval_text(lost.low, lost.high, decimal_form(3), "unknown")
-        label = found.labels.get(name, name)
-        rows.append((label, *which, decimal_text(lost.mean, 3), between, told))
-    return SummaryContent(
-        title="Conditional importance: loss of score without a term",
-        facts=(
-            ("Call", found.call),
+        tests = p_text(found.p_value[unit]), f"{found.e_value[unit]:.3g}", p_text(found.level[unit])
+        loss: tuple[str, ...] = ()
+        if has_scores:
+            lost = found.lost(unit)
+            between = interval_text(lost.low, lost.high, decimal_form(3), "unknown")
+            loss = decimal_text(lost.mean, 3), between
+        rows.append((found.labels.get(name, name), *which, *tests, *loss))
+    scored: tuple[tuple[str, str], ...] = ()
+    if has_scores:
+        mean = decimal_text(found.score.mean(), 3)
+        terms = "all terms" if found.given == "all" else "the selected terms"
+        scored = (
             ("Folds", found.scheme),
-            (found.score_name, f"{mean} with the selected terms, on held-out rows"),
-            ("Seed", str(found.seed)),
+            (found.score_name, f"{mean} with {terms}, on held-out rows"),
+        )
+    return SummaryContent(
+        title="Conditional importance: what a term adds to "
+        + ("all others" if found.given == "all" else "the other selected ones"),
+        facts=(("Call", found.call), *scored, ("Seed", str(found.seed))),
+        columns=(
+            "Term", *(("Selected",) if is_mixed else ()), "p", "e", "Level",
+            *(("Loss", "95% interval") if has_scores else ()),
         ),
-        columns=("Term", *(("Selected",) if is_mixed else ()), "Loss", "95% interval", "p"),
         rows=tuple(rows),
-        notes=_notes(found.score_words, is_mixed=is_mixed),
+        notes=_notes(found, is_mixed=is_mixed),
+    )  # fmt: skip
+
+
+def _notes(found: ConditionalImportance, *, is_mixed: bool) -> tuple[str, ...]:
+    is_all = found.given == "all"
+    added = " A term that is not selected is added to the selected ones."
+    tests = (
+        "Test of no dependence of the response on the term given the others, on all rows: products"
+        " of what the others leave of both, out of sample (Shah and Peters 2020). A term that the"
+        f" others make redundant, such as a copy, is not found.{'' if is_all else added * is_mixed}"
     )
-
-
-def _notes(score_words: str, *, is_mixed: bool) -> tuple[str, ...]:
-    added = " A term that is not selected is added to the selected ones." if is_mixed else ""
+    levels = (
+        "e: evidence, at most 1 on average without dependence. Level: lowest false discovery rate"
+        " at which the term is called (closed e-BH, Xu et al. 2025). It counts all terms of the"
+        " table, and may be chosen after a look at it."
+    )
+    scores = (
+        *([found.score_words] if found.score_words else []),
+        "Loss: difference in score of forests with and without the term, grown on the training rows"
+        " of a fold and scored on the others; intervals by the corrected resampled t (Nadeau and"
+        " Bengio 2003).",
+    )
+    selection = (
+        "The terms were selected on all of these rows. After selection from many terms, p-values"
+        ' and losses claim too much; `given="all"` tests each term given all others, whatever is'
+        " selected, and `inference()` on other rows."
+    )
     return (
-        *([score_words] if score_words else []),
-        "In each fold, a forest on the selected terms and a forest without the term are grown on"
-        f" the training rows and scored on the held-out rows.{added} A term that the others make"
-        " redundant loses nothing.",
-        "Corrected resampled t (Nadeau and Bengio 2003): intervals are two-sided, tests one-sided;"
-        " neither is adjusted for multiplicity.",
-        "The terms were selected on all rows, including those held out here. After selection from"
-        " many terms, importances are too large and p-values anti-conservative; `inference()` tests"
-        " on rows that were not used for selection.",
+        tests,
+        levels,
+        *(scores if len(found.score) else ()),
+        *(() if is_all else (selection,)),
     )
 
 
@@ -208,39 +245,57 @@ _REPEATS = 5
 
 def leave_out(
     result: Fit,
-    folds: int | Splitter | Sequence[int],
+    folds: int | Splitter | Sequence[int] | None,
     *,
+    given: Literal["selected", "all"],
     terms: str | Sequence[str] | None,
     repeats: int | None,
+    fold_groups: str | Sequence[Any] | None,
+    scoring: Scoring,
     seed: int,
     workers: Workers,
-    **given: Any,
 ) -> ConditionalImportance:
-    """See :meth:`SelectionResult.conditional_importance`; the other arguments are those of
-    `outer_folds`."""
-    units = _units(result, terms)
+    """See :meth:`ModelView.conditional_importance`."""
+    check_choice("given", given, ("selected", "all"))
+    is_all = given == "all"
+    units = _units(result, terms, is_all=is_all)
     usual = 1 if whole(folds) is None else _REPEATS
     outer = outer_folds(
-        result, folds, repeats=usual if repeats is None else repeats,
-        seed=stream_seed(seed, "conditional"), **given,
+        result, 2 if folds is None else folds, repeats=usual if repeats is None else repeats,
+        seed=stream_seed(seed, "conditional"), fold_groups=fold_groups, scoring=scoring,
     )  # fmt: skip
     here, family = outer.here, outer.family
     problem = dataclasses.replace(here.problem, family=family, wants_scores=False)
     own = result.step.selected
-    sets = [own, *(own ^ (np.arange(len(own)) == unit) for unit in units)]
+    base = own | is_all
+    sets = [base ^ (np.arange(len(own)) == unit) for unit in units]
     calls = [
-        (problem, outer.weights, split, sets, stream_seed(seed, "conditional", number))
-        for number, split in enumerate(outer.splits)
+        (problem, outer.weights, split, [base, *sets], stream_seed(seed, "conditional", number))
+        for number, split in enumerate(outer.splits if folds is not None else ())
     ]
     scores = np.array(run_all(_scores, calls, workers, "Folds", result.progress))
-    lost = (scores[:, :1] - scores[:, 1:]).mean(axis=0) * np.where(own[units], 1, -1)
-    order = falling(lost)
+    scores = scores.reshape(-1, 1 + len(units))
+    free = dataclasses.replace(problem, exact=None, columns=None)
+    tests = [
+        (free, outer.weights, base & others, unit, stream_seed(seed, "conditional"))
+        for others, unit in zip(sets, units, strict=True)
+    ]
+    tested = run_all(dependence_given, tests, workers, "Tests", result.progress)
+    p_value, e_value = np.array(tested).T
+    lost = scores[:, :1] - scores[:, 1:]
+    order = np.argsort(p_value, kind="stable")
+    if len(scores):
+        order = falling(lost.mean(axis=0) * np.where(base[units], 1, -1))
     names = here.arrays.groups.names
     return ConditionalImportance(
         units=tuple(names[units[i]] for i in order),
         selected=own[units][order],
+        p_value=p_value[order],
+        e_value=e_value[order],
+        level=closed_levels(e_value)[order],
         score=scores[:, 0],
         others=scores[:, 1:][:, order],
+        given=given,
         test_share=outer.test_share,
         score_name=family.score_name,
         score_words=family.score_words,
@@ -249,9 +304,12 @@ def leave_out(
     )
 
 
-def _units(result: Fit, terms: str | Sequence[str] | None) -> list[int]:
-    """The named units, by their names or those of their terms; by default the selected units."""
+def _units(result: Fit, terms: str | Sequence[str] | None, *, is_all: bool) -> list[int]:
+    """The named units, by their names or those of their terms; by default the selected units, or
+    all."""
     known = result.design.arrays.groups
+    if terms is None and is_all:
+        return list(range(len(known.names)))
     if terms is None:
         if not result.step.selected.any():
             raise OptionError(

@@ -109,7 +109,7 @@ def step_text(method: Callable[..., Any], arguments: Mapping[str, Any], view: st
     """A further step of a call, a method of the result or of one of its views: ``.resample(50,
     seed=1)``, ``.model.risk_groups()``. The signature of the method has the order and the defaults
     of the arguments; the first is written without its name where that is allowed, and None is no
-    value."""
+    value, unless it is that of a first argument with another default."""
     typed = []
     for i, (key, parameter) in enumerate(
         (k, p) for k, p in inspect.signature(method).parameters.items() if k != "self"
@@ -119,9 +119,11 @@ def step_text(method: Callable[..., Any], arguments: Mapping[str, Any], view: st
         value = arguments[key]
         value = value.item() if isinstance(value, np.generic) else value
         positional = i == 0 and parameter.kind is not inspect.Parameter.KEYWORD_ONLY
-        if value is None or (not positional and _is_default(value, parameter.default)):
+        if value is None and not (positional and parameter.default is not None):
             continue
-        shown = _shown(key, value) or key
+        if not positional and _is_default(value, parameter.default):
+            continue
+        shown = repr(value) if value is None else _shown(key, value) or key
         typed.append(shown if positional else f"{key}={shown}")
     return f"{view and '.'}{view}.{method.__name__}({', '.join(typed)})"
 

@@ -275,30 +275,35 @@ class ModelView:
 
     def conditional_importance(
         self,
-        folds: int | Splitter | Sequence[int] = 5,
+        folds: int | Splitter | Sequence[int] | None = 5,
         *,
         terms: str | Sequence[str] | None = None,
+        given: Literal["selected", "all"] = "selected",
         repeats: int | None = None,
         fold_groups: str | Sequence[Any] | None = None,
         scoring: Scoring = None,
         seed: int | None = None,
     ) -> ConditionalImportance:
-        """Importance of each term given the other selected terms, tested on held-out rows.
+        """Importance of each term given others: a test on all rows, and a loss on held-out rows.
 
-        In each fold one forest is grown on the selected terms, and one without each of them
-        (leave-one-covariate-out [1]_); importance is the loss of score on the held-out rows.
-        Factors and groups are left out as a whole. The final model of the fit is not used.
+        The hypothesis is that the response does not depend on the term given the other selected
+        terms, or given all others of the formula. The test needs neither a linear model nor a split
+        of the rows. Beside it stands the loss of score without the term: in each fold one forest is
+        grown on the terms, and one without each of them (leave-one-covariate-out [1]_). Factors and
+        groups are tested and left out as a whole. The final model of the fit is not used.
 
         Parameters
         ----------
-        folds : int, splitter or array of int
-            Folds, given as in :func:`treeselect.select`.
-        repeats : int, optional
-            How often to repeat the folds, so that the test depends less on the random split; by
-            default 5 if `folds` is a number, otherwise 1.
+        folds : int, splitter, array of int or None
+            Folds, given as in :func:`treeselect.select`; None for tests without losses.
         terms : str or sequence of str, optional
-            Terms or groups to test; by default all selected ones. An unselected one is instead
-            added to the selected ones.
+            Terms or groups to test; by default all given ones. An unselected one is added to the
+            selected ones.
+        given : {"selected", "all"}
+            What each term is tested beside: the other selected terms, or all others of the formula.
+        repeats : int, optional
+            How often to repeat the folds, so that losses depend less on the random split; by
+            default 5 if `folds` is a number, otherwise 1.
         fold_groups : str or array, shape (n_rows,), optional
             Clusters that are held out as a whole; by default as in the fit. A column that is
             neither the fit's nor behind the terms requires `data`.
@@ -324,16 +329,42 @@ class ModelView:
 
         Notes
         -----
-        Intervals and one-sided p-values come from the corrected resampled t test [2]_. They ignore
-        the selection: for terms selected from many on the same rows, importances are too large and
-        p-values anti-conservative. :meth:`SelectionResult.inference` tests on rows that played no
-        part in the selection.
+        *P-values* are of the generalised covariance measure [2]_. The response and functions of the
+        term (slope, bends, levels) are predicted from the other terms by an additive model and a
+        forest, for each row without it; if the hypothesis is true, the products of both residuals
+        have mean 0, and their standardised sum is normal in the limit, provided that the product of
+        the errors of both predictions vanishes faster than ``n ** -0.5``. Weights by the other
+        terms find effects that change with them [3]_; the p-values of slopes and levels (weight
+        0.5), bends (0.25) and such interactions (0.25) are combined by the Cauchy distribution. The
+        residuals of times to an event are martingale residuals. A term is not found if others
+        determine it, as a copy does, nor an effect of a group that is a product of its own members
+        alone.
+
+        *E-values* are mixtures of likelihood ratios of the same sums [4]_. Without dependence their
+        mean is at most 1, so that 20 is reached with a probability of at most 0.05. From them,
+        ``level`` is the lowest false discovery rate at which the closed e-BH procedure calls the
+        term [5]_, for any dependence among the terms.
+
+        *Intervals* of the loss come from the corrected resampled t test [6]_.
+
+        With ``given="selected"`` the selection is ignored: for terms selected from many on the same
+        rows, losses are too large and p-values anti-conservative. With ``given="all"`` it plays no
+        part, so that the tests are valid after it; :meth:`SelectionResult.inference` tests on rows
+        that played no part in the selection.
 
         References
         ----------
         .. [1] J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani, L. Wasserman (2018).
            Distribution-free predictive inference for regression. JASA 113(523), section 6.
-        .. [2] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning
+        .. [2] R. D. Shah, J. Peters (2020). The hardness of conditional independence testing and
+           the generalised covariance measure. Annals of Statistics 48(3), equation 3.
+        .. [3] C. Scheidegger, J. Hoerrmann, P. Buehlmann (2022). The weighted generalised
+           covariance measure. JMLR 23(273), section 3.
+        .. [4] V. H. de la Pena, M. J. Klass, T. L. Lai (2004). Self-normalized processes. Annals of
+           Probability 32(3A), 1902-1933.
+        .. [5] Z. Xu, A. Solari, L. Fischer, R. de Heide, A. Ramdas, J. Goeman (2025). Bringing
+           closure to false discovery rate control. arXiv:2509.02517.
+        .. [6] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning
            52, 239-281.
 
         Examples
@@ -341,25 +372,24 @@ class ModelView:
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
         >>> fit = treeselect.select("survived ~ sex + age", data, method="importance", k=2, seed=1)
-        >>> found = fit.model.conditional_importance(repeats=1).tidy().set_index("term")
+        >>> found = fit.model.conditional_importance(None).tidy().set_index("term")
         >>> bool(found.loc["sex", "p_value"] < 0.01)
         True
         """
         from treeselect.resampling.conditional import leave_out
 
         fit = self._fit
-        given: dict[str, Any] = {
+        seed = fit.seed if seed is None else read_seed(seed)
+        asked: dict[str, Any] = {
             "terms": terms,
+            "given": given,
             "repeats": repeats,
             "fold_groups": fold_groups,
             "scoring": scoring,
+            "seed": seed,
         }
-        seed = fit.seed if seed is None else read_seed(seed)
-        workers = workers_for(fit.n_jobs)
-        found = leave_out(fit, folds, **given, seed=seed, workers=workers)
-        step = step_text(
-            ModelView.conditional_importance, {"folds": folds, **given, "seed": seed}, "model"
-        )
+        found = leave_out(fit, folds, **asked, workers=workers_for(fit.n_jobs))
+        step = step_text(ModelView.conditional_importance, {"folds": folds, **asked}, "model")
         return dataclasses.replace(found, call=fit.call.text + step)
 
     def coefficient_stability(
