@@ -370,7 +370,7 @@ class SelectionResult(Rounded):
 
         Parameters
         ----------
-        model : {"stack", "forest", "boosting", "glm", "gam"} or estimator
+        model : {"stack", "forest", "boosting", "glm", "gam", "negative-binomial"} or estimator
             ``"forest"``: a random forest of at most 200 trees, the final model of most methods.
             ``"stack"``: a penalised additive model of the family, with a spline of each number,
             plus a random forest of its residuals, as far as that lowers the out-of-bag error.
@@ -379,7 +379,9 @@ class SelectionResult(Rounded):
             fitted by statsmodels: least squares, a binomial or Poisson GLM, or a multinomial logit,
             on formulaic's full-rank columns with an intercept; for times to an event, Cox's
             proportional hazards model with a table of hazard ratios. ``"gam"``: the same with a
-            restricted cubic spline of each number. Alternatively, an estimator
+            restricted cubic spline of each number. ``"negative-binomial"``: counts whose variance
+            is ``mu + mu^2 / theta``, theta by maximum likelihood (R: ``MASS::glm.nb``; tests
+            estimate it anew in each model). Alternatively, an estimator
             from scikit-learn (for times to an event, from scikit-survival), which is cloned and
             fitted to formulaic's one-hot columns; ``lightgbm.DaskLGBMClassifier`` and
             ``DaskLGBMRegressor`` are fitted to all rows of `data`, a Dask frame, by the workers of

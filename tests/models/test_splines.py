@@ -120,7 +120,7 @@ def test_clusters_have_wald_tests_of_bends():
         ("glm", {"x": 9}, r"`splines\['x'\]` must be a whole number, at least 2, at most 6"),
         ("glm", {"g": 3}, "`g`, which is no single number"),
         ("gam", {"z": 3}, "`z`, which is not selected"),
-        ("forest", 3, '`splines` must be left out unless the model is "glm" or "gam"'),
+        ("forest", 3, "`splines` must be left out unless the model is linear"),
     ],
 )
 def test_what_splines_may_be(model, splines, message):

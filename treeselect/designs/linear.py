@@ -40,6 +40,7 @@ class LinearCoding:
     missing: MissingRule = "drop"
     ordered: OrderedRule = "treatment"
     splines: int | Mapping[str, int] = 1
+    law: str = ""  # the distribution of the response, if not that of its family
 
     @property
     def arguments(self) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-MODELS = ("stack", "forest", "boosting", "glm")
+MODELS = ("stack", "forest", "boosting", "glm", "gam", "negative-binomial")
 """Models that :meth:`SelectionResult.refit` knows by name."""
 
 

@@ -357,7 +357,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
     full, left_out, fit = fit_terms(data, result.selected, coding)
     if fit.problems:
         warn(" ".join(fit.problems))
-    n_used, family = full.row_weights.n_observations, data.response.family.name
+    n_used, family = full.row_weights.n_observations, coding.law or data.response.family.name
     table, shown = coefficient_table(fit), readable(fit, full)
     rows = coefficient_table(shown)
     printed = in_print(data, rows)
@@ -388,6 +388,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             *spline_notes(splines),
             *ratio_notes(shown, printed),
             *few_events_notes([fit]),
+            *(QUASI if fit.is_quasi else ()),
             *left_out_note(left_out, fit),
             *weight_notes(data, fit),
             *coding_notes(data, full, result.selected, coding),
@@ -429,6 +430,12 @@ def naive_words(name: str | bool) -> str:
     """That standard errors ignore clusters."""
     of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
     return f"Standard errors treat rows of {of} as independent and are too small if they are not."
+
+
+QUASI = (
+    "Counts vary more than chance allows: standard errors are multiplied by the root of the"
+    ' dispersion. `refit("negative-binomial")` lets the variance grow with the squared mean.',
+)
 
 
 def spline_notes(splines: Mapping[str, Any]) -> tuple[str, ...]:

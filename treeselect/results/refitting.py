@@ -16,7 +16,8 @@ from treeselect.designs.linear import (
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import FinalModel
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError, listing
+from treeselect.errors import OptionError, listing, quoted
+from treeselect.models.linear.fit import NEGATIVE_BINOMIAL
 from treeselect.models.model import baseline_of
 from treeselect.resampling.conditional import RiskGroups, group_by_risk
 from treeselect.resampling.folds import Splitter, in_own_groups
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 _PREDICTS = "The final model was refitted:"
 OF_PREVIOUS = " Scores belong to the previous model."
 
+LINEAR = ("glm", "gam", NEGATIVE_BINOMIAL)
+"""Linear models of the selected terms."""
+
 _GAM_DF = 3
 """Degrees of freedom of the splines of a generalised additive model."""
 
@@ -54,18 +58,25 @@ def refit(
     result.design.check_data()
     data = in_own_groups(result.design, result.choice.folds, result.source)
     coding = read_coding(missing, ordered, data.sources, data.spec.terms)
-    if isinstance(model, str) and model in ("glm", "gam"):
+    if isinstance(model, str) and model in LINEAR:
+        if model == NEGATIVE_BINOMIAL and data.response.family.name != "poisson":
+            raise OptionError(
+                f'`model="{model}"` needs counts.\n  Found: the family'
+                f' {quoted(data.response.family.name)}. Select with `family="poisson"`.'
+            )
         said = f'refit("{model}"{coding.arguments}'
         if splines is not None:
             splines = read_splines(splines, data, result.selected)
             said += f", splines={json.dumps(splines, ensure_ascii=False)}"
         used = (_GAM_DF if model == "gam" else 1) if splines is None else splines
-        return refit_glm(result, data, dataclasses.replace(coding, splines=used), f"{said})")
+        law = model if model == NEGATIVE_BINOMIAL else ""
+        coding = dataclasses.replace(coding, splines=used, law=law)
+        return refit_glm(result, data, coding, f"{said})")
     if coding.arguments or splines is not None:
         name = "missing" if coding.missing != "drop" else "ordered"
         name = name if coding.arguments else "splines"
         raise OptionError(
-            f'`{name}` must be left out unless the model is "glm" or "gam".\n'
+            f'`{name}` must be left out unless the model is linear: "glm", "gam".\n'
             "  Found: another model. Trees need no rules for missing values, order or bends."
         )
     if isinstance(model, str):

@@ -252,7 +252,7 @@ def _counts(data: ModelData, spec: TermSpec, column: str) -> tuple[float, float]
 _KINDS = {
     "gaussian": "linear regression", "binomial": "logistic regression",
     "multinomial": "multinomial logistic regression", "poisson": "Poisson regression",
-    "cox": "Cox regression",
+    "cox": "Cox regression", "negative-binomial": "negative binomial regression",
 }  # fmt: skip
 _HEADS = {"univariable": "Univariable", "all": "All terms", "selected": "Selected terms"}
 

@@ -183,6 +183,7 @@ _RATIOS = {
     "binomial": "odds ratio",
     "multinomial": "odds ratio",
     "poisson": "rate ratio",
+    "negative-binomial": "rate ratio",
     "cox": "hazard ratio",
 }
 
@@ -344,6 +345,33 @@ def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
     return fit, f"GLM, {family} family, log link (statsmodels)"
 
 
+def _fit_dispersed(data: LinearData, name: str) -> tuple[Any, str]:
+    """The negative binomial GLM with the variance ``mu + alpha mu^2``, alpha by maximum likelihood
+    (R: ``MASS::glm.nb``, with theta = 1 / alpha; Venables and Ripley 2002, section 7.4); the
+    covariance is that of known alpha."""
+    import statsmodels.api as sm
+    from scipy.optimize import minimize_scalar
+
+    by = _covariance(data)
+
+    def fitted(log_alpha: float) -> Any:
+        family = sm.families.NegativeBinomial(alpha=float(np.exp(log_alpha)))
+        return _glm(data, name, family).fit(**by)
+
+    found = minimize_scalar(
+        lambda at: -fitted(at).llf, bounds=_LOG_ALPHA, method="bounded", options={"xatol": 1e-7}
+    )
+    fit = fitted(float(found.x))
+    fit.alpha = float(np.exp(found.x))
+    return fit, f"GLM, negative binomial family, theta {1 / fit.alpha:.4g}, log link (statsmodels)"
+
+
+_LOG_ALPHA = (-12.0, 5.0)
+"""Range of the logarithm of alpha: from what is Poisson to what hardly has a mean."""
+
+NEGATIVE_BINOMIAL = "negative-binomial"
+
+
 def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
@@ -380,6 +408,7 @@ _FITS = {
     "binomial": _fit_two_classes,
     "multinomial": _fit_classes,
     "poisson": _fit_counts,
+    NEGATIVE_BINOMIAL: _fit_dispersed,
     "cox": _fit_times,
 }
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray
-from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.fit import NEGATIVE_BINOMIAL, LinearFit
 from treeselect.quiet import own_filters
 
 Facts = tuple[tuple[str, str], ...]
@@ -78,6 +78,16 @@ def _deviance(result: Any) -> dict[str, float]:
     }
 
 
+def _dispersed(result: Any) -> dict[str, float]:
+    """As :func:`_deviance`; alpha is a parameter, too."""
+    found = _deviance(result)
+    del found["null_deviance"], found["df_null"]  # of another alpha
+    return found | {
+        "aic": found["aic"] + 2, "bic": found["bic"] + np.log(result.model.nobs),
+        "theta": 1 / result.alpha,
+    }  # fmt: skip
+
+
 def _classes(result: Any) -> dict[str, float]:
     return {
         "deviance": -2 * result.llf,
@@ -98,6 +108,7 @@ _NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
     "gaussian": _least_squares,
     "binomial": _deviance,
     "poisson": _deviance,
+    NEGATIVE_BINOMIAL: _dispersed,
     "multinomial": _classes,
     "cox": _times,
 }
@@ -162,6 +173,7 @@ _WORDS: dict[str, Callable[[LinearFit, dict[str, float]], Facts]] = {
     "gaussian": _errors,
     "binomial": _deviances,
     "poisson": _deviances,
+    NEGATIVE_BINOMIAL: _deviances,
     "multinomial": _deviances,
     "cox": _events,
 }

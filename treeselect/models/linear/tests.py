@@ -22,7 +22,7 @@ from treeselect.models.linear.coefficients import (
     wald_test,
 )
 from treeselect.models.linear.data import LinearData, linear_data
-from treeselect.models.linear.fit import LinearFit, fit_linear, fit_quietly
+from treeselect.models.linear.fit import NEGATIVE_BINOMIAL, LinearFit, fit_linear, fit_quietly
 from treeselect.printing import Summarised, Summary, SummaryContent, number_text, p_text
 
 if TYPE_CHECKING:
@@ -147,13 +147,14 @@ class Nested:
         if self.family == "gaussian":
             with np.errstate(divide="ignore"):
                 return float(self.n * np.log(self.deviance / self.n) + 2 * self.rank)
-        return float(self.fit.result.aic) if self.has_likelihood else np.nan
+        of_alpha = 2.0 * (self.family == NEGATIVE_BINOMIAL)
+        return float(self.fit.result.aic) + of_alpha if self.has_likelihood else np.nan
 
 
 def deviance_of(result: Any, family: str) -> float:
     """Residual sum of squares, deviance, or minus twice the log-likelihood of some results."""
     with np.errstate(all="ignore"):  # computed here, of estimates that may diverge
-        if family in ("multinomial", "cox"):
+        if family in ("multinomial", "cox", NEGATIVE_BINOMIAL):
             return float(-2 * result.llf)
         if hasattr(result, "ssr"):
             return float(result.ssr)
@@ -168,10 +169,11 @@ def fit_terms(
     full = linear_data(data, terms, rows, weights.groups, coding)
     free = full.is_free
     left_out = tuple(str(c) for c in full.matrix.columns[~free])
-    fit, too_few = _fitted(data, full, free), ""
+    law = coding.law or data.response.family.name
+    fit, too_few = _fitted(data, full, free, law), ""
     if isinstance(fit, str):  # few clusters; a sandwich of sampling weights has no other form
         full, too_few = linear_data(data, terms, rows, None, coding), fit
-        fit = _fitted(data, full, free)
+        fit = _fitted(data, full, free, law)
         assert not isinstance(fit, str)
     from treeselect.models.linear.solving import near_certain
 
@@ -188,12 +190,12 @@ def fit_terms(
     return full, left_out, fit
 
 
-def _fitted(data: ModelData, full: LinearData, free: BoolArray) -> LinearFit | str:
+def _fitted(data: ModelData, full: LinearData, free: BoolArray, law: str) -> LinearFit | str:
     """The model of the free columns; if it has clusters that allow none, the reason."""
     response, weights = data.response, full.row_weights
     here = full.of_columns(free)
     try:
-        fit = fit_linear(here, response.family.name, response.name, response.classes)
+        fit = fit_linear(here, law, response.name, response.classes)
     except DataError as error:
         if weights.groups is None or weights.is_sample:
             raise

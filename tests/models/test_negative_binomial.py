@@ -1,0 +1,62 @@
+"""Negative binomial regression of the selected terms, beside R's MASS."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.errors import OptionError
+
+SURVEY = pd.read_csv("tests/reference/survey_data.csv")
+EXPECTED = pd.read_csv("tests/reference/negative_binomial.csv").set_index("what")
+
+
+def fitted(data=SURVEY, left="w", family="poisson", **options):
+    options = {"method": "mrmr", "k": 2, "seed": 1} | options
+    return treeselect.select(f"{left} ~ x + g", data, family=family, **options)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fitted().refit("negative-binomial")
+
+
+def test_it_is_that_of_r(model):
+    own = model.tidy().set_index("column")[["estimate", "std_error"]]
+    names = {"Intercept": "(Intercept)", "x": "x", "g[T.b]": "gb", "g[T.c]": "gc"}
+    expected = EXPECTED.loc[[names[column] for column in own.index], ["value", "std_error"]]
+    np.testing.assert_allclose(own, expected, rtol=1e-4)
+    assert model.statistics["theta"] == pytest.approx(EXPECTED.loc["theta", "value"], rel=1e-4)
+    assert model.glance()["aic"].item() == pytest.approx(EXPECTED.loc["AIC", "value"], rel=1e-7)
+    tests = model.drop1().tidy().set_index("term")
+    assert tests.loc["g", "p_value"] == pytest.approx(EXPECTED.loc["g", "value"], rel=1e-4)
+    assert tests.loc["(none)", "aic"] == pytest.approx(EXPECTED.loc["AIC", "value"], rel=1e-7)
+
+
+def test_copies_are_rows(model):
+    once = SURVEY.assign(often=1 + SURVEY.index % 2)
+    long = once.loc[once.index.repeat(once["often"])].reset_index(drop=True)
+    found = fitted(once, weights="often").refit("negative-binomial")
+    expected = fitted(long).refit("negative-binomial")
+    pd.testing.assert_frame_equal(found.tidy(), expected.tidy(), rtol=1e-5)
+
+
+def test_predictions_and_tables_are_rates(model):
+    link = model.predict(SURVEY, type="link")
+    np.testing.assert_allclose(model.predict(SURVEY), np.exp(link))
+    assert "negative binomial regression of 120 rows" in str(model.regression_table())
+    assert "Rate ratio" in model.summary(exponentiate=True).as_text()
+    assert (model.confint()["ci_low"] < model.tidy()["estimate"]).all()
+
+
+def test_counts_that_vary_too_much_name_it():
+    note = next(n for n in fitted().refit("glm").content.notes if "vary more" in n)
+    assert 'refit("negative-binomial")' in note
+    poisson = fitted(SURVEY, "n").refit("glm")
+    assert not any("vary more" in note for note in poisson.content.notes)
+
+
+@pytest.mark.parametrize(("left", "family"), [("y", "gaussian"), ("b", "binomial")])
+def test_it_needs_counts(left, family):
+    with pytest.raises(OptionError, match=f'needs counts.*\n.*`{family}`.*family="poisson"'):
+        fitted(SURVEY, left, family).refit("negative-binomial")
