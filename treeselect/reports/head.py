@@ -52,7 +52,7 @@ from treeselect.results.summary import (
     stability_notes,
     with_data,
 )
-from treeselect.results.tables import RowFacts, glance_table, row_facts, search_notes
+from treeselect.results.tables import class_counts, glance_table, missing_counts, search_notes
 from treeselect.results.verdict import (
     BY_REQUEST,
     FEWEST,
@@ -130,7 +130,7 @@ def cards(material: FitMaterial) -> tuple[Card, ...]:
     """The score, the stability, the rows."""
     fit = material.fit
     score = _nested(material) or _held_out(fit) or _tuning(fit)
-    return score, _stability_card(fit), _data_card(fit, row_facts(fit))
+    return score, _stability_card(fit), _data_card(fit)
 
 
 def has_tuning_score(material: FitMaterial) -> bool:
@@ -242,48 +242,50 @@ def _why_undefined(fit: Fit, stability: Stability) -> str:
     return f"Each of {stability.words} selected {undefined_words(stability, noun(fit, 1))}."
 
 
-def _data_card(fit: Fit, found: RowFacts) -> Card:
-    counted = [
-        text for text in [_events(fit, found), _dropped(fit, found), _missing(found)] if text
-    ]
-    return Card("Data", f"{found.used:,} row{'' if found.used == 1 else 's'}", tuple(counted))
+def _data_card(fit: Fit) -> Card:
+    n, counted = fit.design.rows.used, (_events(fit), _dropped(fit), _missing(fit))
+    return Card("Data", f"{n:,} row{'' if n == 1 else 's'}", tuple(filter(None, counted)))
 
 
-def _events(fit: Fit, found: RowFacts) -> str:
-    if found.events is not None:
-        return f"{found.events:,} event{'' if found.events == 1 else 's'}."
-    if not found.classes:
+def _events(fit: Fit) -> str:
+    response, counts = fit.design.response, class_counts(fit)
+    if response.follow_up is not None:
+        n_events = response.follow_up.n_events
+        return f"{n_events:,} event{'' if n_events == 1 else 's'}."
+    if not counts:
         return ""
-    name = fit.design.response.name
-    if len(found.classes) == 2:
-        positive = str(fit.design.response.classes[-1])
-        count = dict(found.classes)[positive]
-        negative = str(fit.design.response.classes[0])
-        return f"{count:,} with {name} = {positive}, {found.used - count:,} with {negative}."
-    label, count = found.classes[0]
+    if len(counts) == 2:
+        negative, positive = map(str, response.classes)
+        count = dict(counts)[positive]
+        others = f"{fit.design.rows.used - count:,} with {negative}"
+        return f"{count:,} with {response.name} = {positive}, {others}."
+    label, count = counts[0]
     rows = f"{count:,} row{'' if count == 1 else 's'}"
-    return f"{len(found.classes):,} classes of {name}; the smallest, {label}, has {rows}."
+    return f"{len(counts):,} classes of {response.name}; the smallest, {label}, has {rows}."
 
 
-def _dropped(fit: Fit, found: RowFacts) -> str:
-    parts = []
-    if found.no_response:
+def _dropped(fit: Fit) -> str:
+    counts, parts = fit.design.rows, []
+    if counts.no_response:
         what = fit.design.response.parts_text
-        parts.append(f"{found.no_response:,} more dropped because {what} is missing")
-    if found.no_weight:
-        parts.append(f"{found.no_weight:,} more excluded with weight 0")
+        parts.append(f"{counts.no_response:,} more dropped because {what} is missing")
+    if counts.no_weight:
+        parts.append(f"{counts.no_weight:,} more excluded with weight 0")
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def _missing(found: RowFacts) -> str:
-    if found.missing is None:
+def _missing(fit: Fit) -> str:
+    if not fit.design.has_data:
         return ""
-    if not found.missing:
+    missing, incomplete = missing_counts(fit)
+    if not missing:
         return "No missing values in the candidate terms."
-    named = [f"{name} ({count:,})" for name, count in found.missing[:_MOST_NAMES]]
-    more = len(found.missing) - len(named)
-    names = f"{', '.join(named)} and {more:,} more" if more else enumeration(named)
-    rows = f"{found.incomplete:,} row{' has' if found.incomplete == 1 else 's have'}"
+    named = [f"{name} ({count:,})" for name, count in missing]
+    more = len(named) - _MOST_NAMES
+    names = enumeration(named)
+    if more > 0:
+        names = f"{', '.join(named[:_MOST_NAMES])} and {more:,} more"
+    rows = f"{incomplete:,} row{' has' if incomplete == 1 else 's have'}"
     return f"{rows} missing values: {names}."
 
 

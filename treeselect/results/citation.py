@@ -25,7 +25,7 @@ from treeselect.printing import (
 from treeselect.resampling.choosing import LEVEL
 from treeselect.resampling.fit import as_shown, noun
 from treeselect.results.summary import options_text
-from treeselect.results.tables import RowFacts, row_facts
+from treeselect.results.tables import class_counts, missing_counts
 from treeselect.results.verdict import kept_units, undefined_words
 from treeselect.shown import shown
 
@@ -49,11 +49,11 @@ HEINZE = Reference(
 )
 
 
-def limitations(fit: Fit, rows: RowFacts, performance: Performance | None) -> tuple[str, ...]:
+def limitations(fit: Fit, performance: Performance | None) -> tuple[str, ...]:
     """Sentences, the most serious first."""
     n_selected, n_terms = len(fit.selected), len(fit.design.spec.terms)
     n_kept = int(fit.design.arrays.groups.keep.sum())
-    said = [few_events(fit, rows)]
+    said = [few_events(fit)]
     if n_selected == 0:
         said.append("The absence of selected terms is not evidence that no term matters.")
     elif fit.k < len(fit.step.selected) and n_kept < fit.k:
@@ -77,18 +77,18 @@ def limitations(fit: Fit, rows: RowFacts, performance: Performance | None) -> tu
     return tuple(text for text in said if text)
 
 
-def few_events(fit: Fit, rows: RowFacts) -> str:
+def few_events(fit: Fit) -> str:
     """That there are few events or rows per candidate term, if that is so and is known."""
-    n_terms = len(fit.design.spec.terms)
-    if rows.events is not None:
-        count, what = rows.events, "events"
-    elif rows.classes:
-        label, count = rows.classes[0]
+    n_terms, response = len(fit.design.spec.terms), fit.design.response
+    if response.follow_up is not None:
+        count, what = response.follow_up.n_events, "events"
+    elif counts := class_counts(fit):
+        label, count = counts[0]
         what = f"rows of the class {label}"
-    elif fit.design.response.classes:
+    elif response.classes:
         return ""
     else:
-        count, what = rows.used, "rows"
+        count, what = fit.design.rows.used, "rows"
     if count >= FEW * n_terms:
         return ""
     each = "less than one" if count < n_terms else f"{count / n_terms:.2g}"
@@ -230,16 +230,15 @@ class Citation:
 def cite(fit: Fit, versions: Mapping[str, str], performance: Performance | None = None) -> Citation:
     """What to write of a fit, and what to cite; see ``SelectionResult.citation``."""
     fingerprint, fit = data_fingerprint(fit.design), as_shown(fit)
-    rows = row_facts(fit)
-    cited = [*papers(fit), *([HEINZE] if few_events(fit, rows) else [])]
+    cited = [*papers(fit), *([HEINZE] if few_events(fit) else [])]
     paper = fit.chosen_method.paper
     others = [one.text for one in cited if one not in fit.chosen_method.references]
     own = versions.get("treeselect", __version__)
     python = f", Python {versions['Python']}" if "Python" in versions else ""
-    methods = methods_text(fit, rows, performance)
+    methods = methods_text(fit, performance)
     return Citation(
         methods=f"{methods} Software: treeselect {own}{python}; seed {fit.seed}.",
-        limitations=limitations(fit, rows, performance),
+        limitations=limitations(fit, performance),
         references=(paper, *others, f"{_TITLE}. Python package, version {own}."),
         bibtex="\n\n".join([_own_entry(own), *(one.bibtex for one in cited)]),
         call=_with_seed(fit),
@@ -316,12 +315,12 @@ INDEX = Reference(
 )
 
 
-def methods_text(fit: Fit, rows: RowFacts, performance: Performance | None) -> str:
+def methods_text(fit: Fit, performance: Performance | None) -> str:
     """The paragraph, without versions."""
     return " ".join(
         [
-            _what(fit, rows),
-            *_which_rows(fit, rows),
+            _what(fit),
+            *_which_rows(fit),
             _how_many(fit),
             _result(fit),
             *_scores(fit, performance),
@@ -343,7 +342,7 @@ def papers(fit: Fit) -> tuple[Reference, ...]:
 # --- sentences ---------------------------------------------------------------------------------
 
 
-def _what(fit: Fit, rows: RowFacts) -> str:
+def _what(fit: Fit) -> str:
     method, n_terms = fit.chosen_method, len(fit.design.spec.terms)
     n_units = len(fit.design.arrays.groups.names)
     candidates = "one candidate term" if n_terms == 1 else f"{n_terms:,} candidate terms"
@@ -351,7 +350,7 @@ def _what(fit: Fit, rows: RowFacts) -> str:
         candidates = f"{n_units:,} candidate {noun(fit, n_units)} ({n_terms:,} terms)"
     options = options_text(method.changed())
     return (
-        f"Terms predicting {fit.design.response.name} ({_response(fit, rows)}) were selected from"
+        f"Terms predicting {fit.design.response.name} ({_response(fit)}) were selected from"
         f" {candidates} by {method.title}{_cited(fit)}, with {options or 'default options'}."
     )
 
@@ -365,18 +364,19 @@ def _cited(fit: Fit) -> str:
     return f" [{after}{'; '.join(reference.short for reference in method.references)}]"
 
 
-def _response(fit: Fit, rows: RowFacts) -> str:
-    name, classes = fit.design.response.name, fit.design.response.classes
-    n = f"{rows.used:,} row{'' if rows.used == 1 else 's'}"
-    if rows.events is not None:
-        return f"time to event; {rows.events:,} event{'' if rows.events == 1 else 's'} in {n}"
-    if len(classes) == 2 and rows.classes:
-        count = dict(rows.classes)[str(classes[1])]
-        return f"binary; {count:,} of {n} with {name} = {classes[1]}"
+def _response(fit: Fit) -> str:
+    response, counts, used = fit.design.response, class_counts(fit), fit.design.rows.used
+    classes, n = response.classes, f"{used:,} row{'' if used == 1 else 's'}"
+    if response.follow_up is not None:
+        n_events = response.follow_up.n_events
+        return f"time to event; {n_events:,} event{'' if n_events == 1 else 's'} in {n}"
+    if len(classes) == 2 and counts:
+        count = dict(counts)[str(classes[1])]
+        return f"binary; {count:,} of {n} with {response.name} = {classes[1]}"
     if len(classes) == 2:
         return f"binary; {n}"
     if classes:
-        least = f", the smallest with {rows.classes[0][1]:,} rows" if rows.classes else ""
+        least = f", the smallest with {counts[0][1]:,} rows" if counts else ""
         return f"{len(classes):,} classes{least}; {n}"
     return f"{'counts' if fit.family == 'poisson' else 'numeric'}; {n}"
 
@@ -397,9 +397,8 @@ def _which_sample(fit: Fit) -> list[str]:
     return said
 
 
-def _which_rows(fit: Fit, rows: RowFacts) -> list[str]:
-    design = fit.design
-    said = _which_sample(fit)
+def _which_rows(fit: Fit) -> list[str]:
+    design, rows, said = fit.design, fit.design.rows, _which_sample(fit)
     if rows.no_response:
         said.append(
             f"{rows.no_response:,} row{' was' if rows.no_response == 1 else 's were'} excluded"
@@ -410,10 +409,10 @@ def _which_rows(fit: Fit, rows: RowFacts) -> list[str]:
             f"{rows.no_weight:,} row{' was' if rows.no_weight == 1 else 's were'} excluded because"
             f" {'its' if rows.no_weight == 1 else 'their'} weight was 0."
         )
-    if rows.incomplete:
-        one = rows.incomplete == 1
+    if design.has_data and (incomplete := missing_counts(fit)[1]):
+        one = incomplete == 1
         said.append(
-            f"{rows.incomplete:,} row{'' if one else 's'} with missing values in candidate terms"
+            f"{incomplete:,} row{'' if one else 's'} with missing values in candidate terms"
             f" {'was' if one else 'were'} retained."
         )
     if design.weights is not False and design.weights_kind:  # equal ones have no effect

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -206,57 +205,31 @@ def selected_first(table: pd.DataFrame, length: int, most: int) -> pd.DataFrame:
     return ordered.head(min(max(length, int(table["selected"].sum())), most))
 
 
-# --- rows used: counts, classes, missing values --------------------------------------------------
+# --- rows used: classes, missing values ----------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class RowFacts:
-    """Counts of rows, whatever their weights; the copies that frequency weights count are rows."""
-
-    used: int
-    no_response: int
-    no_weight: int
-    events: int | None  # of times until an event; None for other responses
-    # rows of each class, the fewest first; empty for numbers, and without the data
-    classes: tuple[tuple[str, int], ...]
-    # rows in which each column behind the terms is missing, the most first, columns without any
-    # left out; None without the data
-    missing: tuple[tuple[str, int], ...] | None
-    incomplete: int  # rows in which one of them is
-
-
-def row_facts(fit: Fit) -> RowFacts:
-    """Counts of the rows of a fit."""
-    design = fit.design
-    counts, known = design.rows, design.response.follow_up
-    missing, incomplete = _missing(fit) if design.has_data else (None, 0)
-    return RowFacts(
-        used=counts.used,
-        no_response=counts.no_response,
-        no_weight=counts.no_weight,
-        events=None if known is None else known.n_events,
-        classes=_classes(fit) if design.has_data else (),
-        missing=missing,
-        incomplete=incomplete,
-    )
-
-
-def _classes(fit: Fit) -> tuple[tuple[str, int], ...]:
+def class_counts(fit: Fit) -> tuple[tuple[str, int], ...]:
+    """Rows of each class, whatever their weights, the fewest first; none for numbers, and without
+    the data."""
     response = fit.design.response
-    if not response.classes:
+    if not (response.classes and fit.design.has_data):
         return ()
     count = np.bincount(response.y.astype(np.int64), minlength=len(response.classes))
     order = np.argsort(count, kind="stable")
     return tuple((str(response.classes[i]), int(count[i])) for i in order)
 
 
-def _missing(fit: Fit) -> tuple[tuple[tuple[str, int], ...], int]:
+def missing_counts(fit: Fit) -> tuple[list[tuple[str, int]], int]:
+    """Rows in which each column behind the terms is missing, the most first, columns without any
+    left out; and rows in which one of them is. They need the data."""
     absent = fit.design.sources.isna()
     count = absent.sum().sort_values(ascending=False, kind="stable")
     label = fit.design.words
-    found = tuple((label.get(str(name), str(name)), int(n)) for name, n in count.items() if n)
+    found = [(label.get(str(name), str(name)), int(n)) for name, n in count.items() if n]
     return found, int(absent.any(axis=1).sum())
 
+
+# --- exchanges and alternatives ------------------------------------------------------------------
 
 _MOST_NAMES = 3
 """Names of units on each side of an exchange of several."""
@@ -266,8 +239,6 @@ HEADS = ("Change in error, %", "s.e.")
 
 _NEAREST = 3
 """Near-equivalent sets that the summary shows."""
-
-# --- exchanges and alternatives ------------------------------------------------------------------
 
 
 def exchange_table(result: Fit) -> pd.DataFrame:
