@@ -23,6 +23,7 @@ from survival_data import small_fit
 
 from treeselect.figures import marks
 from treeselect.figures.charts import (
+    UnitLines,
     bar_figure,
     difference_figure,
     dot_figure,
@@ -121,7 +122,8 @@ def test_dots(names):
 @pytest.mark.parametrize("sizes", [[1, 2], list(range(1, 40)), [0, 5, 7129]])
 def test_lines(names, sizes):
     values = [[0.125 / (i + 1)] * len(sizes) for i in range(len(names))]
-    check(line_figure(sizes, names, values, [True] * len(names), sizes[1], 4, what="importance"))
+    lines = UnitLines(sizes, names, values, [True] * len(names), more=4)
+    check(line_figure(lines, sizes[1], what="importance"))
     series = [
         method_series(name, i, sizes, own, own, [False] * len(sizes))
         for i, (name, own) in enumerate(zip(names, values, strict=True))

@@ -13,6 +13,7 @@ import pytest
 
 from treeselect.figures.axes import TICK, ems, width
 from treeselect.figures.charts import (
+    UnitLines,
     agreement_figure,
     bar_figure,
     curve_figure,
@@ -111,8 +112,8 @@ def test_long_axes_have_round_ticks():
 
 def test_lines_are_told_apart_without_colour_and_labels_without_overlap():
     values = [[1.0, 0.5, 0.4], [0.0, 0.5, 0.3], [0.0, 0.0, 0.3], [0.0, 0.0, 0.0]]
-    solid = [True] * 3 + [False]
-    figure = line_figure([1, 2, 4], list("abcd"), values, solid, 4, 0, what="importance")
+    lines = UnitLines([1, 2, 4], list("abcd"), values, [True] * 3 + [False])
+    figure = line_figure(lines, 4, what="importance")
     assert len({one.mark for one in figure.series}) == 4
     assert [list(one.x) for one in figure.series[1:3]] == [
         [1, 2, 4],
@@ -123,14 +124,16 @@ def test_lines_are_told_apart_without_colour_and_labels_without_overlap():
     names = heights(Drawing(figure).texts("name"))
     assert min(b - a for a, b in itertools.pairwise(names)) >= 17.9
     assert all(30 <= height - 4.5 <= 272 for height in names)
-    long = line_figure(range(1, 200), ["a"], [[0.5] * 199], [True], 3, 0, what="importance")
+    lines = UnitLines(range(1, 200), ["a"], [[0.5] * 199], [True])
+    long = line_figure(lines, 3, what="importance")
     assert sum(long.series[0].marked) <= 20
     assert len(long.series[0].x) == 199
 
 
 def test_names_stand_below_lines_where_there_is_no_room_beside_them():
     names = ["age", "sex", "a long name of some thirty letters", "fare"]
-    figure = line_figure([1, 2], names, [[0.5, 0.5]] * 4, [True] * 4, 2, 0, what="importance")
+    lines = UnitLines([1, 2], names, [[0.5, 0.5]] * 4, [True] * 4)
+    figure = line_figure(lines, 2, what="importance")
     drawing = Drawing(figure, 1)
     at = drawing.texts("name")
     assert all(y > 222 + 50 for _, y in at.values())

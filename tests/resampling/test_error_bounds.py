@@ -18,6 +18,7 @@ from quick import changed, stability_of
 import treeselect
 from treeselect.algorithms.task import ranked_step
 from treeselect.errors import OptionError, StabilityError
+from treeselect.resampling.assessing import sets_by_size
 from treeselect.resampling.error_bounds import (
     concave_bound,
     efp_scores,
@@ -27,7 +28,8 @@ from treeselect.resampling.error_bounds import (
     sizes_within,
     worst_case_bound,
 )
-from treeselect.resampling.resampled import StabilityPath, path_lines, sets_by_size
+from treeselect.resampling.resampled import StabilityPath
+from treeselect.results.curves import frequency_lines
 
 # Printed by the R package stabs 0.6-4 for q = 1, ..., 10 of p = 100, cutoff 0.6 and 50 pairs.
 CONCAVE_IN_R = [
@@ -496,7 +498,7 @@ def test_more_pairs_than_count_change_nothing(found):
 
 
 def test_lines_of_a_figure_begin_with_the_fit(found):
-    lines = path_lines(found.along, found.units, found.fitted, most=2)
+    lines = frequency_lines(found, most=2)
     assert (lines.sizes, lines.names, lines.more) == ((1, 2), ("b", "a"), 1)
     assert lines.values == ((0.0, 0.75), (1.0, 1.0))
     assert lines.selected == (True, False)

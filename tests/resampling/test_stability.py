@@ -83,7 +83,7 @@ def test_wilson_interval_against_statsmodels():
     from statsmodels.stats.proportion import proportion_confint
 
     successes = np.array([0, 1, 50, 99, 100])
-    low, high = wilson_interval(successes, 100)
+    low, high = wilson_interval(successes / 100, 100)
     expected = proportion_confint(successes, 100, method="wilson")
     np.testing.assert_allclose(low, expected[0], atol=1e-12)
     np.testing.assert_allclose(high, expected[1], atol=1e-12)
@@ -431,7 +431,7 @@ def test_it_is_not_defined_where_all_sets_say_the_same():
 def test_clusters_that_agree_are_so_many_trials():
     shares = np.array([[0.5, 1.0, 0.0], [0.5, 1.0, 0.0], [0.5, 1.0, 0.0]])
     found = clustered_interval(shares, 20)
-    np.testing.assert_allclose(found, wilson_interval(np.array([30, 60, 0]), 60))
+    np.testing.assert_allclose(found, wilson_interval(np.array([0.5, 1.0, 0.0]), 60))
     assert (found[1][1], found[0][2]) == (1.0, 0.0)
 
 

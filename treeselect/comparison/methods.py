@@ -516,9 +516,6 @@ def verdict(ranked: pd.DataFrame, differences: pd.DataFrame) -> Verdict:
 
 # --- score against number of units, by method: the data of figures of a comparison ---------------
 
-MOST_LINES = 8
-"""Largest number of methods in a figure with lines: colours and marks distinguish this many."""
-
 
 @dataclass(frozen=True, slots=True)
 class ScorePoint:

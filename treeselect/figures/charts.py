@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from treeselect.figures.axes import (
     Axis,
@@ -100,24 +100,35 @@ def _clipped(
     return low, [min(v + e, axis.high) for v, e in zip(values, halves, strict=False)]
 
 
-def line_figure(
-    sizes: Sequence[int],
-    names: Sequence[str],
-    values: Sequence[Sequence[float]],
-    solid: Sequence[bool],
-    chosen: int,
-    more: int,
-    *,
-    what: str,
-    noun: str = "term",
-) -> Plane:
+MOST_LINES = 8
+"""Largest number of lines in a figure: colours and marks distinguish this many."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitLines:
+    """A number of each unit along the path: its importance, or how often resamples selected it."""
+
+    sizes: Sequence[int]  # increasing
+    names: Sequence[str]
+    values: Sequence[Sequence[float]]  # of each unit at each size
+    selected: Sequence[bool]
+    more: int = 0  # units that were left out
+
+    def cells(self, decimals: int) -> list[tuple[str, ...]]:
+        """A row of a table for each size."""
+        each = zip(self.sizes, zip(*self.values, strict=True), strict=True)
+        return [(f"{size:,}", *(decimal_text(v, decimals) for v in row)) for size, row in each]
+
+
+def line_figure(lines: UnitLines, chosen: int, *, what: str, noun: str = "term") -> Plane:
     """Lines over the sizes of the path, one for each unit, drawn from before its first value above
-    0. Those that are not solid are outside the selection."""
+    0. Units outside the selection have dashed ones."""
     series = []
-    every = -(-len(sizes) // MOST_MARKS)
-    for i, (name, own, is_solid) in enumerate(zip(names, values, solid, strict=True)):
+    every = -(-len(lines.sizes) // MOST_MARKS)
+    units = zip(lines.names, lines.values, lines.selected, strict=True)
+    for i, (name, own, is_selected) in enumerate(units):
         first = max(next((j for j, value in enumerate(own) if value > 0), 0) - 1, 0)
-        run = list(zip(sizes[first:], own[first:], strict=True))
+        run = list(zip(lines.sizes[first:], own[first:], strict=True))
         text = ", ".join(f"{size}: {decimal_text(value, 3)}" for size, value in run)
         series.append(
             Series(
@@ -125,16 +136,16 @@ def line_figure(
                 y=[value for _, value in run],
                 name=name,
                 mark=i,
-                soft=not is_solid,
+                soft=not is_selected,
                 marked=[(len(run) - 1 - j) % every == 0 for j in range(len(run))],
                 text=f"{name}: {text}",
             )
         )
     return Plane(
         text="; ".join(one.text for one in series),
-        more=more,
-        x=count_axis([*sizes, chosen], f"number of {noun}s (k)"),
-        y=number_axis(nice_ticks(0.0, max(max(own) for own in values))).named(what),
+        more=lines.more,
+        x=count_axis([*lines.sizes, chosen], f"number of {noun}s (k)"),
+        y=number_axis(nice_ticks(0.0, max(max(own) for own in lines.values))).named(what),
         series=series,
         rules=[Rule(chosen)],
         legend="ends",

@@ -148,7 +148,7 @@ class Imputed:
         shares = np.array([one.mean(axis=0) for one in drawn])
         n = len(drawn[0])
         if len(drawn) == 1:
-            return shares[0], *wilson_interval(drawn[0].sum(axis=0), n)
+            return shares[0], *wilson_interval(shares[0], n)
         return np.asarray(shares.mean(axis=0)), *clustered_interval(shares, n)
 
     def tidy(self) -> Any:

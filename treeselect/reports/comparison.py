@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from treeselect.comparison.methods import (
-    MOST_LINES,
     ScoreLine,
     Verdict,
     comparison_columns,
@@ -27,6 +26,7 @@ from treeselect.comparison.record import span
 from treeselect.designs.problem import noun_of
 from treeselect.figures.axes import distinct
 from treeselect.figures.charts import (
+    MOST_LINES,
     bar_figure,
     difference_figure,
     method_series,

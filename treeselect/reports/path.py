@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.figures.charts import dot_figure, line_figure, path_figure
+from treeselect.figures.charts import UnitLines, dot_figure, line_figure, path_figure
 from treeselect.figures.marks import Plane
 from treeselect.printing import decimal_text, enumeration, score_text
 from treeselect.reports.parts import (
@@ -24,7 +24,7 @@ from treeselect.reports.parts import (
     table_around,
 )
 from treeselect.resampling.fit import noun
-from treeselect.results.curves import ImportanceLines, importance_lines
+from treeselect.results.curves import importance_lines
 from treeselect.results.summary import is_selected_on_its_rows
 from treeselect.results.tables import (
     HEADS,
@@ -236,23 +236,18 @@ def _search_table(head: str, rows: tuple[tuple[str, ...], ...], n: int) -> Table
 
 # --- importances of units along the path --------------------------------------------------------
 
-MOST_LINES = 8
-
 
 def importance_path(material: FitMaterial) -> Section | None:
     """Importances at each size; None if nothing is selected, or of one size."""
     fit = material.fit
     if not fit.selected:
         return None
-    found = importance_lines(fit, MOST_LINES)
+    found = importance_lines(fit)
     if len(found.sizes) < 2:
         return None
     figure = importance_figure(fit, found)
-    rows = [
-        (f"{size:,}", *(decimal_text(own[i], 3) for own in found.values))
-        for i, size in enumerate(found.sizes)
-    ]
-    table = table_around((f"{noun(fit).capitalize()} (k)", *found.names), rows, found.sizes, fit.k)
+    columns = (f"{noun(fit).capitalize()} (k)", *found.names)
+    table = table_around(columns, found.cells(3), found.sizes, fit.k)
     return Section(
         "importance-path",
         "Importance along the path",
@@ -264,12 +259,9 @@ def importance_path(material: FitMaterial) -> Section | None:
     )
 
 
-def importance_figure(fit: Fit, found: ImportanceLines) -> Plane:
+def importance_figure(fit: Fit, found: UnitLines) -> Plane:
     """Importances at each size."""
-    figure = line_figure(
-        found.sizes, found.names, found.values, found.selected, fit.k, found.more,
-        what="importance", noun=noun(fit, 1),
-    )  # fmt: skip
+    figure = line_figure(found, fit.k, what="importance", noun=noun(fit, 1))
     title = f"Importance against number of {noun(fit)}"
     return replace(figure, key="importances", title=title)
 

@@ -145,7 +145,7 @@ def _path(fit: Fit) -> _Drawn:
 
 
 def _importance_path(fit: Fit) -> _Drawn:
-    found = importance_lines(fit, path.MOST_LINES)
+    found = importance_lines(fit)
     if not found.sizes:
         raise OptionError(
             f"There is no importance to plot.\n  No step of the path selects a {noun(fit, 1)}."

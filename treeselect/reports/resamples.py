@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from treeselect.figures.charts import line_figure, map_figure
+from treeselect.figures.charts import UnitLines, line_figure, map_figure
 from treeselect.figures.marks import Tile, Tiles
 from treeselect.printing import decimal_text, enumeration, interval_text
 from treeselect.reports.head import cards, frequency_mark
@@ -25,8 +25,9 @@ from treeselect.reports.parts import (
 from treeselect.resampling.coefficient_stability import HEAD, cells
 from treeselect.resampling.error_bounds import has_q_values
 from treeselect.resampling.fit import noun
-from treeselect.resampling.resampled import PAIR_LEVEL, PathLines, path_lines
+from treeselect.resampling.resampled import PAIR_LEVEL
 from treeselect.resampling.stability import Stability
+from treeselect.results.curves import frequency_lines
 from treeselect.results.describing import CoSelection, co_selection_map, near_units
 from treeselect.results.summary import stability_notes
 from treeselect.results.tables import selected_first
@@ -128,8 +129,6 @@ def _frequency_lead(stability: Stability, one: str) -> str:
 
 # --- selection frequencies along the path, and q-values -----------------------------------------
 
-MOST_LINES = 8
-
 
 def stability_path(material: FitMaterial) -> Section | None:
     """Frequencies along the path; None if the resamples have no paths, or none selects a unit."""
@@ -137,27 +136,19 @@ def stability_path(material: FitMaterial) -> Section | None:
     if stability is None or stability.along is None:
         return None
     fit, nouns = material.fit, noun(material.fit)
-    lines = path_lines(stability.along, stability.units, stability.fitted, MOST_LINES)
+    lines = frequency_lines(stability)
     if not lines.names:
         return None
-    k = fit.k
-    rows = [
-        (f"{size:,}", *(decimal_text(own[i], 2) for own in lines.values))
-        for i, size in enumerate(lines.sizes)
-    ]
     figure = None
     if len(lines.sizes) > 1:
-        figure = line_figure(
-            lines.sizes, lines.names, lines.values, lines.selected, k, lines.more,
-            what="frequency", noun=noun(fit, 1),
-        )  # fmt: skip
         figure = replace(
-            figure,
+            line_figure(lines, fit.k, what="frequency", noun=noun(fit, 1)),
             key="stability-path",
             title=f"Selection frequency against number of {nouns}",
             saved="Selection frequency against size",
         )
-    table = table_around((f"{nouns.capitalize()} (k)", *lines.names), rows, lines.sizes, k)
+    columns = (f"{nouns.capitalize()} (k)", *lines.names)
+    table = table_around(columns, lines.cells(2), lines.sizes, fit.k)
     q_values = _q_table(stability, noun(fit, 1))
     caption = f"Selection frequency by number of {nouns}"
     return Section(
@@ -187,7 +178,7 @@ def _q_table(stability: Stability, one: str) -> Table | None:
     )
 
 
-def _along_lead(fit: Fit, stability: Stability, lines: PathLines, *, drawn: bool) -> str:
+def _along_lead(fit: Fit, stability: Stability, lines: UnitLines, *, drawn: bool) -> str:
     nouns = noun(fit)
     lead = (
         f"Selection frequency of each {noun(fit, 1)} by number of {nouns} selected, over the same"

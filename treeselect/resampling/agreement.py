@@ -74,14 +74,19 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
     return min(1 - found / chance, 1.0)
 
 
-def wilson_interval(successes: IntArray, trials: int) -> tuple[FloatArray, FloatArray]:
-    """95% score interval of Wilson (1927) for proportions, each of shape (n,)."""
-    return _wilson(successes / trials, trials, _Z95)
+_Z95 = 1.959963984540054
 
 
-def wilson_of_share(share: FloatArray, trials: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The same for proportions of numbers of trials that need not be integers."""
-    return _wilson(share, trials, _Z95)
+def wilson_interval(
+    p: FloatArray, trials: FloatArray | int, quantile: FloatArray | float = _Z95
+) -> tuple[FloatArray, FloatArray]:
+    """95% score interval of Wilson (1927) for proportions, each of shape (n,), of numbers of trials
+    that need not be integers; `quantile` is that of a normal distribution, or of another."""
+    z2 = quantile**2 / trials
+    centre = (p + z2 / 2) / (1 + z2)
+    half = quantile / (1 + z2) * np.sqrt(p * (1 - p) / trials + z2 / (4 * trials))
+    # At 0 and 1 the bound is exact; rounding must not push it beyond.
+    return np.where(p == 0, 0.0, centre - half), np.where(p == 1, 1.0, centre + half)
 
 
 def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, FloatArray]:
@@ -106,23 +111,11 @@ def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, Flo
     clustered = ~at_least(p * (1 - p), variance * most)
     n = np.full(len(p), float(most))
     n[clustered] = (p * (1 - p))[clustered] / variance[clustered]
-    return _wilson(p, n, np.where(clustered, stats.t.ppf(0.975, m - 1), _Z95))
-
-
-def _wilson(
-    p: FloatArray, trials: FloatArray | int, quantile: FloatArray | float
-) -> tuple[FloatArray, FloatArray]:
-    z2 = quantile**2 / trials
-    centre = (p + z2 / 2) / (1 + z2)
-    half = quantile / (1 + z2) * np.sqrt(p * (1 - p) / trials + z2 / (4 * trials))
-    # At 0 and 1 the bound is exact; rounding must not push it beyond.
-    return np.where(p == 0, 0.0, centre - half), np.where(p == 1, 1.0, centre + half)
+    return wilson_interval(p, n, np.where(clustered, stats.t.ppf(0.975, m - 1), _Z95))
 
 
 _NOTHING = 1e-12
 """Variance, as a share of the mean size, that counts as 0."""
-
-_Z95 = 1.959963984540054
 
 
 # --- model frequencies: the distinct sets of units, and their counts -----------------------------

@@ -24,7 +24,7 @@ from treeselect.resampling.choosing import Choice, Procedure, choose, choose_suf
 from treeselect.resampling.cross_validation import ScoreBySize, known_scores, score_path
 from treeselect.resampling.error_bounds import CUTOFF, PAIRS, POWER, sizes_within
 from treeselect.resampling.folds import part_rows
-from treeselect.resampling.resampled import SCHEMES, Scheme, StabilityPath, sets_by_size
+from treeselect.resampling.resampled import SCHEMES, Scheme, StabilityPath
 from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import (
@@ -285,6 +285,14 @@ def _one_resample(given: _Given, number: int, *, n_threads: int = 1) -> Resample
     model = final_model(method, task, step)
     readings = read_resample(model, given.probes, problem, drawn.rows)
     return Resample(step.selected, sets, scores, readings)
+
+
+def sets_by_size(steps: Sequence[Step], n_sizes: int, keep: BoolArray) -> tuple[IntArray, ...]:
+    """Units in the set of each size, from one more than are forced in. If no set on the path has
+    the size, the next larger set is cut by importance; beyond the end of the path, its last set is
+    used."""
+    sizes = range(int(keep.sum()) + 1, int(keep.sum()) + 1 + n_sizes)
+    return tuple(np.flatnonzero(step_of_size(steps, size, keep).selected) for size in sizes)
 
 
 def _path(

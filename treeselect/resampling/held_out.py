@@ -22,7 +22,7 @@ from treeselect.engine.survival.times import EVENT, START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import Table
 from treeselect.models.model import TreeModel
-from treeselect.resampling.agreement import wilson_of_share
+from treeselect.resampling.agreement import wilson_interval
 from treeselect.running.machine import memory_errors
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _in_groups(
         "observed": means,
     }
     if held.classes:
-        table["ci_low"], table["ci_high"] = wilson_of_share(means, n)
+        table["ci_low"], table["ci_high"] = wilson_interval(means, n)
         return pd.DataFrame(table)
     with np.errstate(divide="ignore", invalid="ignore"):  # one row has no standard error
         error = np.sqrt(mean((observed - means[group]) ** 2)) / np.sqrt(n - 1)

@@ -10,7 +10,6 @@ from typing import Any, Literal, Self
 import numpy as np
 import pandas as pd
 
-from treeselect.algorithms.task import Step, step_of_size
 from treeselect.arguments.checks import MOST_RESAMPLES, check_count, check_share
 from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -81,14 +80,6 @@ class StabilityPath:
                 "frequency": frequency[:, order].T.ravel(),
             }
         )
-
-
-def sets_by_size(steps: Sequence[Step], n_sizes: int, keep: BoolArray) -> tuple[IntArray, ...]:
-    """Units in the set of each size, from one more than are forced in. If no set on the path has
-    the size, the next larger set is cut by importance; beyond the end of the path, its last set is
-    used."""
-    sizes = range(int(keep.sum()) + 1, int(keep.sum()) + 1 + n_sizes)
-    return tuple(np.flatnonzero(step_of_size(steps, size, keep).selected) for size in sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +201,7 @@ class Resampled:
             Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95% Wilson interval) and
             ``selected`` (by the fit).
         """
-        low, high = wilson_interval(self.selected.sum(axis=0), self.n_resamples)
+        low, high = wilson_interval(self.frequency, self.n_resamples)
         frame = pd.DataFrame(
             {
                 "term": self.units,
@@ -388,33 +379,3 @@ class Resampled:
         """Numbers of the units, the most frequent first, then by name."""
         count = self.selected.sum(axis=0)
         return np.array(sorted(range(len(self.units)), key=lambda g: (-count[g], self.units[g])))
-
-
-# --- the stability paths of a figure --------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class PathLines:
-    """The stability paths of a figure."""
-
-    sizes: tuple[int, ...]
-    # In decreasing order of mean frequency along the path, those of the fit first
-    names: tuple[str, ...]
-    values: tuple[tuple[float, ...], ...]  # frequency of each unit at each size
-    selected: tuple[bool, ...]  # whether the fit selected the unit
-    more: int  # number of units that are not shown
-
-
-def path_lines(
-    path: StabilityPath, units: Sequence[str], fitted: BoolArray, most: int
-) -> PathLines:
-    """The paths of at most `most` units: those of the fit first, then the most frequent."""
-    frequency, order = path.frequency, path.order(units, fitted)
-    shown = order[:most]
-    return PathLines(
-        sizes=tuple(int(k) for k in path.sizes),
-        names=tuple(units[g] for g in shown),
-        values=tuple(tuple(frequency[:, g].tolist()) for g in shown),
-        selected=tuple(bool(fitted[g]) for g in shown),
-        more=len(order) - len(shown),
-    )

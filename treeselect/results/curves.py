@@ -11,6 +11,7 @@ import numpy as np
 
 from treeselect.engine.arrays import FloatArray
 from treeselect.figures.axes import number_text
+from treeselect.figures.charts import MOST_LINES, UnitLines
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint
 from treeselect.results.shapes import shape_table, value_column
 from treeselect.results.trees import importance_path_table
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from treeselect.resampling.fit import Fit
+    from treeselect.resampling.stability import Stability
 
 
 MOST_LEVELS = 12
@@ -161,19 +163,9 @@ def _by_effect(points: Sequence[CurvePoint]) -> list[int]:
     return sorted(kept, key=lambda i: (points[i].is_missing, -points[i].effect))
 
 
-@dataclass(frozen=True, slots=True)
-class ImportanceLines:
-    """Importances of units along the path."""
-
-    sizes: tuple[int, ...]  # increasing: sizes of the path at which any unit has importance
-    names: tuple[str, ...]  # selected units first, then by their largest importance
-    values: tuple[tuple[float, ...], ...]  # of each unit at each size
-    selected: tuple[bool, ...]
-    more: int  # units that were left out
-
-
-def importance_lines(result: Fit, most: int) -> ImportanceLines:
-    """Importances along the path of at most so many units."""
+def importance_lines(result: Fit, most: int = MOST_LINES) -> UnitLines:
+    """Importances of at most so many units at the sizes at which any unit has some: selected units
+    first, then by their largest importance."""
     wide = importance_path_table(result).pivot_table(
         index="k", columns="term", values="importance", aggfunc="last", sort=False
     )
@@ -181,12 +173,28 @@ def importance_lines(result: Fit, most: int) -> ImportanceLines:
     chosen, largest = set(result.groups), wide.max()
     order = sorted(wide.columns, key=lambda name: (name not in chosen, -largest[name]))
     names = tuple(order[:most])
-    return ImportanceLines(
+    return UnitLines(
         sizes=tuple(int(size) for size in wide.index),
         names=names,
         values=tuple(tuple(wide[name].to_list()) for name in names),
         selected=tuple(name in chosen for name in names),
         more=len(order) - len(names),
+    )
+
+
+def frequency_lines(stability: Stability, most: int = MOST_LINES) -> UnitLines:
+    """Selection frequencies of at most so many units, if the paths of the resamples were followed:
+    units of the fit first, then the most frequent."""
+    path, fitted = stability.along, stability.fitted
+    assert path is not None
+    frequency, order = path.frequency, path.order(stability.units, fitted)
+    shown = order[:most]
+    return UnitLines(
+        sizes=tuple(int(k) for k in path.sizes),
+        names=tuple(stability.units[g] for g in shown),
+        values=tuple(tuple(frequency[:, g].tolist()) for g in shown),
+        selected=tuple(bool(fitted[g]) for g in shown),
+        more=len(order) - len(shown),
     )
 
 

@@ -174,18 +174,9 @@ class ControlBurn(Method):
     n_trees : int
         Most trees of the refitted forest, 1 to 1,000,000. On long data, fewer are grown if more
         would lower its error by less than a tenth of the error's standard error.
-    prune : bool
-        Whether a backward pass is applied to each selection of at most 30 terms. It drops terms
-        whose removal does not raise the out-of-bag error of a forest by more than its standard
-        error.
-    refine : bool
-        Whether each set is refined, as in :class:`ExchangeSearch`. It may be replaced by the first
-        terms of a held-out ranking, by a set from a backward pass that starts from more of these or
-        from a larger set of the path, or by the refined set of the next smaller size with one more
-        term; then terms are exchanged. Every change must lower the out-of-bag error of forests on
-        the sets by more than the standard error of the difference. At a fixed tuning parameter,
-        the backward pass and exchanges alternate until nothing changes. Refinement includes
-        `prune`, and a path over all sizes ends when three further terms do not lower the error.
+    prune, refine : bool
+        As for :class:`RRF`: whether each selection passes a backward pass, and whether each set is
+        refined by exchanges.
 
     Raises
     ------
