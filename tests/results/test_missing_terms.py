@@ -187,5 +187,5 @@ def test_numbers_of_missing_values_are_in_tables_and_files(fit, gaps, tmp_path):
 
 
 def test_trees_have_rules_of_their_own(fit):
-    with pytest.raises(OptionError, match='`missing` must be left out unless the model is "glm"'):
+    with pytest.raises(OptionError, match="`missing` must be left out unless the model is linear"):
         fit.refit("forest", missing="indicator")
