@@ -264,27 +264,29 @@ def _newton(
     """Coefficients of least penalised loss, from some that are near: Newton steps, of one output
     after the other, halved as long as they do not lower the loss."""
 
-    def objective(some: FloatArray, eta: FloatArray) -> float:
+    def objective(own: RowLoss, some: FloatArray, there: FloatArray) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
-            value = weight @ loss.value(_flat(eta))
-        return float(value + (penalty @ some**2).sum() / 2)
+            value = weight @ own.value(there)
+        return float(value + penalty @ some**2 / 2)
 
-    eta = base + x.T @ coef
-    least = objective(coef, eta)
+    coef, eta = coef.copy(), base + x.T @ coef
     for _ in range(_STEPS if len(x) else 0):
         moved = 0.0
-        for k in range(coef.shape[1]):
-            down, curvature = derivatives(loss, eta)
-            gram = (x * (weight * curvature[:, k])) @ x.T + np.diag(penalty)
+        for k, (own, offset) in enumerate(loss.by_output(eta)):
+            here = eta[:, k] + offset
+            least = objective(own, coef[:, k], here)
+            down, curvature = own.derivatives(here)
+            curvature = np.maximum(curvature, _LEAST_CURVATURE)
+            gram = (x * (weight * curvature)) @ x.T + np.diag(penalty)
             gram[np.diag_indices(len(gram))] += _SLACK * np.trace(gram) / len(gram) + 1e-12
-            right = x @ (weight * down[:, k]) - penalty * coef[:, k]
-            step = np.zeros_like(coef)
-            step[:, k] = scipy.linalg.solve(gram, right, assume_a="pos", check_finite=False)
+            right = x @ (weight * down) - penalty * coef[:, k]
+            step = scipy.linalg.solve(gram, right, assume_a="pos", check_finite=False)
             for _ in range(_HALVINGS):
-                there = base + x.T @ (coef + step)
-                if (value := objective(coef + step, there)) <= least:
-                    coef, eta, least = coef + step, there, value
-                    moved = max(moved, float(np.abs(x.T @ step[:, k]).max()))
+                there = base[:, k] + x.T @ (coef[:, k] + step)
+                if objective(own, coef[:, k] + step, there + offset) <= least:
+                    coef[:, k] += step
+                    eta[:, k] = there
+                    moved = max(moved, float(np.abs(x.T @ step).max()))
                     break
                 step /= 2
         if moved < _NEAR:
