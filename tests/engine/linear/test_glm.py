@@ -181,3 +181,30 @@ def test_of_times_fits_made_together_are_the_single_ones():
     np.testing.assert_allclose(misfit, [both.misfit, copy.misfit], rtol=1e-9)
     assert (added == [2, 0]).all()
     assert copy.misfit == pytest.approx(fit.misfit)
+
+
+@pytest.mark.parametrize("name", ["binomial", "poisson", "times"])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_bounds_leave_has_the_best_fit(name, seed):
+    rng = np.random.default_rng(seed)
+    if name == "times":
+        x, start, y, mass, loss, offset = times(late=False)
+        x, start = np.hstack([x, rng.normal(size=(150, 6))]), np.append(start, np.arange(5, 11))
+    else:
+        x = rng.normal(size=(200, 12)) ** 3
+        x[:, 11] = 1 - x[:, 9] - x[:, 10]  # three levels, all in one group
+        x, start = (x - x.mean(axis=0)) / x.std(axis=0), np.array([*range(10), 12])
+        y = np.exp(0.4 * (x[:, 0] - x[:, 1]) + 0.2 * x[:, 2])
+        y = (rng.random(200) < y / (1 + y)) * 1.0 if name == "binomial" else rng.poisson(y) * 1.0
+        mass, loss, offset = np.ones(200), LOSSES[name], None
+    glm, n = Glm(x, start, y, mass, loss, offset), len(start) - 1
+    fit = glm.fit(np.arange(n) % 2 == 0)
+    for ask, sign, groups in (
+        (glm.additions, 1, np.arange(1, n, 2)), (glm.removals, -1, np.arange(0, n, 2)),
+    ):  # fmt: skip
+        (every, coefs), (told, same) = ask(fit, groups), ask(fit, groups, 2.0)
+        best = int((every + 2 * sign * coefs).argmin())
+        assert (coefs == same).all()
+        assert (told + 2 * sign * same).argmin() == best
+        assert told[best] == pytest.approx(every[best], abs=1e-7)
+        assert (told >= every - 1e-6).all()

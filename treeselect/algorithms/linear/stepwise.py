@@ -205,19 +205,20 @@ class Search:
         sizes = sorted(best)
         enough = min((size for size in sizes if size >= longest), default=sizes[-1])
         fits = [best[size] for size in sizes if size <= enough]
+        has_every_size = len(fits) == 1 + _size(fits[-1]) - self._keep.sum()
         found, tuning = [], np.inf
         for i, fit in enumerate(fits):
             tuning = min([tuning, *(_penalty_between(other, fit) for other in fits[:i])])
-            found.append(self.step_of(fit, tuning))
+            found.append(self.step_of(fit, tuning, can_be_cut=not has_every_size))
         return found
 
-    def step_of(self, fit: GlmFit, tuning: float) -> Step:
-        """The step of a fit."""
+    def step_of(self, fit: GlmFit, tuning: float, *, can_be_cut: bool = True) -> Step:
+        """The step of a fit; of one that is neither told nor cut, importances do not matter."""
         problem, n = self._problem, len(self._order)
         selected, rise = np.zeros(n, dtype=bool), np.zeros(n)
         selected[self._order] = fit.groups
         units = np.flatnonzero(fit.groups)
-        if len(units):
+        if len(units) and (can_be_cut or problem.wants_scores):
             rise[self._order[units]] = self._glm.removals(fit, units)[0] - fit.misfit
         mean = problem.family.mean(self._glm.eta(fit))
         score = problem.family.score(problem.y[self._rows], mean, self._weight)
@@ -239,7 +240,7 @@ class Search:
         others = np.flatnonzero(self._has_columns & ~fit.groups)
         if self._direction == "backward" or fit.misfit <= self._glm.best_misfit:
             return None
-        misfit, added = self._glm.additions(fit, others)
+        misfit, added = self._glm.additions(fit, others, self._penalty)
         if not (added > 0).any():
             return None
         criterion = np.where(added > 0, misfit + self._penalty * added, np.inf)
@@ -256,7 +257,7 @@ class Search:
         units = np.flatnonzero(fit.groups & ~self._keep)[::-1]
         if self._direction == "forward" or not len(units):
             return None
-        misfit, gone = self._glm.removals(fit, units)
+        misfit, gone = self._glm.removals(fit, units, self._penalty)
         criterion = np.where((gone == 0).any() & (gone > 0), np.inf, misfit - self._penalty * gone)
         first = int(np.flatnonzero(criterion <= criterion.min() + _LESS)[0])
         groups = fit.groups.copy()

@@ -7,8 +7,9 @@ projections.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import scipy
@@ -47,6 +48,15 @@ _LEAST_DAMPING = 1e-3
 _RIDGE = 1e-9
 """What is added to curvatures, relative to their mean: where rows are all but certain there is
 none."""
+
+_CHEAP_STEPS, _LITTLE, _BEYOND = 3, 0.05, 8.0
+"""Steps by the curvature of the fit nearby, before bounds are taken. What is left to gain is then
+at most so many times what the next one promises, if this is little of what was gained or lost: 2e
+times for classes that separate, with coefficients that never come to rest."""
+
+_CLEAR = 0.4
+"""Share of the constant model's deviance below which classes may be about to separate: bounds by a
+few steps do not hold."""
 
 _CELLS = 2_000_000
 """Numbers held at once for the fits that are made together."""
@@ -96,7 +106,8 @@ class Glm:
         self._constant = self._constant_start()
         self._explained = 0.0
         nothing = np.zeros(len(start) - 1, dtype=bool)
-        null = self.fit(nothing)
+        self._null = null = self.fit(nothing)
+        self._spans: dict[int, FloatArray] = {}
         if self._target is not None:
             left = self._target - null.basis @ null.coef[:, 0]
             rounding = _ROUNDING * float(self._target @ self._target)
@@ -124,11 +135,24 @@ class Glm:
             coef = found[0]
         return GlmFit(groups, basis, coef, float(self._misfit(lack)[0]), coef.size)
 
-    def additions(self, fit: GlmFit, groups: IntArray) -> tuple[FloatArray, IntArray]:
+    def additions(
+        self, fit: GlmFit, groups: IntArray, price: float | None = None
+    ) -> tuple[FloatArray, IntArray]:
         """Misfit of the fits with one more group, and how many more coefficients each has; both of
-        shape (n_candidates,)."""
+        shape (n_candidates,). If a coefficient has a price, only the misfits of those are exact
+        that may be the best one; the others' are too high."""
         misfit, added = np.full(len(groups), np.inf), np.zeros(len(groups), dtype=np.int64)
-        for at in self._together(fit, groups):
+        exact = np.ones(len(groups), dtype=bool)
+        if price is not None and self._has_bounds(fit):
+            low = misfit.copy()
+            for at in self._together(fit, groups):
+                parts, ranks = self._parts(fit, groups[at])
+                misfit[at], low[at] = self._bounds_with(fit, parts)
+                added[at] = ranks * len(self._free)
+            cost = np.where(added > 0, price * added, np.inf)
+            exact = np.where(added > 0, low, np.inf) + cost <= (misfit + cost).min(initial=np.inf)
+        for place in self._together(fit, groups[exact]):
+            at = np.flatnonzero(exact)[place]
             parts, ranks = self._parts(fit, groups[at])
             if self._target is not None:
                 left = self._target - fit.basis @ fit.coef[:, 0]
@@ -138,28 +162,35 @@ class Glm:
             misfit[at], added[at] = self._misfit(lack), ranks * len(self._free)
         return misfit, added
 
-    def removals(self, fit: GlmFit, groups: IntArray) -> tuple[FloatArray, IntArray]:
+    def removals(
+        self, fit: GlmFit, groups: IntArray, price: float | None = None
+    ) -> tuple[FloatArray, IntArray]:
         """Misfit of the fits without one of their groups, and how many coefficients less each has;
-        both of shape (n_candidates,)."""
-        columns = np.flatnonzero(np.repeat(fit.groups, np.diff(self._start)))
-        if self._target is None or fit.basis.shape[1] <= len(columns):
-            fits = [self.fit(_without(fit.groups, g), fit) for g in groups]
-            found = [(other.misfit, fit.n_coefs - other.n_coefs) for other in fits]
-            return np.array([m for m, _ in found]), np.array([n for _, n in found], dtype=np.int64)
-        # No column is a combination of others: how far the coefficients are from 0 tells it all.
-        x = self._x[:, columns]
-        r = scipy.linalg.qr(x, mode="r")[0][: len(columns)]
-        inverse = scipy.linalg.solve_triangular(r, np.eye(len(columns)))
-        left = self._target - fit.basis @ fit.coef[:, 0]
-        coef = inverse @ (inverse.T @ (x.T @ (self._target - left)))
-        lack, gone = np.full(len(groups), left @ left), np.zeros(len(groups), dtype=np.int64)
-        owner = np.repeat(np.arange(len(self._start) - 1), np.diff(self._start))[columns]
-        for i, g in enumerate(groups):
-            own = np.flatnonzero(owner == g)
-            spread = inverse[own] @ inverse[own].T
-            lack[i] += coef[own] @ np.linalg.solve(spread, coef[own])
-            gone[i] = len(own)
-        return self._misfit(lack), gone
+        both of shape (n_candidates,). The price is that of :meth:`additions`."""
+        misfit, gone = np.empty(len(groups)), np.empty(len(groups), dtype=np.int64)
+        members = np.flatnonzero(fit.groups).tolist()
+        ends = np.cumsum([0, *(self._alone(g).shape[1] for g in members)]).tolist()
+        exact = np.ones(len(groups), dtype=bool)
+        is_told = self._target is not None or (price is not None and self._has_bounds(fit))
+        if is_told and fit.basis.shape[1] == 1 + ends[-1]:
+            # No column is a combination of other groups': how far coefficients are from 0 tells it
+            # all, or by how much the first step away from the fit should raise the misfit.
+            own = [np.empty((len(self._y), 0)), *map(self._alone, members)]
+            inverse = np.asarray(np.linalg.inv(fit.basis[:, 1:].T @ np.hstack(own)), np.float64)
+            way = {g: inverse[slice(*at)].T for g, at in zip(members, pairwise(ends), strict=True)}
+            ways = [way[g] for g in groups.tolist()]
+            gone = np.array([own.shape[1] for own in ways], dtype=np.int64)
+            if self._target is not None:
+                lack = float(((self._target - fit.basis @ fit.coef[:, 0]) ** 2).sum())
+                coef = [np.linalg.qr(own)[0].T @ fit.coef[1:, 0] for own in ways]
+                return self._misfit(np.array([lack + own @ own for own in coef])), gone
+            misfit, low = self._bounds_without(fit, ways)
+            saved = (price or 0.0) * gone
+            exact = low - saved <= (misfit - saved).min(initial=np.inf)
+        for i in np.flatnonzero(exact).tolist():
+            other = self.fit(_without(fit.groups, groups[i]), fit)
+            misfit[i], gone[i] = other.misfit, fit.n_coefs - other.n_coefs
+        return misfit, gone
 
     def eta(self, fit: GlmFit) -> FloatArray:
         """Linear predictor, the offset included; shape (n_rows,) or (n_rows, n_outputs)."""
@@ -206,6 +237,108 @@ class Glm:
         first = np.zeros((n, columns.shape[2], len(self._free)))
         first[:, :rank] = fit.coef
         return self._newton(columns, first)[1]
+
+    def _alone(self, g: int) -> FloatArray:
+        """Orthonormal columns that span those of a group."""
+        if g not in self._spans:
+            parts = np.empty((1, len(self._y), 0))
+            if self._start[g] < self._start[g + 1]:
+                parts, _ = self._parts(self._null, np.array([g]))
+            self._spans[g] = parts[0][:, parts[0].any(axis=0)]
+        return self._spans[g]
+
+    def _has_bounds(self, fit: GlmFit) -> bool:
+        """Whether fits around this one are compared by bounds first: not where classes separate."""
+        is_clear = fit.misfit < _CLEAR * self._null.misfit
+        return self._target is None and self._loss.n_outputs == 1 and not is_clear
+
+    def _bounds_with(self, fit: GlmFit, parts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Bounds, from above and below, of the misfits of the fits on the basis and one of the
+        parts each."""
+        base, parts = fit.basis / self._root[:, np.newaxis], parts / self._root[:, np.newaxis]
+        eta, curved = self._around(fit, base)
+        inverse = np.linalg.inv(curved)
+        n_fits, n_rows, width = parts.shape
+        cross = base.T @ self._curved(eta[np.newaxis], parts.transpose(1, 0, 2).reshape(n_rows, -1))
+        parts = parts - base @ (inverse @ cross).reshape(-1, n_fits, width).transpose(1, 0, 2)
+        turned = parts.transpose(0, 2, 1)
+
+        def change(there: FloatArray) -> tuple[FloatArray, FloatArray]:
+            curved = self._curved(there, parts.reshape(-1, width)).reshape(parts.shape)
+            spread, slopes = turned @ curved, self._slopes(there)
+            ridge = _RIDGE * np.trace(spread, axis1=1, axis2=2) / width + 1e-300
+            new = turned @ slopes[..., np.newaxis]
+            step = np.linalg.solve(spread + ridge[:, np.newaxis, np.newaxis] * np.eye(width), new)
+            old = slopes @ base
+            back = old @ inverse
+            promised = (new * step).sum(axis=(1, 2)) + (old * back).sum(axis=1)
+            return (parts @ step)[..., 0] + back @ base.T, promised
+
+        return self._bounds(eta, np.tile(eta, (n_fits, 1)), change)
+
+    def _bounds_without(
+        self, fit: GlmFit, ways: Sequence[FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Bounds, from above and below, of the misfits of the fits whose coefficients are 0 along
+        some ways each."""
+        base = fit.basis / self._root[:, np.newaxis]
+        eta, curved = self._around(fit, base)
+        spaces = [
+            np.linalg.qr(np.vstack([np.zeros(way.shape[1]), way]), "complete") for way in ways
+        ]
+        rest = [q[:, r.shape[1] :] for q, r in spaces]
+        inverses = [np.linalg.inv(own.T @ curved @ own) for own in rest]
+
+        def steps(slopes: FloatArray) -> FloatArray:
+            parts = zip(rest, inverses, slopes, strict=True)
+            return np.array([own @ (inverse @ (slope @ own)) for own, inverse, slope in parts])
+
+        def change(there: FloatArray) -> tuple[FloatArray, FloatArray]:
+            slopes = self._slopes(there) @ base
+            found = steps(slopes)
+            return found @ base.T, (slopes * found).sum(axis=1)
+
+        first = steps(np.tile(curved @ fit.coef[:, 0], (len(ways), 1)))
+        return self._bounds(eta, first @ base.T + self._offset, change)
+
+    def _bounds(
+        self,
+        eta: FloatArray,
+        there: FloatArray,
+        change: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+    ) -> tuple[FloatArray, FloatArray]:
+        """Bounds of misfits after a few steps, which change linear predictors, (n_fits, n_rows),
+        from those near that of a fit, and promise a decrease of the deviance."""
+        own, lack = self._lacks(eta[np.newaxis]), self._lacks(there)
+        for _ in range(_CHEAP_STEPS):
+            more, _ = change(there)
+            found = self._lacks(there + more)
+            there = np.where((found < lack)[:, np.newaxis], there + more, there)
+            lack = np.minimum(found, lack)
+        promised = change(there)[1]
+        low = np.where(promised <= _LITTLE * np.abs(own - lack), lack - _BEYOND * promised, -np.inf)
+        return self._misfit(lack), self._misfit(low)
+
+    def _around(self, fit: GlmFit, base: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Linear predictor of a fit, and its curvature."""
+        eta = base @ fit.coef[:, 0] + self._offset
+        curved = base.T @ self._curved(eta[np.newaxis], base)
+        curved[np.diag_indices(len(curved))] += _RIDGE * np.trace(curved) / len(curved) + 1e-300
+        return eta, curved
+
+    def _curved(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
+        """Weighted curvature at several linear predictors times directions, as the loss has
+        them."""
+        curved = self._rows.repeated(len(eta)).curvature_times(eta.ravel(), directions)
+        return curved * np.tile(self._mass, len(eta))[:, np.newaxis]
+
+    def _slopes(self, eta: FloatArray) -> FloatArray:
+        """Slopes of the rows at several linear predictors, shape (n_fits, n_rows)."""
+        found = self._rows.repeated(len(eta)).negative_gradient(eta.ravel())
+        return found.reshape(eta.shape) * self._mass
+
+    def _lacks(self, eta: FloatArray) -> FloatArray:
+        return self._deviance(eta[:, :, np.newaxis])
 
     def _misfit(self, lack: FloatArray) -> FloatArray:
         """From sums of squares or deviances to what a criterion is made of."""
