@@ -336,7 +336,6 @@ def difference_figure(
     lows: Sequence[float],
     highs: Sequence[float],
     more: int,
-    label: str = "",
 ) -> Rows:
     """Differences about a line at 0; a dot is filled if its interval excludes 0. Without an
     interval, which is not a number, an empty dot stands alone."""
@@ -350,7 +349,7 @@ def difference_figure(
     return Rows(
         text="; ".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True)),
         more=more,
-        x=number_axis(ticks, signed=True).named(label),
+        x=number_axis(ticks, signed=True),
         rows=_dot_rows(
             names,
             values,

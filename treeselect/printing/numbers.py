@@ -75,16 +75,16 @@ def count_text(n: float) -> str:
     return f"{n:,.0f}"
 
 
-def percent_text(share: float, digits: int = 0) -> str:
-    """A share as a percentage.
+def percent_text(share: float) -> str:
+    """A share as a whole percentage.
 
     Examples
     --------
     >>> from treeselect.printing import percent_text
-    >>> percent_text(0.8), percent_text(0.249, 1)
-    ('80%', '24.9%')
+    >>> percent_text(0.8), percent_text(0.249)
+    ('80%', '25%')
     """
-    return f"{share:.{digits}%}"
+    return f"{share:.0%}"
 
 
 def number_text(value: float, form: str, missing: str = "–") -> str:
@@ -156,9 +156,9 @@ def interval_text(low: float, high: float, form: str = "", missing: str = "–")
     return f"{signed(low, form)} to {signed(high, form)}"
 
 
-def common_form(values: Iterable[float], digits: int, most: int = 6) -> str:
+def common_form(values: Iterable[float], digits: int) -> str:
     """One format for a table: enough decimals for the smallest number to have `digits` digits; if
-    these are more than `most`, or some number is huge, `digits` + 1 significant digits of each.
+    these are more than six, or some number is huge, `digits` + 1 significant digits of each.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def common_form(values: Iterable[float], digits: int, most: int = 6) -> str:
     if not sizes:
         return ".4g"
     decimals = max(0, digits - 1 - math.floor(math.log10(min(sizes))))
-    return f".{decimals}f" if decimals <= most and max(sizes) < 1e6 else f".{digits + 1}g"
+    return f".{decimals}f" if decimals <= 6 and max(sizes) < 1e6 else f".{digits + 1}g"
 
 
 def score_text(mean: float, standard_error: float, name: str = "s.e.") -> str:

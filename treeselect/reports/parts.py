@@ -262,9 +262,9 @@ def listed(
     return Table(tuple(cells), rows, len(found) - len(rows))
 
 
-def number_cell(name: str, form: str, missing: str = "–") -> Callable[[Record], str]:
+def number_cell(name: str, form: str) -> Callable[[Record], str]:
     """The cell of a number."""
-    return lambda row: number_text(row[name], form, missing)
+    return lambda row: number_text(row[name], form)
 
 
 def decimal_cell(name: str, places: int, missing: str | None = None) -> Callable[[Record], str]:

@@ -163,8 +163,8 @@ def _by_effect(points: Sequence[CurvePoint]) -> list[int]:
     return sorted(kept, key=lambda i: (points[i].is_missing, -points[i].effect))
 
 
-def importance_lines(result: Fit, most: int = MOST_LINES) -> UnitLines:
-    """Importances of at most so many units at the sizes at which any unit has some: selected units
+def importance_lines(result: Fit) -> UnitLines:
+    """Importances of the first units at the sizes at which any unit has some: selected units
     first, then by their largest importance."""
     wide = importance_path_table(result).pivot_table(
         index="k", columns="term", values="importance", aggfunc="last", sort=False
@@ -172,7 +172,7 @@ def importance_lines(result: Fit, most: int = MOST_LINES) -> UnitLines:
     wide = wide[wide.sum(axis=1) > 0].sort_index()
     chosen, largest = set(result.groups), wide.max()
     order = sorted(wide.columns, key=lambda name: (name not in chosen, -largest[name]))
-    names = tuple(order[:most])
+    names = tuple(order[:MOST_LINES])
     return UnitLines(
         sizes=tuple(int(size) for size in wide.index),
         names=names,

@@ -199,16 +199,6 @@ def _step_words(row: Mapping[Hashable, Any]) -> str | None:
     return f"{row['from']} to {row['to']}{of}"
 
 
-def response_scale(result: Fit, label: str = "") -> str:
-    """The scale of effects."""
-    classes = result.design.response.classes
-    if result.design.response.family.has_times:
-        return LOG_HAZARD
-    if result.design.offset_name is not False:
-        return "linear predictor"
-    return probability_of(result, label or str(classes[-1])) if classes else "mean response"
-
-
 @dataclass(frozen=True, slots=True)
 class EffectCells:
     """An effect in words: a row of a table."""
@@ -272,8 +262,15 @@ def _words(own: EffectCells) -> str:
 
 def scale_of_effects(result: Fit) -> str:
     """The scale of effects for all classes, with its article."""
-    many = len(_classes(result)) > 1
-    return "the class probabilities" if many else definite(response_scale(result))
+    response = result.design.response
+    if len(_classes(result)) > 1:
+        return "the class probabilities"
+    if response.family.has_times:
+        return definite(LOG_HAZARD)
+    if result.design.offset_name is not False:
+        return definite("linear predictor")
+    classes = response.classes
+    return definite(probability_of(result, str(classes[-1])) if classes else "mean response")
 
 
 def effect_notes(result: Fit) -> list[str]:

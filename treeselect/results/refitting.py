@@ -29,7 +29,7 @@ from treeselect.results.estimators import (
 )
 from treeselect.results.linear_model import refit_glm
 from treeselect.running.machine import memory_errors
-from treeselect.running.parallel import Workers, workers_for
+from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -137,7 +137,6 @@ def risk_groups_of(
     *,
     fold_groups: str | Sequence[Any] | None = None,
     seed: int | None = None,
-    workers: Workers | None = None,
 ) -> RiskGroups:
     """See :meth:`SelectionResult.risk_groups`; figures show what it gives by default."""
     return group_by_risk(
@@ -147,5 +146,5 @@ def risk_groups_of(
         folds,
         fold_groups=fold_groups,
         seed=result.seed if seed is None else read_seed(seed),
-        workers=workers_for(result.n_jobs) if workers is None else workers,
+        workers=workers_for(result.n_jobs),
     )
