@@ -70,53 +70,42 @@ __all__ = [
 ]
 
 # Names are imported on first use, so that `import treeselect` alone is fast.
-_HOME = {
-    "BestSubset": "treeselect.algorithms.controlburn.options",
-    "Boruta": "treeselect.algorithms.forests.ranking",
-    "CFS": "treeselect.algorithms.filters",
-    "Constraints": "treeselect.algorithms.controlburn.options",
-    "ControlBurn": "treeselect.algorithms.controlburn.controlburn",
-    "ExchangeSearch": "treeselect.algorithms.search.exchange",
-    "FCBF": "treeselect.algorithms.filters",
-    "ForeignSelector": "treeselect.algorithms.foreign",
-    "Forest": "treeselect.algorithms.controlburn.options",
-    "ForestImportance": "treeselect.algorithms.forests.ranking",
-    "GBFS": "treeselect.algorithms.forests.gbfs",
-    "GRRF": "treeselect.algorithms.forests.regularised",
-    "HSICLasso": "treeselect.algorithms.linear.hsic",
-    "Hinge": "treeselect.algorithms.controlburn.options",
-    "Lasso": "treeselect.algorithms.linear.penalised",
-    "MRMR": "treeselect.algorithms.filters",
-    "Method": "treeselect.algorithms.method",
-    "Penalty": "treeselect.algorithms.controlburn.options",
-    "Problem": "treeselect.designs.problem",
-    "RBoost": "treeselect.algorithms.forests.regularised",
-    "RRF": "treeselect.algorithms.forests.regularised",
-    "RecursiveElimination": "treeselect.algorithms.forests.elimination",
-    "SVMRFE": "treeselect.algorithms.linear.penalised",
-    "SelectionResult": "treeselect.result",
-    "SingleFeature": "treeselect.algorithms.controlburn.options",
-    "Sketch": "treeselect.algorithms.controlburn.options",
-    "Step": "treeselect.algorithms.task",
-    "Stepwise": "treeselect.algorithms.linear.stepwise",
-    "Task": "treeselect.algorithms.task",
-    "TreeSelector": "treeselect.selector",
-    "VarSelRF": "treeselect.algorithms.forests.elimination",
-    "compare": "treeselect.comparing",
-    "load": "treeselect.loading",
-    "methods": "treeselect.algorithms.registry",
-    "read": "treeselect.frames.opening",
-    "register_method": "treeselect.algorithms.registry",
-    "select": "treeselect.selection",
-    "versions": "treeselect.results.versions",
+_NAMES_IN = {
+    "algorithms.controlburn.controlburn": "ControlBurn",
+    "algorithms.controlburn.options": (
+        "BestSubset Constraints Forest Hinge Penalty SingleFeature Sketch"
+    ),
+    "algorithms.filters": "CFS FCBF MRMR",
+    "algorithms.foreign": "ForeignSelector",
+    "algorithms.forests.elimination": "RecursiveElimination VarSelRF",
+    "algorithms.forests.gbfs": "GBFS",
+    "algorithms.forests.ranking": "Boruta ForestImportance",
+    "algorithms.forests.regularised": "GRRF RBoost RRF",
+    "algorithms.linear.hsic": "HSICLasso",
+    "algorithms.linear.penalised": "Lasso SVMRFE",
+    "algorithms.linear.stepwise": "Stepwise",
+    "algorithms.method": "Method",
+    "algorithms.registry": "methods register_method",
+    "algorithms.search.exchange": "ExchangeSearch",
+    "algorithms.task": "Step Task",
+    "comparing": "compare",
+    "designs.problem": "Problem",
+    "frames.opening": "read",
+    "loading": "load",
+    "result": "SelectionResult",
+    "results.versions": "versions",
+    "selection": "select",
+    "selector": "TreeSelector",
 }
+
+_HOME = {name: module for module, names in _NAMES_IN.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     if name in ("datasets", "errors"):
         return importlib.import_module(f"treeselect.{name}")
     if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), name)
+        value = getattr(importlib.import_module(f"treeselect.{_HOME[name]}"), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'treeselect' has no attribute {name!r}")
