@@ -23,11 +23,10 @@ _OPEN_FILE = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 _STANDARD = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}
 
 
-def check_place(path: Path, *, what: str) -> None:
-    """Raise an OptionError if a file can't be written, as far as this can be checked in advance:
-    `path` is a folder, read-only or can't be looked at, or its folder does not exist or is
-    read-only."""
-    with _explained(path, what, OptionError):
+def check_place(path: Path, *, what: str, error: type[Exception] = OptionError) -> None:
+    """Raise an error if a file can't be written, as far as this can be checked in advance: `path`
+    is a folder, read-only or can't be looked at, or its folder does not exist or is read-only."""
+    with _explained(path, what, error):
         if _open_file(path) is None:
             _old_file(path)
 
