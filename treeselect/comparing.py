@@ -33,7 +33,6 @@ from treeselect.comparison.methods import (
     plain_sizes,
     read_methods,
     read_sizes,
-    reference_sizes,
     run_methods,
     run_notes,
     summarise_comparison,
@@ -247,7 +246,7 @@ def compare(
     fitted = (*contestants, Contestant(AllTerms().name, AllTerms()))
     problems = model_data.problems_for([method for _, method in fitted])
     own_sizes = [sizes if method.tuning_value is None else None for _, method in contestants]
-    own_sizes.append(reference_sizes(len(model_data.arrays.groups.names)))
+    own_sizes.append((0, len(model_data.arrays.groups.names)))  # the null and the full model
     (*runs, reference_run), done = run_methods(
         problems, fitted, model_data.row_weights, splits, own_sizes, seed, course
     )

@@ -296,11 +296,6 @@ class AllTerms(Method):
         return [Step(0.0, np.ones(n, dtype=bool), np.full(n, 1 / n), np.nan)]
 
 
-def reference_sizes(n_units: int) -> tuple[int, int]:
-    """Sizes of the null and of the full model."""
-    return 0, n_units
-
-
 _NONE = "–"
 
 

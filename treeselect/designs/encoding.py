@@ -215,7 +215,15 @@ def build_design(
     Weights, shape (n_rows,), say how often a row counts where numbers are binned; what transforms
     learn (a mean, knots) does not depend on them. `edges` between the bins of columns that are
     terms by themselves may be known from more rows than these."""
-    spec, values = learn_design(formula, frame, units, new_levels=new_levels)
+    read, state, values = read_terms(formula, frame)
+    spec = DesignSpec(
+        formula=formula,
+        terms=tuple(learn(term, [values[f.name] for f in term.factors]) for term in formula.terms),
+        schema={name: kind_of(column) for name, column in read.items()},
+        state=state,
+        units=units,
+        new_levels=new_levels,
+    )
     names: list[str] = []
     columns: list[NDArray[Any]] = []
     n_levels: list[int | None] = []
@@ -247,23 +255,6 @@ def build_design(
         monotone=FREE,
     )
     return coded, spec, [*column_notes(spec.formula, values, coded), *value_notes(formula, values)]
-
-
-def learn_design(
-    formula: ParsedFormula, frame: pd.DataFrame, units: Units, *, new_levels: NewLevels = "error"
-) -> tuple[DesignSpec, dict[str, Values]]:
-    """What :func:`build_design` learns, from the columns of the terms alone; and the values of
-    every factor, by its name."""
-    columns, state, values = read_terms(formula, frame)
-    spec = DesignSpec(
-        formula=formula,
-        terms=tuple(learn(term, [values[f.name] for f in term.factors]) for term in formula.terms),
-        schema={name: kind_of(column) for name, column in columns.items()},
-        state=state,
-        units=units,
-        new_levels=new_levels,
-    )
-    return spec, values
 
 
 # --- Values of all terms of a formula, or one error with all that stands in their way ------------

@@ -506,8 +506,8 @@ class Fingerprints:
         name = _origin(value.__module__, value.__qualname__)
         if _has_version(value.__module__):
             return _digest(b"class", name)
-        own = {n: part for n, part in vars(value).items() if n not in _UNSAID}
-        return self._tuple("class", (name, value.__bases__, _plain_parts(own)))
+        own = {n: _unwrapped(part) for n, part in vars(value).items() if n not in _UNSAID}
+        return self._tuple("class", (name, value.__bases__, own))
 
     def _function(self, value: types.FunctionType) -> bytes:
         name = _origin(value.__module__ or "", value.__qualname__)
@@ -530,12 +530,8 @@ _UNSAID = frozenset(
 """Attributes that Python adds to every class."""
 
 
-def _plain_parts(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of a class, with functions unwrapped."""
-    return {name: _unwrapped(part) for name, part in parts.items()}
-
-
 def _unwrapped(part: Any) -> Any:
+    """An attribute of a class, without what Python wraps around functions."""
     if isinstance(part, classmethod | staticmethod):
         return part.__func__
     if isinstance(part, property):
