@@ -25,7 +25,7 @@ CFI       hidimstat's conditional feature importance (CPI) with a sampler by for
 LOCO      hidimstat's leave-one-covariate-out, 5 folds, drawn 5 times
 dCRT      hidimstat's distilled conditional randomisation test, which is linear (D0CRT)
 knockoffs knockpy's Gaussian knockoffs with the lasso, at a false discovery rate of 0.1, for which
-          ours are called by their level, from e-values
+          ours are called by their level, from e-values; they call at least ten columns or none
 
 Forests of peers are scikit-learn's of 100 trees, on columns of zeros and ones for factors.
 """

@@ -78,7 +78,7 @@ def refit_stack(
     bag. Its leaves take Newton steps, and all are multiplied by the number from 0 to 1 of least
     out-of-bag error, so that a forest that finds nothing has no part.
     """
-    return _stacked(problem, weights, selected, seed, n_trees, n_threads, wants_importance)[0]
+    return stack_outside(problem, weights, selected, seed, n_trees, n_threads, wants_importance)[0]
 
 
 def outside_stack(
@@ -87,7 +87,8 @@ def outside_stack(
     """Out-of-bag predictions of a numeric response by a stacked model, shape (n_rows,); NaN for
     rows in all bags. None if the model was fitted with another seed or to other rows."""
     n_trees = REFITTED_TREES
-    again, outside, _ = _stacked(problem, weights, model.groups, seed, n_trees, n_threads, False)
+    found = stack_outside(problem, weights, model.groups, seed, n_trees, n_threads, False)
+    again, outside, _ = found
     if again.trees is None or model.trees is None:
         return None
     values = again.trees.nodes.value, model.trees.nodes.value
@@ -95,22 +96,7 @@ def outside_stack(
     return outside[:, 0] if is_same else None
 
 
-def left_outside(
-    problem: Problem,
-    weights: RowWeights,
-    selected: BoolArray,
-    *,
-    seed: int,
-    n_trees: int,
-    n_threads: int = 1,
-) -> FloatArray:
-    """What a stacked model leaves of the response of rows that it has not seen, on the scale of
-    minus the gradient of the loss: a value less its mean, or a martingale residual; shape (n_rows,
-    n_outputs)."""
-    return _stacked(problem, weights, selected, seed, n_trees, n_threads, False)[2]
-
-
-def _stacked(
+def stack_outside(
     problem: Problem,
     weights: RowWeights,
     selected: BoolArray,
@@ -119,8 +105,8 @@ def _stacked(
     n_threads: int,
     wants_importance: bool,
 ) -> tuple[StackedModel, FloatArray, FloatArray]:
-    """The model, for a numeric response its out-of-bag predictions, shape (n_rows, 1), and what it
-    leaves: see :func:`left_outside`."""
+    """The model, for a numeric response its out-of-bag predictions, and what such predictions leave
+    of any response, on the scale of minus the gradient of the loss; (n_rows, n_outputs) each."""
     family, weight = problem.family, weights.values
     base = problem.constant(weight).reshape(len(problem.y), -1)
     constant = null_predictor(problem, weight)

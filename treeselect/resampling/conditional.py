@@ -145,6 +145,10 @@ class ConditionalImportance(Rounded):
             ``score_with`` and ``score_without``, mean scores over the folds with and without the
             unit; ``importance``, their difference; ``ci_low`` and ``ci_high``, its 95% interval.
         """
+        return in_library(self.table(), self.library)
+
+    def table(self) -> pd.DataFrame:
+        """:meth:`tidy` as a pandas frame."""
         table = pd.DataFrame(
             {
                 "term": pd.Series(list(self.units), dtype=pd.Series(["text"]).dtype),
@@ -162,7 +166,7 @@ class ConditionalImportance(Rounded):
             table["importance"] = np.array([one.mean for one in found])
             table["ci_low"] = np.array([one.low for one in found])
             table["ci_high"] = np.array([one.high for one in found])
-        return in_library(table, self.library)
+        return table
 
     def _content(self) -> SummaryContent:
         return _content(self)
@@ -173,67 +177,57 @@ class ConditionalImportance(Rounded):
 
 
 def _content(found: ConditionalImportance) -> SummaryContent:
-    is_mixed, has_scores = not found.selected.all(), bool(len(found.score))
-    rows = []
-    for unit, name in enumerate(found.units):
-        which = ("yes" if found.selected[unit] else "no",) if is_mixed else ()
-        tests = p_text(found.p_value[unit]), f"{found.e_value[unit]:.3g}", p_text(found.level[unit])
-        loss: tuple[str, ...] = ()
-        if has_scores:
-            lost = found.lost(unit)
-            between = interval_text(lost.low, lost.high, decimal_form(3), "unknown")
-            loss = decimal_text(lost.mean, 3), between
-        rows.append((found.labels.get(name, name), *which, *tests, *loss))
-    scored: tuple[tuple[str, str], ...] = ()
-    if has_scores:
-        mean = decimal_text(found.score.mean(), 3)
-        terms = "all terms" if found.given == "all" else "the selected terms"
-        scored = (
-            ("Folds", found.scheme),
-            (found.score_name, f"{mean} with {terms}, on held-out rows"),
+    table, is_all, has_scores = found.table(), found.given == "all", bool(len(found.score))
+    is_mixed = not found.selected.all()
+    columns = ["Term", "p", "e", "Level"]
+    rows = [
+        [found.labels.get(name, name), p_text(p), f"{e:.3g}", p_text(level)]
+        for name, p, e, level in zip(
+            found.units, found.p_value, found.e_value, found.level, strict=True
         )
-    return SummaryContent(
-        title="Conditional importance: what a term adds to "
-        + ("all others" if found.given == "all" else "the other selected ones"),
-        facts=(("Call", found.call), *scored, ("Seed", str(found.seed))),
-        columns=(
-            "Term", *(("Selected",) if is_mixed else ()), "p", "e", "Level",
-            *(("Loss", "95% interval") if has_scores else ()),
-        ),
-        rows=tuple(rows),
-        notes=_notes(found, is_mixed=is_mixed),
-    )  # fmt: skip
-
-
-def _notes(found: ConditionalImportance, *, is_mixed: bool) -> tuple[str, ...]:
-    is_all = found.given == "all"
-    added = " A term that is not selected is added to the selected ones."
-    tests = (
+    ]
+    added = "A term that is not selected is added to the selected ones."
+    notes = [
         "Test of no dependence of the response on the term given the others, on all rows: products"
         " of what the others leave of both, out of sample (Shah and Peters 2020). A term that the"
-        f" others make redundant, such as a copy, is not found.{'' if is_all else added * is_mixed}"
-    )
-    levels = (
+        " others make redundant, such as a copy, is not found.",
+        *([added] if is_mixed and not is_all else []),
         "e: evidence, at most 1 on average without dependence. Level: lowest false discovery rate"
         " at which the term is called (closed e-BH, Xu et al. 2025). It counts all terms of the"
-        " table, and may be chosen after a look at it."
-    )
-    scores = (
-        *([found.score_words] if found.score_words else []),
-        "Loss: difference in score of forests with and without the term, grown on the training rows"
-        " of a fold and scored on the others; intervals by the corrected resampled t (Nadeau and"
-        " Bengio 2003).",
-    )
-    selection = (
-        "The terms were selected on all of these rows. After selection from many terms, p-values"
-        ' and losses claim too much; `given="all"` tests each term given all others, whatever is'
-        " selected, and `inference()` on other rows."
-    )
-    return (
-        tests,
-        levels,
-        *(scores if len(found.score) else ()),
-        *(() if is_all else (selection,)),
+        " table, and may be chosen after a look at it.",
+    ]
+    facts = [("Call", found.call)]
+    if is_mixed:
+        columns.insert(1, "Selected")
+        for row, selected in zip(rows, found.selected, strict=True):
+            row.insert(1, "yes" if selected else "no")
+    if has_scores:
+        columns += ["Loss", "95% interval"]
+        of_loss = table[["importance", "ci_low", "ci_high"]].to_numpy()
+        for row, (loss, low, high) in zip(rows, of_loss, strict=True):
+            row += [decimal_text(loss, 3), interval_text(low, high, decimal_form(3), "unknown")]
+        mean, terms = decimal_text(found.score.mean(), 3), "all" if is_all else "the selected"
+        scored = found.score_name, f"{mean} with {terms} terms, on held-out rows"
+        facts += [("Folds", found.scheme), scored]
+        notes += [
+            *([found.score_words] if found.score_words else []),
+            "Loss: difference in score of forests with and without the term, grown on the training"
+            " rows of a fold and scored on the others; intervals by the corrected resampled t"
+            " (Nadeau and Bengio 2003).",
+        ]
+    if not is_all:
+        notes.append(
+            "The terms were selected on all of these rows. After selection from many terms,"
+            ' p-values and losses claim too much; `given="all"` tests each term given all others,'
+            " whatever is selected, and `inference()` on other rows."
+        )
+    others = "all others" if is_all else "the other selected ones"
+    return SummaryContent(
+        title=f"Conditional importance: what a term adds to {others}",
+        facts=(*facts, ("Seed", str(found.seed))),
+        columns=tuple(columns),
+        rows=tuple(map(tuple, rows)),
+        notes=tuple(notes),
     )
 
 
@@ -300,7 +294,7 @@ def leave_out(
         score_name=family.score_name,
         score_words=family.score_words,
         labels=shown_names(result.design),
-        **outer.told(result, seed),
+        **outer.told(result, seed) | ({"scheme": "no folds"} if folds is None else {}),
     )
 
 

@@ -23,29 +23,24 @@ from treeselect.engine.linear.additive import AdditiveColumns
 from treeselect.engine.linear.additive_search import folds_of_clusters, ridge_outside
 from treeselect.engine.random import stream_seed
 from treeselect.models.forest import Grower, best_forest, n_trees_for
-from treeselect.models.stacked import left_outside
+from treeselect.models.stacked import stack_outside
 
-_MOST_ROWS = 20_000
-"""Rows of a test: with as many, even weak dependence is found."""
-
-_TREES = 100
+_MOST_ROWS, _TREES = 20_000, 100
+"""Rows of a test, and trees of each forest: with as many, even weak dependence is found."""
 
 _CURVES = 3
 """Most directions in which a number may bend."""
 
 _FLAT, _FLAT_BY_PENALTY = 1e-4, 30.0
-"""Share of a function's variance that others must leave for it to be tested; also, the square of
-the second number times the function's penalty over the number of rows, since penalties leave so
-much even of copies."""
+"""A function is tested if the others leave more of its variance than the first share, and than the
+square of the second times its penalty over the number of rows, which is left even of copies."""
 
 _SHARES = 0.5, 0.25, 0.25
 """Weights of levels and slopes, of bends, and of products with other units."""
 
-_EXPECTED = 8.0
-"""Prior variance of a standardised effect: by it, e-values reach 20 as early as they can."""
-
-_MOST = 600.0
-"""Largest logarithm of an e-value, so that sums of them are numbers."""
+_EXPECTED, _MOST = 8.0, 600.0
+"""Prior variance of a standardised effect, by which e-values reach 20 as early as they can, and the
+largest logarithm of an e-value, so that sums of them are numbers."""
 
 
 class Tested(NamedTuple):
@@ -64,20 +59,13 @@ def dependence_given(
     *,
     n_threads: int = 1,
 ) -> Tested:
-    """Test that the response is independent of a unit given some others.
-
-    What is left of the response is minus the gradient of its loss at out-of-sample predictions of
-    an additive model and a forest of the others (``stacked.left_outside``): its value less its
-    mean, or of times the martingale residual. What is left of the unit is that of its basis
-    functions (``additive.basis_of``), predicted in the same way. The sum of their products over the
-    rows has mean 0 if either prediction is right, and to first order if both are nearly so (Shah
-    and Peters 2020, theorem 6). There are statistics of slopes and levels jointly, of the main
-    directions of bends, and of slopes and levels times slopes and levels of each other unit, as
-    weights of the products (Scheidegger, Hoerrmann and Buehlmann 2022, section 3). P-values of
-    these are combined by the Cauchy distribution (Liu and Xie 2020), e-values by their mean.
-
-    Functions of which the others leave nothing have no part: a copy has p = 1.
-    """
+    """Test that the response is independent of a unit given some others, by the products of what
+    the others leave of the response (``stack_outside``) and of the unit's basis functions, out of
+    sample. Their sum has mean 0 if either prediction is right, and to first order if both nearly
+    are (Shah and Peters 2020, theorem 6). Slopes and levels are tested jointly, then the main
+    directions of bends, and slopes and levels with those of each other unit as weights (Scheidegger
+    et al. 2022, section 3). P-values are combined by the Cauchy distribution (Liu and Xie 2020),
+    e-values by their mean. Of a copy nothing is left, so that p = 1."""
     problem, weights = _some_rows(problem, weights, seed)
     part = select_groups(problem.data, given) if given.any() else None
     others = np.flatnonzero(given).tolist()
@@ -98,7 +86,7 @@ def dependence_given(
     known = [columns.group(g) for g in others]
     beside = [z[:, None] for values, own in known for z in values[own.penalty < 1]]
     parts = [(slopes, 1.0)], [(c[:, None], 1.0) for c in curves.T], [(slopes, z) for z in beside]
-    y_left = left_outside(problem, weights, given, seed=seed, n_trees=_TREES, n_threads=n_threads)
+    y_left = stack_outside(problem, weights, given, seed, _TREES, n_threads, False)[2]
     found = [
         (share / len(some), *tested)
         for share, some in zip(_SHARES, parts, strict=True)
@@ -133,10 +121,8 @@ def _directions(values: FloatArray, mass: FloatArray) -> FloatArray:
 
 def _test(y_left: FloatArray, x: FloatArray, weights: RowWeights) -> Tested | None:
     """Test that products of residuals have mean 0, by Hotelling's statistic about 0; None if all
-    are 0. The e-value is the mixture over normal effects of the likelihood ratios of the sums: if
-    products, or their sums over clusters, are as likely to have the other sign, its mean is at most
-    1 (de la Pena, Klass and Lai 2004), otherwise it is in the limit.
-    """
+    are 0. The e-value is a mixture of likelihood ratios over normal effects: its mean is at most 1
+    if products are as likely to have the other sign (de la Pena et al. 2004), or in the limit."""
     products = (y_left[:, :, np.newaxis] * x[:, np.newaxis]).reshape(len(x), -1)
     counts = weights.values.astype(np.float64)
     if weights.groups is not None or not weights.are_copies:
@@ -163,13 +149,10 @@ def _test(y_left: FloatArray, x: FloatArray, weights: RowWeights) -> Tested | No
 
 
 def closed_levels(e_values: FloatArray) -> FloatArray:
-    """For each e-value the lowest false discovery rate at which it is called, at most 1: that of
-    the closed e-BH procedure, by mean e-values of intersections (Xu et al. 2025, theorem 3).
-
-    The k largest are called at a level if the mean of every set of e-values, divided by the share
-    of the called ones that are in the set, is at least its inverse. The worst set of r called and s
-    others has the smallest of both.
-    """
+    """For each e-value the lowest false discovery rate, at most 1, at which closed e-BH calls it
+    (Xu et al. 2025): the k largest are called at a level if the mean of every set, divided by the
+    share of the called ones in it, is at least its inverse. The worst set of r called and s others
+    has the smallest of both."""
     order = np.argsort(-e_values, kind="stable")
     falling, m = e_values[order], len(e_values)
     least = np.concatenate([[0.0], np.cumsum(falling[::-1])])  # sums of the smallest
