@@ -15,6 +15,7 @@ from treeselect import datasets, select
 from treeselect.designs.families import BINOMIAL, GAUSSIAN
 from treeselect.designs.weights import RowWeights, row_weights
 from treeselect.engine.forest.out_of_bag import cut_back, mean_errors_by_size
+from treeselect.engine.tree.nodes import join_trees
 from treeselect.models.forest import (
     MIN_LEAF,
     Grower,
@@ -162,6 +163,17 @@ def test_all_trees_grow_to_one_size(fitted, n_trees):
     assert trees.nodes.weight[split].min() >= found.size
     again = grower.grown(trees)
     np.testing.assert_array_equal(again.bags.seeds, found.forest.bags.seeds)
+
+
+def test_trees_that_are_joined_are_not_held_twice(fitted):
+    grower = grower_of(fitted)
+    first, more = grower.grow(3, 6, "first"), grower.grow(4, 6, "more")
+    whole = join_trees([first.trees, more.trees])
+    joined = first.joined(more)
+    for array, same in zip(joined.trees.nodes, whole.nodes, strict=True):
+        np.testing.assert_array_equal(array, same)
+    np.testing.assert_array_equal(joined.trees.start, whole.start)
+    assert {len(array) for array in (*first.trees.nodes, *more.trees.nodes)} == {0}
 
 
 def test_no_other_size_has_less_out_of_bag_error(fitted):

@@ -342,7 +342,7 @@ class Grower(NamedTuple):
 
 
 class _First(NamedTuple):
-    """The first trees of a forest, fully grown, and the size of lowest out-of-bag error."""
+    """The first trees of a forest, cut back to the size of lowest out-of-bag error."""
 
     forest: Forest
     n_candidates: int
@@ -434,16 +434,16 @@ def _first_trees(grower: Grower, n_trees: int, n_candidates: int) -> _First:
     sizes = sizes_of_nodes(int(copies(grower.weight).sum()))
     mean = mean_errors_by_size(forest, sizes, grower.truth, grower.weight)
     best = len(sizes) - 1 if np.isnan(mean[0]) else first_largest(-mean)
+    forest = forest._replace(trees=cut_back(forest.trees, sizes[best]))
     return _First(forest, n_candidates, sizes[best], float(mean[best]))
 
 
 def _with_more(grower: Grower, first: _First, n_trees: int) -> Forest:
-    """The first trees, cut back, and more that grow to the same size, from bags of their own."""
-    forest = first.forest._replace(trees=cut_back(first.forest.trees, first.size))
-    n_more = n_trees - forest.trees.n_trees
+    """The first trees, and more that grow to the same size, from bags of their own."""
+    n_more = n_trees - first.forest.trees.n_trees
     if n_more <= 0:
-        return forest
-    return forest.joined(grower.grow(n_more, first.n_candidates, "more", first.size))
+        return first.forest
+    return first.forest.joined(grower.grow(n_more, first.n_candidates, "more", first.size))
 
 
 def _outside(grower: Grower, forest: Forest, size: int) -> OutsideSums:

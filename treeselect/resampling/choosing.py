@@ -35,7 +35,7 @@ from treeselect.resampling.cross_validation import (
     standard_error,
 )
 from treeselect.resampling.folds import Folds, Split, assign_folds
-from treeselect.running.machine import memory_errors
+from treeselect.running.machine import give_memory_back, memory_errors
 from treeselect.running.parallel import ALONE, Workers
 
 
@@ -111,6 +111,10 @@ MOST_UNITS = 30
 """Largest size that rules for `k` consider."""
 
 
+_MANY_ROWS = 50_000
+"""Rows of which memory is worth a search."""
+
+
 class Chosen(NamedTuple):
     """The path of a selection and its chosen step: see the attributes of ``SelectionResult``."""
 
@@ -127,6 +131,8 @@ def run_selection(
 ) -> tuple[Chosen, TreeModel]:
     """The whole selection on the rows with a positive weight: path, choice of k, final model."""
     found = choose(asked, seed, workers, progress)
+    if asked.problem.data.n_rows > _MANY_ROWS:  # the final forest needs most
+        give_memory_back()
     task = Task(
         asked.problem, asked.weights, max_size=found.step.size, seed=stream_seed(seed, "fit"),
         n_threads=workers.n_threads,

@@ -5,6 +5,7 @@ another process.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import dataclasses
 import gc
 import pickle
@@ -38,6 +39,14 @@ def memory_errors() -> Iterator[None]:
             "  Use fewer rows or terms, smaller forests (`n_trees`, `forests`), or fewer parallel"
             " processes (`n_jobs`), each of which needs additional memory."
         ) from error
+
+
+def give_memory_back() -> None:
+    """Give the system what is no longer needed, in circles and between what is: on Linux."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 @contextlib.contextmanager

@@ -97,9 +97,10 @@ class Forest(NamedTuple):
     n_threads: int = 1
 
     def joined(self, other: Forest) -> Forest:
-        """With the trees of another one of the same data."""
+        """With the trees of another one of the same data; neither is of use afterwards."""
         seeds = np.concatenate([self.bags.seeds, other.bags.seeds])
-        trees, bags = join_trees([self.trees, other.trees]), self.bags._replace(seeds=seeds)
+        trees = join_trees([self.trees, other.trees], taken=True)
+        bags = self.bags._replace(seeds=seeds)
         return self._replace(trees=trees, bags=bags)
 
 
@@ -236,7 +237,7 @@ def bagged_forest(
     n_chunks = 1 if shared else min(n_parts(n_threads, cells), n_trees)
     parts = [bags._replace(seeds=own) for own in np.array_split(bags.seeds, n_chunks)]
     grown = each(lambda part: _grow_chunk(job, part, opening, stop), parts, cells, stop)
-    return Forest(join_trees(grown), data, target, weight, bags, seed, n_threads)
+    return Forest(join_trees(grown, taken=True), data, target, weight, bags, seed, n_threads)
 
 
 def _grow_chunk(job: Job, bags: Bags, opening: Opening, stop: IntArray) -> Trees:

@@ -103,29 +103,38 @@ class Trees(NamedTuple):
 
 
 def more_room(nodes: Nodes, n_used: int, capacity: int) -> Nodes:
-    """The nodes that are used, with room for others. What is not used takes no memory yet."""
+    """The nodes that are used, taken from those given, with room for others. What is not used takes
+    no memory yet."""
     larger = empty_nodes(capacity, nodes.value.shape[1])
     pairs: Iterable[tuple[AnyArray, AnyArray]] = zip(nodes, larger, strict=True)
     for old, new in pairs:
         new[:n_used] = old[:n_used]
+        _shorten(old, 0)
     return larger
 
 
 def give_back(nodes: Nodes, n_used: int) -> None:
     """Shorten the arrays, of which there must be no views, to the nodes that are used."""
     for array in nodes:
-        array.resize((n_used, *array.shape[1:]), refcheck=False)
+        _shorten(array, n_used)
 
 
-def join_trees(parts: Sequence[Trees]) -> Trees:
-    """One collection from several, in order."""
+def _shorten(array: AnyArray, n: int) -> None:
+    array.resize((n, *array.shape[1:]), refcheck=False)
+
+
+def join_trees(parts: Sequence[Trees], *, taken: bool = False) -> Trees:
+    """One collection from several, in order. Those that are taken are empty afterwards, so that
+    they never take twice the memory; there must be no views of them."""
     if len(parts) == 1:
         return parts[0]
-    nodes = Nodes._make(
-        np.concatenate(arrays) for arrays in zip(*(p.nodes for p in parts), strict=True)
-    )
+    arrays = []
+    for same in zip(*(p.nodes for p in parts), strict=True):
+        arrays.append(np.concatenate(same))
+        for array in same if taken else ():
+            _shorten(array, 0)
     sizes = np.concatenate([np.diff(p.start) for p in parts])
-    return Trees(nodes, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+    return Trees(Nodes._make(arrays), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
 
 @kernel
