@@ -7,9 +7,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import treeselect
 from treeselect.resampling.stability import Stability
+
+WITH_GAPS = pytest.mark.filterwarnings(
+    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
+)
+"""For data with missing values; the warning has tests in ``test_missing_terms.py``."""
 
 FEW: dict[str, Any] = {"method": "controlburn", "forests": 1, "n_trees": 5, "resamples": 3}
 

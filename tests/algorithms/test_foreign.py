@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from quick import WITH_GAPS
 from round_numbers import with_round_numbers
 from sklearn.base import BaseEstimator
 from sklearn.cluster import FeatureAgglomeration
@@ -41,10 +42,7 @@ from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.selectors import seeded, text_of
 from treeselect.errors import MethodError, OptionError
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
-)
-"""The data have missing values; the warning has tests in ``test_missing_terms.py``."""
+pytestmark = WITH_GAPS
 
 
 LEAST_SQUARES = LinearRegression()

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pandas as pd
 import pytest
+from quick import WITH_GAPS
 
 import treeselect
 from treeselect.cli.commands import DEFAULT_METHODS, DEMO_FORMULA
@@ -152,7 +153,7 @@ def test_what_can_have_no_coefficients_is_written_without_them(folder, capsys, m
     assert "coefficients" not in tables
 
 
-@pytest.mark.filterwarnings("ignore:.* rows, in which:treeselect.errors.TreeselectWarning")
+@WITH_GAPS
 def test_coefficients_are_printed_and_written(folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     arguments = ["select", "died ~ signal + noise + flag", "data.csv", "-m", "stepwise", "-k", "1"]

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from quick import WITH_GAPS
 
 import treeselect
 from treeselect.errors import DataError, NewDataError, OptionError
@@ -17,10 +18,7 @@ from treeselect.figures.axes import nice_ticks, position, tick_labels
 from treeselect.figures.shapes import Curve, CurvePoint, panels
 from treeselect.figures.svg import drawn
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
-)
-"""The data have missing values; the warning has tests in ``test_missing_terms.py``."""
+pytestmark = WITH_GAPS
 
 
 N = 30

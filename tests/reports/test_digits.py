@@ -8,6 +8,7 @@ import re
 import comparison_data
 import pytest
 from markup import without_style
+from quick import WITH_GAPS
 
 from treeselect.errors import OptionError
 from treeselect.printing import chosen_digits
@@ -16,10 +17,7 @@ from treeselect.reports.parts import FitMaterial
 from treeselect.reports.path import path
 from treeselect.reports.resamples import coefficients
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
-)
-"""The data have missing values; the warning has tests in ``test_missing_terms.py``."""
+pytestmark = WITH_GAPS
 
 
 _DECIMALS = re.compile(r"\d\.(\d+)")

@@ -6,16 +6,13 @@ import dataclasses
 import re
 
 import pytest
-from quick import changed
+from quick import WITH_GAPS, changed
 
 import treeselect
 from treeselect.errors import OptionError
 from treeselect.printing.markup import style_sheet
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
-)
-"""The data have missing values; the warning has tests in ``test_missing_terms.py``."""
+pytestmark = WITH_GAPS
 
 
 LONGEST = 700

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from quick import WITH_GAPS
 
 import treeselect
 from treeselect.errors import OptionError
@@ -13,10 +14,7 @@ from treeselect.reports.pages import COMPARISON_SECTIONS, SELECTION_SECTIONS, ga
 from treeselect.reports.render import COMPARISON, SELECTION, render
 from treeselect.results.versions import software_versions
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
-)
-"""The data have missing values; the warning has tests in ``test_missing_terms.py``."""
+pytestmark = WITH_GAPS
 
 
 def test_report_writes_one_file(fitted, tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from markup import plain, without_style
-from quick import changed, quick_fit
+from quick import WITH_GAPS, changed, quick_fit
 from round_numbers import EXCHANGES, RIVALS, with_trace
 
 import treeselect
@@ -569,7 +569,7 @@ def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):
     assert "<dt>R2, cross-validated</dt>" not in page
 
 
-@pytest.mark.filterwarnings("ignore:.* rows, in which:treeselect.errors.TreeselectWarning")
+@WITH_GAPS
 def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     """With a level and a term of hostile names, and terms that come and go."""
     data = mixed.rename(columns={"noise": HOSTILE})

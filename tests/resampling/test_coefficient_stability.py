@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
-from quick import changed
+from quick import WITH_GAPS, changed
 
 import treeselect
 from treeselect.errors import DataError, OptionError, StabilityError
@@ -20,10 +20,7 @@ from treeselect.resampling.coefficient_stability import (
     fit_terms,
 )
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
-)
-"""Many data sets have missing values; the warning has tests in ``test_missing_terms.py``."""
+pytestmark = WITH_GAPS
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from comparison_data import made
-from quick import changed
+from quick import WITH_GAPS, changed
 
 from treeselect.errors import OptionError
 from treeselect.models.probing import ResampledReadings
@@ -130,10 +130,7 @@ def test_intervals_of_strengths_are_percentiles():
 # --- what is shown of a fit with labels, and what stays under its names --------------------------
 
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
-)
-"""The data have missing values; the warning has tests in ``test_missing_terms.py``."""
+pytestmark = WITH_GAPS
 
 
 LABELS = {

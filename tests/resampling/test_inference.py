@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from quick import WITH_GAPS
 from scipy import stats
 from sklearn.ensemble import RandomForestRegressor
 from statsmodels.tools.sm_exceptions import SpecificationWarning
@@ -24,10 +25,7 @@ from treeselect.resampling.choosing import Choice, Procedure, choose
 from treeselect.resampling.folds import Folds, part_rows
 from treeselect.resampling.sample_splitting import aggregate_p_values, draw_parts
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
-)
-"""Many data sets have missing values; the warning has tests in ``test_missing_terms.py``."""
+pytestmark = WITH_GAPS
 
 QUICK = {"method": "gbfs", "n_trees": 15, "prune": False, "progress": False}
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from quick import WITH_GAPS
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -14,10 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import treeselect
 from treeselect.errors import DataError, NewDataError, OptionError, TreeselectWarning
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* rows, in which:treeselect.errors.TreeselectWarning"
-)
-"""Many data sets have missing values; the warning has tests in ``test_missing_terms.py``."""
+pytestmark = WITH_GAPS
 
 QUICK = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
 
