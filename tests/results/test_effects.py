@@ -19,7 +19,7 @@ from treeselect.results.effects import (
     effect_points,
     effect_table,
     effect_tables,
-    quartile_rows,
+    quantile_rows,
 )
 
 
@@ -35,6 +35,7 @@ def data() -> pd.DataFrame:
             "f": rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2]),
             "b": rng.random(n) < 0.4,
             "rare": np.where(rng.random(n) < 0.85, 0.0, rng.exponential(size=n)),
+            "rarest": np.where(np.arange(n) % 20 == 0, np.arange(n) / n, 0.0),
             "w": rng.integers(1, 4, n),
         }
     )
@@ -189,7 +190,8 @@ def test_resamples_fit_the_model_that_predicts(data, monkeypatch):
         ("of_x ~ x:z", None, "quartiles", None),
         ("of_u ~ u", "mixed", "quartiles", "u"),
         ("y ~ b", "up", "values", ("False", "True")),
-        ("y ~ rare", None, "range", "rare"),
+        ("y ~ rare", None, "deciles", "rare"),
+        ("y ~ rarest", None, "range", "rarest"),
         ("y ~ f:x", "joint", "none", (None, None)),
         ("y ~ bs(u, 4):z", "joint", "none", (None, None)),
     ],
@@ -204,13 +206,15 @@ def test_terms(data, formula, direction, step, ends):
         assert np.isnan(row["effect"]) == (ends[0] is None)
     elif ends is not None:
         values = data[ends].dropna()
-        levels = [0, 1] if step == "range" else [0.25, 0.75]
+        levels = {"range": [0, 1], "deciles": [0.1, 0.9]}.get(step, [0.25, 0.75])
         found = [float(row["from"]), float(row["to"])]
         np.testing.assert_allclose(found, values.quantile(levels), atol=0.1)
 
 
-def test_factors_start_at_the_most_frequent_level_and_missing_is_one(data):
-    found = select(data, "y ~ f", k=1).model.effects()
+def test_factors_start_at_the_reference_of_linear_models_and_missing_is_one(data):
+    often = data["f"].where(data["f"].isna() | (data.index % 2 == 0), "b")  # not the first level
+    assert often.value_counts().index[0] == "b"
+    found = select(data.assign(f=often), "y ~ f", k=1).model.effects()
     assert found["from"].tolist() == ["a"] * 3
     assert found["to"].tolist() == ["b", "c", "missing"]
     assert found["effect"][1] > 1
@@ -276,9 +280,9 @@ def test_nothing_selected(data):
 
 def test_copies_count_in_quartiles():
     values = np.array([1.0, 2.0, 3.0, 4.0])
-    assert quartile_rows(values, np.ones(4)) == (0, 3)
-    assert quartile_rows(values, np.array([1.0, 6.0, 1.0, 1.0])) == (1, 1)
-    assert quartile_rows(np.arange(7.0), np.ones(7)) == (1, 5)
+    assert quantile_rows(values, np.ones(4)) == (0, 3)
+    assert quantile_rows(values, np.array([1.0, 6.0, 1.0, 1.0])) == (1, 1)
+    assert quantile_rows(np.arange(7.0), np.ones(7)) == (1, 5)
 
 
 # --- what resamples know -----------------------------------------------------------------------

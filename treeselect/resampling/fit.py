@@ -223,8 +223,8 @@ def quick_index(fit: Fit) -> float:
 LEAST_RESAMPLES = 20
 """Fewest resamples for an interval: with fewer it would be little more than their range."""
 
-TOLERANCE = 0.1
-"""Largest fall of a curve that counts as increasing, as a share of its rise."""
+MONOTONE = 0.9
+"""Share of the variance of a curve that a monotone one must explain, so that it has a direction."""
 
 ENDS = 0.025
 """Share of the rows at either end of a curve that is ignored for its direction."""
@@ -233,8 +233,9 @@ UP, DOWN, MIXED, FLAT = "up", "down", "mixed", "flat"
 BY_LEVEL, JOINT = "by level", "joint"
 DIRECTIONS = (UP, DOWN, MIXED, FLAT, BY_LEVEL, JOINT)
 
-QUARTILES, RANGE, VALUES, LEVELS, NONE = "quartiles", "range", "values", "levels", "none"
-STEPS = (QUARTILES, RANGE, VALUES, LEVELS, NONE)
+QUARTILES, DECILES, RANGE = "quartiles", "deciles", "range"
+VALUES, LEVELS, NONE = "values", "levels", "none"
+STEPS = (QUARTILES, DECILES, RANGE, VALUES, LEVELS, NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +243,7 @@ class Contrast:
     """A contrast between two values of a term."""
 
     term: int  # number of the term
-    step: str  # {"quartiles", "range", "values", "levels", "none"}
+    step: str  # {"quartiles", "deciles", "range", "values", "levels", "none"}
     start: str = ""  # values or levels as text; empty if there is no contrast
     end: str = ""
 
@@ -351,20 +352,26 @@ def intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
 
 
 def direction(curve: FloatArray, share: FloatArray) -> str:
-    """Direction of a curve. "up" if no fall, from any point to any later one, exceeds a tenth of
-    the largest rise; "down" for the reverse; "flat" if the curve is constant; "mixed" otherwise.
-    Points at either end that together hold at most a fortieth of the rows are ignored, so that a
-    single extreme row does not determine the direction."""
-    curve = curve[_inner(share)]
-    if len(curve) == 0:
+    """Direction of a curve. "up" if a rising one explains 90% of its variance over the rows, so
+    that the steps of a forest are no turns; "down" for a falling one; "flat" if the curve is
+    constant; "mixed" otherwise. Points at either end that together hold at most a fortieth of the
+    rows are ignored, so that a single extreme row does not determine the direction."""
+    from scipy.optimize import isotonic_regression
+
+    inner = _inner(share)
+    curve, share = curve[inner], np.maximum(share[inner], 1e-300)
+    if len(curve) == 0 or np.ptp(curve) <= slack(curve):
         return FLAT
-    rise = float((curve - np.minimum.accumulate(curve)).max())
-    fall = float((np.maximum.accumulate(curve) - curve).max())
-    if max(rise, fall) <= slack(curve):
-        return FLAT
-    if at_least(TOLERANCE * rise, fall):
-        return UP
-    return DOWN if at_least(TOLERANCE * fall, rise) else MIXED
+    size = float(np.abs(curve - curve.mean()).max())
+    curve = (curve - curve.mean()) / size
+    total = float(share @ (curve - np.average(curve, weights=share)) ** 2)
+    left = [
+        float(share @ (curve - isotonic_regression(curve, weights=share, increasing=rises).x) ** 2)
+        for rises in (True, False)
+    ]
+    if at_least(min(left), (1 - MONOTONE) * total):
+        return MIXED
+    return UP if at_least(left[1], left[0]) else DOWN
 
 
 def _inner(share: FloatArray) -> BoolArray:

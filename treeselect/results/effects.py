@@ -20,16 +20,17 @@ from treeselect.printing import MOST_ROWS as MOST_PRINTED
 from treeselect.printing import SmallTable, signed, significant
 from treeselect.resampling.fit import (
     BY_LEVEL,
+    DECILES,
     DOWN,
     ENDS,
     JOINT,
     LEAST_RESAMPLES,
     LEVELS,
     MIXED,
+    MONOTONE,
     NONE,
     QUARTILES,
     RANGE,
-    TOLERANCE,
     UP,
     VALUES,
     Contrast,
@@ -293,16 +294,17 @@ def meaning_of_effects(result: Fit, table: pd.DataFrame) -> str:
     steps, ways = set(table["step"]), set(table["direction"])
     if QUARTILES in steps:
         said.append("Numeric terms change from the lower to the upper quartile.")
-    if RANGE in steps:
-        names = table.loc[table["step"] == RANGE, "term"].unique()
-        said.append(
-            f"From the minimum to the maximum, because the quartiles are equal: {', '.join(names)}."
-        )
+    for step, words in (
+        (DECILES, "first to the last decile, because the quartiles are equal"),
+        (RANGE, "minimum to the maximum, because the deciles are equal"),
+    ):
+        if names := table.loc[table["step"] == step, "term"].unique().tolist():
+            said.append(f"From the {words}: {', '.join(names)}.")
     if ways & {UP, DOWN, MIXED}:
         said.append(
-            "Up, down: monotone (reversals of up to"
-            f" {TOLERANCE * 100:.0f}% of the largest change are ignored, and the outer"
-            f" {ENDS * 100:g}% of the rows at each end); otherwise mixed."
+            f"Up, down: a monotone curve explains {MONOTONE * 100:.0f}% of the variance of the"
+            f" effect over the rows, without the outer {ENDS * 100:g}% at each end; otherwise"
+            " mixed."
         )
     if JOINT in ways:
         said.append("Joint: a term with several variables has no single direction.")
@@ -421,29 +423,30 @@ def _steps(result: Fit, term: str, weight: FloatArray) -> tuple[FloatArray | Non
 
 
 def _number_step(values: FloatArray, known: BoolArray, weight: FloatArray, is_bool: bool) -> _Step:
-    """From the lower to the upper quartile; of two values, and where the quartiles are the same,
-    from the least to the largest."""
+    """From the lower to the upper quartile; where these are the same, from the first to the last
+    decile; of two values, and where these are the same, too, from the least to the largest."""
     rows = np.flatnonzero(known)
     order = rows[np.argsort(values[rows], kind="stable")]
     distinct = np.unique(values[rows])
     if len(distinct) < 2:
         return _Step(NONE)
-    low, high = quartile_rows(values[order], weight[order])
-    start, end, name = order[low], order[high], QUARTILES
-    if len(distinct) == 2 or values[start] == values[end]:
-        start, end = order[0], order[-1]
-        name = VALUES if len(distinct) == 2 else RANGE
+    start, end, name = order[0], order[-1], VALUES if len(distinct) == 2 else RANGE
+    for part, called in ((0.25, QUARTILES), (0.1, DECILES)) if len(distinct) > 2 else ():
+        low, high = order[list(quantile_rows(values[order], weight[order], part))]
+        if values[low] < values[high]:
+            start, end, name = low, high, called
+            break
     texts = _two_texts(float(values[start]), float(values[end]), is_bool)
     return _Step(name, *texts, (int(start), int(end)))
 
 
-def quartile_rows(values: FloatArray, weight: FloatArray) -> tuple[int, int]:
-    """Places of the quartiles among sorted values: the least value that a quarter of the weight is
-    not above, and the largest that a quarter is not below."""
-    total = weight.sum()
+def quantile_rows(values: FloatArray, weight: FloatArray, part: float = 0.25) -> tuple[int, int]:
+    """Places of the quartiles among sorted values: the least value that a quarter of the weight (or
+    another part) is not above, and the largest that it is not below."""
+    wanted = part * weight.sum()
     below, above = np.cumsum(weight), np.cumsum(weight[::-1])
-    low = int(np.argmax(at_least(below, total / 4)))
-    high = len(values) - 1 - int(np.argmax(at_least(above, total / 4)))
+    low = int(np.argmax(at_least(below, wanted)))
+    high = len(values) - 1 - int(np.argmax(at_least(above, wanted)))
     return low, high
 
 
@@ -464,8 +467,8 @@ def _two_texts(start: float, end: float, is_bool: bool) -> tuple[str, str]:
 
 
 def _level_steps(spec: TermSpec, columns: list[AnyArray], weight: FloatArray) -> list[_Step]:
-    """From the most frequent level to each of the others, of many the most frequent hundred, and to
-    what is missing."""
+    """From the first level, the reference of linear models, to each of the others, of many the most
+    frequent hundred, and to what is missing."""
     level = _level_numbers(columns)
     names = _level_names(spec)
     share = np.asarray(np.bincount(level + 1, weight, len(names) + 1), dtype=np.float64)
@@ -476,8 +479,8 @@ def _level_steps(spec: TermSpec, columns: list[AnyArray], weight: FloatArray) ->
     first = np.full(len(names) + 1, -1)
     there = np.flatnonzero(weight > 0)[::-1]
     first[level[there] + 1] = there
-    reference = int(order[0])
-    others = sorted(order[1:MOST_LEVELS].tolist())
+    reference = int(known[0])
+    others = sorted(own for own in order[:MOST_LEVELS].tolist() if own != reference)
     others += [-1] if share[0] > 0 else []
     return [
         _Step(

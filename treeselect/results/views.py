@@ -202,17 +202,18 @@ class ModelView:
         *Steps* are ``"quartiles"``, from the lower to the upper quartile (observed values; for a
         term with one variable and several columns, such as a spline, of the variable; for a product
         of numbers, of the product); ``"values"``, from one to the other of two values (booleans
-        included); ``"range"``, from the minimum to the maximum if the quartiles are equal;
-        ``"levels"``, from the most frequent level of a factor to each other level (at most the 100
-        most frequent) and to missing; ``"none"`` for terms with several variables that are neither
-        a product of numbers nor a factor; see their :meth:`shape`.
+        included); ``"deciles"``, from the first to the last if the quartiles are equal;
+        ``"range"``, from the minimum to the maximum if these are equal, too; ``"levels"``, from the
+        first level of a factor, the reference of linear models, to each other level (at most the
+        100 most frequent) and to missing; ``"none"`` for terms with several variables that are
+        neither a product of numbers nor a factor; see their :meth:`shape`.
 
         *Directions* of numbers refer to the shape at its points (at most 40, with about equal
-        numbers of rows), ignoring missing values: ``"up"`` if it never falls, from any point to any
-        later one, by more than a tenth of its largest rise; ``"down"`` correspondingly; ``"flat"``
-        if it is constant; ``"mixed"`` otherwise. Points at either end that hold at most 2.5% of the
-        rows are ignored, so that single extreme rows do not decide. Factors have ``"by level"``,
-        terms with several variables and no step ``"joint"``.
+        numbers of rows), ignoring missing values: ``"up"`` if a curve that never falls explains 90%
+        of its variance over the rows, so that the steps of a forest are no turns; ``"down"``
+        correspondingly; ``"flat"`` if it is constant; ``"mixed"`` otherwise. Points at either end
+        that hold at most 2.5% of the rows are ignored, so that single extreme rows do not decide.
+        Factors have ``"by level"``, terms with several variables and no step ``"joint"``.
 
         *Intervals* hold the rows, the points and the steps fixed; only the model varies. They use
         the resamples that selected the term: for a rarely selected term they describe its effect

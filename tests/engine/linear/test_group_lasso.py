@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from treeselect.engine.linear import group_lasso
 from treeselect.engine.linear.group_lasso import GroupLasso, minimise_model
 from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
 from treeselect.engine.survival.cox import CoxLoss
@@ -269,3 +270,18 @@ def test_of_times_the_path_is_at_its_optimum_and_has_no_intercept():
         fit = solver.solve(lam, fit)
         assert_optimal(solver, fit, lam, 1e-9, 1e-6)
         assert fit.intercept == [0.0]
+
+
+def test_as_many_columns_as_rows_are_solved_where_their_products_are_singular():
+    rng = np.random.default_rng(5)
+    half = rng.integers(-2, 3, (3, 12)).astype(float)  # rank 3 of 12
+    hessian, slope = half.T @ half, -half.T @ np.array([9.0, -5.0, 7.0])
+    start, price = np.arange(13), np.full(12, 0.5)
+    found = minimise_model(hessian, slope, np.zeros(12), start, price, 1e-10)
+    down = slope + hessian @ found
+    used = found != 0
+    np.testing.assert_allclose(-down[used], price[used] * np.sign(found[used]), atol=1e-6)
+    assert (np.abs(down) <= price * (1 + 1e-3)).all()
+    singular = np.outer([1.0, 2.0, 1.0], [1.0, 2.0, 1.0])
+    step = group_lasso._solved(singular, singular @ np.ones(3))
+    np.testing.assert_allclose(singular @ step, singular @ np.ones(3), atol=1e-12)

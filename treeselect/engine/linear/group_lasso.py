@@ -340,7 +340,7 @@ def _approach(
             own_of[:, np.newaxis] == own_of, -np.outer(bend * along, along), 0.0
         )
         curved[np.diag_indices_from(curved)] += bend + ridge
-        step = -np.linalg.solve(curved, down + price[own_of] * along)
+        step = -_solved(curved, down + price[own_of] * along)
         before = penalty_of(place, own_start, price)
         for length in _LENGTHS:
             moved = length * step
@@ -356,6 +356,14 @@ def _approach(
             break
     slope += hessian[:, used] @ (place - theta[used])
     theta[used] = place
+
+
+def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """The solution; of a singular matrix, as with as many groups as rows, the shortest one."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0])
 
 
 @inner
