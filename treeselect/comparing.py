@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from treeselect.algorithms.method import check_final, deciding
+from treeselect.algorithms.method import check_final, deciding, model_words
 from treeselect.arguments.checks import (
     USUAL_SCORE_RULE,
     check_digits,
@@ -277,7 +277,11 @@ def compare(
         unshown=typed.unshown,
         data=data_text(data, (len(table), len(table.columns))),
         seed=seed,
-        notes=(*_sample_note(model_data), *run_notes(contestants, runs, model_data.notes)),
+        notes=(
+            *_sample_note(model_data),
+            _model_note(model_data),
+            *run_notes(contestants, runs, model_data.notes),
+        ),
         library=library_of(data),
         asked=n_asked if len(splits) < n_asked else None,
         follow_up=response.follow_up,
@@ -336,6 +340,18 @@ def _compare_fits(
         scoring=given["scoring"], seed=given["seed"],
         course=Course(workers, read_progress(others["progress"]), None, None),
     )  # fmt: skip
+
+
+def _model_note(data: ModelData) -> str:
+    """Which model the scores are of."""
+    if data.model is not None:
+        words = model_words(data.model, data.response.family)
+        return f"The scores of all methods are those of {words}."
+    return (
+        "The scores are those of each method's own final model, mostly a random forest of the terms"
+        ' that it selects, for the lasso and stepwise selection, too; `model="glm"` scores a linear'
+        " model of the terms."
+    )
 
 
 def _sample_note(data: ModelData) -> tuple[str, ...]:
