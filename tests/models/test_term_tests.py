@@ -241,6 +241,27 @@ def test_the_table_of_a_paper_and_the_report(survey, tmp_path):
         fit.report(tmp_path / "r.html", linear=fit)
 
 
+def test_profiles_start_where_the_others_are_expected():
+    """Nearly collinear columns: from 0, Cox's model has no maximum on the way to an end."""
+    rng = np.random.default_rng(0)
+    x = rng.exponential(size=150)
+    data = pd.DataFrame({"x": x, "time": rng.exponential(size=150) + 0.01, "event": 1})
+    fit = treeselect.select("Surv(time, event) ~ x + log(x + 1)", data, method="mrmr", k=2, seed=1)
+    model = fit.refit("gam")
+    found, wald = model.confint(), model.confint(method="wald")
+    width = wald["ci_high"] - wald["ci_low"]
+    for end in ("ci_low", "ci_high"):
+        assert (np.abs(found[end] - wald[end]) < 0.3 * width).all()
+
+
+def test_a_single_term_with_clusters_is_tested(survey):
+    fit = treeselect.select(
+        "Surv(time, event) ~ x", survey, method="mrmr", k=1, seed=1, fold_groups="site"
+    )
+    table = fit.refit("glm").drop1().tidy().set_index("term")
+    assert 0 < table.loc["x", "p_value"] < 1
+
+
 def test_differences_are_no_ratios(models):
     with pytest.raises(OptionError, match="`exponentiate` must be False"):
         models["drop1 plain"]["gaussian"].summary(exponentiate=True)

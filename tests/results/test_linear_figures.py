@@ -122,6 +122,19 @@ def test_splines_have_small_figures():
     model = refitted("y", "x + w + g")
     figures = spline_figures(model.fitted, model.predictor.design)
     assert [figure.key for figure in figures] == ["spline-1", "spline-2"]
+    model = refitted("y", model="glm")
+    assert spline_figures(model.fitted, model.predictor.design) == ()
+
+
+def test_a_level_without_a_class_is_left_out_of_every_curve():
+    data = SURVEY.assign(g=SURVEY["g"].mask(SURVEY.index < 4, "rare"))
+    data.loc[:3, "m"] = sorted(SURVEY["m"].unique())[1]
+    with pytest.warns(treeselect.errors.TreeselectWarning, match="separate|converge"):
+        model = refitted("m", data=data, model="glm")
+    found = linear_curves(model.fitted, model.predictor.design, "g")
+    assert [[p.label for p in curve.points] for curve in found] == [["a", "b", "c"]] * len(found)
+    assert model.plot("g").get_xlabel() == "effect on the linear predictor of each class"
+    plt.close("all")
 
 
 @pytest.mark.parametrize(

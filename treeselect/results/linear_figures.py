@@ -73,7 +73,7 @@ def spline_figures(found: FittedTerms, data: ModelData) -> tuple[Figure, ...]:
     names = shown_names(data)
     own = [t for t in found.data.splines if len(data.spec[t].term.variables) == 1]
     drawn = [replace(linear_curves(found, data, t)[0], term=names.get(t, t)) for t in own]
-    small = panels(drawn, shared=share_scale(drawn))
+    small = panels(drawn, shared=share_scale(drawn)) if drawn else ()
     return tuple(replace(one, key=f"spline-{i}") for i, one in enumerate(small, start=1))
 
 
@@ -99,11 +99,12 @@ def linear_curves(found: FittedTerms, data: ModelData, term: str) -> tuple[Curve
     labels = [str(c) for c in data.response.classes[1:]] if len(data.response.classes) > 2 else [""]
     scale = LOG_HAZARD if full.has_times else "linear predictor"
     curves = []
-    for label in labels:
-        names = [f"{label}: {c}" if label else str(c) for c in full.matrix.columns[own]]
-        free = [k for k, name in enumerate(names) if name in fit.names]
-        at = [fit.names.index(names[k]) for k in free]
-        usable = _usable(x[:, free], fit, at, first, found.family)
+    columns = full.matrix.columns[own].astype(str)
+    names = {c: [f"{c}: {name}" if c else name for name in columns] for c in labels}
+    free = [k for k, name in enumerate(names[labels[0]]) if name in fit.names]
+    places = {c: [fit.names.index(names[c][k]) for k in free] for c in labels}
+    usable = _usable(x[:, free], fit, [*places.values()], first, found.family)
+    for label, at in places.items():
         base = usable & known if (usable & known).any() else usable
         rows = x[first][:, free] - np.average(x[base][:, free], axis=0, weights=weight[base])
         heights, widths = (rows @ fit.estimate[at]).tolist(), _half_widths(rows, fit, at).tolist()
@@ -146,11 +147,12 @@ def _places(
 
 
 def _usable(
-    x: FloatArray, fit: LinearFit, at: Sequence[int], first: IntArray, family: str
+    x: FloatArray, fit: LinearFit, places: Sequence[Sequence[int]], first: IntArray, family: str
 ) -> BoolArray:
-    """Rows without an indicator whose coefficient is infinite, of a level or of missing values in
-    which only one class or no event occurs; all if they have fewer than two values."""
-    errors = np.sqrt(np.diag(fit.covariance)[list(at)])
+    """Rows without an indicator whose coefficient is infinite for some class, of a level or of
+    missing values in which only one class or no event occurs; all if they have fewer than two
+    values."""
+    errors = np.sqrt(np.diag(fit.covariance)[np.array(places, dtype=np.int64)]).max(axis=0)
     infinite = (errors * np.ptp(x, axis=0) > 2 * _FARTHEST) & (family != "gaussian")
     found = ~(x[:, infinite] != 0).any(axis=1)
     return found if found[first].sum() > 1 else np.ones(len(x), dtype=np.bool_)

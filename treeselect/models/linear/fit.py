@@ -217,6 +217,8 @@ def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -
     It is compared with the model-based covariance B, ``B = L L'``: where ``inv(L) V inv(L)'`` has
     the eigenvalue 0 with vector w, the scores of every cluster sum to 0 along ``L w``.
     """
+    if not names:
+        return []
     try:
         root = np.linalg.cholesky(np.asarray(result.normalized_cov_params, dtype=np.float64))
     except np.linalg.LinAlgError:

@@ -475,14 +475,17 @@ def intervals(found: FittedTerms, method: str | None, level: float) -> FloatArra
 
 
 def _excess(data: LinearData, j: int, found: FittedTerms, limit: float) -> Callable[[float], float]:
-    """How far the deviance with coefficient j fixed is above a limit."""
-    others = np.arange(data.matrix.shape[1]) != j
-    column = data.matrix.iloc[:, j].to_numpy(dtype=np.float64)
+    """How far the deviance with coefficient j fixed is above a limit. The others start where they
+    are expected to be, from the covariance of the estimates."""
+    fit, others = found.fit, np.arange(data.matrix.shape[1]) != j
+    matrix, column = data.matrix.to_numpy(dtype=np.float64), np.zeros(len(others))
+    column[j], column[others] = 1.0, fit.covariance[others, j] / fit.covariance[j, j]
     rest = data.of_columns(others)
-    offset = np.zeros(len(column)) if data.offset is None else data.offset
+    at_best = matrix @ fit.estimate + (0.0 if data.offset is None else data.offset)
 
     def excess(value: float) -> float:
-        fixed = dataclasses.replace(rest, offset=offset + value * column)
+        moved = at_best + (value - fit.estimate[j]) * (matrix @ column)
+        fixed = dataclasses.replace(rest, offset=moved)
         if not others.any() and not data.has_times:
             return _without_columns(fixed, found.family) - limit
         return deviance_of(fit_quietly(fixed, found.family, found.name), found.family) - limit
