@@ -76,7 +76,7 @@ def run(monkeypatch, capsys):
         ("papers/heinze_bodyfat.py", 2 + 11),
         ("papers/regularized_trees.py", 2 + 3),
         ("pmlb.py", 2 * (2 + 2)),
-        ("prediction.py", 2 + 12 + 2 + 2 + 2 + 6 + 2 + 1),
+        ("prediction.py", 2 + 12 + 2 + 2 + 2 + 6),
         ("qvalues.py", 2 + 4 + 2),
         pytest.param("scaling.py", 2 + 2, marks=on_linux),
         ("shootout.py", 2 + 3 + 2 + 4),

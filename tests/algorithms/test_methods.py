@@ -92,7 +92,8 @@ def test_scores_that_nobody_looks_at_change_nothing(plain, method):
     for one, other in zip(scored, quick, strict=True):
         assert one.tuning == other.tuning
         np.testing.assert_array_equal(one.selected, other.selected)
-        np.testing.assert_array_equal(one.importance, other.importance)
+        if other.importance.any():  # stepwise selection leaves out what nobody reads
+            np.testing.assert_array_equal(one.importance, other.importance)
         assert np.isnan(other.train_score) or one.train_score == other.train_score
 
 
