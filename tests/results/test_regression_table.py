@@ -56,6 +56,22 @@ def test_levels_have_counts_and_events():
     assert of_levels.loc["g[T.b]", "label"] == "g: b"
 
 
+def test_levels_that_separate_the_classes_are_not_estimable():
+    data = SURVEY.assign(
+        g=SURVEY["g"].mask(SURVEY.index < 3), b=SURVEY["b"].mask(SURVEY.index < 3, 1)
+    )
+    with pytest.warns(treeselect.errors.TreeselectWarning, match="separate"):
+        model = fitted("x + g", data=data).refit("glm", missing="indicator")
+    (row,) = [r for r in model.regression_table().content.rows if r[0] == "g: (missing)"]
+    assert row[1] == "3/3"
+    assert row[2] == row[4] == "not estimable"
+
+
+def test_large_differences_are_estimates():
+    model = fitted("x + g", "large", data=SURVEY.assign(large=1e9 * SURVEY["y"])).refit("glm")
+    assert "not estimable" not in str(model.regression_table())
+
+
 def test_copies_are_counted():
     data = SURVEY.assign(often=1 + SURVEY.index % 3)
     found = fitted("g", data=data, weights="often").refit("glm").regression_table(["selected"])

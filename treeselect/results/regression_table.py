@@ -238,7 +238,8 @@ def _counts(data: ModelData, spec: TermSpec, column: str) -> tuple[float, float]
     if column.startswith("missing("):
         here = ~here
     elif level is not None and spec.kind == "factor":
-        here = series.astype(str).to_numpy() == level[1]
+        known, here = here, series.astype(str).to_numpy() == level[1]
+        here = ~known if level[1].startswith("(missing") and not here.any() else here
     mass = weights.values if weights.are_copies else weights.used.astype(np.float64)
     n = float(mass[here].sum())
     family = data.response.family
@@ -254,6 +255,9 @@ _KINDS = {
     "multinomial": "multinomial logistic regression", "poisson": "Poisson regression",
     "cox": "Cox regression", "negative-binomial": "negative binomial regression",
 }  # fmt: skip
+_LARGEST = 1e6
+"""Ends of intervals beyond are those of estimates that diverge."""
+
 _HEADS = {"univariable": "Univariable", "all": "All terms", "selected": "Selected terms"}
 
 
@@ -306,6 +310,9 @@ def _cells(row: Mapping[Any, Any] | None, ratio: str, digits: int | None) -> tup
     if np.isnan(row["ci_low"]) and np.isnan(row["ci_high"]):
         return "1" if ratio != "Difference" else "0", p
     ends = [row[name] for name in ("estimate", "ci_low", "ci_high")]
+    most = np.inf if ratio == "Difference" else _LARGEST
+    if not np.isfinite(ends).all() or max(ends) > most:  # the level separates the classes
+        return "not estimable", p
     form = f",.{digits}f" if digits is not None else _form(ends)
     return f"{number_text(ends[0], form)} ({interval_text(ends[1], ends[2], form)})", p
 
