@@ -348,9 +348,8 @@ def _model_note(data: ModelData) -> str:
         words = model_words(data.model, data.response.family)
         return f"The scores of all methods are those of {words}."
     return (
-        "The scores are those of each method's own final model, mostly a random forest of the terms"
-        ' that it selects, for the lasso and stepwise selection, too; `model="glm"` scores a linear'
-        " model of the terms."
+        "The scores are those of each method's own final model: a random forest of the selected"
+        ' terms, unless its options say otherwise. `model="glm"` scores a linear model of them.'
     )
 
 

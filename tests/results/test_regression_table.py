@@ -109,6 +109,36 @@ def test_only_selected_terms_are_shown_unless_all_are_fitted():
     assert set(found.query("model == 'selected'")["term"]) == {own}
 
 
+def test_terms_that_an_interaction_contains_have_no_test():
+    table = fitted("x + g + x:g").refit("glm").regression_table(["selected"])
+    p = table.tidy().dropna(subset="p_value")["term"].tolist()
+    assert p == ["x:g"]
+    assert "none of a term that an interaction contains" in str(table)
+    assert "interaction" not in str(fitted("x + g").refit("glm").regression_table())
+
+
+def test_each_model_says_its_own_rows():
+    data = SURVEY.assign(x=SURVEY["x"].mask(SURVEY.index < 5))
+    model = fitted("g + x", k=1, data=data).refit("glm")
+    text = " ".join(str(model.regression_table(["univariable", "all", "selected"])).split())
+    n_own = 115 if "x" in model.fitted.terms else 120
+    assert "All terms: logistic regression of 115 rows" in text
+    assert f"Selected terms: logistic regression of {n_own} rows" in text
+    assert "Selected terms" not in str(model.regression_table(["all"]))
+    whole = fitted("g + x", data=data).refit("glm", missing="indicator")
+    assert "in which their term is known" not in str(whole.regression_table())
+    counts = fitted("x + g", "w", family="poisson").refit("glm")
+    assert "quasi-Poisson regression of 120 rows" in str(counts.regression_table())
+
+
+def test_nothing_selected_has_no_table_of_its_own():
+    fit = treeselect.select("w ~ y", SURVEY, seed=1, n_trees=20)
+    assert not fit.selected
+    with pytest.raises(OptionError, match="none selected"):
+        fit.refit("glm").regression_table()
+    assert "y" in str(fit.refit("glm").regression_table(["all"]))
+
+
 def test_splines_compare_quartiles_in_one_row():
     found = fitted("x + g").refit("gam").regression_table()
     (row,) = [row for row in found.content.rows if row[0].startswith("x: ")]
@@ -129,7 +159,7 @@ def test_print_has_no_code_and_says_how_it_was_made():
     assert "[T." not in text
     assert "Dose (mg)" in text
     assert "logistic regression of 120 rows" in text
-    assert "Wald's confidence intervals. P: likelihood ratio tests" in text
+    assert "Wald confidence interval. P: likelihood ratio tests" in text
     cell = next(row[2] for row in table.content.rows if row[0] == "Dose (mg)")
     assert all(len(part.strip("()").partition(".")[2]) == 2 for part in cell.split() if "." in part)
 

@@ -18,6 +18,7 @@ from treeselect.designs.evaluation import Recoded, TermColumns, term_matrix
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.designs.splines import LEAST_DISTINCT, MOST_DF, spline_knots
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.rounding import weighted_median
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.frames.values import Labels, read_column, to_series
 from treeselect.running.machine import warn
@@ -40,14 +41,13 @@ class LinearCoding:
     missing: MissingRule = "drop"
     ordered: OrderedRule = "treatment"
     splines: int | Mapping[str, int] = 1
-    law: str = ""  # the distribution of the response, if not that of its family
+    distribution: str = ""  # of the response, if not that of its family
 
     @property
     def arguments(self) -> str:
-        """The arguments that differ from the defaults, as typed, each behind a comma."""
+        """The first two where they differ from the defaults, as typed, each behind a comma."""
         said = "" if self.missing == "drop" else f', missing="{self.missing}"'
-        said += "" if self.ordered == "treatment" else f', ordered="{self.ordered}"'
-        return said + ("" if self.splines == 1 else f", splines={self.splines!r}")
+        return said + ("" if self.ordered == "treatment" else f', ordered="{self.ordered}"')
 
 
 USUAL = LinearCoding()
@@ -55,16 +55,12 @@ USUAL = LinearCoding()
 
 
 def read_coding(
-    missing: object,
-    ordered: object,
-    sources: pd.DataFrame,
-    terms: Sequence[TermSpec],
-    splines: object = 1,
+    missing: object, ordered: object, sources: pd.DataFrame, terms: Sequence[TermSpec]
 ) -> LinearCoding:
     """The coding requested, for these candidate terms and the columns behind them."""
     check_choice("missing", missing, get_args(MissingRule))
     check_choice("ordered", ordered, get_args(OrderedRule), _AS_IN_R)
-    coding = LinearCoding(missing, ordered, splines)  # type: ignore[arg-type]
+    coding = LinearCoding(missing, ordered)  # type: ignore[arg-type]
     if coding.ordered != "treatment" and not any(_ordered_factors(sources, terms)):
         raise OptionError(
             f"`ordered={ordered!r}` needs a term that is an ordered factor.\n"
@@ -171,9 +167,9 @@ def learn_filling(
         own = [spec for spec in terms if name in spec.term.variables]
         parts = [f for spec in own for f in spec.factors if name in f.factor.variables]
         if not isinstance(column, Labels):
-            values[name] = _lower_median(column.values[~gaps], weight[~gaps])
+            values[name] = weighted_median(column.values[~gaps], weight[~gaps])
         elif column.ordered and coding.ordered != "treatment":
-            code = _lower_median(column.codes[~gaps].astype(np.float64), weight[~gaps])
+            code = weighted_median(column.codes[~gaps].astype(np.float64), weight[~gaps])
             values[name] = column.levels[int(code)]
         elif all(part.factor.is_plain for part in parts):
             occurring = np.unique(column.codes[~gaps])
@@ -187,12 +183,6 @@ def learn_filling(
             values[name] = column.levels[int(column.codes[~gaps].min())]
         term_of[name] = own[0].term.name
     return Filling(levels, values, term_of)
-
-
-def _lower_median(values: FloatArray, weight: WeightArray) -> float:
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order], dtype=np.float64)
-    return float(values[order][np.searchsorted(below, below[-1] / 2)])
 
 
 def filling_words(filling: Filling, frame: pd.DataFrame) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.engine.rounding import weighted_quantiles
 
 _QUANTILES = {
     3: (0.1, 0.5, 0.9),
@@ -40,9 +41,7 @@ def spline_basis(x: FloatArray, knots: FloatArray) -> FloatArray:
 
 def quartiles(x: FloatArray, weight: WeightArray) -> tuple[float, float]:
     """The first and the third quartile, or the extremes where these coincide."""
-    order = np.argsort(x, kind="stable")
-    below = np.cumsum(weight[order], dtype=np.float64)
-    low, high = x[order][np.searchsorted(below, np.array([0.25, 0.75]) * below[-1])].tolist()
+    low, high = weighted_quantiles(x, weight, [0.25, 0.75]).tolist()
     return (low, high) if low < high else (float(x.min()), float(x.max()))
 
 
@@ -51,10 +50,8 @@ def spline_knots(x: FloatArray, weight: WeightArray, n_knots: int) -> FloatArray
     fewer than eight distinct values or if three coincide."""
     if len(np.unique(x)) < LEAST_DISTINCT:
         return np.empty(0)
-    order = np.argsort(x, kind="stable")
-    below = np.cumsum(weight[order], dtype=np.float64)
     for n in range(n_knots, 2, -1):
-        knots = x[order][np.searchsorted(below, np.array(_QUANTILES[n]) * below[-1])]
+        knots = weighted_quantiles(x, weight, _QUANTILES[n])
         if len(np.unique(knots)) == n:
             return knots
     return np.empty(0)

@@ -8,6 +8,7 @@ need none of it: their moments are whole numbers, whose sums are exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,11 +59,20 @@ def at_least(values: Any, bound: Any) -> Any:
     return values >= bound - PRECISION * np.where(np.isfinite(size), size, 0.0)
 
 
+def weighted_quantiles(
+    values: FloatArray, weight: WeightArray, shares: Sequence[float]
+) -> FloatArray:
+    """For each share, the least of some numbers, one or more, with at least this share of the
+    weight at or below it."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order], dtype=np.float64)
+    wanted = np.array(shares) * below[-1] - slack(below)
+    return np.asarray(values[order[np.searchsorted(below, wanted)]])
+
+
 def weighted_median(values: FloatArray, weight: WeightArray) -> float:
     """Least of some numbers, one or more, with at least half of the weight at or below it."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    return float(values[order[np.searchsorted(below, below[-1] / 2 - slack(below))]])
+    return float(weighted_quantiles(values, weight, [0.5])[0])
 
 
 def first_largest(values: Any) -> int:

@@ -33,14 +33,14 @@ from treeselect.models.linear.coefficients import (
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.tests import fit_terms
-from treeselect.printing import Summarised, Summary, SummaryContent, interval_text, number_text
+from treeselect.printing import OfContent, SummaryContent, interval_text, number_text
 from treeselect.results.linear_model import group_notes, left_out_note, weight_notes
 from treeselect.results.linear_predictor import SELECTED_HERE
 from treeselect.running.machine import warn
 
 
 @dataclass(frozen=True, slots=True)
-class PooledFit(Summarised, Tabled):
+class PooledFit(OfContent, Tabled):
     """A linear model of the selected terms, pooled over imputed frames by Rubin's rules.
 
     Attributes
@@ -99,10 +99,6 @@ class PooledFit(Summarised, Tabled):
         check_flag("exponentiate", exponentiate)
         table = exponentiated(self.table, self.ratio) if exponentiate else self.table
         return in_library(table, self.library)
-
-    def summary(self) -> Summary:
-        """Printed summary."""
-        return Summary(self.content)
 
     def _column(self) -> ModelColumn:
         return ModelColumn(

@@ -22,11 +22,12 @@ from treeselect.printing.numbers import (
     significant,
     significant_text,
 )
-from treeselect.printing.summary import Rounded, Summarised, Summary
+from treeselect.printing.summary import OfContent, Rounded, Summarised, Summary
 from treeselect.printing.text import MOST_ROWS, SmallTable, SummaryContent
 
 __all__ = [
     "MOST_ROWS",
+    "OfContent",
     "Rounded",
     "SmallTable",
     "Summarised",

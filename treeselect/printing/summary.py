@@ -147,6 +147,19 @@ class Summarised:
         return self.summary()._repr_html_()
 
 
+class OfContent(Summarised):
+    """An object that keeps the content of its summary."""
+
+    __slots__ = ()
+
+    content: SummaryContent
+
+    def summary(self) -> Summary:
+        """Printed summary: ``as_text()``, ``as_latex()``, ``as_markdown()``, and ``as_gt()`` for
+        HTML and Word."""
+        return Summary(self.content)
+
+
 class Rounded(Summarised):
     """An object whose summary has as many digits as the user chooses."""
 

@@ -188,13 +188,13 @@ def _content(found: ConditionalImportance) -> SummaryContent:
     ]
     added = "A term that is not selected is added to the selected ones."
     notes = [
-        "Test of no dependence of the response on the term given the others, on all rows: products"
-        " of what the others leave of both, out of sample (Shah and Peters 2020). A term that the"
+        "Test that the response and the term are independent given the others, on all rows, by"
+        " products of out-of-sample residuals of both (Shah and Peters 2020). A term that the"
         " others make redundant, such as a copy, is not found.",
         *([added] if is_mixed and not is_all else []),
-        "e: evidence, at most 1 on average without dependence. Level: lowest false discovery rate"
-        " at which the term is called (closed e-BH, Xu et al. 2025). It counts all terms of the"
-        " table, and may be chosen after a look at it.",
+        "e: e-value, at most 1 on average under independence. Level: lowest false discovery rate"
+        " at which independence is rejected (closed e-BH, Xu et al. 2025); it accounts for all"
+        " terms of the table, and may be chosen after seeing it.",
     ]
     facts = [("Call", found.call)]
     if is_mixed:

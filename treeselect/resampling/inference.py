@@ -40,7 +40,7 @@ from treeselect.models.linear.coefficients import (
 )
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.statistics import dispersion_fact, fit_statistics
-from treeselect.printing import MOST_ROWS, Summarised, Summary, SummaryContent, count_text, p_text
+from treeselect.printing import MOST_ROWS, OfContent, SummaryContent, count_text, p_text
 from treeselect.resampling.choosing import Choice, Procedure, choose
 from treeselect.resampling.fit import noun
 from treeselect.resampling.folds import Folds, Split
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Inference(Summarised, Tabled):
+class Inference(OfContent, Tabled):
     """P-values of terms that were selected on other rows (sample splitting).
 
     Attributes
@@ -172,10 +172,6 @@ class Inference(Summarised, Tabled):
                 f"{needs}\n  Found: {self.n_splits:,} splits. `repeats=1` gives coefficients."
             )
         return self.splits[0]
-
-    def summary(self) -> Summary:
-        """Printed summary."""
-        return Summary(self.content)
 
     def _column(self) -> ModelColumn:
         split = self._only(

@@ -19,7 +19,12 @@ from treeselect.figures.charts import interval_rows
 from treeselect.figures.marks import Figure, Rows, Rule
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint, panels, share_scale, single_figure
 from treeselect.frames.values import Labels, read_column
-from treeselect.models.linear.coefficients import coefficient_form, ratio_cells
+from treeselect.models.linear.coefficients import (
+    coefficient_form,
+    coefficient_table,
+    combinations,
+    ratio_cells,
+)
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.tests import FittedTerms
 from treeselect.printing import interval_text, number_text
@@ -107,12 +112,14 @@ def linear_curves(found: FittedTerms, data: ModelData, term: str) -> tuple[Curve
     for label, at in places.items():
         base = usable & known if (usable & known).any() else usable
         rows = x[first][:, free] - np.average(x[base][:, free], axis=0, weights=weight[base])
-        heights, widths = (rows @ fit.estimate[at]).tolist(), _half_widths(rows, fit, at).tolist()
+        made = np.zeros((len(rows), len(fit.names)))
+        made[:, at] = rows
+        words = [point.label for point in where]
+        table = coefficient_table(combinations(fit, made, words, words))
+        ends = table[["estimate", "ci_low", "ci_high"]].to_numpy(dtype=np.float64).tolist()
         points = [
-            replace(point, effect=height, low=height - width, high=height + width)
-            for point, height, width, there in zip(
-                where, heights, widths, usable[first], strict=True
-            )
+            replace(point, effect=effect, low=low, high=high)
+            for point, (effect, low, high), there in zip(where, ends, usable[first], strict=True)
             if there
         ]
         word = f"{scale} of {label}" if label else scale
@@ -156,15 +163,6 @@ def _usable(
     infinite = (errors * np.ptp(x, axis=0) > 2 * _FARTHEST) & (family != "gaussian")
     found = ~(x[:, infinite] != 0).any(axis=1)
     return found if found[first].sum() > 1 else np.ones(len(x), dtype=np.bool_)
-
-
-def _half_widths(rows: FloatArray, fit: LinearFit, at: Sequence[int]) -> FloatArray:
-    """Half the widths of 95% confidence intervals of linear combinations of coefficients."""
-    from scipy import stats
-
-    law = stats.norm() if fit.df is None else stats.t(fit.df)
-    squares = np.einsum("ij,jk,ik->i", rows, fit.covariance[np.ix_(at, at)], rows)
-    return np.asarray(law.ppf(0.975) * np.sqrt(np.maximum(squares, 0.0)))
 
 
 def _spaced(share: FloatArray) -> list[int]:

@@ -357,7 +357,10 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
     full, left_out, fit = fit_terms(data, result.selected, coding)
     if fit.problems:
         warn(" ".join(fit.problems))
-    n_used, family = full.row_weights.n_observations, coding.law or data.response.family.name
+    n_used, family = (
+        full.row_weights.n_observations,
+        coding.distribution or data.response.family.name,
+    )
     table, shown = coefficient_table(fit), readable(fit, full)
     rows = coefficient_table(shown)
     printed = in_print(data, rows)
@@ -443,8 +446,9 @@ def spline_notes(splines: Mapping[str, Any]) -> tuple[str, ...]:
     if not splines:
         return ()
     return (
-        "Numbers with knots have restricted cubic splines (Harrell 2015); their rows compare the"
-        " quartiles. `.tidy()` has all coefficients, `.drop1()` tests of non-linearity.",
+        "Numbers with knots have restricted cubic splines (Harrell 2015); their rows compare two"
+        " values, the quartiles unless these are equal. `.tidy()` has all coefficients, `.drop1()`"
+        " tests of non-linearity.",
     )
 
 

@@ -496,7 +496,7 @@ def fitted_terms(
     return FittedTerms(
         data=full,
         fit=fit,
-        family=coding.law or data.response.family.name,
+        family=coding.distribution or data.response.family.name,
         name=data.response.name,
         classes=data.response.classes,
         factors_of={

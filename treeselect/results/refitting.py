@@ -69,8 +69,8 @@ def refit(
             splines = read_splines(splines, data, result.selected)
             said += f", splines={json.dumps(splines, ensure_ascii=False)}"
         used = (_GAM_DF if model == "gam" else 1) if splines is None else splines
-        law = model if model == NEGATIVE_BINOMIAL else ""
-        coding = dataclasses.replace(coding, splines=used, law=law)
+        distribution = model if model == NEGATIVE_BINOMIAL else ""
+        coding = dataclasses.replace(coding, splines=used, distribution=distribution)
         return refit_glm(result, data, coding, f"{said})")
     if coding.arguments or splines is not None:
         name = "missing" if coding.missing != "drop" else "ordered"

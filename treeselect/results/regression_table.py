@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,6 @@ from treeselect.models.linear.coefficients import (
     coefficient_table,
     readable,
     reference_levels,
-    term_p_value,
     with_references,
 )
 from treeselect.models.linear.tests import (
@@ -31,8 +30,7 @@ from treeselect.models.linear.tests import (
     statistic_name,
 )
 from treeselect.printing import (
-    Summarised,
-    Summary,
+    OfContent,
     SummaryContent,
     common_form,
     interval_text,
@@ -50,7 +48,7 @@ MODELS = ("univariable", "all", "selected")
 
 
 @dataclass(frozen=True, slots=True)
-class RegressionTable(Summarised):
+class RegressionTable(OfContent):
     """Models of a response side by side, as a paper prints them.
 
     Attributes
@@ -88,10 +86,6 @@ class RegressionTable(Summarised):
         """
         return in_library(self.table, self.library)
 
-    def summary(self) -> Summary:
-        """The table for print: ``as_markdown()``, ``as_latex()``, ``as_gt()`` for HTML and Word."""
-        return Summary(self.content)
-
     def __repr__(self) -> str:
         return str(self.summary())
 
@@ -117,6 +111,11 @@ def regression_table(
     check_flag("notes", notes)
     candidates = [spec.term.name for spec in data.spec.terms]
     terms = [t for t in candidates if "all" in wanted or t in selected]
+    if not terms:
+        raise OptionError(
+            "A regression table needs terms.\n"
+            '  Found: none selected. `models=["univariable", "all"]` has those of all candidates.'
+        )
     units = _units(per, data, terms)
     blocks: list[tuple[str, FittedTerms, Sequence[str]]] = []
     if "univariable" in wanted:
@@ -135,9 +134,8 @@ def regression_table(
     table = pd.DataFrame(rows)
     if per == "sd":
         table["label"] = table["label"].str.replace(r": per (\S+)$", r": per s.d. (\1)", regex=True)
-    content = _content(table, found, data, wanted, terms, check_digits(digits), caution)
-    if not notes:
-        content = SummaryContent(content.title, (), content.columns, content.rows, ())
+    said = _notes({name: model for name, model, _ in blocks}, caution) if notes else ()
+    content = _content(table, found, data, wanted, terms, check_digits(digits), said)
     return RegressionTable(table, content, library)
 
 
@@ -204,7 +202,7 @@ def _rows(
             {
                 "term": term, "column": row["column"], "label": text, "n": n, "events": events,
                 "estimate": ends[0], "ci_low": ends[1], "ci_high": ends[2],
-                "p_value": tests[term] if term not in seen else np.nan,
+                "p_value": tests.get(term, np.nan) if term not in seen else np.nan,
             }
         )  # fmt: skip
         seen.add(term)
@@ -212,13 +210,13 @@ def _rows(
 
 
 def _tests(found: FittedTerms) -> dict[str, float]:
-    """P-value of each term given all others: by likelihood ratio where one can be computed."""
-    known = {term: term_p_value(found.fit, term) for term in found.terms}
+    """P-value of each term given all others; missing where there is no test, as of a term that an
+    interaction contains."""
     try:
         tested = drop_tests(found, (), "pandas").table
-    except DataError:
-        return known
-    return known | {t: p for t, p in zip(tested["term"], tested["p_value"], strict=True) if p == p}
+    except DataError:  # a model without a term can't be fitted
+        return {}
+    return dict(zip(tested["term"], tested["p_value"], strict=True))
 
 
 def _plain(label: str) -> str:
@@ -268,7 +266,7 @@ def _content(
     models: Sequence[str],
     terms: Sequence[str],
     digits: int | None,
-    caution: str,
+    notes: tuple[str, ...],
 ) -> SummaryContent:
     ratio = found.fit.ratio.capitalize() or "Difference"
     has_events = bool(table["events"].notna().any())
@@ -289,7 +287,7 @@ def _content(
             cells = [cell for row in found_rows for cell in _cells(row, ratio, digits)]
             rows.append((str(first["label"]), _count_text(first, has_events), *cells))
     title = f"{ratio}s: {in_labels(data).response.in_linear_models}"
-    return SummaryContent(title, (), tuple(columns), tuple(rows), _notes(found, models, caution))
+    return SummaryContent(title, (), tuple(columns), tuple(rows), notes)
 
 
 def _key(column: str) -> str:
@@ -313,25 +311,33 @@ def _cells(row: Mapping[Any, Any] | None, ratio: str, digits: int | None) -> tup
     most = np.inf if ratio == "Difference" else _LARGEST
     if not np.isfinite(ends).all() or max(ends) > most:  # the level separates the classes
         return "not estimable", p
-    form = f",.{digits}f" if digits is not None else _form(ends)
+    form = f",.{digits}f" if digits is not None else _form(*ends)
     return f"{number_text(ends[0], form)} ({interval_text(ends[1], ends[2], form)})", p
 
 
-def _form(ends: Iterable[float]) -> str:
-    at, low, high = ends
+def _form(at: float, low: float, high: float) -> str:
     return common_form([at, 10 * (high - low)], digits=significant(3))
 
 
-def _notes(found: FittedTerms, models: Sequence[str], caution: str) -> tuple[str, ...]:
-    whole = found.whole
-    events = "" if np.isnan(found.n_events) else f" with {found.n_events:,.0f} events"
-    dropped = found.data.n_dropped
-    out = f"; {dropped:,} with missing values are left out" if dropped else ""
-    notes = [
-        f"Selected terms: {_KINDS[found.family]} of {whole.n:,.0f} rows{events}{out}.",
-        "CI: Wald's confidence intervals."
-        f" P: {TEST_WORDS[statistic_name(found)]} of each term given the others of the model.",
-    ]
-    if "univariable" in models:
-        notes.append("Univariable models use the rows in which their term is known.")
-    return (*notes, caution)
+def _notes(models: Mapping[str, FittedTerms], caution: str) -> tuple[str, ...]:
+    """How the table was made; of univariable models any one."""
+    notes = []
+    for name, found in models.items():
+        events = "" if np.isnan(found.n_events) else f" with {found.n_events:,.0f} events"
+        dropped = found.data.n_dropped
+        out = f"; {dropped:,} with missing values are left out" if dropped else ""
+        if name != "univariable":
+            kind = "quasi-" * found.fit.is_quasi + _KINDS[found.family]
+            notes.append(f"{_HEADS[name]}: {kind} of {found.whole.n:,.0f} rows{events}{out}.")
+        elif found.coding.missing == "drop":
+            notes.append("Univariable models use the rows in which their term is known.")
+    found = models[[*models][-1]]
+    contained = [term for term in found.terms if term not in found.droppable]
+    no_test = ", none of a term that an interaction contains" * bool(contained)
+    return (
+        *notes,
+        "CI: Wald confidence interval."
+        f" P: {TEST_WORDS[statistic_name(found)]} of each term given the others of the"
+        f" model{no_test}.",
+        caution,
+    )

@@ -84,7 +84,14 @@ def readable(
         keep.append(j)
         names.append(name)
         terms.append(term)
-    made = rows[keep]
+    return combinations(fit, rows[keep], names, terms)
+
+
+def combinations(
+    fit: LinearFit, made: FloatArray, names: Sequence[str], terms: Sequence[str]
+) -> LinearFit:
+    """Linear combinations of coefficients, shape (n_combinations, n_coefficients), as if they were
+    coefficients."""
     return dataclasses.replace(
         fit, names=tuple(names), terms=tuple(terms), estimate=made @ fit.estimate,
         covariance=made @ fit.covariance @ made.T,

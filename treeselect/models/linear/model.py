@@ -20,6 +20,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray
 from treeselect.engine.columns import BinnedData
 from treeselect.engine.linear.glm import Glm
+from treeselect.engine.rounding import weighted_median
 from treeselect.models.linear.data import reduced
 from treeselect.models.model import TreeModel, null_predictor
 
@@ -142,11 +143,8 @@ def _coded_number(x: FloatArray, share: FloatArray, bends: bool) -> _Coding:
     centre = float(np.average(known / size, weights=own)) * size
     scale = float(np.sqrt(np.average(((known - centre) / size) ** 2, weights=own))) * size or size
     z = (known - centre) / scale
-    order = np.argsort(z, kind="stable")
-    below = np.cumsum(own[order])
-    median = z[order][np.searchsorted(below, below[-1] / 2)]
     knots = spline_knots(z, own, _N_KNOTS) if bends else np.empty(0)
-    full = np.full(len(x), median)
+    full = np.full(len(x), weighted_median(z, own))
     full[~gaps] = z
     made = spline_basis(full, knots)
     if gaps.any():

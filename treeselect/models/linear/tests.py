@@ -23,7 +23,7 @@ from treeselect.models.linear.coefficients import (
 )
 from treeselect.models.linear.data import LinearData, linear_data
 from treeselect.models.linear.fit import NEGATIVE_BINOMIAL, LinearFit, fit_linear, fit_quietly
-from treeselect.printing import Summarised, Summary, SummaryContent, number_text, p_text
+from treeselect.printing import OfContent, SummaryContent, number_text, p_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,11 +169,11 @@ def fit_terms(
     full = linear_data(data, terms, rows, weights.groups, coding)
     free = full.is_free
     left_out = tuple(str(c) for c in full.matrix.columns[~free])
-    law = coding.law or data.response.family.name
-    fit, too_few = _fitted(data, full, free, law), ""
+    distribution = coding.distribution or data.response.family.name
+    fit, too_few = _fitted(data, full, free, distribution), ""
     if isinstance(fit, str):  # few clusters; a sandwich of sampling weights has no other form
         full, too_few = linear_data(data, terms, rows, None, coding), fit
-        fit = _fitted(data, full, free, law)
+        fit = _fitted(data, full, free, distribution)
         assert not isinstance(fit, str)
     from treeselect.models.linear.solving import near_certain
 
@@ -190,12 +190,14 @@ def fit_terms(
     return full, left_out, fit
 
 
-def _fitted(data: ModelData, full: LinearData, free: BoolArray, law: str) -> LinearFit | str:
+def _fitted(
+    data: ModelData, full: LinearData, free: BoolArray, distribution: str
+) -> LinearFit | str:
     """The model of the free columns; if it has clusters that allow none, the reason."""
     response, weights = data.response, full.row_weights
     here = full.of_columns(free)
     try:
-        fit = fit_linear(here, law, response.name, response.classes)
+        fit = fit_linear(here, distribution, response.name, response.classes)
     except DataError as error:
         if weights.groups is None or weights.is_sample:
             raise
@@ -213,7 +215,7 @@ NONLINEAR = " (nonlinear)"
 
 
 @dataclass(frozen=True, slots=True)
-class TermTests(Summarised):
+class TermTests(OfContent):
     """Tests of the terms of a linear model.
 
     Attributes
@@ -251,10 +253,6 @@ class TermTests(Summarised):
             sampling weights Wald's; ``p_value``.
         """
         return in_library(self.table, self.library)
-
-    def summary(self) -> Summary:
-        """Printed summary."""
-        return Summary(self.content)
 
     def __repr__(self) -> str:
         return str(self.summary())
