@@ -41,6 +41,14 @@ def test_copies_are_rows(model):
     pd.testing.assert_frame_equal(found.tidy(), expected.tidy(), rtol=1e-5)
 
 
+def test_counts_that_vary_no_more_than_poisson_counts_say_so(model):
+    rng = np.random.default_rng(0)
+    even = SURVEY.assign(w=rng.binomial(10, 0.5, len(SURVEY)))
+    facts = dict(fitted(even).refit("negative-binomial").content.facts)
+    assert "theta at its bound: the counts vary no more than Poisson counts" in facts["Model"]
+    assert "theta 4.054" in dict(model.content.facts)["Model"]
+
+
 def test_predictions_and_tables_are_rates(model):
     link = model.predict(SURVEY, type="link")
     np.testing.assert_allclose(model.predict(SURVEY), np.exp(link))

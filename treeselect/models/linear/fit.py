@@ -365,7 +365,10 @@ def _fit_dispersed(data: LinearData, name: str) -> tuple[Any, str]:
     )
     fit = fitted(float(found.x))
     fit.alpha = float(np.exp(found.x))
-    return fit, f"GLM, negative binomial family, theta {1 / fit.alpha:.4g}, log link (statsmodels)"
+    theta = f"theta {1 / fit.alpha:.4g}"
+    if found.x < _LOG_ALPHA[0] + 0.1:
+        theta = "theta at its bound: the counts vary no more than Poisson counts"
+    return fit, f"GLM, negative binomial family, {theta}, log link (statsmodels)"
 
 
 _LOG_ALPHA = (-12.0, 5.0)
