@@ -188,7 +188,7 @@ RESULTS = (
     "treeselect.resampling.error_bounds.ErrorBound",
     "treeselect.resampling.inference.Inference",
     "treeselect.resampling.outer_folds.LearningCurve",
-    "treeselect.resampling.conditional.RiskGroups",
+    "treeselect.resampling.risk_groups.RiskGroups",
     "treeselect.resampling.stability.Stability",
     "treeselect.results.citation.Citation",
     "treeselect.results.views.DataView",

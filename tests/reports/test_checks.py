@@ -19,8 +19,8 @@ from treeselect.reports import checks
 from treeselect.reports.model import risk_section
 from treeselect.reports.pages import gather
 from treeselect.reports.render import render, template_environment
-from treeselect.resampling.conditional import RiskGroups
 from treeselect.resampling.held_out import HeldOut
+from treeselect.resampling.risk_groups import RiskGroups
 
 HOSTILE = "<b>yes</b>"
 

@@ -20,7 +20,6 @@ from treeselect.engine.survival.times import EVENT, STOP, STRATUM
 from treeselect.errors import OptionError
 from treeselect.models.forest import refit_forest
 from treeselect.models.linear.statistics import recalibrate
-from treeselect.resampling.conditional import _held_out, _horizon
 from treeselect.resampling.cross_validation import held_out_score
 from treeselect.resampling.folds import Split
 from treeselect.resampling.held_out import (
@@ -30,6 +29,7 @@ from treeselect.resampling.held_out import (
     quantile_groups,
     recalibration,
 )
+from treeselect.resampling.risk_groups import _held_out, _horizon
 
 N = 400
 

@@ -29,8 +29,8 @@ from treeselect.reports.parts import (
     listed,
     number_cell,
 )
-from treeselect.resampling.conditional import risk_group_notes
 from treeselect.resampling.fit import noun
+from treeselect.resampling.risk_groups import risk_group_notes
 from treeselect.results.curves import (
     DOUBLED,
     MOST_LEVELS,
@@ -53,8 +53,8 @@ from treeselect.results.trees import tree_table, units_without_trees
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.resampling.conditional import RiskGroups
     from treeselect.resampling.fit import Fit
+    from treeselect.resampling.risk_groups import RiskGroups
 
 
 def learned(material: FitMaterial) -> Section | None:

@@ -1,6 +1,4 @@
-"""What a term adds to others, tested on all rows and scored on held-out ones, and groups of rows by
-predicted risk: one long file of two results.
-"""
+"""What a term adds to others: tested on all rows, and scored on held-out ones."""
 
 from __future__ import annotations
 
@@ -12,35 +10,25 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from treeselect.algorithms.method import REFITS
 from treeselect.arguments.checks import (
     check_choice,
-    check_count,
-    described,
-    finite,
     found_near,
-    members,
     read_names,
     whole,
 )
-from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.problem import Problem
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.random import stream_seed
-from treeselect.engine.rounding import falling, weighted_median
-from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier, steps_at
-from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
-from treeselect.errors import OptionError, listing, quoted
+from treeselect.engine.rounding import falling
+from treeselect.errors import OptionError, listing
 from treeselect.frames.tables import in_library
 from treeselect.models.forest import refit_forest
-from treeselect.models.model import baseline_of
 from treeselect.printing import (
     Rounded,
     SummaryContent,
-    count_text,
     decimal_form,
     decimal_text,
     interval_text,
@@ -53,7 +41,6 @@ from treeselect.resampling.cross_validation import (
     paired_difference,
 )
 from treeselect.resampling.folds import Split, Splitter
-from treeselect.resampling.held_out import quantile_groups
 from treeselect.resampling.independence import closed_levels, dependence_given
 from treeselect.resampling.outer_folds import outer_folds
 from treeselect.running.parallel import Workers, run_all
@@ -338,352 +325,3 @@ def _scores(
     train, test = split.weights(weights)
     models = (refit_forest(problem, train, one, seed=seed, n_threads=n_threads) for one in sets)
     return np.array([held_out_score(problem, model, train, test, n_threads) for model in models])
-
-
-# --- risk groups: held-out rows grouped by predicted risk, with their observed survival -----------
-
-
-@dataclass(frozen=True, slots=True)
-class RiskGroups(Rounded):
-    """Groups of held-out rows by predicted risk, with their survival curves.
-
-    Attributes
-    ----------
-    names : tuple of str
-        From the lowest risk to the highest.
-    curves : tuple of SurvivalCurve
-        Kaplan-Meier estimate of each group.
-    n_rows : ndarray of int64, shape (n_groups,)
-    risk : ndarray of float, shape (n_groups,)
-        Weighted median risk of each group, relative to the median of all rows.
-    horizon : float
-        The time at which predicted and observed survival are compared.
-    predicted : ndarray of float, shape (n_groups,)
-        Mean predicted survival at the horizon.
-    time : str
-        Name of the times, as in the formula.
-    scheme : str
-        How rows are held out, in words.
-    call : str
-        The call, after that of the fit.
-    seed : int
-    spans : tuple of ndarray of float, shape (3, n_rows of the group)
-        Start and end of the observation of each row, and its weight.
-    n_left_out : int
-        Rows that were held out together with all rows of their stratum, whose survival can't be
-        predicted.
-    library : str
-        Data frame library of the tables.
-
-    Examples
-    --------
-    >>> import treeselect
-    >>> data = treeselect.datasets.load_gbsg2()
-    >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
-    >>> found = fit.model.risk_groups()
-    >>> list(found.names)
-    ['low', 'middle', 'high']
-    """
-
-    names: tuple[str, ...]
-    curves: tuple[SurvivalCurve, ...]
-    n_rows: Any
-    risk: FloatArray
-    horizon: float
-    predicted: FloatArray
-    time: str
-    scheme: str
-    call: str
-    seed: int
-    spans: tuple[FloatArray, ...]
-    n_left_out: int = 0
-    library: str = "pandas"
-
-    def tidy(self) -> Any:
-        """The survival curves: one row per group and distinct end of a row.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``group``, from the lowest risk to the highest; ``time``; ``at_risk``, number of rows
-            (or their total weight) at risk just before it; ``events`` and ``censored`` at that
-            time; ``survival``; ``ci_low`` and ``ci_high``, a pointwise 95% interval computed on the
-            scale of ``log(-log(survival))``.
-        """
-        names = ("time", "at_risk", "events", "censored", "survival", "lower", "upper")
-        parts = [
-            pd.DataFrame({"group": group} | {name: getattr(curve, name) for name in names})
-            for group, curve in zip(self.names, self.curves, strict=True)
-        ]
-        table = pd.concat(parts, ignore_index=True)
-        table = table.rename(columns={"lower": "ci_low", "upper": "ci_high"})
-        return in_library(table, self.library)
-
-    def at(self, times: Sequence[float]) -> Any:
-        """The survival curves at given times, with the numbers at risk.
-
-        Parameters
-        ----------
-        times : sequence of float
-            At least 0.
-
-        Returns
-        -------
-        frame, in the library of the data
-            One row per group and time: ``group``; ``time``; ``at_risk``, number of rows (or their
-            total weight) under observation just before it, and at 0 those under observation from
-            the start; ``survival``, ``ci_low`` and ``ci_high`` as in :meth:`tidy`, missing beyond
-            the last time of a group unless its survival has reached 0.
-
-        Raises
-        ------
-        OptionError
-            If the times are not allowed.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load_gbsg2()
-        >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
-        >>> found = fit.model.risk_groups(n_groups=2, folds=3).at([0, 365])
-        >>> found["survival"].round(2).to_list()[::2]
-        [1.0, 1.0]
-        """
-        return in_library(self.table_at(times), self.library)
-
-    def table_at(self, times: Sequence[float]) -> pd.DataFrame:
-        """See :meth:`at`; always of pandas."""
-        listed = members(times)
-        known = [finite(time) for time in listed or ()]
-        at = np.array([-1.0 if time is None else time for time in known], dtype=np.float64)
-        if not len(at) or (at < 0).any():
-            raise OptionError(
-                f"`times` must be one or more numbers of at least 0.\n  Found: {described(times)}."
-            )
-        survival, low, high = self._steps_at(at)
-        names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
-        return pd.DataFrame(
-            {
-                "group": names.repeat(len(at)).array,
-                "time": np.tile(at, len(self.names)),
-                "at_risk": np.concatenate([_at_risk(own, at) for own in self.spans]),
-                "survival": survival.ravel(),
-                "ci_low": low.ravel(),
-                "ci_high": high.ravel(),
-            }
-        )
-
-    def _steps_at(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Survival and its interval limits, each of shape (n_groups, n_times)."""
-        found = np.full((3, len(self.curves), len(at)), np.nan)
-        for g, curve in enumerate(self.curves):
-            seen = (at <= curve.time[-1]) | (curve.survival[-1] == 0)
-            steps = (curve.survival, 1.0), (curve.lower, np.nan), (curve.upper, np.nan)
-            for row, (value, before) in zip(found[:, g], steps, strict=True):
-                row[seen] = steps_at(curve.time, value, at, before)[seen]
-        survival, low, high = found
-        return survival, low, high
-
-    def calibration(self) -> Any:
-        """Predicted and observed survival at the horizon, one row per group.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``group``; ``n``, number of rows; ``events``, total number of events; ``relative_risk``,
-            the median, relative to that of all rows; ``predicted``, mean predicted survival at
-            :attr:`horizon`; ``observed``, the Kaplan-Meier estimate there; ``ci_low`` and
-            ``ci_high``, its 95% interval, missing where the estimate is 0 or 1.
-        """
-        observed, low, high = self.observed()
-        table = pd.DataFrame(
-            {
-                "group": pd.Series(list(self.names), dtype=pd.Series(["text"]).dtype),
-                "n": self.n_rows,
-                "events": [float(curve.events.sum()) for curve in self.curves],
-                "relative_risk": self.risk,
-                "predicted": self.predicted,
-                "observed": observed,
-                "ci_low": low,
-                "ci_high": high,
-            }
-        )
-        return in_library(table, self.library)
-
-    def observed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Observed survival of each group at the horizon with its 95% interval limits; missing
-        beyond the last time of the group."""
-        survival, low, high = self._steps_at(np.array([self.horizon]))
-        return survival[:, 0], low[:, 0], high[:, 0]
-
-    def _content(self) -> SummaryContent:
-        return _risk_content(self)
-
-    def __repr__(self) -> str:
-        return f"<RiskGroups: {', '.join(self.names)}; {self.scheme}>"
-
-
-def _at_risk(spans: FloatArray, at: FloatArray) -> FloatArray:
-    """Total weight of rows under observation just before each time; at 0, from time 0 on."""
-    start, stop, weight = (values[:, None] for values in spans)
-    return np.asarray((weight * (((start < at) | (start <= 0) & (at == 0)) & (at <= stop))).sum(0))
-
-
-def risk_group_notes(found: RiskGroups) -> tuple[str, ...]:
-    """Notes on the groups."""
-    n = found.n_left_out
-    rows, fold = ("row was", "its fold") if n == 1 else ("rows were", "their folds")
-    left_out = (
-        f"{n:,} {rows} left out: the training rows of {fold} include none of the same stratum, and"
-        " a baseline hazard is estimated from its own stratum alone."
-    )
-    return (
-        "Risk and survival of the rows of each fold are predicted by a model refitted to the"
-        " selected terms on the other rows. Groups are cut at quantiles of the predicted risk.",
-        "The terms were selected on all rows, including those held out here, so the groups are"
-        " further apart than for new rows, above all with many candidate terms.",
-        "Relative risk: median of the group relative to the median of all rows. Predicted: mean"
-        " predicted survival at the horizon. Observed: Kaplan-Meier estimate with its pointwise 95%"
-        " interval.",
-        *((left_out,) if n else ()),
-    )
-
-
-def _risk_content(found: RiskGroups) -> SummaryContent:
-    observed, low, high = found.observed()
-    rows = tuple(
-        (
-            name,
-            count_text(found.n_rows[g]),
-            f"{found.curves[g].events.sum():,.6g}",
-            decimal_text(found.risk[g], 2),
-            decimal_text(found.predicted[g], 3),
-            decimal_text(observed[g], 3, missing="unknown"),
-            interval_text(low[g], high[g], decimal_form(3), "unknown"),
-        )
-        for g, name in enumerate(found.names)
-    )
-    return SummaryContent(
-        title=f"Risk groups: survival at {found.time} = {found.horizon:g}",
-        facts=(("Call", found.call), ("Folds", found.scheme), ("Seed", str(found.seed))),
-        columns=(
-            "Group",
-            "Rows",
-            "Events",
-            "Relative risk",
-            "Predicted",
-            "Observed",
-            "95% interval",
-        ),
-        rows=rows,
-        notes=risk_group_notes(found),
-    )
-
-
-# --- risks of held-out rows, predicted by models that were fitted without them -------------------
-
-_MOST_GROUPS = 20
-
-_NAMES = {2: ("low", "high"), 3: ("low", "middle", "high")}
-
-
-def group_by_risk(
-    result: Fit,
-    n_groups: int,
-    horizon: float | None,
-    folds: int | Splitter | Sequence[int],
-    *,
-    seed: int,
-    workers: Workers,
-    **given: Any,
-) -> RiskGroups:
-    """See :meth:`SelectionResult.risk_groups`; the other arguments are those of `outer_folds`."""
-    known = result.design.response.follow_up
-    if known is None:
-        raise OptionError(
-            "Risk groups need a survival response, `Surv(time, event)`.\n"
-            f"  Found: family {quoted(result.family)}."
-        )
-    n_groups = check_count("n_groups", n_groups, least=2, most=_MOST_GROUPS)
-    outer = outer_folds(
-        result, folds, repeats=1, scoring=None, seed=stream_seed(seed, "risk"), **given
-    )
-    here, problem, weight = outer.here, outer.here.problem, outer.weights.values
-    at = _horizon(horizon, here, weight)
-    calls = [
-        (problem, outer.weights, split, result.step.selected, at, stream_seed(seed, "risk"))
-        for split in outer.splits
-    ]
-    risk, survival = np.full((2, len(weight)), np.nan)
-    for rows, own_risk, own_survival in run_all(
-        _held_out, calls, workers, "Folds", result.progress
-    ):
-        risk[rows], survival[rows] = own_risk, own_survival
-    told = ~np.isnan(risk)
-    rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))
-    if not len(rows):
-        raise OptionError(
-            "`folds` must leave training rows of the strata that they hold out.\n"
-            "  Found: none in any fold. The baseline hazard of a stratum is estimated from its own"
-            " rows alone."
-        )
-    group = quantile_groups(risk[rows], weight[rows], n_groups)
-    mass = weight if outer.weights.are_copies else weight / weight[rows].mean()
-    members = [rows[group == g] for g in range(int(group.max()) + 1)]
-    middle = weighted_median(risk[rows], weight[rows])
-    return RiskGroups(
-        names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),
-        curves=tuple(kaplan_meier(problem.y[own], mass[own]) for own in members),
-        n_rows=np.array([len(own) for own in members]),
-        risk=np.array([weighted_median(risk[own], weight[own]) / middle for own in members]),
-        horizon=at,
-        predicted=np.array([np.average(survival[own], weights=mass[own]) for own in members]),
-        time=known.time,
-        n_left_out=int((told & (weight > 0)).sum()) - len(rows),
-        spans=tuple(np.stack([*problem.y[own][:, [START, STOP]].T, mass[own]]) for own in members),
-        **outer.told(result, seed),
-    )
-
-
-def _horizon(given: object, here: ModelData, weight: WeightArray) -> float:
-    """The given time, or else the median time of the events."""
-    y, mass = here.response.y[weight > 0], weight[weight > 0]
-    if given is None:
-        dies = y[:, EVENT] > 0
-        return weighted_median(y[dies, STOP], mass[dies])
-    at = finite(given)
-    last = float(y[:, STOP].max())
-    if at is None or not 0 < at <= last:
-        raise OptionError(
-            "`horizon` must be a time above 0 at which rows are still under observation.\n"
-            f"  Found: {described(given)}. Observation ends at {last:g}."
-        )
-    return float(at)
-
-
-def _held_out(
-    problem: Problem,
-    weights: RowWeights,
-    split: Split,
-    selected: BoolArray,
-    horizon: float,
-    seed: int,
-    *,
-    n_threads: int = 1,
-) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Held-out rows, their relative risks, and their survival at the horizon, missing if the
-    training rows do not determine it."""
-    train, test = split.weights(weights)
-    training = dataclasses.replace(problem, wants_scores=False)
-    grow = REFITS[problem.model or "forest"]
-    model = grow(training, train, selected, seed=seed, n_threads=n_threads)
-    baseline = baseline_of(problem, train.values, model, n_threads)
-    assert baseline is not None
-    rows = test.rows
-    risk = model.predict(problem, n_threads)[rows]
-    stratum = problem.y[rows, STRATUM].astype(np.int64)
-    known = stratum < len(baseline.until)
-    there = np.where(known, stratum, 0)
-    survival = baseline.survival(np.array(horizon), there, problem.family.link(risk))
-    survival[~known | np.isnan(baseline.until[there])] = np.nan
-    return rows, risk, survival

@@ -19,8 +19,8 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.models.linear.fit import NEGATIVE_BINOMIAL
 from treeselect.models.model import baseline_of
-from treeselect.resampling.conditional import RiskGroups, group_by_risk
 from treeselect.resampling.folds import Splitter, in_own_groups
+from treeselect.resampling.risk_groups import RiskGroups, group_by_risk
 from treeselect.results.estimators import (
     MODELS,
     is_distributed,

@@ -33,9 +33,10 @@ from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
-    from treeselect.resampling.conditional import ConditionalImportance, RiskGroups
+    from treeselect.resampling.conditional import ConditionalImportance
     from treeselect.resampling.outer_folds import LearningCurve
     from treeselect.resampling.performance import Performance
+    from treeselect.resampling.risk_groups import RiskGroups
     from treeselect.results.citation import Citation
 
 
