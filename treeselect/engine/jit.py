@@ -34,6 +34,13 @@ class _Library(JITCodeLibrary):
     and for theirs.
     """
 
+    def _optimize_functions(self, module: Any) -> None:
+        """As numba's, which would ask what processor this is, and give other code on another."""
+        module.data_layout = self._codegen._data_layout
+        builder = llvm.create_pass_builder(target_machine(), _tuning())
+        for function in module.functions:
+            builder.getFunctionPassManager().run(function, builder)
+
     def _optimize_final_module(self) -> None:
         pass
 
@@ -145,13 +152,17 @@ def _emitted(library: Any) -> bytes:
         if not own.is_declaration and own.name != ENTRY:
             own.linkage, own.name = "internal", f"part{i}"  # numba counts in its names
     machine = target_machine()
+    builder = llvm.create_pass_builder(machine, _tuning())
+    builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
+
+
+def _tuning() -> Any:
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
     # Joining single operations to vectors costs a tenth of the time and gains nothing here; loops
     # are vectorised all the same.
     tuning.loop_vectorization, tuning.slp_vectorization = True, False
-    builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
-    return bytes(machine.emit_object(module))
+    return tuning
 
 
 def _parts(kind: Any) -> tuple[Any, ...] | None:
