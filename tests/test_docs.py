@@ -197,6 +197,7 @@ RESULTS = (
     "treeselect.results.estimators.EstimatorFit",
     "treeselect.results.linear_model.GlmFit",
     "treeselect.models.linear.tests.TermTests",
+    "treeselect.results.diagnostics.Diagnostics",
     "treeselect.results.regression_table.RegressionTable",
 )
 """What calls return: each with all that it can do."""

@@ -84,6 +84,8 @@ HARD = (
     "refit('glm', missing=VALUE)", "refit('glm', ordered=VALUE)",
     "refit('glm', splines=VALUE)", "refit('gam').tidy(exponentiate=True)", "refit('gam').drop1()",
     "refit('gam').plot()",
+    "refit('glm').diagnostics(folds=2)", "refit('glm').diagnostics(folds=VALUE)",
+    "refit('glm').diagnostics(folds=2).plot(VALUE)",
     "refit('glm').regression_table()", "refit('glm').regression_table(VALUE)",
     "refit('glm').regression_table(per=VALUE)", "refit('glm').plot(VALUE)",
     "refit('glm').predict(data, level=VALUE)", "refit('glm').confint(level=VALUE)",

@@ -104,7 +104,9 @@ def test_of_times_what_was_observed_is_a_time_and_whether_the_event_came():
         found.calibration()
     with pytest.raises(OptionError, match=r"`roc\(\)` needs a response with classes"):
         found.roc()
-    assert recalibration(found.held_out) is None
+    slope = recalibration(found.held_out)  # of relative risks: no intercept
+    assert slope.slope_low < slope.slope < slope.slope_high
+    assert np.isnan(slope.intercept)
 
 
 def test_predictions_are_saved_with_the_folds(mixed, died, tmp_path):

@@ -154,15 +154,18 @@ def probability_of(held: HeldOut, number: int) -> FloatArray:
 
 def recalibration(held: HeldOut) -> Recalibration | None:
     """Calibration slope and intercept: the response regressed on the linear predictor. None for
-    survival, and for more than two classes, which have no single linear predictor."""
-    if held.family.has_times or held.predicted.ndim == 2:
+    more than two classes, which have no single linear predictor. The relative risks of each fold
+    have their own baseline hazard, and no intercept."""
+    if held.predicted.ndim == 2:
         return None
     with np.errstate(divide="ignore"):
         known = held.family.link(held.predicted)
     known = np.where(np.isfinite(known), known, held.family.link(np.array(_LEAST_MEAN)))
     mass = held.mass * held.like_rows() / held.mass.sum()
-    from treeselect.models.linear.statistics import recalibrate
+    from treeselect.models.linear.statistics import recalibrate, recalibrate_times
 
+    if held.family.has_times:
+        return recalibrate_times(held.y, held.fold, known, mass)
     return recalibrate(held.family.name, held.y, known, mass)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from treeselect.arguments.checks import check_flag
+from treeselect.arguments.checks import check_flag, read_seed
 from treeselect.designs.linear import (
     WAYS_OUT,
     LinearCoding,
@@ -47,6 +47,7 @@ from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.linear.tests import FittedTerms, fit_terms
 from treeselect.printing import Summarised, Summary, SummaryContent
+from treeselect.results.diagnostics import Diagnostics, diagnose
 from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
 from treeselect.results.linear_predictor import (
     FORCED_IN,
@@ -107,6 +108,8 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
         What :meth:`predict` needs.
     fingerprint : str or None
         Of the data.
+    seed : int
+        Of the fit.
 
     Notes
     -----
@@ -140,6 +143,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
     fitted: FittedTerms | None = field(default=None, repr=False)
     predictor: LinearPredictor | None = None
     fingerprint: str | None = None
+    seed: int = 0
 
     @property
     def coef(self) -> pd.Series:
@@ -307,6 +311,49 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
             raise OptionError("There is nothing to plot: the model has no coefficients.")
         return plotted(drawn, ax, (7.6, 1.4 + 0.32 * len(drawn.rows)))
 
+    def diagnostics(self, *, folds: int = 10, seed: int | None = None) -> Diagnostics:
+        """Residuals, influence, collinearity, calibration, and the forest of the same terms.
+
+        Parameters
+        ----------
+        folds : int
+            Folds in which the model and a forest of its terms are fitted again, at least 2.
+        seed : int, optional
+            Of the folds and the forest; by default that of the fit.
+
+        Returns
+        -------
+        Diagnostics
+            ``.summary()``; ``.plot()``, four figures; ``.tidy()``, one row per row of the fit;
+            ``.terms``, with variance inflation and, for times to an event, tests of proportional
+            hazards; ``.calibration``, ``.scores``, ``.forest_scores``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or the model has no terms.
+        DataError
+            If the model can't be fitted in a fold.
+
+        Notes
+        -----
+        See :func:`treeselect.models.linear.diagnostics.row_diagnostics`, ``variance_inflation`` and
+        ``hazard_tests``: numbers are those of R's ``rstandard``, ``cooks.distance``, ``car::vif``
+        and ``cox.zph``. The interval of the difference from the forest is that of the corrected
+        resampled t test (Nadeau and Bengio 2003).
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=2, seed=1)
+        >>> fit.refit("glm").diagnostics(folds=3).tidy().columns.to_list()[:3]
+        ['row', 'fitted', 'residual']
+        """
+        assert self.predictor is not None
+        seed = self.seed if seed is None else read_seed(seed)
+        return diagnose(self._terms(), self.predictor.design, folds, seed, self.library)
+
     def _column(self) -> ModelColumn:
         return ModelColumn(
             table=coefficient_frame(self.table, has_tests=False),
@@ -414,6 +461,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
         fitted=fitted_terms(data, full, fit, content.facts[0][1], references, coding),
         predictor=linear_predictor(data, full, fit),
         fingerprint=data_fingerprint(data),
+        seed=result.seed,
     )
 
 

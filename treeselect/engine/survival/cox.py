@@ -12,6 +12,8 @@ Tibshirani (2011), which XGBoost's ``survival:cox`` has, too.
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ import scipy
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.compiling import kernel
 from treeselect.engine.losses import Apart, Loss, PoissonLoss, RowLoss
-from treeselect.engine.survival.times import EVENT, risk_sets, spans, sums_at
+from treeselect.engine.survival.times import EVENT, STOP, risk_sets, spans, sums_at
 from treeselect.errors import MethodError
 
 # --- several independent copies of some rows ---------------------------------------------------
@@ -171,7 +173,7 @@ class CoxRows(RowLoss):
         self._ending = np.flatnonzero(ends)
         self._own = sets.last[self._dying]
         self._own_of_ending = sets.last[self._ending]
-        n_times = len(sets.time)
+        self._time, n_times = sets.time, len(sets.time)
         self._n_tied = np.bincount(self._own, minlength=n_times)
         total = sums_at(self._own, self.weight[self._dying], n_times)
         self._mean = total / np.maximum(self._n_tied, 1)
@@ -179,6 +181,13 @@ class CoxRows(RowLoss):
         self._spans = spans(sets.first, sets.last - dies, sets.stratum, sets.begin)
         self._stratum = sets.stratum
         self._n_strata = len(sets.begin) - 1
+
+    def timed(self, factor: Callable[[FloatArray], FloatArray]) -> CoxRows:
+        """The same rows, with what each event time adds to derivatives times a factor of it."""
+        found = copy.copy(self)
+        found._event = self._event * factor(self.y[:, STOP])
+        found._mean = self._mean * factor(self._time)
+        return found
 
     def value(self, eta: FloatArray) -> FloatArray:
         """Loss of each row, shape (n_rows,): ``-event (eta - log A) + (expected - event)``, where

@@ -8,7 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.survival.times import EVENT, STRATUM
+from treeselect.models.linear.cox import fit_cox
+from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import NEGATIVE_BINOMIAL, LinearFit
 from treeselect.quiet import own_filters
 
@@ -220,6 +224,28 @@ def recalibrate(
     slope = _last(family, y, np.column_stack([ones, linear_predictor]), None, mass)
     intercept = _last(family, y, ones, linear_predictor, mass)
     return Recalibration(*slope, *intercept, _REGRESSIONS[family])
+
+
+def recalibrate_times(
+    y: FloatArray, fold: IntArray, linear_predictor: FloatArray, mass: FloatArray
+) -> Recalibration:
+    """The slope by Cox regression on the linear predictor, each fold a stratum."""
+    import pandas as pd
+
+    pairs = np.column_stack([fold, y[:, STRATUM]])
+    own = y.copy()
+    own[:, STRATUM] = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
+    weights = RowWeights(mass, are_copies=False)
+    matrix = pd.DataFrame({"x": linear_predictor})
+    data = LinearData(matrix, ("x",), own, weights, None, 0, np.arange(len(own)))
+    slope, intercept = _UNKNOWN, _UNKNOWN
+    if np.ptp(linear_predictor) > 0 and y[:, EVENT].any():
+        fit = fit_cox(data)
+        error = float(np.sqrt(fit.covariance[0, 0]))
+        if fit.converged and not fit.infinite.any() and np.isfinite(error):
+            at = float(fit.params[0])
+            slope = at, at - _Z95 * error, at + _Z95 * error
+    return Recalibration(*slope, *intercept, "Cox regression on the log of the relative risks")
 
 
 def _last(

@@ -1,0 +1,173 @@
+"""Diagnostics of linear models: those of R, limit cases, and what they say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import treeselect
+from treeselect.errors import OptionError
+
+SURVEY = pd.read_csv("tests/reference/survey_data.csv")
+REFERENCE = pd.read_csv("tests/reference/diagnostics.csv")
+LEFT = {"gaussian": "y", "binomial": "b", "poisson": "n", "weighted": "y"}
+LEFT["cox"] = "Surv(time, event)"
+RIGHT = "x + g + site"
+
+
+def fitted(left, data=SURVEY, right=RIGHT, **options):
+    options = {"method": "mrmr", "k": right.count("+") + 1, "seed": 1} | options
+    return treeselect.select(f"{left} ~ {right}", data, **options)
+
+
+@pytest.mark.parametrize("family", LEFT)
+def test_numbers_are_those_of_r(family):
+    options = {"weights": "w", "weights_kind": "precision"} if family == "weighted" else {}
+    if family in ("poisson", "binomial"):
+        options = {"family": family}
+    found = fitted(LEFT[family], **options).refit("glm").diagnostics(folds=3)
+    expected = REFERENCE[REFERENCE["family"] == family]
+    seen = 0
+    for what, part in expected.groupby("what"):
+        if what == "zph":
+            ours = found.hazards.replace({"term": {"(all)": "GLOBAL"}})
+            own = ours.set_index("term")["statistic"][part["at"]]
+        elif what == "gvif":
+            own = found.terms.set_index("term")["gvif"][part["at"]]
+        else:
+            own = found.tidy().set_index("row")[what][part["at"].astype(int)]
+        np.testing.assert_allclose(own, part["value"], rtol=2e-5, err_msg=f"{family} {what}")
+        seen += len(part)
+    assert seen > 19
+
+
+@pytest.mark.parametrize("left", ["y", "b", "n", "Surv(time, event)"])
+def test_copies_are_rows(left):
+    counts = SURVEY.assign(w=1 + np.arange(len(SURVEY)) % 3)
+    rows = counts.loc[counts.index.repeat(counts["w"])].reset_index(drop=True)
+    family = {"b": "binomial", "n": "poisson"}.get(left, "auto")
+    once = fitted(left, counts, weights="w", family=family).refit("glm").diagnostics(folds=2)
+    each = fitted(left, rows, family=family).refit("glm").diagnostics(folds=2)
+    first = each.tidy().iloc[np.append(0, np.cumsum(counts["w"])[:-1])].reset_index(drop=True)
+    for name in ("residual", "standardised", "leverage", "cooks_distance"):
+        np.testing.assert_allclose(once.tidy()[name], first[name], rtol=1e-5, atol=1e-8)
+    numbers = ["gvif", *(["ph_statistic"] if "ph_statistic" in once.terms else [])]
+    np.testing.assert_allclose(once.terms[numbers], each.terms[numbers], rtol=1e-5)
+
+
+def drawn(kind, rng, n=1500):
+    """Data of a model that is right, and the response of one that bends."""
+    x, z = rng.normal(size=(2, n))
+    eta = 0.6 * x - 0.4 * z
+    data = pd.DataFrame({"x": x, "z": z})
+    if kind == "gaussian":
+        return data.assign(y=eta + rng.normal(size=n))
+    if kind == "binomial":
+        return data.assign(y=(rng.uniform(size=n) < 1 / (1 + np.exp(-eta))).astype(int))
+    if kind == "multinomial":
+        share = np.exp(np.column_stack([np.zeros(n), eta, -eta]))
+        share = np.cumsum(share / share.sum(axis=1, keepdims=True), axis=1)
+        return data.assign(y=np.array(["a", "b", "c"])[(rng.uniform(size=(n, 1)) > share).sum(1)])
+    if kind == "poisson":
+        return data.assign(y=rng.poisson(np.exp(1 + eta)))
+    if kind in ("quasi", "negative-binomial"):
+        return data.assign(y=rng.poisson(np.exp(1 + eta) * rng.gamma(2, 0.5, size=n)))
+    time, censored = rng.exponential(np.exp(-eta)), rng.exponential(2, size=n)
+    return data.assign(time=np.minimum(time, censored), event=(time <= censored).astype(int))
+
+
+KINDS = ["gaussian", "binomial", "multinomial", "poisson", "quasi", "negative-binomial", "cox"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_quantile_residuals_are_normal_where_the_model_is_right(kind):
+    data = drawn(kind, np.random.default_rng(5))
+    family = {"quasi": "poisson", "negative-binomial": "poisson"}.get(kind, kind)
+    left = "Surv(time, event)" if kind == "cox" else "y"
+    fit = fitted(left, data, "x + z", family=family)
+    model = fit.refit(kind if kind == "negative-binomial" else "glm")
+    found = model.diagnostics(folds=2)
+    if kind != "quasi":  # whose variance alone is modelled
+        assert stats.kstest(found.tidy()["quantile"], "norm").pvalue > 0.02
+    assert np.abs(found.tidy()["quantile"].mean()) < 0.1
+    assert not any("forest" in note for note in found.summary().content.notes)
+    if found.calibration is not None:
+        assert found.calibration.slope_low < 1 < found.calibration.slope_high
+    if kind == "cox":
+        assert found.hazards["p_value"].min() > 0.01
+
+
+def test_what_bends_is_said():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"x": rng.normal(size=600), "z": rng.normal(size=600)})
+    data["y"] = data["x"] + data["x"] ** 2 + 0.5 * data["z"] + 0.5 * rng.normal(size=600)
+    data["twin"] = data["z"] + 0.05 * rng.normal(size=600)
+    found = fitted("y", data, "x + z + twin").refit("glm").diagnostics()
+    text = str(found.summary())
+    assert "A forest of the same terms predicts better: R2 higher by" in text
+    assert "Collinear with other terms: z, twin." in text
+    assert found.difference.low > 0
+    assert found.difference.mean == pytest.approx((found.forest_scores - found.scores).mean())
+    bent = fitted("y", data, "x + z").refit("gam").diagnostics()
+    assert bent.difference.high < 0 or bent.difference.low < 0
+
+
+def test_hazards_that_are_not_proportional_are_said():
+    rng = np.random.default_rng(4)
+    g = rng.integers(0, 2, size=800)
+    time = np.where(g == 1, rng.weibull(3.0, size=800), rng.weibull(0.7, size=800))
+    data = pd.DataFrame({"time": time, "event": 1, "g": g, "z": rng.normal(size=800)})
+    found = fitted("Surv(time, event)", data, "g + z").refit("glm").diagnostics(folds=3)
+    assert "hazard ratio seems to change over time: g." in str(found.summary())
+
+
+def test_a_copied_outlier_has_the_influence():
+    data = SURVEY.copy()
+    data.loc[7, ["x", "y"]] = 9.0, -20.0
+    found = fitted("y", data, right="x + site").refit("glm").diagnostics(folds=3)
+    assert found.tidy()["cooks_distance"].idxmax() == 7
+    assert "Rows of most influence, numbered from 0, with Cook's distance: 7 (" in str(found)
+
+
+def test_it_is_the_same_for_any_order_of_columns():
+    one, two = (
+        fitted("b", SURVEY[names], "x + site", family="binomial").refit("glm").diagnostics(folds=3)
+        for names in (["x", "site", "b"], ["b", "site", "x"])
+    )
+    np.testing.assert_allclose(one.tidy(), two.tidy(), rtol=1e-6)
+    np.testing.assert_allclose(one.forest_scores, two.forest_scores, rtol=1e-9)
+
+
+@pytest.mark.parametrize("left", ["y", "b", "m", "Surv(time, event)"])
+def test_figures(left):
+    import matplotlib.pyplot as plt
+
+    family = "binomial" if left == "b" else "auto"
+    found = fitted(left, family=family).refit("glm").diagnostics(folds=2)
+    page = found.plot()
+    assert page.shape == (2, 2)
+    assert [ax.get_title(loc="left") for ax in page[0]] == ["Residuals", "Normal quantiles"]
+    if left == "m":
+        with pytest.raises(OptionError, match="more than two classes no influence"):
+            found.plot("influence")
+    else:
+        assert "Cook's distance" in found.plot("influence").get_ylabel()
+    plt.close("all")
+
+
+def test_what_is_refused():
+    model = fitted("y").refit("glm")
+    with pytest.raises(OptionError, match="`folds` must be a whole number, at least 2"):
+        model.diagnostics(folds=1)
+    with pytest.raises(OptionError, match="`seed` must be"):
+        model.diagnostics(seed=-1)
+    found = model.diagnostics(folds=2)
+    with pytest.raises(OptionError, match="`kind` must be one of"):
+        found.plot("qq")
+    with pytest.raises(OptionError, match="`ax` must be left out without a `kind`"):
+        found.plot(ax=object())
+    noise = pd.DataFrame(np.random.default_rng(1).normal(size=(80, 3)), columns=["y", "x", "z"])
+    empty = treeselect.select("y ~ .", noise, seed=1)
+    assert empty.selected == ()
+    with pytest.raises(OptionError, match="Diagnostics need a model with terms"):
+        empty.refit("glm").diagnostics()

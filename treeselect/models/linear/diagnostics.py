@@ -1,0 +1,227 @@
+"""Diagnostics of a linear model: residuals, leverage, influence, collinearity, constant hazards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy
+
+from treeselect.engine.arrays import FloatArray
+from treeselect.engine.random import stream_seed
+from treeselect.engine.survival.cox import CoxRows
+from treeselect.engine.survival.curves import kaplan_meier
+from treeselect.engine.survival.times import EVENT, STOP
+from treeselect.models.linear.fit import NEGATIVE_BINOMIAL, LinearFit, LinearRule
+from treeselect.models.linear.tests import FittedTerms
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class RowDiagnostics(NamedTuple):
+    """One number for each row of a fit, of a row with copies for one of them; NaN where there is
+    none."""
+
+    fitted: FloatArray  # the linear predictor; of several classes the probability of the observed
+    residual: FloatArray  # deviance residual
+    standardised: FloatArray  # divided by its standard error given the leverage
+    quantile: FloatArray  # randomised quantile residual, standard normal if the model is right
+    leverage: FloatArray
+    cooks_distance: FloatArray
+
+
+def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
+    """Residuals and influence of the rows.
+
+    Notes
+    -----
+    As R's ``residuals(fit, "deviance")``, ``rstandard``, ``hatvalues`` and ``cooks.distance`` (Cook
+    and Weisberg 1982; Williams 1987). For times to an event there is no leverage, and Cook's
+    distance is ``d' I d / p`` for the change d of the p coefficients without the row, by the score
+    residuals, and the information I (Cain and Lange 1984). For more than two classes the residual
+    is the root of minus twice the log probability of the class observed.
+
+    The quantile residual of a number is the standardised one. Otherwise it is the normal quantile
+    of a number drawn between the model's probabilities of less than what was observed, and of at
+    most that (Dunn and Smyth 1996); of a censored time, between that of the time and 1.
+    """
+    data, fit = found.data, found.fit
+    matrix = data.matrix.to_numpy(dtype=np.float64)[:, data.is_free]
+    offset = np.zeros(len(matrix)) if data.offset is None else data.offset
+    if found.family == "multinomial":
+        rule = LinearRule(found.family, fit.estimate, fit.covariance, None, np.zeros(1), 0.0)
+        share = rule.predict(matrix, 0.0, on_link=False, level=0.95).fit
+        own = share[np.arange(len(share)), data.y.astype(np.int64)]
+        residual, unknown = np.sqrt(-2 * np.log(own)), np.full(len(own), np.nan)
+        until = np.cumsum(share, axis=1)[np.arange(len(share)), data.y.astype(np.int64)]
+        quantile = _drawn(until - own, until, seed)
+        return RowDiagnostics(own, residual, residual, quantile, unknown, unknown)
+    if data.has_times:
+        return _of_times(found, matrix, offset, seed)
+    import statsmodels.api as sm
+
+    family = getattr(fit.result.model, "family", None) or sm.families.Gaussian()
+    weights = data.row_weights
+    copies = weights.values if weights.are_copies else np.ones(len(matrix))
+    precision = np.ones(len(matrix)) if weights.are_copies else weights.values
+    precision = precision / precision.mean()
+    eta = matrix @ fit.estimate + offset
+    mean = family.fitted(eta)
+    root = np.sqrt(precision * family.weights(mean))[:, np.newaxis] * matrix
+    inverse = np.linalg.pinv((root * copies[:, np.newaxis]).T @ root, hermitian=True)
+    leverage = np.minimum(np.einsum("ij,jk,ik->i", root, inverse, root), 1.0)
+    scale = float(fit.result.scale) if found.family == "gaussian" or fit.is_quasi else 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        residual = np.asarray(family.resid_dev(data.y, mean, precision))
+        pearson = (data.y - mean) * np.sqrt(precision / family.variance(mean))
+        standardised = residual / np.sqrt(scale * (1 - leverage))
+        cook = (pearson / (1 - leverage)) ** 2 * leverage / (scale * matrix.shape[1])
+    quantile = standardised
+    if found.family != "gaussian":
+        law = _law(found, mean)
+        quantile = _drawn(law.cdf(data.y - 1), law.cdf(data.y), seed)
+    return RowDiagnostics(eta, residual, standardised, quantile, leverage, cook)
+
+
+def _law(found: FittedTerms, mean: FloatArray) -> Any:
+    """The distribution of classes or counts with these means."""
+    if found.family == "binomial":
+        return scipy.stats.bernoulli(mean)
+    fit = found.fit
+    if fit.is_quasi and fit.dispersion is not None:
+        return scipy.stats.nbinom(mean / (fit.dispersion - 1), 1 / fit.dispersion)
+    if found.family == NEGATIVE_BINOMIAL:
+        return scipy.stats.nbinom(1 / fit.result.alpha, 1 / (1 + fit.result.alpha * mean))
+    return scipy.stats.poisson(mean)
+
+
+def _drawn(low: FloatArray, high: FloatArray, seed: int) -> FloatArray:
+    """Normal quantiles of numbers drawn between two shares."""
+    random = np.random.default_rng(stream_seed(seed, "residuals")).uniform(size=len(low))
+    return np.asarray(scipy.stats.norm.ppf(np.clip(low + (high - low) * random, 1e-15, 1 - 1e-15)))
+
+
+def _of_times(
+    found: FittedTerms, matrix: FloatArray, offset: FloatArray, seed: int
+) -> RowDiagnostics:
+    rows, x, eta = _risk_rows(found, matrix, offset)
+    event = found.data.y[:, EVENT]
+    martingale = rows.negative_gradient(eta)
+    deviance = -2 * (martingale + scipy.special.xlogy(event, event - martingale))
+    residual = np.sign(martingale) * np.sqrt(np.maximum(deviance, 0.0))
+    own = 1.0 if found.data.row_weights.are_copies else rows.weight[:, np.newaxis]
+    score = own * rows.score_residuals(eta, x)
+    inverse = found.fit.result.normalized_cov_params
+    cook = np.einsum("ij,jk,ik->i", score, inverse, score) / x.shape[1]
+    before = -np.expm1(martingale - event)  # 1 - exp(-expected events)
+    quantile = _drawn(before, np.where(event > 0, before, 1.0), seed)
+    return RowDiagnostics(eta, residual, residual, quantile, np.full(len(eta), np.nan), cook)
+
+
+def _risk_rows(
+    found: FittedTerms, matrix: FloatArray, offset: FloatArray
+) -> tuple[CoxRows, FloatArray, FloatArray]:
+    """Risk sets, centred columns and linear predictors of a Cox model."""
+    weights = found.data.row_weights
+    weight = weights.values if weights.are_copies else weights.values / weights.values.mean()
+    x = matrix - np.average(matrix, axis=0, weights=weight)
+    return CoxRows(found.data.y, weight), x, x @ found.fit.estimate + offset
+
+
+def variance_inflation(found: FittedTerms) -> pd.DataFrame:
+    """One row per term: ``term``, ``df``, ``gvif`` and ``inflation``, its root of order ``2 df``.
+
+    Notes
+    -----
+    The generalised variance inflation factor of [1]_, R's ``car::vif``: how much larger the squared
+    volume of the confidence region of the term's coefficients is than if its columns were
+    uncorrelated with the others; `inflation` is about the factor of the width of an interval.
+
+    References
+    ----------
+    .. [1] J. Fox, G. Monette (1992). Generalized Collinearity Diagnostics. Journal of the American
+       Statistical Association 87, 178-183.
+    """
+    import pandas as pd
+
+    fit, data = found.fit, found.data
+    if found.family == "multinomial":  # several coefficients of each column
+        free = data.is_free
+        names = np.array(data.term_of, dtype=object)[free]
+        x = data.matrix.to_numpy(dtype=np.float64)[:, free]
+        here = np.isin(names, found.terms)
+        covariance = np.linalg.pinv(np.atleast_2d(np.cov(x[:, here].T)))
+    else:
+        names = np.array(fit.terms, dtype=object)
+        here = np.isin(names, found.terms)
+        covariance = np.asarray(fit.result.normalized_cov_params)[np.ix_(here, here)]
+    names = names[here]
+    error = np.sqrt(np.diag(covariance))
+    rows = []
+    for term in found.terms:
+        own = names == term
+        size = [
+            np.linalg.slogdet((covariance / np.outer(error, error))[np.ix_(part, part)])[1]
+            for part in (own, ~own, own | True)
+        ]
+        gvif = float(np.exp(size[0] + size[1] - size[2]))
+        rows.append((term, int(own.sum()), gvif, gvif ** (0.5 / max(own.sum(), 1))))
+    return pd.DataFrame(rows, columns=["term", "df", "gvif", "inflation"])
+
+
+def hazard_tests(found: FittedTerms) -> pd.DataFrame:
+    """Tests of proportional hazards, one row per term and one for all together: ``term``, ``df``,
+    ``statistic``, ``p_value``.
+
+    Notes
+    -----
+    Score tests of coefficients that change with Kaplan and Meier's estimate for all rows, as R's
+    ``cox.zph`` since version 3 of ``survival`` [1]_.
+
+    References
+    ----------
+    .. [1] P. M. Grambsch, T. M. Therneau (1994). Proportional hazards tests and diagnostics based
+       on weighted residuals. Biometrika 81, 515-526.
+    """
+    import pandas as pd
+
+    data = found.data
+    matrix = data.matrix.to_numpy(dtype=np.float64)[:, data.is_free]
+    offset = np.zeros(len(matrix)) if data.offset is None else data.offset
+    rows, x, eta = _risk_rows(found, matrix, offset)
+    copies = data.row_weights.values if data.row_weights.are_copies else np.ones(len(x))
+    curve, event = kaplan_meier(data.y, copies), data.y[:, EVENT] > 0
+    start = np.append(1.0, curve.survival)
+
+    def until(time: FloatArray) -> FloatArray:
+        return 1 - start[np.searchsorted(curve.time, time, side="left")]
+
+    mean = np.average(until(data.y[event, STOP]), weights=copies[event])
+    once = rows.timed(lambda time: until(time) - mean)
+    twice = rows.timed(lambda time: (until(time) - mean) ** 2)
+    weighted = rows.weight[:, np.newaxis] * x
+    still, cross, moved = (
+        weighted.T @ part.curvature_times(eta, x) for part in (rows, once, twice)
+    )
+    score = weighted.T @ once.negative_gradient(eta)
+    left = moved - cross.T @ np.linalg.solve(still, cross)
+    table, names = [], np.array(found.fit.terms, dtype=object)
+    for term in (*found.terms, ALL):
+        own = np.flatnonzero((names == term) | (term == ALL))
+        part = left[np.ix_(own, own)]
+        statistic = float(score[own] @ np.linalg.pinv(part, hermitian=True) @ score[own])
+        df = int(np.linalg.matrix_rank(part, hermitian=True))
+        table.append((term, df, statistic, float(scipy.stats.chi2.sf(statistic, max(df, 1)))))
+    return pd.DataFrame(table, columns=["term", "df", "statistic", "p_value"])
+
+
+ALL = "(all)"
+"""The row of all terms together."""
+
+
+def fitted_means(fit: LinearFit, family: str, matrix: FloatArray, offset: Any) -> FloatArray:
+    """Predictions of rows on the scale of the response, of times the relative risk."""
+    known = np.nan_to_num(fit.covariance)
+    rule = LinearRule(family, fit.estimate, known, None, np.zeros(matrix.shape[1]), 0.0)
+    return rule.predict(matrix, offset, on_link=False, level=0.95).fit
