@@ -405,3 +405,20 @@ def test_growing_training_sets_have_one_ratio_of_held_out_rows_everywhere(fits, 
     expected = paired_difference(first - second, ratio).p_value
     rows = compared.differences(reference="importance", k=3)
     assert rows["p_value"].iloc[0] == pytest.approx(expected)
+
+
+def test_methods_are_scored_as_they_are_published():
+    """The lasso and stepwise selection by a linear model, others by forests."""
+    data = treeselect.datasets.load("titanic_correlated").head(300)
+    given = {"methods": ["lasso", "mrmr"], "k": [1, 2], "folds": 2, "seed": 1}
+    tables = {
+        model: treeselect.compare("survived ~ .", data, model=model, **given).tidy()
+        for model in ("own", "glm", None)
+    }
+    for method, other in (("lasso", "glm"), ("mrmr", None)):
+        own, like = (tables[m][tables[m]["method"] == method] for m in ("own", other))
+        assert own["score"].tolist() == like["score"].tolist()
+    said = treeselect.compare("survived ~ .", data, model="own", **given).summary().as_text()
+    assert "forest of the selected terms, but for lasso" in " ".join(said.split())
+    with pytest.raises(OptionError, match="`gam`, `own`"):
+        treeselect.compare("survived ~ .", data, model="lm", **given)

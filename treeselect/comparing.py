@@ -11,13 +11,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 
 from treeselect.algorithms.method import check_final, deciding, model_words
 from treeselect.arguments.checks import (
     USUAL_SCORE_RULE,
+    check_choice,
     check_digits,
     described,
     file_path,
@@ -96,7 +97,7 @@ def compare(
     costs: Mapping[str, float] | None = None,
     keep: Iterable[str] | str | None = None,
     monotone: Mapping[str, int] | None = None,
-    model: FinalModel | None = None,
+    model: FinalModel | Literal["own"] | None = None,
     seed: int | None = None,
     n_jobs: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -132,8 +133,10 @@ def compare(
     folds, repeats, fold_groups, scoring
         As in :func:`treeselect.select`: how rows are held out, and how they are scored.
     family, weights, offset, groups, costs, keep, monotone, model
-        As in :func:`treeselect.select`; all methods are scored with the same `model`.
-        Methods that cannot use costs refuse them.
+        As in :func:`treeselect.select`; all methods are scored with the same `model`, but with
+        ``model="own"`` the lasso and stepwise selection by a generalised linear model of their
+        terms, as they are published, and the others by their forests. Methods that cannot use
+        costs refuse them.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
         ``select(..., method, seed=seed).path`` with the same folds.
@@ -228,10 +231,14 @@ def compare(
     contestants = tuple(
         Contestant(label, deciding(method, k)) for label, method in read_methods(given["methods"])
     )
+    own_models = model == "own"
+    if model is not None:
+        check_choice("model", model, (*get_args(FinalModel), "own"))
     for _, method in contestants:
-        check_final(method, model)
+        check_final(method, None if own_models else model)
     known = {**given, **others}
-    request = Request(**{own.name: known[own.name] for own in dataclasses.fields(Request)})
+    asked_for = known | ({"model": None} if own_models else {})
+    request = Request(**{own.name: asked_for[own.name] for own in dataclasses.fields(Request)})
     rows = check_size_of_sample(others["rows"])
     table = open_table(data, rows)
     # Here an integer `k` needs folds too, so errors must not advise one.
@@ -245,6 +252,11 @@ def compare(
     )
     fitted = (*contestants, Contestant(AllTerms().name, AllTerms()))
     problems = model_data.problems_for([method for _, method in fitted])
+    if own_models:
+        problems = [
+            dataclasses.replace(problem, model=method.own_model)
+            for problem, (_, method) in zip(problems, fitted, strict=True)
+        ]
     own_sizes = [sizes if method.tuning_value is None else None for _, method in contestants]
     own_sizes.append((0, len(model_data.arrays.groups.names)))  # the null and the full model
     (*runs, reference_run), done = run_methods(
@@ -279,7 +291,7 @@ def compare(
         seed=seed,
         notes=(
             *_sample_note(model_data),
-            _model_note(model_data),
+            _model_note(model_data, contestants if own_models else ()),
             *run_notes(contestants, runs, model_data.notes),
         ),
         library=library_of(data),
@@ -342,11 +354,16 @@ def _compare_fits(
     )  # fmt: skip
 
 
-def _model_note(data: ModelData) -> str:
+def _model_note(data: ModelData, own: Sequence[Contestant]) -> str:
     """Which model the scores are of."""
     if data.model is not None:
         words = model_words(data.model, data.response.family)
         return f"The scores of all methods are those of {words}."
+    linear = [label for label, method in own if method.own_model is not None]
+    if own:
+        words = model_words("glm", data.response.family)
+        said = f", but for {', '.join(linear)} those of {words}" if linear else ""
+        return f"The scores are those of a random forest of the selected terms{said}."
     return (
         "The scores are those of each method's own final model: a random forest of the selected"
         ' terms, unless its options say otherwise. `model="glm"` scores a linear model of them.'

@@ -77,6 +77,9 @@ class Method:
         twice as many rows, the others score the sets (``resampling.spared``).
     left_out : str
         Why terms never enter the path, as a clause.
+    own_model : str or None
+        Final model as which a selection by this method is published, ``"glm"`` of linear methods,
+        scored by ``compare(model="own")``. None, the default, for a forest.
     own_value : float or None
         Value of the tuning parameter at which the method itself decides what is selected if `k` is
         not given. None, the default: `k` is chosen by cross-validation.
@@ -109,6 +112,7 @@ class Method:
     searches_on: ClassVar[int | None] = None
     left_out: ClassVar[str] = "the others do not improve the ensemble"
     own_value: ClassVar[float | None] = None
+    own_model: ClassVar[FinalModel | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

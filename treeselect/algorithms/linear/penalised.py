@@ -18,7 +18,7 @@ from treeselect.algorithms.options import check_number, number
 from treeselect.algorithms.references import GUYON_2002, MEIER_2008, YUAN_2006, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
-from treeselect.designs.problem import CodedColumns, Problem
+from treeselect.designs.problem import CodedColumns, FinalModel, Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import OTHER
 from treeselect.engine.linear.columns import CodedColumns as LazyColumns
@@ -117,6 +117,7 @@ class Lasso(RefinedMethod):
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
     left_out: ClassVar[str] = "the others do not improve the fit"
+    own_model: ClassVar[FinalModel | None] = "glm"
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a decreasing penalty (see ``Method.path``)."""

@@ -14,6 +14,7 @@ from treeselect.algorithms.options import choice, number, refuse_costs
 from treeselect.algorithms.references import SCHWARZ_1978, VENABLES_2002, VOLINSKY_2000, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
+from treeselect.designs.problem import FinalModel
 from treeselect.engine.arrays import BoolArray
 from treeselect.engine.linear.glm import Glm, GlmFit
 from treeselect.engine.threads import one_thread
@@ -94,6 +95,7 @@ class Stepwise(RefinedMethod):
     cited: ClassVar[tuple[Reference, ...]] = (SCHWARZ_1978, VENABLES_2002, VOLINSKY_2000)
     tuning_name: ClassVar[str] = "penalty"
     left_out: ClassVar[str] = "the others do not improve the fit"
+    own_model: ClassVar[FinalModel | None] = "glm"
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
 
