@@ -370,7 +370,7 @@ class SelectionResult(Rounded):
 
         Parameters
         ----------
-        model : {"stack", "forest", "boosting", "glm", "gam", "negative-binomial"} or estimator
+        model : str or estimator
             ``"forest"``: a random forest of at most 200 trees, the final model of most methods.
             ``"stack"``: a penalised additive model of the family, with a spline of each number,
             plus a random forest of its residuals, as far as that lowers the out-of-bag error.
@@ -381,9 +381,10 @@ class SelectionResult(Rounded):
             proportional hazards model with a table of hazard ratios. ``"gam"``: the same with a
             restricted cubic spline of each number. ``"negative-binomial"``: counts whose variance
             is ``mu + mu^2 / theta``, theta by maximum likelihood (R: ``MASS::glm.nb``; tests
-            estimate it anew in each model). Alternatively, an estimator
-            from scikit-learn (for times to an event, from scikit-survival), which is cloned and
-            fitted to formulaic's one-hot columns; ``lightgbm.DaskLGBMClassifier`` and
+            estimate it anew in each model). ``"firth"``: two classes that terms may separate, by
+            Firth's penalised likelihood (R: ``logistf``). Alternatively, an estimator from
+            scikit-learn (for times to an event, from scikit-survival), which is cloned and fitted
+            to formulaic's one-hot columns; ``lightgbm.DaskLGBMClassifier`` and
             ``DaskLGBMRegressor`` are fitted to all rows of `data`, a Dask frame, by the workers of
             its cluster.
         missing : {"drop", "indicator"}

@@ -436,7 +436,7 @@ def test_weights_go_to_the_estimator(trial):
             "lasso",
             "size",
             {},
-            "must be one of `stack`, `forest`, `boosting`, `glm`, `gam`, `negative-binomial`, or a",
+            "one of `stack`, `forest`, `boosting`, `glm`, `gam`, `negative-binomial`, `firth`",
         ),
         (LinearRegression, "size", {}, r"Write `LinearRegression\(\)`"),
         (3, "size", {}, "Found: 3"),

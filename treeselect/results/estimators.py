@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-MODELS = ("stack", "forest", "boosting", "glm", "gam", "negative-binomial")
+MODELS = ("stack", "forest", "boosting", "glm", "gam", "negative-binomial", "firth")
 """Models that :meth:`SelectionResult.refit` knows by name."""
 
 

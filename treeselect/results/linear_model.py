@@ -43,7 +43,7 @@ from treeselect.models.linear.coefficients import (
     with_references,
 )
 from treeselect.models.linear.data import LinearData
-from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.fit import FIRTH, LinearFit
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.linear.tests import FittedTerms, fit_terms
 from treeselect.printing import Summarised, Summary, SummaryContent
@@ -217,6 +217,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
         models: Sequence[str] = ("univariable", "selected"),
         *,
         per: Literal["sd"] | Mapping[str, float] | None = None,
+        interval: Literal["wald", "profile"] | None = None,
         digits: int | None = None,
         notes: bool = True,
     ) -> RegressionTable:
@@ -229,6 +230,9 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
         per : "sd", or dict of float by term, optional
             Differences of numbers that the ratios are of: a standard deviation of each, or some of
             your choice, ``{"age": 10}``; by default 1. Splines compare the quartiles.
+        interval : {"wald", "profile"}, optional
+            Confidence intervals as those of :meth:`confint`; by default Wald's, for Firth's
+            penalised likelihood profile intervals.
         digits : int, optional
             Decimals of ratios and intervals, 1 to 10; by default three significant digits.
         notes : bool
@@ -249,7 +253,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
 
         Notes
         -----
-        Intervals are Wald's. P-values are of whole terms, by likelihood ratio, for a gaussian
+        P-values are of whole terms, by likelihood ratio, for a gaussian
         response by F, and with robust errors by Wald's test; they stand in the first row of a term.
         Levels have the numbers of their rows and events. Each model drops the rows in which its own
         terms are missing. After a selection on the same rows p-values are too small.
@@ -266,7 +270,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
         assert self.predictor is not None
         found = self._terms()
         return regression_table(
-            found, self.predictor.design, found.terms, models, per, digits, notes,
+            found, self.predictor.design, found.terms, models, per, interval, digits, notes,
             self._caution, self.library,
         )  # fmt: skip
 
@@ -439,6 +443,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             *ratio_notes(shown, printed),
             *few_events_notes([fit]),
             *(QUASI if fit.is_quasi else ()),
+            *separation_notes(fit, family),
             *left_out_note(left_out, fit),
             *weight_notes(data, fit),
             *coding_notes(data, full, result.selected, coding),
@@ -487,6 +492,19 @@ QUASI = (
     "Counts vary more than chance allows: standard errors are multiplied by the root of the"
     ' dispersion. `refit("negative-binomial")` lets the variance grow with the squared mean.',
 )
+
+
+def separation_notes(fit: LinearFit, family: str) -> tuple[str, ...]:
+    """What to do where classes are separated, and how to test where it is done."""
+    if family == FIRTH:
+        return (
+            "Firth's penalty keeps estimates finite where terms separate the classes. Tests and"
+            " intervals are best those of the penalised likelihood, `.drop1()` and `.confint()`"
+            " (Heinze and Schemper 2002); those of the table are Wald's.",
+        )
+    if family == "binomial" and fit.problems and fit.n_groups is None:
+        return ('`refit("firth")` keeps the estimates finite, by a penalised likelihood.',)
+    return ()
 
 
 def spline_notes(splines: Mapping[str, Any]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import FinalModel
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
-from treeselect.models.linear.fit import NEGATIVE_BINOMIAL
+from treeselect.models.linear.fit import FIRTH, ONLY_FOR
 from treeselect.models.model import baseline_of
 from treeselect.resampling.folds import Splitter, in_own_groups
 from treeselect.resampling.risk_groups import RiskGroups, group_by_risk
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _PREDICTS = "The final model was refitted:"
 OF_PREVIOUS = " Scores belong to the previous model."
 
-LINEAR = ("glm", "gam", NEGATIVE_BINOMIAL)
+LINEAR = ("glm", "gam", *ONLY_FOR)
 """Linear models of the selected terms."""
 
 _GAM_DF = 3
@@ -59,17 +59,13 @@ def refit(
     data = in_own_groups(result.design, result.choice.folds, result.source)
     coding = read_coding(missing, ordered, data.sources, data.spec.terms)
     if isinstance(model, str) and model in LINEAR:
-        if model == NEGATIVE_BINOMIAL and data.response.family.name != "poisson":
-            raise OptionError(
-                f'`model="{model}"` needs counts.\n  Found: the family'
-                f' {quoted(data.response.family.name)}. Select with `family="poisson"`.'
-            )
+        _check_family(model, data)
         said = f'refit("{model}"{coding.arguments}'
         if splines is not None:
             splines = read_splines(splines, data, result.selected)
             said += f", splines={json.dumps(splines, ensure_ascii=False)}"
         used = (_GAM_DF if model == "gam" else 1) if splines is None else splines
-        distribution = model if model == NEGATIVE_BINOMIAL else ""
+        distribution = model if model in ONLY_FOR else ""
         coding = dataclasses.replace(coding, splines=used, distribution=distribution)
         return refit_glm(result, data, coding, f"{said})")
     if coding.arguments or splines is not None:
@@ -89,6 +85,22 @@ def refit(
     if is_distributed(model):
         return refit_on_partitions(result, model, data, result.source)
     return refit_estimator(result, model, data)
+
+
+def _check_family(model: str, data: ModelData) -> None:
+    """Raise an OptionError if a model is not for this response."""
+    needed, family = ONLY_FOR.get(model), data.response.family.name
+    if needed is not None and family != needed:
+        what = "counts" if needed == "poisson" else "two classes"
+        raise OptionError(
+            f'`model="{model}"` needs {what}.\n  Found: the family {quoted(family)}. Select with'
+            f' `family="{needed}"`.'
+        )
+    if model == FIRTH and data.row_weights.error_groups is not None:
+        raise OptionError(
+            f'`model="{model}"` must be another model where rows belong together or are sampled:'
+            ' its errors are not robust.\n  Found: `fold_groups`, or sampling weights. Use "glm".'
+        )
 
 
 @memory_errors()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_digits, check_flag, finite, read_names
+from treeselect.arguments.checks import check_choice, check_digits, check_flag, finite, read_names
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import column_labels, in_labels
@@ -22,11 +22,13 @@ from treeselect.models.linear.coefficients import (
     reference_levels,
     with_references,
 )
+from treeselect.models.linear.fit import FIRTH
 from treeselect.models.linear.tests import (
     TEST_WORDS,
     FittedTerms,
     drop_tests,
     fit_terms,
+    intervals,
     statistic_name,
 )
 from treeselect.printing import (
@@ -96,6 +98,7 @@ def regression_table(
     selected: Sequence[str],
     models: object,
     per: object,
+    interval: str | None,
     digits: object,
     notes: object,
     caution: str,
@@ -109,6 +112,14 @@ def regression_table(
         )
     wanted = [name for name in MODELS if name in wanted]
     check_flag("notes", notes)
+    if interval is None:
+        interval = "profile" if found.family == FIRTH else "wald"
+    check_choice("interval", interval, ("wald", "profile"))
+    if interval == "profile" and found.data.splines:
+        raise OptionError(
+            "`interval` must be 'wald' for splines, whose rows compare two values.\n"
+            f"  Found: 'profile', and splines of {listing(found.data.splines)}."
+        )
     candidates = [spec.term.name for spec in data.spec.terms]
     terms = [t for t in candidates if "all" in wanted or t in selected]
     if not terms:
@@ -127,14 +138,14 @@ def regression_table(
     rows = [
         {"model": name} | row
         for name, model, own in blocks
-        for row in _rows(model, data, own, units)
+        for row in _rows(model, data, own, units, interval)
     ]
     import pandas as pd
 
     table = pd.DataFrame(rows)
     if per == "sd":
         table["label"] = table["label"].str.replace(r": per (\S+)$", r": per s.d. (\1)", regex=True)
-    said = _notes({name: model for name, model, _ in blocks}, caution) if notes else ()
+    said = _notes({name: model for name, model, _ in blocks}, interval, caution) if notes else ()
     content = _content(table, found, data, wanted, terms, check_digits(digits), said)
     return RegressionTable(table, content, library)
 
@@ -176,11 +187,19 @@ def _sd(x: Any, weight: Any) -> float:
 
 
 def _rows(
-    found: FittedTerms, data: ModelData, terms: Sequence[str], units: Mapping[str, float]
+    found: FittedTerms,
+    data: ModelData,
+    terms: Sequence[str],
+    units: Mapping[str, float],
+    interval: str,
 ) -> list[dict[str, Any]]:
     """The rows of some terms in a model."""
     fit = readable(found.fit, found.data, units)
-    table = with_references(coefficient_table(fit), found.references)
+    table = coefficient_table(fit)
+    if interval == "profile":
+        unit = np.sqrt(np.diag(fit.covariance) / np.diag(found.fit.covariance))
+        table[["ci_low", "ci_high"]] = intervals(found, interval, 0.95) * unit[:, np.newaxis]
+    table = with_references(table, found.references)
     tests = _tests(found)
     labels = column_labels(data, table["column"], table["term"])
     rows, seen = [], set[str]()
@@ -252,6 +271,7 @@ _KINDS = {
     "gaussian": "linear regression", "binomial": "logistic regression",
     "multinomial": "multinomial logistic regression", "poisson": "Poisson regression",
     "cox": "Cox regression", "negative-binomial": "negative binomial regression",
+    "firth": "logistic regression with Firth's penalty",
 }  # fmt: skip
 _LARGEST = 1e6
 """Ends of intervals beyond are those of estimates that diverge."""
@@ -319,7 +339,7 @@ def _form(at: float, low: float, high: float) -> str:
     return common_form([at, 10 * (high - low)], digits=significant(3))
 
 
-def _notes(models: Mapping[str, FittedTerms], caution: str) -> tuple[str, ...]:
+def _notes(models: Mapping[str, FittedTerms], interval: str, caution: str) -> tuple[str, ...]:
     """How the table was made; of univariable models any one."""
     notes = []
     for name, found in models.items():
@@ -336,7 +356,7 @@ def _notes(models: Mapping[str, FittedTerms], caution: str) -> tuple[str, ...]:
     no_test = ", none of a term that an interaction contains" * bool(contained)
     return (
         *notes,
-        "CI: Wald confidence interval."
+        f"CI: {'Wald' if interval == 'wald' else 'profile-likelihood'} confidence interval."
         f" P: {TEST_WORDS[statistic_name(found)]} of each term given the others of the"
         f" model{no_test}.",
         caution,

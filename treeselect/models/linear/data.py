@@ -36,6 +36,8 @@ class LinearData:
     n_dropped: int  # observations dropped for a missing value in a term
     rows: IntArray  # (n_rows,): their numbers among the rows that are used
     columns: LinearColumns | None = None
+    # (n_rows, n_columns) of the whole model, of which this is a part: what Firth's penalty is of
+    whole: FloatArray | None = None
 
     @property
     def has_times(self) -> bool:

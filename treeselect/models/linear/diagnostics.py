@@ -12,7 +12,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, STOP
-from treeselect.models.linear.fit import NEGATIVE_BINOMIAL, LinearFit, LinearRule
+from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit, LinearRule
 from treeselect.models.linear.tests import FittedTerms
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
 
 def _law(found: FittedTerms, mean: FloatArray) -> Any:
     """The distribution of classes or counts with these means."""
-    if found.family == "binomial":
+    if found.family in ("binomial", FIRTH):
         return scipy.stats.bernoulli(mean)
     fit = found.fit
     if fit.is_quasi and fit.dispersion is not None:

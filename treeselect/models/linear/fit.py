@@ -179,11 +179,17 @@ def fit_quietly(data: LinearData, family: str, name: str) -> Any:
         return _FITS[family](data, name)[0]
 
 
+NEGATIVE_BINOMIAL, FIRTH = "negative-binomial", "firth"
+
+ONLY_FOR = {NEGATIVE_BINOMIAL: "poisson", FIRTH: "binomial"}
+"""Models of one family."""
+
 _RATIOS = {
     "binomial": "odds ratio",
+    FIRTH: "odds ratio",
     "multinomial": "odds ratio",
     "poisson": "rate ratio",
-    "negative-binomial": "rate ratio",
+    NEGATIVE_BINOMIAL: "rate ratio",
     "cox": "hazard ratio",
 }
 
@@ -337,6 +343,17 @@ def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
     return fit, "GLM, binomial family, logit link (statsmodels)"
 
 
+def _fit_separated(data: LinearData, name: str) -> tuple[Any, str]:
+    import statsmodels.api as sm
+
+    from treeselect.models.linear.solving import FirthLogit, Logit
+
+    own = sm.families.Binomial(Logit()), data.offset
+    y = _series(data.y, name)
+    fit = FirthLogit(y, data.matrix, *own, whole=data.whole, **_weights(data)).fit()
+    return fit, "GLM, binomial family, logit link, Firth's penalised likelihood"
+
+
 def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
@@ -373,8 +390,6 @@ def _fit_dispersed(data: LinearData, name: str) -> tuple[Any, str]:
 
 _LOG_ALPHA = (-12.0, 5.0)
 """Range of the logarithm of alpha: from what is Poisson to what hardly has a mean."""
-
-NEGATIVE_BINOMIAL = "negative-binomial"
 
 
 def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
@@ -414,6 +429,7 @@ _FITS = {
     "multinomial": _fit_classes,
     "poisson": _fit_counts,
     NEGATIVE_BINOMIAL: _fit_dispersed,
+    FIRTH: _fit_separated,
     "cox": _fit_times,
 }
 

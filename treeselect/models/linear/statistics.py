@@ -13,7 +13,7 @@ from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.survival.times import EVENT, STRATUM
 from treeselect.models.linear.cox import fit_cox
 from treeselect.models.linear.data import LinearData
-from treeselect.models.linear.fit import NEGATIVE_BINOMIAL, LinearFit
+from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit
 from treeselect.quiet import own_filters
 
 Facts = tuple[tuple[str, str], ...]
@@ -92,6 +92,13 @@ def _dispersed(result: Any) -> dict[str, float]:
     }  # fmt: skip
 
 
+def _penalised(result: Any) -> dict[str, float]:
+    """As :func:`_deviance`, without criteria: the likelihood is not at its maximum."""
+    return {
+        name: value for name, value in _deviance(result).items() if name not in ("aic", "bic", "ll")
+    }
+
+
 def _classes(result: Any) -> dict[str, float]:
     return {
         "deviance": -2 * result.llf,
@@ -111,6 +118,7 @@ def _times(result: Any) -> dict[str, float]:
 _NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
     "gaussian": _least_squares,
     "binomial": _deviance,
+    FIRTH: _penalised,
     "poisson": _deviance,
     NEGATIVE_BINOMIAL: _dispersed,
     "multinomial": _classes,
@@ -176,6 +184,7 @@ def _events(fit: LinearFit, found: dict[str, float]) -> Facts:
 _WORDS: dict[str, Callable[[LinearFit, dict[str, float]], Facts]] = {
     "gaussian": _errors,
     "binomial": _deviances,
+    FIRTH: _deviances,
     "poisson": _deviances,
     NEGATIVE_BINOMIAL: _deviances,
     "multinomial": _deviances,

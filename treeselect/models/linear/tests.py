@@ -22,7 +22,13 @@ from treeselect.models.linear.coefficients import (
     wald_test,
 )
 from treeselect.models.linear.data import LinearData, linear_data
-from treeselect.models.linear.fit import NEGATIVE_BINOMIAL, LinearFit, fit_linear, fit_quietly
+from treeselect.models.linear.fit import (
+    FIRTH,
+    NEGATIVE_BINOMIAL,
+    LinearFit,
+    fit_linear,
+    fit_quietly,
+)
 from treeselect.printing import OfContent, SummaryContent, number_text, p_text
 
 if TYPE_CHECKING:
@@ -82,7 +88,7 @@ class FittedTerms:
         return self._of(~bent_columns(map(str, self.data.matrix), self.data.term_of, term))
 
     def _of(self, here: BoolArray) -> Nested:
-        part = self.data.of_columns(here)
+        part = beside(self.data.of_columns(here), self.data, self.family)
         free: BoolArray = part.is_free if part.matrix.shape[1] else np.zeros(0, dtype=bool)
         return self._nested(fit_linear(part.of_columns(free), self.family, self.name, self.classes))
 
@@ -96,7 +102,7 @@ class FittedTerms:
         """Events, or rows of the positive class, with copies; missing for other responses."""
         if self.fit.n_events is not None:
             return float(self.fit.n_events)
-        if self.family != "binomial":
+        if self.family not in ("binomial", FIRTH):
             return float("nan")
         weights = self.data.row_weights
         mass = weights.values if weights.are_copies else np.ones(len(weights))
@@ -120,7 +126,7 @@ class FittedTerms:
         n = float(weights.values.sum()) if weights.are_copies else float(len(weights))
         return Nested(
             fit, self.family, deviance_of(fit.result, self.family), len(fit.estimate), n,
-            weights.are_copies and not self.fit.is_quasi,
+            weights.are_copies and not self.fit.is_quasi and self.family != FIRTH,
         )  # fmt: skip
 
 
@@ -151,11 +157,21 @@ class Nested:
         return float(self.fit.result.aic) + of_alpha if self.has_likelihood else np.nan
 
 
+def beside(part: LinearData, whole: LinearData, family: str) -> LinearData:
+    """The data of a nested model; Firth's penalty is that of the whole one."""
+    if family != FIRTH:
+        return part
+    columns = whole.matrix.to_numpy(dtype=np.float64)[:, whole.is_free]
+    return dataclasses.replace(part, whole=columns)
+
+
 def deviance_of(result: Any, family: str) -> float:
     """Residual sum of squares, deviance, or minus twice the log-likelihood of some results."""
     with np.errstate(all="ignore"):  # computed here, of estimates that may diverge
         if family in ("multinomial", "cox", NEGATIVE_BINOMIAL):
             return float(-2 * result.llf)
+        if family == FIRTH:
+            return float(-2 * result.penalised)
         if hasattr(result, "ssr"):
             return float(result.ssr)
         return float(result.deviance)
@@ -415,7 +431,7 @@ TEST_WORDS = {
 }
 
 
-PROFILED = ("binomial", "poisson", "cox")
+PROFILED = ("binomial", FIRTH, "poisson", "cox")
 """Families whose coefficients are profiled."""
 
 _DOUBLINGS = 8
@@ -478,13 +494,13 @@ def _excess(data: LinearData, j: int, found: FittedTerms, limit: float) -> Calla
     fit, others = found.fit, np.arange(data.matrix.shape[1]) != j
     matrix, column = data.matrix.to_numpy(dtype=np.float64), np.zeros(len(others))
     column[j], column[others] = 1.0, fit.covariance[others, j] / fit.covariance[j, j]
-    rest = data.of_columns(others)
+    rest = beside(data.of_columns(others), data, found.family)
     at_best = matrix @ fit.estimate + (0.0 if data.offset is None else data.offset)
 
     def excess(value: float) -> float:
         moved = at_best + (value - fit.estimate[j]) * (matrix @ column)
         fixed = dataclasses.replace(rest, offset=moved)
-        if not others.any() and not data.has_times:
+        if not others.any() and found.family in ("binomial", "poisson"):
             return _without_columns(fixed, found.family) - limit
         return deviance_of(fit_quietly(fixed, found.family, found.name), found.family) - limit
 
