@@ -34,7 +34,7 @@ from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.tests import fit_terms
 from treeselect.printing import OfContent, SummaryContent, interval_text, number_text
-from treeselect.results.linear_model import group_notes, left_out_note, weight_notes
+from treeselect.results.linear_notes import group_notes, left_out_note, weight_notes
 from treeselect.results.linear_predictor import SELECTED_HERE
 from treeselect.running.machine import warn
 

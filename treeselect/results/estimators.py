@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-MODELS = ("stack", "forest", "boosting", "glm", "gam", "negative-binomial", "firth")
+MODELS = ("stack", "forest", "boosting", "glm", "gam", "negative-binomial", "firth", "ordinal")
 """Models that :meth:`SelectionResult.refit` knows by name."""
 
 

@@ -101,7 +101,8 @@ def linear_curves(found: FittedTerms, data: ModelData, term: str) -> tuple[Curve
     x = full.matrix.iloc[:, own].to_numpy(dtype=np.float64)
     weight = np.asarray(full.row_weights.values, dtype=np.float64)
     where, first, known = _places(spec, data, full.rows, weight)
-    labels = [str(c) for c in data.response.classes[1:]] if len(data.response.classes) > 2 else [""]
+    classes = data.response.classes[1:] if found.family == "multinomial" else ()
+    labels = [str(c) for c in classes] or [""]
     scale = LOG_HAZARD if full.has_times else "linear predictor"
     curves = []
     columns = full.matrix.columns[own].astype(str)

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from treeselect.arguments.checks import check_flag, read_seed
 from treeselect.designs.linear import (
-    WAYS_OUT,
     LinearCoding,
-    coded_words,
-    gaps_of,
     knots_words,
     spline_texts,
     warn_of_gaps,
 )
 from treeselect.designs.modeldata import ModelData, data_fingerprint
-from treeselect.designs.preparing import in_labels, shown_names
-from treeselect.errors import OptionError, listing, quoted
+from treeselect.designs.preparing import shown_names
+from treeselect.errors import OptionError
 from treeselect.figures.marks import Figure, Rows
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
@@ -36,19 +33,28 @@ from treeselect.models.linear.coefficients import (
     ratio_notes,
     readable,
     reference_levels,
-    robust_note,
     rows_with_references,
     table_head,
     table_rows,
     with_references,
 )
-from treeselect.models.linear.data import LinearData
-from treeselect.models.linear.fit import FIRTH, LinearFit
+from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.linear.tests import FittedTerms, fit_terms
 from treeselect.printing import Summarised, Summary, SummaryContent
 from treeselect.results.diagnostics import Diagnostics, diagnose
 from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
+from treeselect.results.linear_notes import (
+    HIGHER_CLASS,
+    QUASI,
+    coding_notes,
+    group_notes,
+    left_out_note,
+    ordinal_facts,
+    separation_notes,
+    spline_notes,
+    weight_notes,
+)
 from treeselect.results.linear_predictor import (
     FORCED_IN,
     SELECTED_HERE,
@@ -58,7 +64,7 @@ from treeselect.results.linear_predictor import (
     fitted_terms,
     linear_predictor,
 )
-from treeselect.results.regression_table import RegressionTable, regression_table
+from treeselect.results.regression_table import RegressionTable, regression_table, response_words
 from treeselect.running.machine import warn
 
 if TYPE_CHECKING:
@@ -424,7 +430,8 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             ("Call", f"{result.call.text}.{call}"),
             ("Formula", result.formula),
             ("Model", fit.model),
-            ("Response", in_labels(data).response.in_linear_models),
+            ("Response", response_words(data, family)),
+            *ordinal_facts(data, fit),
             *([("Knots", knots_words(splines, shown_names(data)))] if splines else []),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
@@ -444,6 +451,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             *few_events_notes([fit]),
             *(QUASI if fit.is_quasi else ()),
             *separation_notes(fit, family),
+            *(HIGHER_CLASS if family == ORDINAL else ()),
             *left_out_note(left_out, fit),
             *weight_notes(data, fit),
             *coding_notes(data, full, result.selected, coding),
@@ -468,115 +476,3 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
         fingerprint=data_fingerprint(data),
         seed=result.seed,
     )
-
-
-# --- notes on linear models ----------------------------------------------------------------------
-
-
-def group_notes(name: str | bool, data: ModelData, fits: Sequence[LinearFit]) -> tuple[str, ...]:
-    """What is assumed of rows of the same cluster."""
-    if not name or data.row_weights.is_sample:
-        return ()
-    if all(fit.n_groups is not None for fit in fits):
-        return (robust_note(fits),)
-    return (naive_words(name),)
-
-
-def naive_words(name: str | bool) -> str:
-    """That standard errors ignore clusters."""
-    of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
-    return f"Standard errors treat rows of {of} as independent and are too small if they are not."
-
-
-QUASI = (
-    "Counts vary more than chance allows: standard errors are multiplied by the root of the"
-    ' dispersion. `refit("negative-binomial")` lets the variance grow with the squared mean.',
-)
-
-
-def separation_notes(fit: LinearFit, family: str) -> tuple[str, ...]:
-    """What to do where classes are separated, and how to test where it is done."""
-    if family == FIRTH:
-        return (
-            "Firth's penalty keeps estimates finite where terms separate the classes. Tests and"
-            " intervals are best those of the penalised likelihood, `.drop1()` and `.confint()`"
-            " (Heinze and Schemper 2002); those of the table are Wald's.",
-        )
-    if family == "binomial" and fit.problems and fit.n_groups is None:
-        return ('`refit("firth")` keeps the estimates finite, by a penalised likelihood.',)
-    return ()
-
-
-def spline_notes(splines: Mapping[str, Any]) -> tuple[str, ...]:
-    """How to read a table of splines."""
-    if not splines:
-        return ()
-    return (
-        "Numbers with knots have restricted cubic splines (Harrell 2015); their rows compare two"
-        " values, the quartiles unless these are equal. `.tidy()` has all coefficients, `.drop1()`"
-        " tests of non-linearity.",
-    )
-
-
-def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:
-    if not left_out:
-        return ()
-    beside = "" if fit.n_events is None else ", or of these and columns constant within strata"
-    return (
-        "Dropped because they are linear combinations of preceding columns"
-        f"{beside}: {listing(left_out)}.",
-    )
-
-
-def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
-    notes = []
-    of_events = fit.n_events is not None
-    if of_events and not data.row_weights.are_equal:
-        notes.append(
-            "Case weights multiply rows at risk and events, as in R's `coxph`; an event of weight 2"
-            " is one event, not two tied ones."
-            + ("" if data.row_weights.are_copies else " They are divided by their mean.")
-        )
-    elif data.row_weights.is_sample:
-        notes.append("Case weights are relative: divided by their mean.")
-    elif not data.row_weights.are_copies:
-        notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")
-    elif (data.weight > 1).any():
-        notes.append("Case weights are frequencies: each row counts as so many rows.")
-    if data.row_weights.is_sample:
-        notes.append(_robust_words(fit))
-    if data.offset is not None:
-        least_squares = fit.model.startswith(("OLS", "WLS"))
-        notes.append(
-            "The offset is subtracted from the response."
-            if least_squares
-            else "The offset is part of the linear predictor."
-        )
-    return tuple(notes)
-
-
-def _robust_words(fit: LinearFit) -> str:
-    units = "rows" if fit.n_groups is None else f"{fit.n_groups:,} clusters"
-    return (
-        f"Standard errors are robust (linearised, over {units}), as in R's `survey`; strata and"
-        " finite populations are not taken into account."
-    )
-
-
-# --- what a linear model does with missing values and ordered factors, in sentences ------------
-
-
-def coding_notes(
-    data: ModelData, full: LinearData, terms: Sequence[str], coding: LinearCoding
-) -> tuple[str, ...]:
-    """Notes on missing values and ordered factors, if there are any."""
-    gaps, notes = gaps_of(data, terms), []
-    if gaps.counts:
-        labels = shown_names(data)
-        counts = ", ".join(f"{labels.get(name, name)} {n:,}" for name, n in gaps.counts)
-        how = WAYS_OUT
-        if coding.missing == "indicator":
-            assert full.columns is not None
-            how = full.columns.words
-        notes.append(f"Missing values: {counts}. {how}".strip())
-    return (*notes, *coded_words(data.sources, data.spec.terms, terms, coding))

@@ -30,7 +30,7 @@ from treeselect.models.linear.coefficients import (
     rows_with_references,
 )
 from treeselect.models.linear.data import LinearData
-from treeselect.models.linear.fit import LinearFit, LinearRule, Predicted
+from treeselect.models.linear.fit import LinearFit, LinearRule, Predicted, rule_of
 from treeselect.models.linear.tests import (
     FittedTerms,
     TermTests,
@@ -265,16 +265,16 @@ def linear_predictor(data: ModelData, full: LinearData, fit: LinearFit) -> Linea
     chosen = full.is_free
     weight = np.asarray(full.row_weights.values, dtype=np.float64)
     centre, baseline = np.zeros(int(chosen.sum())), None
+    if INTERCEPT not in full.term_of:  # thresholds replace it, or the baseline hazards
+        chosen = np.append(False, chosen)
     if full.has_times:
-        matrix = full.matrix.to_numpy(dtype=np.float64)[:, chosen]
+        matrix = full.matrix.to_numpy(dtype=np.float64)[:, full.is_free]
         centre = np.average(matrix, axis=0, weights=weight)
         eta = (matrix - centre) @ fit.estimate
         baseline = breslow(full.y, eta if full.offset is None else eta + full.offset, weight)
-        # The columns of new rows have an intercept, which the baseline hazards replace.
-        chosen = np.append(False, chosen)
     family = data.response.family.name
     scale = float(fit.result.scale) if family == "gaussian" else 0.0
-    rule = LinearRule(family, fit.estimate, fit.covariance, fit.df, centre, scale)
+    rule = rule_of(fit, family, centre, scale)
     return LinearPredictor(
         dataclasses.replace(data, notes=()), full.columns, chosen, rule, baseline
     )

@@ -22,6 +22,7 @@ from treeselect.models.linear.coefficients import (
     reference_levels,
     with_references,
 )
+from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.fit import FIRTH
 from treeselect.models.linear.tests import (
     TEST_WORDS,
@@ -271,7 +272,7 @@ _KINDS = {
     "gaussian": "linear regression", "binomial": "logistic regression",
     "multinomial": "multinomial logistic regression", "poisson": "Poisson regression",
     "cox": "Cox regression", "negative-binomial": "negative binomial regression",
-    "firth": "logistic regression with Firth's penalty",
+    "ordinal": "proportional odds regression", "firth": "logistic regression with Firth's penalty",
 }  # fmt: skip
 _LARGEST = 1e6
 """Ends of intervals beyond are those of estimates that diverge."""
@@ -306,8 +307,14 @@ def _content(
             first = next(row for row in found_rows if row is not None)
             cells = [cell for row in found_rows for cell in _cells(row, ratio, digits)]
             rows.append((str(first["label"]), _count_text(first, has_events), *cells))
-    title = f"{ratio}s: {in_labels(data).response.in_linear_models}"
+    title = f"{ratio}s: {response_words(data, found.family)}"
     return SummaryContent(title, (), tuple(columns), tuple(rows), notes)
+
+
+def response_words(data: ModelData, family: str) -> str:
+    """The response with the class that ratios are of; of ordered classes that is any higher one."""
+    named = in_labels(data).response
+    return named.name if family == ORDINAL else named.in_linear_models
 
 
 def _key(column: str) -> str:

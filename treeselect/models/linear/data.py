@@ -20,6 +20,9 @@ from treeselect.errors import DataError, quoted
 if TYPE_CHECKING:
     import pandas as pd
 
+ORDINAL = "ordinal"
+"""The proportional odds model, whose thresholds take the place of an intercept."""
+
 _LARGEST = 1e100
 """Largest value of a column: sums of its squares, and their products, must be numbers."""
 
@@ -48,11 +51,13 @@ class LinearData:
     def compared(self) -> FloatArray:
         """The columns as they enter the fit.
 
-        For survival times, minus what the baseline hazards absorb; 0 in columns of which nothing
-        remains.
+        For survival times, minus what the baseline hazards absorb, and for ordered classes minus
+        their means, which thresholds absorb; 0 in columns of which nothing remains.
         """
         matrix = self.matrix.to_numpy(dtype=np.float64)
-        return beside_baseline(matrix, self.y) if self.has_times else matrix
+        if self.has_times:
+            return beside_baseline(matrix, self.y)
+        return matrix if INTERCEPT in self.term_of else _centred(matrix)
 
     @property
     def is_free(self) -> BoolArray:
@@ -98,7 +103,7 @@ def linear_data(
     rows = rows[data.row_weights.used[rows]]
     matrix, term_of, used, columns = linear_matrix(data, terms, rows, coding)
     _check_size(matrix)
-    if data.response.family.has_times:
+    if data.response.family.has_times or coding.distribution == ORDINAL:
         here = [name != INTERCEPT for name in term_of]
         matrix, term_of = matrix.loc[:, here], [name for name in term_of if name != INTERCEPT]
     return LinearData(
@@ -176,6 +181,13 @@ def _rows(
 ) -> FloatArray:
     found = matrix[rows] if y is None else np.column_stack((matrix[rows], y[rows]))
     return found if root is None else found * root[rows, np.newaxis]
+
+
+def _centred(matrix: FloatArray) -> FloatArray:
+    rest = matrix - matrix.mean(axis=0)
+    size = np.linalg.norm(matrix, axis=0)
+    rest[:, np.linalg.norm(rest, axis=0) <= _DEPENDENT * size] = 0.0
+    return rest
 
 
 def beside_baseline(matrix: FloatArray, y: FloatArray) -> FloatArray:

@@ -12,7 +12,8 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, STOP
-from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit, LinearRule
+from treeselect.models.linear.data import ORDINAL
+from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit, rule_of
 from treeselect.models.linear.tests import FittedTerms
 
 if TYPE_CHECKING:
@@ -49,9 +50,8 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
     data, fit = found.data, found.fit
     matrix = data.matrix.to_numpy(dtype=np.float64)[:, data.is_free]
     offset = np.zeros(len(matrix)) if data.offset is None else data.offset
-    if found.family == "multinomial":
-        rule = LinearRule(found.family, fit.estimate, fit.covariance, None, np.zeros(1), 0.0)
-        share = rule.predict(matrix, 0.0, on_link=False, level=0.95).fit
+    if found.family in ("multinomial", ORDINAL):
+        share = fitted_means(fit, found.family, matrix, offset)
         own = share[np.arange(len(share)), data.y.astype(np.int64)]
         residual, unknown = np.sqrt(-2 * np.log(own)), np.full(len(own), np.nan)
         until = np.cumsum(share, axis=1)[np.arange(len(share)), data.y.astype(np.int64)]
@@ -222,6 +222,5 @@ ALL = "(all)"
 
 def fitted_means(fit: LinearFit, family: str, matrix: FloatArray, offset: Any) -> FloatArray:
     """Predictions of rows on the scale of the response, of times the relative risk."""
-    known = np.nan_to_num(fit.covariance)
-    rule = LinearRule(family, fit.estimate, known, None, np.zeros(matrix.shape[1]), 0.0)
+    rule = rule_of(fit, family, np.zeros(matrix.shape[1]))
     return rule.predict(matrix, offset, on_link=False, level=0.95).fit

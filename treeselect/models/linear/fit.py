@@ -18,7 +18,8 @@ from treeselect.engine.losses import poisson_mean
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing
 from treeselect.models.linear.cox import fit_cox
-from treeselect.models.linear.data import LinearData
+from treeselect.models.linear.data import ORDINAL, LinearData
+from treeselect.models.linear.ordinal import OrdinalFit, ends_of, fit_ordinal
 from treeselect.quiet import own_filters
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ class LinearFit:
     dispersion: float | None = None
     is_quasi: bool = False  # whether the covariance is multiplied by the dispersion
 
+    @property
+    def n_parameters(self) -> int:
+        """Number of coefficients and thresholds."""
+        return len(self.estimate) + len(getattr(self.result, "thresholds", ()))
+
 
 def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any]) -> LinearFit:
     """Fit the linear model of a family.
@@ -125,7 +131,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
             f"  Found: {n_rows} complete cases and {n_columns} columns. Select fewer terms."
         )
     _check_variation(data, classes)
-    others = [f"{c}: " for c in classes[1:]] if len(classes) > 2 else [""]
+    others = [f"{c}: " for c in classes[1:]] if family == "multinomial" else [""]
     if n_groups is not None and n_groups <= n_columns * len(others):
         raise DataError(
             "Cluster-robust standard errors need more clusters than coefficients.\n"
@@ -181,13 +187,14 @@ def fit_quietly(data: LinearData, family: str, name: str) -> Any:
 
 NEGATIVE_BINOMIAL, FIRTH = "negative-binomial", "firth"
 
-ONLY_FOR = {NEGATIVE_BINOMIAL: "poisson", FIRTH: "binomial"}
+ONLY_FOR = {NEGATIVE_BINOMIAL: "poisson", FIRTH: "binomial", ORDINAL: "multinomial"}
 """Models of one family."""
 
 _RATIOS = {
     "binomial": "odds ratio",
     FIRTH: "odds ratio",
     "multinomial": "odds ratio",
+    ORDINAL: "odds ratio",
     "poisson": "rate ratio",
     NEGATIVE_BINOMIAL: "rate ratio",
     "cox": "hazard ratio",
@@ -419,6 +426,10 @@ def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
     return fit, "MNLogit, multinomial logit (statsmodels)"
 
 
+def _fit_ordered(data: LinearData, name: str) -> tuple[Any, str]:
+    return fit_ordinal(data), "Proportional odds (cumulative logit), maximum likelihood"
+
+
 def _fit_times(data: LinearData, name: str) -> tuple[Any, str]:
     return fit_cox(data), "Cox proportional hazards, Efron ties"
 
@@ -431,6 +442,7 @@ _FITS = {
     NEGATIVE_BINOMIAL: _fit_dispersed,
     FIRTH: _fit_separated,
     "cox": _fit_times,
+    ORDINAL: _fit_ordered,
 }
 
 
@@ -481,6 +493,8 @@ class LinearRule:
         own = matrix - self.centre
         if self.family == "multinomial":
             return self._classes(own, quantile, on_link=on_link)
+        if self.family == ORDINAL:
+            return self._ordered(own, offset, quantile, on_link=on_link)
         eta = own @ self.estimate + offset
         variance = np.einsum("ij,jk,ik->i", own, self.covariance, own, optimize=True)
         error = _root(variance)
@@ -510,15 +524,43 @@ class LinearRule:
             error[:, k] = _root(np.einsum("na,nab,nb->n", gradient, between, gradient))
         if on_link:
             return Predicted(log_p, error, log_p - quantile * error, log_p + quantile * error)
-        rest = np.log(-np.expm1(np.minimum(log_p, -1e-300)))
-        logit = log_p - rest
-        half = quantile * error / np.exp(rest)
-        return Predicted(
-            share,
-            share * error,
-            scipy.special.expit(logit - half),
-            scipy.special.expit(logit + half),
-        )
+        return _shares(log_p, error, quantile)
+
+    def _ordered(
+        self, own: FloatArray, offset: FloatArray | float, quantile: float, *, on_link: bool
+    ) -> Predicted:
+        """The same for ordered classes; the thresholds are the last coefficients."""
+        n = own.shape[1]
+        eta, thresholds = own @ self.estimate[:n] + offset, self.estimate[n:]
+        log_p, error = np.empty((2, len(own), len(thresholds) + 1))
+        for k in range(len(thresholds) + 1):
+            log_p[:, k], upper, lower = ends_of(eta, thresholds, k)
+            gradient = np.zeros((len(own), len(self.estimate)))
+            gradient[:, :n] = -(upper.slope + lower.slope)[:, np.newaxis] * own
+            for place, end in ((n + k, upper), (n + k - 1, lower)):
+                if n <= place < len(self.estimate):
+                    gradient[:, place] = end.slope
+            error[:, k] = _root(np.einsum("ia,ab,ib->i", gradient, self.covariance, gradient))
+        if on_link:
+            return Predicted(log_p, error, log_p - quantile * error, log_p + quantile * error)
+        return _shares(log_p, error, quantile)
+
+
+def _shares(log_p: FloatArray, error: FloatArray, quantile: float) -> Predicted:
+    """Probabilities of classes, with intervals that are symmetric on the logit scale."""
+    share, rest = np.exp(log_p), np.log(-np.expm1(np.minimum(log_p, -1e-300)))
+    logit, half = log_p - rest, quantile * error / np.exp(rest)
+    ends = (scipy.special.expit(logit + sign * half) for sign in (-1, 1))
+    return Predicted(share, share * error, *ends)
+
+
+def rule_of(fit: LinearFit, family: str, centre: FloatArray, scale: float = 0.0) -> LinearRule:
+    """The rule of a fit for the mean of its family."""
+    estimate, covariance = fit.estimate, fit.covariance
+    if isinstance(fit.result, OrdinalFit):
+        family, covariance = ORDINAL, fit.result.whole_covariance
+        estimate = np.append(estimate, fit.result.thresholds)
+    return LinearRule(family, estimate, covariance, fit.df, centre, scale)
 
 
 def _mean(family: str, eta: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -12,7 +12,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.survival.times import EVENT, STRATUM
 from treeselect.models.linear.cox import fit_cox
-from treeselect.models.linear.data import LinearData
+from treeselect.models.linear.data import ORDINAL, LinearData
 from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit
 from treeselect.quiet import own_filters
 
@@ -122,6 +122,7 @@ _NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
     "poisson": _deviance,
     NEGATIVE_BINOMIAL: _dispersed,
     "multinomial": _classes,
+    ORDINAL: _classes,
     "cox": _times,
 }
 
@@ -188,6 +189,7 @@ _WORDS: dict[str, Callable[[LinearFit, dict[str, float]], Facts]] = {
     "poisson": _deviances,
     NEGATIVE_BINOMIAL: _deviances,
     "multinomial": _deviances,
+    ORDINAL: _deviances,
     "cox": _events,
 }
 

@@ -21,7 +21,7 @@ from treeselect.models.linear.coefficients import (
     coefficient_table,
     wald_test,
 )
-from treeselect.models.linear.data import LinearData, linear_data
+from treeselect.models.linear.data import ORDINAL, LinearData, linear_data
 from treeselect.models.linear.fit import (
     FIRTH,
     NEGATIVE_BINOMIAL,
@@ -125,7 +125,7 @@ class FittedTerms:
         weights = self.data.row_weights
         n = float(weights.values.sum()) if weights.are_copies else float(len(weights))
         return Nested(
-            fit, self.family, deviance_of(fit.result, self.family), len(fit.estimate), n,
+            fit, self.family, deviance_of(fit.result, self.family), fit.n_parameters, n,
             weights.are_copies and not self.fit.is_quasi and self.family != FIRTH,
         )  # fmt: skip
 
@@ -168,7 +168,7 @@ def beside(part: LinearData, whole: LinearData, family: str) -> LinearData:
 def deviance_of(result: Any, family: str) -> float:
     """Residual sum of squares, deviance, or minus twice the log-likelihood of some results."""
     with np.errstate(all="ignore"):  # computed here, of estimates that may diverge
-        if family in ("multinomial", "cox", NEGATIVE_BINOMIAL):
+        if family in ("multinomial", ORDINAL, "cox", NEGATIVE_BINOMIAL):
             return float(-2 * result.llf)
         if family == FIRTH:
             return float(-2 * result.penalised)
@@ -193,7 +193,8 @@ def fit_terms(
         assert not isinstance(fit, str)
     from treeselect.models.linear.solving import near_certain
 
-    if not fit.problems and data.response.family.has_classes and near_certain(fit.result):
+    by_classes = data.response.family.has_classes and distribution != ORDINAL
+    if not fit.problems and by_classes and near_certain(fit.result):
         fit = dataclasses.replace(
             fit,
             problems=(
@@ -431,7 +432,7 @@ TEST_WORDS = {
 }
 
 
-PROFILED = ("binomial", FIRTH, "poisson", "cox")
+PROFILED = ("binomial", FIRTH, ORDINAL, "poisson", "cox")
 """Families whose coefficients are profiled."""
 
 _DOUBLINGS = 8

@@ -1,0 +1,166 @@
+"""The proportional odds model of ordered classes, by Newton's method.
+
+statsmodels' ``OrderedModel`` takes neither weights nor offsets, and differentiates by differences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.models.linear.data import LinearData
+
+_MOST_STEPS, _MOST_HALVINGS, _NEAR = 100, 40, 1e-12
+"""Steps of Newton's method, and the squared length of the last one in standard errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrdinalFit:
+    """A fitted proportional odds model."""
+
+    params: FloatArray  # (n_columns,): log odds ratios of a higher class
+    thresholds: FloatArray  # (n_classes - 1,): log odds of at most each class but the last, at 0
+    whole_covariance: FloatArray  # of both together, in this order
+    normalized_cov_params: FloatArray  # (n_columns, n_columns): model-based
+    llf: float
+    llnull: float  # the same of thresholds alone
+    nobs: float
+    converged: bool
+
+    @property
+    def use_t(self) -> bool:
+        """False: tests are normal, not t tests."""
+        return False
+
+    @property
+    def aic(self) -> float:
+        """``2 p - 2 log L`` for p coefficients and thresholds."""
+        return 2 * len(self.whole_covariance) - 2 * self.llf
+
+    @property
+    def bic(self) -> float:
+        """``p log(n) - 2 log L``."""
+        return float(len(self.whole_covariance) * np.log(self.nobs) - 2 * self.llf)
+
+    def cov_params(self) -> FloatArray:
+        """Covariance of the coefficients."""
+        n = len(self.params)
+        return self.whole_covariance[:n, :n]
+
+
+def fit_ordinal(data: LinearData) -> OrdinalFit:
+    """Fit ``logit P(y <= k) = threshold_k - x'b`` by maximum likelihood, as R's ``MASS::polr``.
+
+    Notes
+    -----
+    McCullagh (1980). With clusters or sampling weights the covariance is ``B (sum_g s_g s_g') B G /
+    (G - 1)``, where B is the inverse information, s_g the sum of the scores of cluster g and G the
+    number of clusters.
+
+    References
+    ----------
+    .. [1] P. McCullagh (1980). Regression Models for Ordinal Data. Journal of the Royal Statistical
+       Society B 42, 109-142.
+    """
+    weights, y = data.row_weights, data.y.astype(np.int64)
+    weight = np.asarray(weights.values, dtype=np.float64)
+    weight = weight if weights.are_copies else weight / weight.mean()
+    x = data.matrix.to_numpy(dtype=np.float64)
+    base = np.zeros(len(y)) if data.offset is None else data.offset
+    scale = np.sqrt(np.average((x - np.average(x, axis=0, weights=weight)) ** 2, axis=0,
+                               weights=weight))  # fmt: skip
+    count = np.bincount(y, weight)
+    start = scipy.special.logit(np.cumsum(count)[:-1] / count.sum())
+    _, null, _ = _maximum(x[:, :0], y, weight, np.zeros(len(y)), start)
+    at, value, converged = _maximum(x / scale, y, weight, base, np.append(0.0 * scale, start))
+    found = _derivatives(x / scale, y, weight, base, at)
+    own = inverse = np.linalg.inv(found.information)
+    groups = weights.error_groups
+    if groups is not None:
+        number = np.unique(groups, return_inverse=True)[1].ravel()
+        total = np.zeros((int(number.max()) + 1, len(at)))
+        np.add.at(total, number, found.scores)
+        moved = total @ inverse
+        own = moved.T @ moved * (len(total) / (len(total) - 1))
+    unit = np.append(1 / scale, np.ones(len(start)))
+    own, inverse = (part * np.outer(unit, unit) for part in (own, inverse))
+    n = x.shape[1]
+    return OrdinalFit(
+        at[:n] / scale, at[n:], own, inverse[:n, :n], value, null, float(weight.sum()), converged
+    )
+
+
+class _Derivatives(NamedTuple):
+    value: float
+    scores: FloatArray  # (n_rows, n_coefficients)
+    information: FloatArray
+
+
+def _maximum(
+    x: FloatArray, y: IntArray, weight: FloatArray, base: FloatArray, at: FloatArray
+) -> tuple[FloatArray, float, bool]:
+    """Coefficients and thresholds, their log-likelihood, and whether the iteration converged."""
+    found = _derivatives(x, y, weight, base, at)
+    for _ in range(_MOST_STEPS):
+        gradient = found.scores.sum(axis=0)
+        step = np.linalg.solve(found.information, gradient)
+        is_last = bool(step @ gradient <= _NEAR)
+        for _ in range(_MOST_HALVINGS):
+            after = _derivatives(x, y, weight, base, at + step)
+            if after.value >= found.value - 1e-12 * abs(found.value):
+                break
+            step = step / 2
+        at, found = at + step, after
+        if is_last:
+            return at, found.value, True
+    return at, found.value, False
+
+
+def _derivatives(
+    x: FloatArray, y: IntArray, weight: FloatArray, base: FloatArray, at: FloatArray
+) -> _Derivatives:
+    """The log-likelihood, the scores of the rows and minus the second derivative."""
+    n, last = x.shape[1], len(at) - x.shape[1]
+    if (np.diff(at[n:]) <= 0).any():  # thresholds out of order
+        return _Derivatives(-np.inf, np.empty((len(y), len(at))), np.eye(len(at)))
+    value, upper, lower = ends_of(x @ at[:n] + base, at[n:], y)
+    above, below = (np.column_stack([-x, np.zeros((len(y), last))]) for _ in range(2))
+    above[np.flatnonzero(y < last), n + y[y < last]] = 1.0
+    below[np.flatnonzero(y > 0), n + y[y > 0] - 1] = 1.0
+    scores = upper.slope[:, None] * above + lower.slope[:, None] * below
+    information = np.zeros((len(at), len(at)))
+    for own, bend in ((above, upper.bend), (below, lower.bend)):
+        information -= (own.T * (weight * bend)) @ own
+    cross = (above.T * (weight * upper.slope * lower.slope)) @ below
+    information += cross + cross.T
+    return _Derivatives(float(weight @ value), weight[:, None] * scores, information)
+
+
+class End(NamedTuple):
+    """Derivatives of a log probability in one of the two ends of its class."""
+
+    slope: FloatArray
+    bend: FloatArray
+
+
+def ends_of(
+    eta: FloatArray, thresholds: FloatArray, y: IntArray | int
+) -> tuple[FloatArray, End, End]:
+    """Log probability of a class of each row, and its derivatives in the ends ``threshold - eta``
+    above and below it."""
+    ends = np.concatenate([[-np.inf], thresholds, [np.inf]])
+    y = np.broadcast_to(np.asarray(y, dtype=np.int64), eta.shape)
+    high, low = ends[y + 1] - eta, ends[y] - eta
+    # P = expit(high) - expit(low) = expit(high) expit(-low) (1 - exp(low - high))
+    log_p = scipy.special.log_expit(high) + scipy.special.log_expit(-low)
+    log_p = log_p + np.log(-np.expm1(np.minimum(low - high, -1e-300)))
+    found = []
+    for at, sign in ((high, 1.0), (low, -1.0)):
+        density = np.exp(scipy.special.log_expit(at) + scipy.special.log_expit(-at) - log_p)
+        slope = sign * density
+        found.append(End(slope, slope * (1 - 2 * scipy.special.expit(at)) - slope**2))
+    return log_p, found[0], found[1]
