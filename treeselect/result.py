@@ -960,7 +960,8 @@ class SelectionResult(Rounded):
     ) -> Path:
         """Write a report: one self-contained HTML file, or Markdown.
 
-        For times to an event it includes :meth:`risk_groups
+        The page begins with the answer and a table of terms; all else is folded below its headings,
+        and printed in full. For times to an event it includes :meth:`risk_groups
         <treeselect.results.views.ModelView.risk_groups>`, which refits the final model in ten
         folds.
 

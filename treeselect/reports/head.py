@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.figures.shapes import Curve
 from treeselect.printing import (
     decimal_text,
     enumeration,
@@ -92,6 +93,11 @@ def answer(material: FitMaterial) -> tuple[str, ...]:
     if fit.resampled is not None:
         said, *more = _how_stable(fit, fit.stability)
         sentences = [f"{sentences[0]} {said}".rstrip(), *more]
+    trace = fit.step.trace
+    if trace is not None and trace.n_rivals:
+        sets = "1 other set" if trace.n_rivals == 1 else f"{trace.n_rivals:,} other sets"
+        terms = f"{fit.k:,} {noun(fit, fit.k)}"
+        sentences.append(f"{sets} of {terms} predict{'s' * (trace.n_rivals == 1)} about as well.")
     return tuple(sentences)
 
 
@@ -179,27 +185,13 @@ def _tuning(fit: Fit) -> Card:
     glance = glance_table(fit).iloc[0]
     if not np.isfinite(glance["cv_score"]):
         return Card(f"{family.score_name} on new rows", "Not assessed", (better,))
-    error = _error(glance["cv_score"], glance["cv_se"])
     assert fit.scores is not None
-    spared, chose = fit.scores.spared, f"chose the number of {noun(fit)}"
-    how = (
-        f"The selection was repeated inside each fold, but {fit.scores.chooser} {chose}, so the"
-        " score is optimistic."
-    )
+    how = f"Optimistic: {fit.scores.chooser} chose the number of {noun(fit)}."
     if fit.scores.of_halves:
-        how = (
-            "Each half of the rows was searched, and the models fitted to it were scored on the"
-            f" other half; {fit.scores.chooser} {chose}."
-        )
-    elif spared is not None:
-        how = (
-            f"The search used {spared.n_searched:,} rows; models fitted to these were scored on"
-            f" {spared.n_held_out:,} others, which also {chose}, so the score is optimistic."
-        )
+        how = "Each half of the rows was searched, and scored on the other."
     details = [
-        f"{error}. {how}",
+        f"{_error(glance['cv_score'], glance['cv_se'])}. {how}",
         *(f"On the same rows: {said}." for _, said in reference_facts(fit)),
-        better,
         family.score_words,
     ]
     head = f"{family.score_name}, {fit.scores.kind.removeprefix('on ')}"
@@ -424,7 +416,7 @@ def _columns(material: FitMaterial, found: pd.DataFrame, rows: Sequence[Row]) ->
     if _varied(material.fit):
         columns.append(_frequency(rows))
     if material.effects is not None:
-        columns.append(_effect_column(material.effects, rows))
+        columns.append(_effect_column(material, material.effects, rows))
     if any(row["substitutes"] for row in rows):
         named = [enumeration(row["substitutes"], 4) if row["substitutes"] else "" for row in rows]
         columns.append(_Column("Substitutes", tuple(named)))
@@ -469,8 +461,8 @@ def frequency_mark(row: Row) -> Mark:
     return Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
 
 
-def _effect_column(effects: pd.DataFrame, rows: Sequence[Row]) -> _Column:
-    """For each term, the step with the largest change."""
+def _effect_column(material: FitMaterial, effects: pd.DataFrame, rows: Sequence[Row]) -> _Column:
+    """For each term, its curve, and the step with the largest change."""
     main = main_effects(effects)
     kinds = dict(zip(main.index, main["direction"], strict=True))
     cells = {own.term: own for own in reversed(effect_cells(main.reset_index()))}
@@ -482,7 +474,25 @@ def _effect_column(effects: pd.DataFrame, rows: Sequence[Row]) -> _Column:
             continue
         words = kinds[own.term]
         found.append(f"{words}, {own.step}: {own.change}" if own.change else str(words))
-    return _Column("Effect", tuple(found))
+    drawn = {}
+    if len(material.curve_rows) == 1:
+        curves = material.curve_rows[0].curves
+        seen = [p.effect for own in curves for p in own.points]
+        drawn = {own.term: _curve_mark(own, min(seen), max(seen)) for own in curves}
+    return _Column("Effect", tuple(found), tuple(drawn.get(str(row["term"])) for row in rows))
+
+
+def _curve_mark(curve: Curve, low: float, high: float) -> Mark:
+    """The curve of a number over the ranks of its values, the effects of levels as dots, on an axis
+    that all terms share."""
+    points = [p for p in curve.points if not p.is_missing]
+    share = np.array([p.share for p in points])
+    x = (np.cumsum(share) - share / 2) / share.sum()
+    if not curve.is_number:
+        x = (np.arange(len(points)) + 0.5) / len(points)
+    y = (np.array([p.effect for p in points]) - low) / ((high - low) or 1.0)
+    pairs = zip(x.tolist(), y.tolist(), strict=True)
+    return Mark(0.0, curve=tuple(pairs), line=curve.is_number and len(points) > 1)
 
 
 def _is_grouped(found: pd.DataFrame) -> bool:
@@ -509,6 +519,8 @@ def _term_notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
             f"Effect: predicted change in {scale_of_effects(fit)} over the term's step with the"
             " largest change."
         )
+    if len(material.curve_rows) == 1:
+        notes.append("Curves: partial dependence over the ranks of the values, on one scale.")
     return notes
 
 

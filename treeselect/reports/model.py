@@ -35,7 +35,6 @@ from treeselect.results.curves import (
     DOUBLED,
     MOST_LEVELS,
     CurveRow,
-    curve_rows,
     has_curve,
     of_all_classes,
 )
@@ -75,20 +74,17 @@ def learned(material: FitMaterial) -> Section | None:
 # --- centred partial dependence of the model's predictions on each term -------------------------
 
 MOST_SHAPES = 6
-MOST_CLASSES = 4
-"""Classes that have a row of panels each."""
+"""Terms in the figures."""
 
 
 def shapes(material: FitMaterial) -> Section | None:
     """Shapes of the most important terms; None without the data, or without a term of a single
     variable."""
     fit = material.fit
-    if not fit.design.has_data:
-        return None
-    eligible = [term for term in fit.selected if has_curve(fit, term)]
-    found = curve_rows(fit, eligible[:MOST_SHAPES], MOST_CLASSES)
+    found = tuple(replace(row, curves=row.curves[:MOST_SHAPES]) for row in material.curve_rows)
     if not found:
         return None
+    eligible = [term for term in fit.selected if has_curve(fit, term)]
     table = _points_table(found)
     return Section(
         "shapes",
@@ -135,7 +131,10 @@ def _shapes_lead(fit: Fit, rows: tuple[CurveRow, ...], eligible: int) -> str:
     elif len(found) > 1:
         sentences.append("All panels have the same scale.")
     if any(curve.is_number for curve in found):
-        sentences.append("Grey bars below a curve show the distribution of the rows.")
+        sentences.append(
+            "Grey bars below a curve show the distribution of the rows; where a number has many"
+            " values, a point is a mean over neighbours."
+        )
     if fit.design.response.family.has_times:
         sentences.append(DOUBLED)
     n_classes = len(fit.design.response.classes)

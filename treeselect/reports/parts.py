@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from treeselect.comparison.methods import ScoreLine, score_lines
 from treeselect.figures.marks import Figure
 from treeselect.printing import SummaryContent, decimal_text, interval_text, number_text
+from treeselect.results.curves import CurveRow, curve_rows, has_curve
 from treeselect.results.effects import effect_table
 from treeselect.results.summary import summarise
 
@@ -59,13 +60,16 @@ class Card:
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A small picture of a number between 0 and 1: a bar from 0, or a dot, filled or not, with its
-    interval, whose words are shown on hover or focus."""
+    interval, whose words are shown on hover or focus; or of a curve, as points between 0 and 1, or
+    of points without a line, and where 0 is."""
 
     at: float
     low: float | None = None
     high: float | None = None
     text: str = ""
     filled: bool = True
+    curve: tuple[tuple[float, float], ...] = ()
+    line: bool = True
 
 
 class Note(str):
@@ -351,6 +355,9 @@ class Report(SimpleNamespace):
     """
 
 
+MOST_CURVES, MOST_CLASSES = 10, 4
+"""Terms with a curve, and classes that have curves of their own."""
+
 _MOST_EFFECTS = 12
 """Terms whose effects are computed for the page, if none are stored."""
 
@@ -384,6 +391,15 @@ class FitMaterial:
         if not fit.selected or (fit.effect_record is None and not fit.design.has_data):
             return None
         return effect_table(fit, _MOST_EFFECTS)
+
+    @cached_property
+    def curve_rows(self) -> tuple[CurveRow, ...]:
+        """Partial dependence on the most important terms, empty without the data."""
+        fit = self.fit
+        if not fit.design.has_data:
+            return ()
+        eligible = [term for term in fit.selected if has_curve(fit, term)]
+        return curve_rows(fit, eligible[:MOST_CURVES], MOST_CLASSES)
 
     @cached_property
     def terms_have_effects(self) -> bool:

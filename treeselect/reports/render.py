@@ -148,7 +148,9 @@ COMPARISON = "comparison.html.j2"
 
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 _UNPRINTED = re.compile(
-    r'<section class="[^"]*\bunprinted"[^>]*>\s*<h2 [^>]*>(.*?)</h2>', re.DOTALL
+    r'<section class="[^"]*\bunprinted"[^>]*>\s*(?:<details[^>]*><summary>)?'
+    r"<h2 [^>]*>(.*?)</h2>",
+    re.DOTALL,
 )
 
 
@@ -172,6 +174,7 @@ def render(
         folders.insert(0, template.resolve().parent)
         name = template.name
     environment = template_environment(folders)
+    environment.globals["folded"] = template is None
     try:
         return environment.get_template(name).render(report=report, sections=sections)
     except Exception as error:  # a custom template can fail in any way

@@ -3,7 +3,7 @@ the path as lines."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.stability import Stability
 
+
+_MOST_STEPS = 20
+"""Points of the curve of a number; with more values each is a mean."""
 
 MOST_LEVELS = 12
 """Levels of a factor in a figure: the most frequent ones."""
@@ -54,6 +57,8 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
     for label in labels:
         band = _band(shape, f"_{label}" if label else "")
         points = _points(values, share, effects[label], band, is_number)
+        if is_number:
+            points = _averaged(points)
         if not found:
             order = _by_value(points) if is_number else _by_effect(points)
         shown = tuple(points[i] for i in order)
@@ -143,6 +148,33 @@ def _points(
         label = MISSING if lost else value_text(value if number is None else number)
         points.append(CurvePoint(number, label, float(part), float(height), bool(lost), *ends))
     return tuple(points)
+
+
+def _averaged(points: Sequence[CurvePoint]) -> tuple[CurvePoint, ...]:
+    """Means over neighbouring values of a number with many, each over a twentieth of the rows or
+    one value: trees jump from value to value by chance."""
+    known = sorted((p for p in points if p.value is not None), key=lambda p: p.value or 0.0)
+    if len(known) <= _MOST_STEPS:
+        return tuple(points)
+    share = np.array([p.share for p in known])
+    middle = (np.cumsum(share) - share / 2) / share.sum()
+    step = (middle * _MOST_STEPS).astype(np.int64)
+    found = []
+    for own in (np.flatnonzero(step == s) for s in np.unique(step)):
+        part = [known[i] for i in own]
+
+        def mean(of: Callable[[CurvePoint], Any], part: list[CurvePoint] = part) -> float:
+            return float(np.average([of(p) for p in part], weights=[p.share for p in part]))
+
+        value = mean(lambda p: p.value)
+        ends: tuple[float, float] | tuple[None, None] = (None, None)
+        if part[0].low is not None:
+            ends = mean(lambda p: p.low), mean(lambda p: p.high)
+        total = sum(p.share for p in part)
+        found.append(
+            CurvePoint(value, value_text(value), total, mean(lambda p: p.effect), False, *ends)
+        )
+    return (*found, *(p for p in points if p.value is None))
 
 
 def _band(shape: pd.DataFrame, name: str) -> list[tuple[float | None, float | None]]:
