@@ -18,7 +18,6 @@ from treeselect.engine.forest.out_of_bag import (
     cut_back,
     mean_errors_by_size,
     out_of_bag,
-    out_of_bag_at_size,
 )
 from treeselect.engine.forest.walk import predict_mean
 from treeselect.engine.tree.target import mean_target
@@ -61,7 +60,7 @@ def test_joining_equal_rows_changes_nothing(problem):
     many = data._replace(
         codes=np.tile(data.codes, times), blocks=np.ascontiguousarray(np.tile(data.blocks, times))
     )
-    assert walk._has_many_equal_rows(many.blocks) == (len(data.blocks) == 1)
+    assert walk._has_many_equal_rows(many) == (len(data.blocks) == 1)
     np.testing.assert_array_equal(predict_mean(trees, many), np.tile(apart, (times, 1)))
 
 
@@ -113,9 +112,9 @@ def test_one_walk_predicts_for_all_sizes(problem, n_threads, n_groups):
     centre, truth = np.array([0.5]), gradient.astype(float)[:, np.newaxis]
     means = mean_errors_by_size(grown, sizes, truth, weight)
     for size, mean in zip(sizes, means, strict=True):
-        found = out_of_bag_at_size(grown, size, centre)
-        expected = out_of_bag(grown._replace(trees=cut_back(grown.trees, size)))
-        np.testing.assert_allclose(found.mean[:, 0], expected.prediction, rtol=1e-12)
+        cut = grown._replace(trees=cut_back(grown.trees, size))
+        found, expected = out_of_bag(cut, centre), out_of_bag(cut._replace(n_threads=1))
+        np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12, atol=1e-12)
         np.testing.assert_array_equal(found.n_trees, expected.n_trees)
         errors = found.errors(truth)[:, 0]
         known = ~np.isnan(errors)
