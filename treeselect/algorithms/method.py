@@ -482,13 +482,11 @@ class MissingMethod(Method):
 
     @property
     def tuning_value(self) -> float | str | None:
-        """The tuning parameter, if it was fixed."""
         value = self.said["tuning_value"]
         return value if isinstance(value, float | int | None) else str(value)
 
     @property
     def missing(self) -> str:
-        """What is missing, and why."""
         return (
             f"Can't find the method {quoted(self.name)} of {shown(self.origin)}, which made this"
             f" selection: the model can predict, but not select again.\n  {self.why}"
@@ -499,11 +497,9 @@ class MissingMethod(Method):
         raise MethodError(self.missing)
 
     def options(self) -> dict[str, Any]:
-        """All its options."""
         return dict(self.said["options"])
 
     def changed(self) -> dict[str, Any]:
-        """Options that differed from their defaults."""
         return {name: self.options().get(name) for name in map(str, self.said["changed"])}
 
     def tuned(self, value: float | None) -> MissingMethod:

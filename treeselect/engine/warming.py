@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treeselect.engine.columns import bin_columns, bin_edges
-from treeselect.engine.forest.bagging import Sampling, bagged_forest, first_gains
+from treeselect.engine.forest.bagging import Sampling, bagged_forest, drawn, first_gains
 from treeselect.engine.forest.boosting import Boosting, boost
 from treeselect.engine.forest.importance import out_of_bag_gains, permutation_importance
 from treeselect.engine.forest.leaf_values import hazard_trees, in_order_of
@@ -57,6 +57,7 @@ def grow_all() -> None:
         data, mean_target(y), weight, n_trees=2, growth=grow, sampling=Sampling(False, 0.5), **given
     )  # fmt: skip
     first_gains(data, mean_target(y), weight, grow)
+    drawn(grown.bags, 0, data.n_rows)
     predict_mean(
         bagged_forest(exact, mean_target(y), weight, n_trees=2, growth=grow, **given).trees, exact
     )

@@ -93,7 +93,6 @@ class ForestModel(TreeModel):
 
     @property
     def is_link(self) -> bool:
-        """Whether :meth:`score` gives the linear predictor."""
         return self.on_link
 
     @property
@@ -102,12 +101,10 @@ class ForestModel(TreeModel):
 
     @property
     def tree_weights(self) -> FloatArray:
-        """One over the number of trees."""
         return np.full(self.n_trees, 1 / max(self.n_trees, 1))
 
     @property
     def tree_shares(self) -> FloatArray:
-        """The same."""
         return self.tree_weights
 
     def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
@@ -308,7 +305,6 @@ class Grower(NamedTuple):
 
     @property
     def weight(self) -> WeightArray:
-        """The weights alone."""
         return self.weights.values
 
     def grow(self, n_trees: int, n_candidates: int, name: str, min_split: int = 1) -> Forest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import Parameter, Signature
 from typing import Any, ClassVar
@@ -35,7 +36,7 @@ from treeselect.algorithms.controlburn.solve import (
 from treeselect.algorithms.forests.scoring import held_shares
 from treeselect.algorithms.method import Method, same
 from treeselect.algorithms.references import LIU_2021, Reference
-from treeselect.algorithms.search.revision import NO_FURTHER, BackwardPass, Refinement, prune_path
+from treeselect.algorithms.search.revision import Ending
 from treeselect.algorithms.task import Step, Task
 from treeselect.arguments.checks import described
 from treeselect.engine.forest.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
@@ -77,7 +78,7 @@ _APART = (
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ControlBurn(Method):
+class ControlBurn(Ending, Method):
     """ControlBurn: sparse forests by a non-negative lasso over trees.
 
     Bag-boosting grows a forest of trees of increasing depth. A lasso then gives each tree a weight
@@ -339,16 +340,6 @@ class ControlBurn(Method):
         )
 
     @property
-    def tells_out_of_bag(self) -> bool:
-        """Whether training scores are out of bag, as they are for refined sets."""
-        return self.refine
-
-    @property
-    def why_left_out(self) -> str:
-        """Why terms never enter the path, as a clause."""
-        return self.left_out + (NO_FURTHER if self.refine else "")
-
-    @property
     def predicts_any_set(self) -> bool:
         """Whether a forest is refitted; a sparse forest belongs to its step."""
         return self.refit is not None
@@ -366,7 +357,6 @@ class ControlBurn(Method):
     # --- what it does ---
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected terms along a decreasing penalty (see ``Method.path``)."""
         self._check_task(task)
         pool, warning = self.pool(task)
         if len(task.problem.data.monotone) and pool.bins is not None and not self.predicts_any_set:
@@ -375,8 +365,13 @@ class ControlBurn(Method):
                 "  Refit a forest to the selected terms (the default), or leave `monotone` out."
             )
         with one_thread():
-            steps = self._steps(task, self.sparsifier(task, pool))
-        steps = self._ended(task, steps)
+            steps: Sequence[Step] = self._steps(task, self.sparsifier(task, pool))
+        if self.lam is None:
+            steps = self._ended(task, steps)
+        elif self.refine or self.prune:
+            last = self._ended_at(task, steps[-1])
+            smaller = [] if self.refine else [s for s in steps[:-1] if s.size < last.size]
+            steps = [*smaller, last]
         return tuple(dataclasses.replace(step, warning=warning) for step in steps)
 
     def pool(self, task: Task) -> tuple[TreePool, str | None]:
@@ -447,18 +442,6 @@ class ControlBurn(Method):
         least, most = max(1, int(task.problem.groups.keep.sum()) + 1), task.max_size
         sizes = range(least if task.every_size else max(least, most), most + 1)
         return sparsifier.best_subsets(sizes, self.time_limit)
-
-    def _ended(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
-        """The path after pruning or refinement; exchanges include the backward pass."""
-        if self.refine:
-            refinement = Refinement(task)
-            return refinement.path(steps) if self.lam is None else (refinement.at(steps[-1]),)
-        if not self.prune:
-            return steps
-        if self.lam is None:
-            return prune_path(task, steps)
-        last = BackwardPass(task).chain(steps[-1])[-1]
-        return (*(step for step in steps[:-1] if step.size < last.size), last)
 
     def final_model(self, task: Task, step: Step) -> TreeModel:
         """A random forest on the selected terms (section 3.1 of the paper), or the sparse one."""

@@ -116,7 +116,6 @@ class GBFS(RefinedMethod):
         object.__setattr__(self, "discounts", _read_discounts(self.discounts))
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a decreasing cost (see ``Method.path``)."""
         # With one ensemble, threads share the columns of each tree; with many, each has one.
         alone = task if self.mu is not None else dataclasses.replace(task, n_threads=1)
         ensembles = Ensembles(self, alone)

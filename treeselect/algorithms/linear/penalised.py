@@ -119,7 +119,6 @@ class Lasso(RefinedMethod):
     left_out: ClassVar[str] = "the others do not improve the fit"
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a decreasing penalty (see ``Method.path``)."""
         with one_thread():
             fits = LassoFits(task)
             if self.lam is not None:
@@ -161,7 +160,6 @@ class LassoFits:
         self._first = self._solver.first()
 
     def at(self, lam: float) -> Step:
-        """The step at a penalty."""
         return self._step(self._solved(lam, self._first))
 
     def path(self, most: int, least: int) -> list[Step]:
@@ -261,7 +259,6 @@ class LinearColumns:
 
     @property
     def unit(self) -> IntArray:
-        """Unit of each column."""
         return np.repeat(self.order, np.diff(self.start))
 
 
@@ -488,7 +485,6 @@ class SVMRFE(RefinedMethod):
         check_number(self, "C", least=_LEAST_C)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the remaining units (see ``Method.path``)."""
         machine = LinearMachine(task, self.C, self.epsilon)
         with one_thread():
             return path_of_shares(self, self.step, task, machine.judge, score_of)

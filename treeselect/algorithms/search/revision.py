@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -366,13 +367,15 @@ def rising(steps: Sequence[Step], max_size: int) -> tuple[Step, ...]:
 # --- methods that revise their sets at the end -------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class RefinedMethod(Method):
-    """A method whose sets can end with a backward pass that drops redundant units, or be refined by
-    exchanges, which include it."""
+class Ending:
+    """How the path of a method with the options `prune` and `refine` ends."""
 
-    prune: bool = field(default=False, metadata=flag())
-    refine: bool = field(default=False, metadata=flag())
+    __slots__ = ()
+
+    prune: bool
+    refine: bool
+    left_out: ClassVar[str]
+    scores_out_of_bag: ClassVar[bool]
 
     @property
     def tells_out_of_bag(self) -> bool:
@@ -383,6 +386,26 @@ class RefinedMethod(Method):
     def why_left_out(self) -> str:
         """Why terms never enter the path, as a clause."""
         return self.left_out + (NO_FURTHER if self.refine else "")
+
+    def _ended(self, task: Task, steps: Sequence[Step]) -> Sequence[Step]:
+        """The steps of a path after the final revision; exchanges include the backward pass."""
+        if self.refine:
+            return Refinement(task).path(steps)
+        return prune_path(task, steps) if self.prune else steps
+
+    def _ended_at(self, task: Task, fixed: Step) -> Step:
+        if self.refine:
+            return Refinement(task).at(fixed)
+        return BackwardPass(task).chain(fixed)[-1] if self.prune else fixed
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefinedMethod(Ending, Method):
+    """A method whose sets can end with a backward pass that drops redundant units, or be refined by
+    exchanges, which include it."""
+
+    prune: bool = field(default=False, metadata=flag())
+    refine: bool = field(default=False, metadata=flag())
 
     def path_of(
         self, step_at: Callable[[float], Step], task: Task, value_at: Callable[[float], float]
@@ -431,17 +454,6 @@ class RefinedMethod(Method):
         """Size up to which steps are needed."""
         most = 2 * task.max_size + 2 if self.begins_above else task.max_size
         return min(most, len(task.problem.groups.names))
-
-    def _ended(self, task: Task, steps: Sequence[Step]) -> Sequence[Step]:
-        """The steps of a path after the final revision."""
-        if self.refine:
-            return Refinement(task).path(steps)
-        return prune_path(task, steps) if self.prune else steps
-
-    def _ended_at(self, task: Task, fixed: Step) -> Step:
-        if self.refine:
-            return Refinement(task).at(fixed)
-        return BackwardPass(task).chain(fixed)[-1] if self.prune else fixed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,7 +87,6 @@ class Sums(NamedTuple):
 
 
 def no_sums(n_rows: int, n_outputs: int) -> Sums:
-    """No predictions yet."""
     shape = (n_rows, n_outputs)
     return Sums(np.zeros(shape), np.zeros(shape), np.zeros(n_rows, dtype=np.int64))
 

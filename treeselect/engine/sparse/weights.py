@@ -73,7 +73,6 @@ class TreeColumns:
 
     @property
     def n_trees(self) -> int:
-        """Number of columns."""
         return len(self._piece) - 1
 
     def block(self, trees: IntArray, rows: slice) -> FloatArray:
@@ -175,7 +174,6 @@ class _Piece(NamedTuple):
 
 
 def _pieces(tree: int, value: FloatArray) -> Iterator[_Piece]:
-    """The pieces of a tree."""
     if len(value) <= _MOST:
         yield _Piece(tree, 0, len(value), value)
         return
@@ -317,7 +315,6 @@ class SparseForest:
 
     @property
     def n_trees(self) -> int:
-        """Number of trees."""
         return self.columns.n_trees
 
     def with_prices(self, prices: FloatArray) -> Self:

@@ -137,7 +137,6 @@ class Nested:
 
     @property
     def df_resid(self) -> float:
-        """Residual degrees of freedom."""
         return self.n - self.rank
 
     @property
@@ -333,7 +332,6 @@ def _row(
 def _test(
     tested: BoolArray, df: int, row: dict[str, Any], above: Nested, found: FittedTerms
 ) -> tuple[float, float]:
-    """Statistic and p-value."""
     from scipy import stats
 
     if found.is_robust:
@@ -351,7 +349,6 @@ def _test(
 
 
 def statistic_name(found: FittedTerms) -> str:
-    """Name of the test statistic in print."""
     if found.is_robust:
         return "Wald" if found.fit.df is None else "Wald F"
     return "LR" if found.scale is None else "F"
@@ -393,7 +390,6 @@ def _tests(
 
 
 def _cells(row: dict[str, Any], found: FittedTerms) -> tuple[str, ...]:
-    """A printed row."""
     numbers = (
         number_text(row[name], form, "")
         for name, form in (
