@@ -146,10 +146,7 @@ def test_going_back_finds_sets_that_are_no_worse_of_any_size(task, data):
         here = of_response(task, data, response)
         best = {}
         for direction in ("forward", "both", "backward"):
-            search = Search(
-                here,
-                Stepwise(direction=direction),
-            )
+            search = Search(here, Stepwise(direction=direction))
             found = search.of_each_size(6)
             best[direction] = np.array([search.criterion(found[size]) for size in range(6)])
             steps = search.steps(found, 5)

@@ -26,12 +26,7 @@ from treeselect.engine.linear.additive_search import folds_of_clusters
 from treeselect.engine.losses import RowLoss
 from treeselect.engine.random import stream_seed
 from treeselect.engine.tree.nodes import LEAF, Trees, empty_nodes, join_trees
-from treeselect.models.forest import (
-    REFITTED_TREES,
-    Grower,
-    best_forest,
-    n_trees_for,
-)
+from treeselect.models.forest import REFITTED_TREES, Grower, best_forest, n_trees_for
 from treeselect.models.model import TreeModel, null_predictor
 
 _MOST_ROWS = 50_000

@@ -20,12 +20,7 @@ from treeselect.engine.forest.bag_boosting import (
 )
 from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling
 from treeselect.engine.forest.walk import predict_sum
-from treeselect.engine.losses import (
-    MultinomialLoss,
-    PoissonLoss,
-    SquaredLoss,
-    mean_loss,
-)
+from treeselect.engine.losses import MultinomialLoss, PoissonLoss, SquaredLoss, mean_loss
 from treeselect.engine.survival.cox import CoxLoss
 from treeselect.engine.survival.times import as_times
 from treeselect.errors import DataError

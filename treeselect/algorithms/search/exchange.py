@@ -20,12 +20,7 @@ from treeselect.algorithms.references import (
     Reference,
     texts,
 )
-from treeselect.algorithms.search.judging import (
-    Alone,
-    GainForests,
-    Judge,
-    rows_to_judge,
-)
+from treeselect.algorithms.search.judging import Alone, GainForests, Judge, rows_to_judge
 from treeselect.algorithms.task import (
     Exchange,
     Rival,

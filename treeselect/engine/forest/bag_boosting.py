@@ -9,13 +9,7 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, Int32Array, IntArray, LeafArray, WeightArray
 from treeselect.engine.columns import BinnedData, select_groups
 from treeselect.engine.compiling import kernel
-from treeselect.engine.forest.bagging import (
-    BOOTSTRAP,
-    Bags,
-    Sampling,
-    bags_of,
-    grow_bagged_trees,
-)
+from treeselect.engine.forest.bagging import BOOTSTRAP, Bags, Sampling, bags_of, grow_bagged_trees
 from treeselect.engine.forest.leaf_values import in_order_of
 from treeselect.engine.forest.walk import mark_leaves, narrow
 from treeselect.engine.losses import Loss, explicable, mean_loss
@@ -164,11 +158,7 @@ class BaggedTree:
         return newton_target(gradient * scaled, curvature * scaled)
 
     def _steps(
-        self,
-        leaf: Int32Array,
-        gradient: FloatArray,
-        curvature: FloatArray,
-        n_leaves: int,
+        self, leaf: Int32Array, gradient: FloatArray, curvature: FloatArray, n_leaves: int
     ) -> FloatArray:
         """Steps of the leaves by the rows in the bag and one more of mean curvature, so that they
         are finite."""

@@ -22,12 +22,7 @@ _MOST_STEPS, _NEAR = 30, 1e-4
 
 
 def with_leaf_fits(
-    trees: Trees,
-    data: BinnedData,
-    loss: Loss,
-    y: FloatArray,
-    base: FloatArray,
-    weight: WeightArray,
+    trees: Trees, data: BinnedData, loss: Loss, y: FloatArray, base: FloatArray, weight: WeightArray
 ) -> Trees:
     """The same trees, each leaf with the value that minimises the loss of its rows beside their
     base, in the bag or not, and of one more row of mean curvature that speaks for 0; then in the

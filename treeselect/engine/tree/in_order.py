@@ -44,12 +44,7 @@ from treeselect.engine.tree.node import (
 )
 from treeselect.engine.tree.nodes import write_leaf, write_split
 from treeselect.engine.tree.split_outputs import OutputSums, best_class_split
-from treeselect.engine.tree.splits import (
-    Listed,
-    best_short_split,
-    ceiling,
-    sums_of_node,
-)
+from treeselect.engine.tree.splits import Listed, best_short_split, ceiling, sums_of_node
 from treeselect.engine.tree.target import has_outputs, has_pairs, is_vector
 from treeselect.engine.tree.used_groups import (
     draw_candidates,

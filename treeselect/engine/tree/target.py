@@ -15,13 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine.arrays import (
-    AnyArray,
-    FloatArray,
-    IntArray,
-    UInt8Array,
-    WeightArray,
-)
+from treeselect.engine.arrays import AnyArray, FloatArray, IntArray, UInt8Array, WeightArray
 from treeselect.engine.compiling import inner
 
 MEAN, NEWTON, GINI, ENTROPY, VECTOR = 0, 1, 2, 3, 4

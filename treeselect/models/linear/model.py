@@ -151,12 +151,7 @@ def _coded_number(x: FloatArray, share: FloatArray, bends: bool) -> _Coding:
 
 
 def refit_linear(
-    problem: Problem,
-    weights: RowWeights,
-    selected: BoolArray,
-    *,
-    bends: bool = False,
-    **_: Any,
+    problem: Problem, weights: RowWeights, selected: BoolArray, *, bends: bool = False, **_: Any
 ) -> LinearModel:
     """Fit a generalised linear model of the selected units.
 
