@@ -14,7 +14,7 @@ from treeselect.algorithms.search.exchange import ExchangeSearch, per_price
 from treeselect.algorithms.search.judging import GainForests, rows_to_judge
 from treeselect.algorithms.search.revision import BackwardPass
 from treeselect.algorithms.task import MOST_RIVALS, Rival, Task, step_of_size, trace_of
-from treeselect.errors import MethodError, OptionError
+from treeselect.errors import OptionError
 
 
 def select(data, k, **arguments):
@@ -171,15 +171,6 @@ def test_the_trace_is_of_the_set(found):
         assert rival.rise <= rival.spread
     rises = [rival.rise for rival in trace.rivals]
     assert rises == sorted(rises)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [({"n_trees": 3}, "`n_trees`"), ({"margin": -1.0}, "`margin`"), ({"trees": 3}, "no option")],
-)
-def test_options_that_are_not_allowed_are_refused(options, said):
-    with pytest.raises(MethodError, match=said):
-        select(near_copies(40), 1, **options)
 
 
 def test_what_is_left_out_is_said_truly():

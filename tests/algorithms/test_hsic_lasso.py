@@ -161,25 +161,6 @@ def test_free_units_do_not_hide_the_others(curves, monkeypatch):
     assert set(names[steps[-1].selected]) == {"a", "b", "site"}
 
 
-def test_whole_weights_are_copies_of_rows(curves):
-    data = curves.iloc[:150].copy()
-    data.loc[data.index[::8], "b"] = np.nan
-    weight = np.random.default_rng(3).integers(0, 4, size=150)
-    copied = data.loc[np.repeat(data.index, weight)].reset_index(drop=True)
-    one = treeselect.select("y ~ .", data, method="hsic_lasso", k=3, seed=1, weights=weight)
-    other = treeselect.select("y ~ .", copied, method="hsic_lasso", k=3, seed=1)
-    relative = treeselect.select(
-        "y ~ .", data, method="hsic_lasso", k=3, seed=1, weights=weight * 0.5
-    )
-    for fit in (other, relative):
-        np.testing.assert_array_equal(one.search.step.selected, fit.search.step.selected)
-        tunings = [[step.tuning for step in f.search.steps] for f in (one, fit)]
-        np.testing.assert_allclose(*tunings, atol=1e-9)
-        np.testing.assert_allclose(
-            one.search.step.importance, fit.search.step.importance, atol=1e-8
-        )
-
-
 def test_blocks_find_the_same_signals(curves):
     problem, weight = problem_of(curves)
     whole = HSICLasso(block_size=300).path(Task(problem, row_weights(weight), max_size=3, seed=2))

@@ -344,23 +344,30 @@ WHOLE = {
 bag, draw distinct rows, each with all its copies; copies that stand in rows of their own are drawn
 apart, in the bag and out of it."""
 
+UNITS = (0.1, 0.7)
+
 
 @pytest.mark.parametrize("method", WHOLE)
-def test_a_weight_of_2_is_two_copies_wherever_no_rows_are_drawn(method):
+def test_whole_weights_are_copies_and_relative_ones_have_no_unit_where_no_rows_are_drawn(method):
     rng = np.random.default_rng(3)
     data = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
     data["site"] = rng.choice(["Bath", "Leeds", "York"], size=300)
-    data["died"] = rng.random(300) < 1 / (1 + np.exp(-2 * data["a"] - 2 * (data["site"] == "York")))
-    weight = rng.integers(1, 4, size=300)
+    data["risk"] = 2 * data["a"] + 2 * (data["site"] == "York")
+    data["died"] = rng.random(300) < expit(-data["risk"])
+    data.loc[::9, "b"] = np.nan
+    weight = rng.integers(0, 4, size=300)
     copied = data.iloc[np.repeat(np.arange(300), weight)].reset_index(drop=True)
     options = {"seed": 1, "k": 2, **WHOLE[method]}
-    one = treeselect.select("died ~ .", data, method=method, weights=weight, **options)
-    other = treeselect.select("died ~ .", copied, method=method, **options)
-    edges = zip(one.data.design.arrays.edges, other.data.design.arrays.edges, strict=True)
-    assert all(a is b is None or np.array_equal(a, b) for a, b in edges)
-    assert len(one.search.steps) == len(other.search.steps)
-    for a, b in zip(one.search.steps, other.search.steps, strict=True):
-        np.testing.assert_array_equal(a.selected, b.selected)
-        # Sums are taken in another order, and what is solved in steps ends elsewhere.
-        assert a.tuning == pytest.approx(b.tuning, rel=1e-5)
-        np.testing.assert_allclose(a.importance, b.importance, atol=1e-5)
+    for formula in ("died ~ . - risk", "I(risk + c) ~ . - died - risk"):
+        one, other, low, high = (
+            treeselect.select(formula, frame, method=method, weights=own, **options)
+            for frame, own in ((data, weight), (copied, None), *((data, weight * u) for u in UNITS))
+        )
+        edges = zip(one.data.design.arrays.edges, other.data.design.arrays.edges, strict=True)
+        assert all(a is b is None or np.array_equal(a, b) for a, b in edges)
+        for pair in ((one, other), (low, high)):
+            for a, b in zip(*(fit.search.steps for fit in pair), strict=True):
+                np.testing.assert_array_equal(a.selected, b.selected)
+                # Sums are taken in another order, and what is solved in steps ends elsewhere.
+                assert a.tuning == pytest.approx(b.tuning, rel=1e-5)
+                np.testing.assert_allclose(a.importance, b.importance, atol=1e-5)

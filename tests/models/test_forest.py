@@ -194,36 +194,17 @@ def test_sizes_fall_by_halves_down_to_every_node():
 ROWS = 100_000
 
 
-def needed(variance, most=200, n_rows=ROWS, weights=None):
+def needed(variance, most=200, n_rows=ROWS, weight=1, unknown=False):
     """Trees for errors of 0 and 2, whose standard error is ``n_rows ** -0.5``."""
-    errors = np.tile([0.0, 2.0], n_rows // 2)
-    weights = (
-        RowWeights(np.ones(n_rows, dtype=np.int64), are_copies=True) if weights is None else weights
-    )
-    return trees_needed(errors, np.full(n_rows, variance), weights, most)
+    errors = np.full(n_rows, np.nan) if unknown else np.tile([0.0, 2.0], n_rows // 2)
+    weights = RowWeights(np.full(n_rows, weight), are_copies=isinstance(weight, int))
+    return trees_needed(errors, np.full(n_rows, variance * 0.1 * ROWS**-0.5), weights, most)
 
 
 def test_a_forest_has_as_many_trees_as_its_error_needs():
-    assert needed(100 * 0.1 * ROWS**-0.5) == 100
-    assert needed(98 * 0.1 * ROWS**-0.5) == 100
-    assert needed(101 * 0.1 * ROWS**-0.5) == 105
-    assert needed(1.0) == 200
-    assert needed(1.0, most=7) == 7
-
-
-def test_short_data_have_all_trees():
-    assert needed(0.0) == 25
-    assert needed(0.0, n_rows=1000) == 200
-
-
-def test_copies_of_rows_count():
-    copies = RowWeights(np.full(ROWS, 4, dtype=np.int64), are_copies=True)
-    assert needed(50 * 0.1 * ROWS**-0.5, weights=copies) == 100  # half the standard error
-    scaled = RowWeights(np.full(ROWS, 4.0), are_copies=False)
-    assert needed(50 * 0.1 * ROWS**-0.5, weights=scaled) == 50
-
-
-def test_unknown_errors_take_all_trees():
-    weights = RowWeights(np.ones(ROWS, dtype=np.int64), are_copies=True)
-    missing = np.full(ROWS, np.nan)
-    assert trees_needed(missing, missing, weights, 200) == 200
+    assert [needed(v) for v in (98, 100, 101, 1e9)] == [100, 100, 105, 200]
+    assert needed(1e9, most=7) == 7
+    assert (needed(0), needed(0, n_rows=1000)) == (25, 200)  # short data have all trees
+    assert needed(50, weight=4) == 100  # copies: half the standard error
+    assert needed(50, weight=4.0) == 50
+    assert needed(0, unknown=True) == 200
