@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -204,8 +204,7 @@ def _read_discounts(given: Any) -> Discounts:
 
 def _numbered(method: GBFS, names: Sequence[str]) -> dict[tuple[int, int], float]:
     """Discounts by the numbers of the units."""
-    listed = _read_discounts(method.discounts)
-    number = {name: g for g, name in enumerate(names)}
+    listed, number = cast(Discounts, method.discounts), {name: g for g, name in enumerate(names)}
     for name in (name for *pair, _ in listed for name in pair):
         if name not in number:
             close = near(name, names)

@@ -27,9 +27,8 @@ from treeselect.engine.tree.target import (
     Target,
     are_copies,
     copies,
-    newton_target,
-    relative,
     target_of_mean,
+    target_of_steps,
     vector_target,
 )
 from treeselect.engine.tree.used_groups import (
@@ -152,10 +151,7 @@ class BaggedTree:
             return vector_target(gradient)
         if curvature is None or self._loss.splits_on_means:
             return target_of_mean(gradient, self._weight)
-        if are_copies(self._weight):
-            return newton_target(gradient, curvature)
-        scaled = relative(self._weight)
-        return newton_target(gradient * scaled, curvature * scaled)
+        return target_of_steps(gradient, curvature, self._weight)
 
     def _steps(
         self, leaf: Int32Array, gradient: FloatArray, curvature: FloatArray, n_leaves: int

@@ -28,6 +28,7 @@ import numpy as np
 
 from treeselect.engine.arrays import FloatArray, IntArray, LeafArray, UInt8Array, WeightArray
 from treeselect.engine.compiling import kernel
+from treeselect.engine.linear.columns import blocks_of
 from treeselect.engine.losses import Loss
 
 if TYPE_CHECKING:
@@ -96,8 +97,7 @@ class TreeColumns:
 
     def blocks(self) -> Iterator[slice]:
         """Rows, so many at a time that their columns stay in the processor's cache."""
-        for first in range(0, self.n_rows, _BLOCK):
-            yield slice(first, min(first + _BLOCK, self.n_rows))
+        return blocks_of(self.n_rows)
 
     def combine(self, weights: FloatArray) -> FloatArray:
         """``A @ weights``, shape (n_rows,) or (n_rows, n_outputs)."""
