@@ -245,10 +245,7 @@ class CFS(RefinedMethod):
     The merit of k terms is ``k r_cf / sqrt(k + k (k - 1) r_ff)`` (eq. 1 of [2]_), where r_cf is the
     mean symmetrical uncertainty of the terms with the response and r_ff that of pairs of terms.
     Mutual information and entropy are corrected for the value expected by chance; otherwise terms
-    with many cells would be favoured. The columns of a term, or of a group (``groups=``), are used
-    jointly. Classes are used as they are; numeric and count responses are binned like the terms.
-    With an offset, and for right-censored times, the negative gradient at the null model replaces
-    the response; for times, these are the martingale residuals, within strata.
+    with many cells would be favoured. Terms, groups and responses are binned as by :class:`MRMR`.
 
     The search is best-first and starts from the terms forced in. The best set not yet expanded is
     expanded by each term outside it. The search ends after five expansions in a row without

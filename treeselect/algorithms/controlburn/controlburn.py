@@ -129,24 +129,16 @@ class ControlBurn(Ending, Method):
     loss : {"family", "hinge"}
         Loss of the sparse-forest problem. ``"family"``: squared error, log loss of two or more
         classes, Poisson loss or Cox's partial likelihood. ``"hinge"``, for two classes: the hinge
-        loss, whose margins are not probabilities, so that the final model must be a refitted
-        forest. It is a linear program, fast for up to some thousands of rows; with more, use
-        `sketch`.
+        loss; see :class:`Hinge`.
     ridge : float
         Ridge penalty on the weights of the trees, at least 0 (section 6.2). With it, trees on
         correlated terms share the weight instead of one tree taking all of it.
     constraints : callable, optional
-        User-defined constraints on the weights, through cvxpy: a function from ``weights`` to a
-        sequence of cvxpy constraints. ``weights["age"]`` is the sum of the weights of the trees
-        that use the term `age`, and ``weights.trees`` is the vector of all weights, for example
-        ``lambda weights: [weights["mri"] <= 0.5 * weights["age"]]``. The problem is then solved by
-        an interior-point method, which is slower by orders of magnitude: use ``forests=1`` or
-        `sketch`.
+        User-defined constraints on the weights of the trees, for example ``lambda weights:
+        [weights["mri"] <= 0.5 * weights["age"]]``; see :class:`Constraints`.
     best_subset : bool
-        Whether, for each size, the set of terms whose trees have the least loss is found by a
-        mixed-integer program, which starts from the sets of the penalty path. It has a ridge
-        penalty, by default a hundredth of the null model's loss, and takes no costs. If a search
-        exceeds `time_limit`, results may differ between runs.
+        Whether, for each size, the set of terms whose trees have the least loss is found; see
+        :class:`BestSubset`. If a search exceeds `time_limit`, results may differ between runs.
     time_limit : float
         Seconds that the search for the best subset of one size may take (in each fold and
         resample), above 0. Then the best subset so far is used, and the summary gives its
@@ -155,8 +147,7 @@ class ControlBurn(Ending, Method):
         Number of rows of a sketch on which the sparse-forest problem is solved, 2 to 1,000,000
         (section 3.3.3). If None: all rows.
     sketch_kind : {"rows", "gaussian"}
-        ``"rows"``: a sample of the rows. ``"gaussian"``: Gaussian combinations of the rows, for the
-        squared error only (problem 3).
+        What these rows are; see :class:`Sketch`.
     max_features : float
         Share of the terms from which each split chooses at random, above 0, at most 1. A share of
         0.5 was more stable and slightly more accurate on ordinary data

@@ -456,9 +456,8 @@ class SVMRFE(RefinedMethod):
     also weights the row (the first step of Fisher scoring). For right-censored times, that
     difference is the martingale residual of the null model, within strata, and the curvature is
     the diagonal of the partial likelihood's Hessian. With more columns than rows, the machine is
-    solved in the space of the rows, with the same solution. The training score is the out-of-bag
-    score of a forest of 100 trees on the terms of the step, grown like the final model. A group
-    (``groups=``) counts as one term.
+    solved in the space of the rows, with the same solution. Training scores are those of
+    :class:`MRMR`. A group (``groups=``) counts as one term.
 
     Examples
     --------
