@@ -184,27 +184,19 @@ class BackwardPass:
         return self._chains[key]
 
     def _pruned(self, selected: BoolArray) -> list[tuple[BoolArray, float]]:
-        if not 1 <= selected.sum() <= MOST_UNITS:
-            return [(selected, self._judge.error(selected))]
         chain = [(selected, self._judge.error(selected))]
-        last = self._each_left_out(selected)
-        while (g := self._first_not_missed(selected, last)) is not None:
+        if not 1 < selected.sum() <= MOST_UNITS:
+            return chain
+        units = np.flatnonzero(selected & ~self._keep).tolist()
+        last = {g: self._judge.error(exchanged(selected, g, None)) for g in units}
+        while selected.sum() > 1 and (g := self._first_not_missed(selected, last)) is not None:
             selected = exchanged(selected, g, None)
             chain.append((selected, self._judge.error(selected)))
             del last[g]
         return chain
 
-    def _each_left_out(self, selected: BoolArray) -> dict[int, float]:
-        """Mean error without each of the units that may be dropped."""
-        if selected.sum() == 1:
-            return {}
-        units = np.flatnonzero(selected & ~self._keep)
-        return {int(g): self._judge.error(exchanged(selected, int(g), None)) for g in units}
-
     def _first_not_missed(self, selected: BoolArray, last: dict[int, float]) -> int | None:
         """The first redundant unit, in the order of the errors when last tried."""
-        if selected.sum() == 1:
-            return None
         units = np.array(list(last), dtype=np.int64)
         for g in units[falling(-np.array(list(last.values())), self._rank[units])].tolist():
             rest = exchanged(selected, g, None)
@@ -294,14 +286,11 @@ def _replaced(task: Task, cut: Step, whole: Step, before: Step) -> Step:
     step = ranked_step(cut.tuning, cut.selected, cut.importance, score)
     if whole.size == cut.size:
         return step
-    one, own = (
-        ("the most important one", "the one")
-        if cut.size == 1
-        else (f"the {cut.size} most important", f"the {cut.size}")
-    )
-    where = (
-        "the path has at this size" if before.cut_from is None else f"cut from {before.cut_from}"
-    )
+    one, own = f"the {cut.size} most important", f"the {cut.size}"
+    if cut.size == 1:
+        one, own = "the most important one", "the one"
+    n = before.cut_from
+    where = "the path has at this size" if n is None else f"cut from {n}"
     note = (
         f"Cut from {whole.size} {noun_of(task.problem.groups.terms)}: forests on {one} have a lower"
         f" out-of-bag error than on {own} {where}."

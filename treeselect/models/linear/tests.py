@@ -268,9 +268,9 @@ def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -
     """
     terms = found.terms
     models = [found.without(terms[i:]) for i in range(len(terms))] + [found.whole]
-    rows = [_row(NULL, None, models[0], None, found)]
+    rows = [_row(NULL, models[0], None, models[0], found)]
     rows += [
-        _row(term, before, after, after, found)
+        _row(term, after, before, after, found)
         for term, before, after in zip(terms, models, models[1:], strict=False)
     ]
     how = "each term given those above it (sequential), as R's `anova`"
@@ -286,11 +286,13 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
     model.
     """
     whole = found.whole
-    rows = [_row(NONE, None, whole, None, found)]
+    rows = [_row(NONE, whole, None, whole, found)]
     for term in found.droppable:
-        rows.append(_row(term, found.without([term]), whole, None, found))
+        less = found.without([term])
+        rows.append(_row(term, less, less, whole, found))
         if term in found.data.splines:
-            rows.append(_row(term, found.straight(term), whole, None, found, bent=True))
+            line = found.straight(term)
+            rows.append(_row(term, line, line, whole, found, bent=True))
     how = "each term given all others, as R's `drop1`"
     left = [found.names.get(t, t) for t in found.terms if t not in found.droppable]
     if left:
@@ -299,17 +301,11 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
 
 
 def _row(
-    term: str,
-    below: Nested | None,
-    above: Nested,
-    shown: Nested | None,
-    found: FittedTerms,
-    *,
-    bent: bool = False,
-) -> dict[str, Any]:
-    """A row: the test of a term, or of what is `bent` of it, by which `above` differs from `below`,
-    and the numbers of the model that is `shown`, of the lower one by default."""
-    model = shown or below or above
+    term: str, model: Nested, below: Nested | None, above: Nested, found: FittedTerms,
+    *, bent: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """A row: the numbers of a model, and the test of a term, or of what is `bent` of it, by which
+    `above` differs from `below`."""
     row: dict[str, Any] = {
         "term": term + NONLINEAR * bent, "df": np.nan, "deviance": np.nan,
         "resid_df": model.df_resid,
