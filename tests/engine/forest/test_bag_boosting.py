@@ -155,7 +155,9 @@ def test_depth_ends_where_most_trees_use_more_groups_than_wanted():
     assert np.mean(uses[few.depths == last] > 2) > 0.5 >= np.mean(uses[few.depths == last - 1] > 2)
 
 
-@pytest.mark.parametrize("loss", [SQUARED, PoissonLoss(), MultinomialLoss(3)], ids=repr)
+@pytest.mark.parametrize(
+    "loss", [SQUARED, PoissonLoss(), MultinomialLoss(3)], ids=lambda loss: type(loss).__name__
+)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_loss_falls(loss, scheme):
     data, y = data_and_response()

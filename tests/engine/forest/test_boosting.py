@@ -118,7 +118,11 @@ def test_first_use_prices_choose_what_lightgbms_do():
     assert_as_good(SquaredLoss(), y, found.eta, peer.predict(X))
 
 
-@pytest.mark.parametrize("loss", [SquaredLoss(), LogisticLoss(), MultinomialLoss(3)], ids=repr)
+@pytest.mark.parametrize(
+    "loss",
+    [SquaredLoss(), LogisticLoss(), MultinomialLoss(3)],
+    ids=lambda loss: type(loss).__name__,
+)
 def test_the_trees_sum_up_and_are_the_same_for_any_number_of_threads(loss):
     _, data, y = simulate(0.05)
     y = np.digitize(y, [-1, 1]).astype(float) if loss.n_outputs > 1 else response(loss, y)
