@@ -126,8 +126,8 @@ def refit_forest(
 ) -> ForestModel:
     """Random forest on the selected units.
 
-    Its capacity is chosen by the out-of-bag error (``capacity.best_forest``). It has at most
-    `n_trees` trees, on long data as many as its error needs (``capacity.trees_needed``). More than
+    Its capacity is chosen by the out-of-bag error (:func:`best_forest`). It has at most
+    `n_trees` trees, on long data as many as its error needs (:func:`trees_needed`). More than
     two classes are split by the Gini index.
 
     With an offset, and for survival times, the trees are grown on the negative gradient at the null

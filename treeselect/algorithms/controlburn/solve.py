@@ -122,7 +122,7 @@ class Sparsifier:
         self._constant = np.atleast_1d(loss.constant(problem.y, weight, problem.offset))
 
     def path(self, max_size: int, last_lam: float | None = None) -> tuple[Step, ...]:
-        """The path up to a size, or to a penalty (see ``weight_path.solution_path``)."""
+        """The path up to a size, or to a penalty (see ``path.solution_path``)."""
         forest, keep = self._priced(max_size), self._problem.groups.keep
         solutions = solution_path(forest, self._pool.uses, keep, max_size, last_lam=last_lam)
         return tuple(self._step(forest, solution) for solution in solutions)

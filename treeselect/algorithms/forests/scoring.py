@@ -159,7 +159,7 @@ Gain = Literal["uncentred", "decrease"]
 Ties = Literal["used", "random"]
 
 _HALF = 0.5
-"""Subtracted from the indicator of two classes (see ``engine.penalty``)."""
+"""Subtracted from the indicator of two classes (see ``SplitPenalty``)."""
 
 _TREES_AT_ONCE = 100
 """Trees that are grown before their gains are summed and the trees discarded."""

@@ -138,7 +138,7 @@ class Refinement:
 
 _PRUNE_TREES, _LEAST_PRUNE_TREES, _PRUNE_ROWS_TIMES_TREES = 200, 50, 600_000
 """Trees of the compared forests: 200 on up to 3,000 rows, and fewer on more, at least 50 (see
-``exchanging.usual_trees``)."""
+``exchange.usual_trees``)."""
 
 _PRUNE_ROWS = 20_000
 """Most rows on which sets are compared."""
