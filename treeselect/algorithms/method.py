@@ -74,7 +74,7 @@ class Method:
         are. True by default.
     searches_on : int or None
         Most rows on which it searches for sets; None, the default, for all. On data of more than
-        twice as many rows, the others score the sets (``resampling.held_out``).
+        twice as many rows, the others score the sets (``choosing.spared_rows``).
     left_out : str
         Why terms never enter the path, as a clause.
     own_value : float or None
