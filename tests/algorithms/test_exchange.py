@@ -7,14 +7,15 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from tasks import task_of
 
 import treeselect
 from treeselect.algorithms.search import exchange
 from treeselect.algorithms.search.exchange import ExchangeSearch, per_price
 from treeselect.algorithms.search.judging import GainForests, rows_to_judge
 from treeselect.algorithms.search.revision import BackwardPass
-from treeselect.algorithms.task import MOST_RIVALS, Rival, Task, step_of_size, trace_of
-from treeselect.errors import MethodError, OptionError
+from treeselect.algorithms.task import MOST_RIVALS, Rival, step_of_size, trace_of
+from treeselect.errors import OptionError
 
 
 def select(data, k, **arguments):
@@ -63,11 +64,10 @@ def test_a_pair_that_tells_nothing_one_by_one_is_found():
 
 
 def test_what_a_pair_tells_beside_single_columns_is_told_by_trees(monkeypatch):
-    design = select(pair(), 2).data.design
-    task = Task(design.problem, design.row_weights, max_size=2, seed=1)
+    task = task_of(pair(), ExchangeSearch(), max_size=2, seed=1)
     search = exchange.Search(task)
     judge = search.judge
-    both = np.isin(design.arrays.groups.names, ["x00", "x01"])
+    both = np.isin(task.problem.groups.names, ["x00", "x01"])
     left = judge.residuals(both)
     assert judge.error(both) < 0.4 * judge.error(np.zeros_like(both))
     assert np.square(left).mean() == pytest.approx(judge.error(both), rel=0.1)
@@ -98,15 +98,14 @@ def test_on_few_rows_the_start_is_what_elimination_leaves(monkeypatch):
 
 
 def test_elimination_removes_a_third_at_a_time(monkeypatch):
-    design = select(pair(n=99, n_noise=8), 1).data.design
-    search, sizes = (
-        exchange.Search(Task(design.problem, design.row_weights, max_size=2, seed=1)),
-        [],
-    )
-    among = GainForests.among
-    monkeypatch.setattr(
-        GainForests, "among", lambda *given: sizes.append(given[2].sum()) or among(*given)
-    )
+    task = task_of(pair(n=99, n_noise=8), ExchangeSearch(), max_size=2, seed=1)
+    search, sizes, among = exchange.Search(task), [], GainForests.among
+
+    def noted(*given):
+        sizes.append(given[2].sum())
+        return among(*given)
+
+    monkeypatch.setattr(GainForests, "among", noted)
     assert sorted(search._eliminated()) == list(range(10))
     assert sizes == [10, 7, 5, 4, 3, 2]
 
@@ -152,11 +151,10 @@ def test_threads_and_the_order_of_columns_change_nothing():
     assert one.search.step.trace == other.search.step.trace
 
 
-def test_the_trace_is_of_the_set(found):
+def test_the_trace_is_of_the_set():
     """From a set of noise, exchanges lead to what matters."""
-    design = found.data.design
-    task = Task(design.problem, design.row_weights, max_size=3, seed=1)
-    search, names = exchange.Search(task), design.arrays.groups.names
+    task = task_of(near_copies(apart=0.02), ExchangeSearch(), max_size=3, seed=1)
+    search, names = exchange.Search(task), task.problem.groups.names
     step = search.improved(np.isin(names, ["x4", "x5", "x6"]))
     trace = search.trace(step)
     assert len(trace.exchanges) >= 3
@@ -171,15 +169,6 @@ def test_the_trace_is_of_the_set(found):
         assert rival.rise <= rival.spread
     rises = [rival.rise for rival in trace.rivals]
     assert rises == sorted(rises)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [({"n_trees": 3}, "`n_trees`"), ({"margin": -1.0}, "`margin`"), ({"trees": 3}, "no option")],
-)
-def test_options_that_are_not_allowed_are_refused(options, said):
-    with pytest.raises(MethodError, match=said):
-        select(near_copies(40), 1, **options)
 
 
 def test_what_is_left_out_is_said_truly():
@@ -232,10 +221,8 @@ def test_what_was_seen_of_a_set_is_not_said_of_what_is_left_of_it(found):
     step = found.search.step
     cut = step_of_size([step], 2, np.zeros(len(step.selected), dtype=bool))
     assert (cut.size, cut.trace) == (2, None)
-    chain = BackwardPass(
-        Task(found.data.design.problem, found.data.design.row_weights, max_size=3, seed=1)
-    )
-    first, *others = chain.chain(step)
+    task = task_of(near_copies(apart=0.02), ExchangeSearch(), max_size=3, seed=1)
+    first, *others = BackwardPass(task).chain(step)
     assert first.trace is step.trace
     assert all(other.trace is None for other in others)
 
@@ -268,8 +255,7 @@ def task_of_noise():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.standard_normal((150, 4)), columns=list("abcd"))
     frame["y"] = frame["a"] + rng.standard_normal(150)
-    design = treeselect.select("y ~ .", frame, method="mrmr", k=1, seed=1).data.design
-    return Task(design.problem_for(ExchangeSearch()), design.row_weights, max_size=2, seed=1)
+    return task_of(frame, ExchangeSearch(), max_size=2, seed=1)
 
 
 # --- The record of a search ---

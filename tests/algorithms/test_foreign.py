@@ -268,10 +268,9 @@ def test_weights_are_passed_on_or_refused(linear):
     x = linear.drop(columns="y")
     mean = np.average(x, axis=0, weights=weight)
     z = (x - mean) / np.sqrt(np.average((x - mean) ** 2, axis=0, weights=weight))
-    wanted = set(
-        x.columns[Weighted().fit(z.to_numpy(), linear["y"].to_numpy(), weight).get_support()]
-    )
-    assert set(select(linear, Weighted(), weights=weight).selected) == wanted
+    twin = Weighted().fit(z.to_numpy(), linear["y"].to_numpy(), weight)
+    found = set(select(linear, Weighted(), weights=weight).selected)
+    assert found == set(x.columns[twin.get_support()])
     with pytest.raises(MethodError, match="multiples of the smallest one, as SelectFdr has no"):
         select(linear, SelectFdr(f_regression), weights=weight)
     equal = np.full(len(linear), 0.3)
@@ -294,9 +293,8 @@ def test_one_seed_one_answer_for_any_order_and_number_of_jobs(mixed, selector):
     formula = "died ~ noise + colour + flag + signal"
     shuffled = mixed[np.random.default_rng(1).permutation(mixed.columns)]
     fits = [select(mixed, selector, formula, k=2, resamples=2)]
-    fits.append(
-        select(shuffled, selector, "died ~ signal + flag + noise + colour", k=2, resamples=2)
-    )
+    other = "died ~ signal + flag + noise + colour"
+    fits.append(select(shuffled, selector, other, k=2, resamples=2))
     with joblib.parallel_config("threading"):
         fits.append(select(mixed, selector, formula, k=2, resamples=2, n_jobs=2))
     for fit in fits[1:]:
@@ -459,19 +457,25 @@ def test_what_can_not_take_part(mixed, method, says):
         select(mixed, method, "died ~ signal + flag", k=1)
 
 
-def test_options_that_do_not_go_together(linear):
-    with pytest.raises(
-        OptionError, match="`k='best'` needs several sizes to choose from, and SelectFdr"
-    ):
-        select(linear, SelectFdr(), k="best")
-    with pytest.raises(OptionError, match="can't both determine"):
-        select(linear, SelectKBest(), k=2, columns=3)
-    with pytest.raises(OptionError, match="Give `columns`, or `k`"):
-        select(linear, SelectKBest(), k=None)
-    with pytest.raises(
-        MethodError, match=r"has no option `score`(.|\n)*Set the options of SelectKBest"
-    ):
-        select(linear, SelectKBest(), score=f_regression)
+@pytest.mark.parametrize(
+    ("selector", "asked", "says"),
+    [
+        (
+            SelectFdr(),
+            {"k": "best"},
+            "`k='best'` needs several sizes to choose from, and SelectFdr",
+        ),
+        (SelectKBest(), {"k": 2, "columns": 3}, "can't both determine"),
+        (SelectKBest(), {"k": None}, "Give `columns`, or `k`"),
+        (SelectKBest(), {"score": 1}, r"no option `score`(.|\n)*Set the options of SelectKBest"),
+    ],
+)
+def test_options_that_do_not_go_together(linear, selector, asked, says):
+    with pytest.raises((OptionError, MethodError), match=says):
+        select(linear, selector, **asked)
+
+
+def test_options_are_checked_when_built(linear):
     for value in (0, True, 2.5, "all"):
         with pytest.raises(MethodError, match="`columns` of ForeignSelector must be"):
             ForeignSelector(SelectKBest(), columns=value)
@@ -485,7 +489,5 @@ def test_what_it_warns_of_is_said_twice(mixed):
     with pytest.warns(UserWarning, match="failed to converge") as said:
         fit = select(mixed, slow, "died ~ signal + flag", k=1)
     assert len(said) == 1
-    notes = [
-        note for note in fit.search.notes if "SelectFromModel issued a ConvergenceWarning" in note
-    ]
-    assert len(notes) == 1
+    issued = "SelectFromModel issued a ConvergenceWarning"
+    assert sum(issued in note for note in fit.search.notes) == 1

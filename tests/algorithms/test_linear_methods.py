@@ -232,24 +232,6 @@ def test_a_unit_has_the_squares_of_all_its_columns_and_classes(linear):
         assert found[g] == pytest.approx(squares[:, own].sum(), rel=1e-6)
 
 
-def test_whole_weights_are_copies_and_relative_ones_have_no_unit(linear):
-    data = classes_of(linear)
-    count = np.random.default_rng(1).integers(0, 3, size=len(data))
-    task = task_of(data, SVMRFE())
-    again = task_of(data.loc[np.repeat(data.index, count)].reset_index(drop=True), SVMRFE())
-    every = np.ones(len(task.problem.groups.names), dtype=bool)
-    a, b, low, high = (
-        machine_of(own).judge(every)
-        for own in (
-            with_weights(task, count),
-            again,
-            *(with_weights(task, count * c) for c in (0.1, 7.0)),
-        )
-    )
-    np.testing.assert_allclose(a, b, rtol=1e-4)
-    np.testing.assert_allclose(low, high, rtol=1e-5)
-
-
 def test_an_offset_takes_what_it_explains_from_classes_and_counts():
     rng = np.random.default_rng(2)
     x = rng.normal(size=(600, 2))

@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
+from tasks import in_families, names_of, task_of, with_problem
 
 import treeselect
 from treeselect.algorithms.registry import METHODS
-from treeselect.algorithms.task import Task, step_of_size
-from treeselect.designs.families import POISSON, multinomial
+from treeselect.algorithms.task import step_of_size
 from treeselect.designs.modeldata import RowCounts
-from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
 QUICK = {
@@ -81,14 +80,10 @@ def test_paths_rise_and_importance_is_that_of_what_is_selected(plain, method):
 
 
 @EVERY
-def test_scores_that_nobody_looks_at_change_nothing(plain, method):
-    fit = plain(method, 2)
-    problem, weight = fit.data.design.problem_for(fit.search.method), fit.data.design.weight
-    blind = dataclasses.replace(problem, wants_scores=False)
-    scored, quick = (
-        fit.search.method.path(Task(here, row_weights(weight), max_size=3, seed=4))
-        for here in (problem, blind)
-    )
+def test_scores_that_nobody_looks_at_change_nothing(mixed, method):
+    chosen = METHODS[method](**QUICK[method])
+    task = task_of(mixed, chosen, "died ~ . - dose", max_size=3, seed=4)
+    scored, quick = map(chosen.path, (task, with_problem(task, wants_scores=False)))
     for one, other in zip(scored, quick, strict=True):
         assert one.tuning == other.tuning
         np.testing.assert_array_equal(one.selected, other.selected)
@@ -266,15 +261,12 @@ def test_nor_do_they_with_other_options(mixed, method, options):
 @pytest.mark.parametrize("method", ["lasso", "stepwise", "gbfs", "controlburn"])
 def test_scores_do_not_hang_on_the_last_bits_of_predictions(mixed, method):
     """Rows of the same levels tie, though another processor parts them by rounding."""
-    fit = select("died ~ site + colour + flag", mixed, method, k=2)
-    problem, weight = fit.data.design.problem_for(fit.search.method), fit.data.design.weight
+    chosen = METHODS[method](**QUICK[method])
+    task = task_of(mixed, chosen, "died ~ site + colour + flag", max_size=3, seed=1)
     off = 1 + 4e-16 * np.random.default_rng(0).integers(-1, 2, len(mixed))
-    family = dataclasses.replace(problem.family, mean=lambda eta: expit(eta) * off[: len(eta)])
-    shaken = dataclasses.replace(problem, family=family)
-    plain, other = (
-        fit.search.method.path(Task(here, row_weights(weight), max_size=3, seed=1))
-        for here in (problem, shaken)
-    )
+    mean = {"mean": lambda eta: expit(eta) * off[: len(eta)]}
+    shaken = with_problem(task, family=dataclasses.replace(task.problem.family, **mean))
+    plain, other = map(chosen.path, (task, shaken))
     scores = [step.train_score for step in plain]
     assert scores == [step.train_score for step in other]
     assert len(scores) > 2
@@ -302,18 +294,11 @@ def test_reports_and_summaries_name_the_method_and_say_what_scores_are(plain, me
 
 @pytest.mark.parametrize("method", ["rrf", "grrf", "rboost", "gbfs"])
 def test_three_classes_and_counts_have_paths(mixed, method):
-    """``select()`` does not read them yet; the methods know them."""
     chosen = METHODS[method](n_trees=100)
-    fit = select("died ~ . - dose", mixed, method, k=2)
-    problem, weight = fit.data.design.problem_for(chosen), fit.data.design.weight
-    dose = mixed["dose"].to_numpy()
-    classes = np.searchsorted(np.quantile(dose, [0.3, 0.6]), dose).astype(float)
-    counts = np.random.default_rng(0).poisson(np.exp(dose / 4)).astype(float)
-    for y, family in ((classes, multinomial(3)), (counts, POISSON)):
-        here = dataclasses.replace(problem, y=y, family=family)
-        steps = chosen.path(Task(here, row_weights(weight), max_size=2, seed=1))
-        best = next(step for step in steps if step.size >= 2)
-        names = np.array(problem.groups.names)[np.argsort(-best.importance)[:3]]
+    task = task_of(mixed, chosen, "dose ~ . - died", max_size=2, seed=1)
+    for here in in_families(task, 4.0)[1:]:
+        best = next(step for step in chosen.path(here) if step.size >= 2)
+        names = np.array(task.problem.groups.names)[np.argsort(-best.importance)[:3]]
         assert {"signal", "copy", "site"} & set(names[:1])
         assert "site" in names
         assert 0 < best.train_score <= 1
@@ -323,14 +308,11 @@ def test_an_exposure_is_an_offset_of_counts():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"a": rng.normal(size=600), "b": rng.normal(size=600)})
     data["y"] = rng.poisson(np.exp(0.8 * data["a"] + 0.6 * data["b"]))
-    fit = select("y ~ a + b", data, "gbfs", k=1, offset=0.8 * data["a"])
-    for offset, first in ((None, "a"), (fit.data.design.offset, "b")):
-        problem = dataclasses.replace(fit.data.design.problem, family=POISSON, offset=offset)
-        steps = METHODS["gbfs"](n_trees=30).path(
-            Task(problem, fit.data.design.row_weights, max_size=1, seed=1)
-        )
-        one = step_of_size(steps, 1, problem.groups.keep)
-        assert np.array(problem.groups.names)[one.selected].tolist() == [first]
+    method = METHODS["gbfs"](n_trees=30)
+    for offset, first in ((None, "a"), (0.8 * data["a"], "b")):
+        task = task_of(data, method, max_size=1, seed=1, family="poisson", offset=offset)
+        one = step_of_size(method.path(task), 1, task.problem.groups.keep)
+        assert names_of(task, one.selected) == {first}
 
 
 WHOLE = {
@@ -344,23 +326,30 @@ WHOLE = {
 bag, draw distinct rows, each with all its copies; copies that stand in rows of their own are drawn
 apart, in the bag and out of it."""
 
+UNITS = (0.1, 0.7)
+
 
 @pytest.mark.parametrize("method", WHOLE)
-def test_a_weight_of_2_is_two_copies_wherever_no_rows_are_drawn(method):
+def test_whole_weights_are_copies_and_relative_ones_have_no_unit_where_no_rows_are_drawn(method):
     rng = np.random.default_rng(3)
     data = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
     data["site"] = rng.choice(["Bath", "Leeds", "York"], size=300)
-    data["died"] = rng.random(300) < 1 / (1 + np.exp(-2 * data["a"] - 2 * (data["site"] == "York")))
-    weight = rng.integers(1, 4, size=300)
+    data["risk"] = 2 * data["a"] + 2 * (data["site"] == "York")
+    data["died"] = rng.random(300) < expit(-data["risk"])
+    data.loc[::9, "b"] = np.nan
+    weight = rng.integers(0, 4, size=300)
     copied = data.iloc[np.repeat(np.arange(300), weight)].reset_index(drop=True)
     options = {"seed": 1, "k": 2, **WHOLE[method]}
-    one = treeselect.select("died ~ .", data, method=method, weights=weight, **options)
-    other = treeselect.select("died ~ .", copied, method=method, **options)
-    edges = zip(one.data.design.arrays.edges, other.data.design.arrays.edges, strict=True)
-    assert all(a is b is None or np.array_equal(a, b) for a, b in edges)
-    assert len(one.search.steps) == len(other.search.steps)
-    for a, b in zip(one.search.steps, other.search.steps, strict=True):
-        np.testing.assert_array_equal(a.selected, b.selected)
-        # Sums are taken in another order, and what is solved in steps ends elsewhere.
-        assert a.tuning == pytest.approx(b.tuning, rel=1e-5)
-        np.testing.assert_allclose(a.importance, b.importance, atol=1e-5)
+    for formula in ("died ~ . - risk", "I(risk + c) ~ . - died - risk"):
+        one, other, low, high = (
+            treeselect.select(formula, frame, method=method, weights=own, **options)
+            for frame, own in ((data, weight), (copied, None), *((data, weight * u) for u in UNITS))
+        )
+        edges = zip(one.data.design.arrays.edges, other.data.design.arrays.edges, strict=True)
+        assert all(a is b is None or np.array_equal(a, b) for a, b in edges)
+        for pair in ((one, other), (low, high)):
+            for a, b in zip(*(fit.search.steps for fit in pair), strict=True):
+                np.testing.assert_array_equal(a.selected, b.selected)
+                # Sums are taken in another order, and what is solved in steps ends elsewhere.
+                assert a.tuning == pytest.approx(b.tuning, rel=1e-5)
+                np.testing.assert_allclose(a.importance, b.importance, atol=1e-5)

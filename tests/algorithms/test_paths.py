@@ -106,7 +106,9 @@ def test_copies_share_places_across_seeds(linear, method):
 
 
 @pytest.mark.parametrize(
-    "method", [*METHODS, Boruta(n_trees=20, max_rounds=10)], ids=lambda method: method.label
+    "method",
+    [*METHODS, Stepwise(), Stepwise(direction="backward"), Boruta(n_trees=20, max_rounds=10)],
+    ids=lambda method: method.label,
 )
 def test_kept_units_are_in_every_step(linear, method):
     task = task_of(linear, method, max_size=4, keep=["n0", "n1"])

@@ -171,7 +171,7 @@ def test_errors_are_those_of_the_forests_out_of_bag(task, family):
             growth=Growth(UNBOUNDED, 1, int(np.ceil(mtry)), 0.0),
             rank=np.ascontiguousarray(here.groups.ranks(seed)[step.selected]),
         )  # fmt: skip
-        raw = out_of_bag(forest).prediction
+        raw = out_of_bag(forest).mean[:, 0]
         if family.name == "multinomial":
             shares = np.bincount(here.y.astype(int)) / len(here.y)
             n_trees = out_of_bag(forest).n_trees

@@ -27,10 +27,8 @@ FEW = {"n_trees": 30}
 @pytest.fixture(scope="module")
 def friedman():
     """Ten variables, the last five noise, and copies of the first five: two classes."""
-    found = treeselect.datasets.simulate_friedman(n=600, seed=3)
-    data = found.data.copy()
-    data["y"] = (data["y"] > data["y"].median()).astype(int)
-    return data
+    data = treeselect.datasets.simulate_friedman(n=600, seed=3).data
+    return data.assign(y=(data["y"] > data["y"].median()).astype(int))
 
 
 @pytest.fixture(scope="module")
@@ -172,54 +170,46 @@ def test_long_data_have_fewer_trees_of_fewer_rows_unless_told(n_rows, options, n
 # --- RBoost ---
 
 
-@pytest.fixture(scope="module")
-def fewer():
-    """The same of 400 rows."""
-    data = treeselect.datasets.simulate_friedman(n=400, seed=3).data.copy()
-    return data.assign(y=(data["y"] > data["y"].median()).astype(int))
-
-
 def step(data, **options):
     return RBoost(**options).path(task_of(data, RBoost(), max_size=15, seed=1))[-1]
 
 
 @pytest.mark.parametrize("form", ["reweighting", "gradient"])
-def test_lambda_0_selects_nothing_and_copies_stay_out(fewer, form):
-    assert step(fewer, lam=0.0, form=form).size == 0
-    task = task_of(fewer, RBoost(), max_size=15, seed=1)
-    used = names_of(task, step(fewer, lam=0.9, form=form).selected)
+def test_lambda_0_selects_nothing_and_copies_stay_out(friedman, form):
+    assert step(friedman, lam=0.0, form=form).size == 0
+    task = task_of(friedman, RBoost(), max_size=15, seed=1)
+    used = names_of(task, step(friedman, lam=0.9, form=form).selected)
     assert {"X4", "X14"} & used
     if form == "reweighting":  # the other form scores leaves before it knows what opens
         assert not any({f"X{j}", f"X{j + 10}"} <= used for j in range(1, 6))
 
 
-def test_more_trees_use_more_units(fewer):
-    few, many = (step(fewer, lam=0.3, n_trees=n, mtry=1) for n in (1, 60))
+def test_more_trees_use_more_units(friedman):
+    few, many = (step(friedman, lam=0.3, n_trees=n, mtry=1) for n in (1, 60))
     assert few.selected.sum() <= many.selected.sum()
 
 
-def test_a_boosted_ensemble_learns_its_rows(fewer):
-    assert step(fewer, lam=1.0, n_trees=30).train_score == pytest.approx(1.0, abs=1e-3)
-    assert step(fewer, lam=1.0, n_trees=30, max_depth=1).train_score > 0.85
+def test_a_boosted_ensemble_learns_its_rows(friedman):
+    assert step(friedman, lam=1.0, n_trees=30).train_score == pytest.approx(1.0, abs=1e-3)
+    assert step(friedman, lam=1.0, n_trees=30, max_depth=1).train_score > 0.85
 
 
-def test_numbers_are_boosted_by_gradients(fewer):
-    data = fewer.assign(y=fewer["X4"] * 10 + fewer["X1"])
-    a = step(data, lam=0.8)
-    b = step(data, lam=0.8, form="gradient")
+def test_numbers_are_boosted_by_gradients(friedman):
+    data = friedman.assign(y=friedman["X4"] * 10 + friedman["X1"])
+    a, b = (step(data, lam=0.8, form=form) for form in ("auto", "gradient"))
     np.testing.assert_array_equal(a.importance, b.importance)
     assert a.train_score > 0.9
     with pytest.raises(MethodError, match="needs a response with classes"):
         step(data, lam=0.8, form="reweighting")
 
 
-def test_gini_and_the_uncentred_form_are_options(fewer):
-    plain = step(fewer, lam=0.6, criterion="gini")
-    harsh = step(fewer, lam=0.6, criterion="gini", gain="uncentred")
+def test_gini_and_the_uncentred_form_are_options(friedman):
+    plain = step(friedman, lam=0.6, criterion="gini")
+    harsh = step(friedman, lam=0.6, criterion="gini", gain="uncentred")
     assert 1 <= harsh.size <= plain.size
 
 
-def test_bags_have_as_many_rows_as_there_are_copies(fewer, monkeypatch):
+def test_bags_have_as_many_rows_as_there_are_copies(friedman, monkeypatch):
     """Weights of 2 and 3 are not a bag of a third of the rows."""
     grow, drawn = regularised.bagged_forest, []
 
@@ -228,8 +218,8 @@ def test_bags_have_as_many_rows_as_there_are_copies(fewer, monkeypatch):
         return grow(data, target, counts, **options)
 
     monkeypatch.setattr(regularised, "bagged_forest", noted)
-    half = np.arange(400) % 2
-    for weight, n_rows in ((np.full(400, 3) - half, 1000), (np.full(400, 0.3) + half, 400)):
-        treeselect.select("y ~ .", fewer, method=RBoost(n_trees=2, lam=0.9), weights=weight)
+    half = np.arange(600) % 2
+    for weight, n_rows in ((np.full(600, 3) - half, 1500), (np.full(600, 0.3) + half, 600)):
+        treeselect.select("y ~ .", friedman, method=RBoost(n_trees=2, lam=0.9), weights=weight)
         assert set(drawn) == {n_rows}
         drawn.clear()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
+from tasks import task_of
+from tree_data import binned
 
-import treeselect
 from treeselect import RRF, select
 from treeselect.algorithms.forests.scoring import held_shares, screened
 from treeselect.algorithms.search import judging
@@ -17,18 +20,10 @@ from treeselect.algorithms.search.judging import (
     rows_to_judge,
     screen,
 )
-from treeselect.algorithms.task import Task
-from treeselect.engine.columns import bin_columns, bin_edges
 from treeselect.engine.tree.target import mean_target
 from treeselect.engine.tree.workspace import Growth
 
 LEAF = Growth(1, 5, 1, 0.0)
-
-
-def binned(x):
-    """Columns of numbers, each a unit of its own."""
-    n = x.shape[1]
-    return bin_columns(list(x.T), [bin_edges(c) for c in x.T], [0] * n, np.arange(n))
 
 
 @pytest.fixture
@@ -83,7 +78,7 @@ def test_a_search_of_many_units_finds_what_passes_and_may_take_more():
     many = select("y ~ .", data, k=12, seed=1, progress=False)
     assert len(many.selected) == 12
     assert "constant" not in many.selected
-    task = Task(fit.data.design.problem, fit.data.design.row_weights, max_size=2, seed=1)
+    task = task_of(data, fit.search.method, seed=1)
     gains = GainForests(task, rows_to_judge(task)).of_all(task.problem.y[:, None], "some", 10)
     assert np.isneginf(gains).tolist() == [n == "constant" for n in task.problem.groups.names]
 
@@ -121,23 +116,14 @@ def many_levels(seed, n=900):
     return data.assign(y=classes(0.6 - 0.9 * data["x"] - 1.2 * data["b"], rng))
 
 
-def task_of(data, **arguments):
-    fit = treeselect.select("y ~ .", data, method=RRF(n_trees=1), k=1, seed=1, **arguments)
-    problem = fit.data.design.problem_for(RRF())
-    return Task(problem, fit.data.design.row_weights, max_size=2, seed=1)
+def selected_by(method, data, seed=1):
+    options = {"k": 2, "n_jobs": 1, "progress": False, **QUICK[method]}
+    return set(select("y ~ .", data, method=method, seed=seed, **options).selected)
 
 
 @pytest.mark.parametrize("method", QUICK)
 def test_a_binary_term_is_found_among_continuous_noise(method):
-    found = [
-        set(
-            treeselect.select(
-                "y ~ .", binary_among_noise(seed), method=method, k=2, seed=seed, n_jobs=1,
-                progress=False, **QUICK[method],
-            ).selected
-        )
-        for seed in range(3)
-    ]  # fmt: skip
+    found = [selected_by(method, binary_among_noise(seed), seed) for seed in range(3)]
     assert sum(selected == {"x", "b"} for selected in found) >= 2
 
 
@@ -147,32 +133,23 @@ def test_regularised_forests_open_no_factors_of_noise():
     data = pd.DataFrame(np.array(list("abcdefghij"))[codes], columns=[f"f{j}" for j in range(8)])
     data["y"] = classes(3.0 * (codes[:, 0] < 4) - 3.0 * (codes[:, 1] < 4), rng)
     for method in ("rrf", "grrf", "rboost"):
-        fit = treeselect.select(
-            "y ~ .", data, method=method, k=2, seed=1, n_jobs=1, progress=False, **QUICK[method]
-        )
-        assert set(fit.selected) == {"f0", "f1"}
+        assert selected_by(method, data) == {"f0", "f1"}
 
 
 @pytest.mark.parametrize("method", ["importance", "controlburn", "rrf", "grrf", "rboost"])
 def test_noise_of_many_levels_does_not_come_before_a_true_binary_term(method):
-    fit = treeselect.select(
-        "y ~ .", many_levels(0), method=method, k=2, seed=1, n_jobs=1, progress=False,
-        **QUICK[method],
-    )  # fmt: skip
-    assert set(fit.selected) == {"x", "b"}
+    assert selected_by(method, many_levels(0)) == {"x", "b"}
 
 
 def test_noise_of_many_levels_has_no_importance_in_the_model_that_predicts():
-    fit = treeselect.select(
-        "y ~ .", many_levels(0), method="importance", k=3, seed=1, n_trees=30, n_jobs=1
-    )
+    fit = select("y ~ .", many_levels(0), method="importance", k=3, seed=1, n_trees=30)
     importance = fit.tidy().set_index("term")["importance"]
     assert importance["f"] < 0.1 < importance["b"] < importance["x"]
     assert importance.sum() == pytest.approx(1.0)
 
 
 def test_shares_tell_how_far_gains_hold_whatever_a_unit_is():
-    task = task_of(many_levels(1))
+    task = task_of(many_levels(1), RRF(), seed=1)
     names = np.array(task.problem.groups.names)
     shares = dict(zip(names, held_shares(task), strict=True))
     assert max(shares.values()) == 1.0
@@ -182,19 +159,19 @@ def test_shares_tell_how_far_gains_hold_whatever_a_unit_is():
 
 def test_shares_depend_on_neither_threads_nor_the_order_of_columns():
     data = many_levels(1)
-    task, turned = task_of(data), task_of(data[["f", "y", "b", "x"]])
+    task, turned = (task_of(d, RRF(), seed=1) for d in (data, data[["f", "y", "b", "x"]]))
     one, two = (
         dict(zip(t.problem.groups.names, held_shares(t).tolist(), strict=True))
         for t in (task, turned)
     )
     assert one == two
-    threads = Task(task.problem, task.weights, max_size=2, seed=1, n_threads=3)
+    threads = dataclasses.replace(task, n_threads=3)
     np.testing.assert_array_equal(held_shares(threads), held_shares(task))
 
 
 def test_a_unit_without_any_other_is_as_credible_as_can_be():
     data = pd.DataFrame({"x": np.arange(40.0), "y": np.tile([0, 1], 20)})
-    assert held_shares(task_of(data)).tolist() == [1.0]
+    assert held_shares(task_of(data, RRF())).tolist() == [1.0]
 
 
 def test_what_is_not_credible_opens_at_a_coefficient_of_1_alone():

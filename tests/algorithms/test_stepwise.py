@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from tasks import names_of, sizes_of, task_of, with_problem, with_weights
+from tasks import names_of, sizes_of, task_of, with_problem
 
 import treeselect
 from treeselect import Stepwise
@@ -146,10 +146,7 @@ def test_going_back_finds_sets_that_are_no_worse_of_any_size(task, data):
         here = of_response(task, data, response)
         best = {}
         for direction in ("forward", "both", "backward"):
-            search = Search(
-                here,
-                Stepwise(direction=direction),
-            )
+            search = Search(here, Stepwise(direction=direction))
             found = search.of_each_size(6)
             best[direction] = np.array([search.criterion(found[size]) for size in range(6)])
             steps = search.steps(found, 5)
@@ -162,22 +159,6 @@ def test_going_back_finds_sets_that_are_no_worse_of_any_size(task, data):
     both, forward = (Stepwise(direction=d).path(number)[4] for d in ("both", "forward"))
     assert names_of(number, both.selected) == {"x1", "x2", "x3", "site"}
     assert "sum" in names_of(number, forward.selected)
-
-
-@RESPONSES
-def test_whole_weights_are_copies_and_relative_ones_have_no_unit(task, data, response):
-    here = of_response(task, data, response)
-    count = np.random.default_rng(1).integers(0, 3, size=len(data))
-    rows = np.repeat(np.arange(len(data)), count)
-    copied = data.iloc[rows].reset_index(drop=True)
-    copied = of_response(new_task(copied), copied, response)
-    tasks = copied, *(with_weights(here, count * unit) for unit in (1, 0.1, 7.0))
-    a, b, low, high = (Stepwise().path(own) for own in tasks)
-    for one, other in (*zip(a, b, strict=True), *zip(low, high, strict=True)):
-        np.testing.assert_array_equal(one.selected, other.selected)
-        assert one.tuning == pytest.approx(other.tuning)
-        np.testing.assert_allclose(one.importance, other.importance, atol=1e-6)
-        assert one.train_score == pytest.approx(other.train_score)
 
 
 @pytest.mark.parametrize("response", ["number", "two"])
@@ -235,20 +216,6 @@ def test_a_missing_value_is_a_column_of_its_unit(data):
     assert added[0] == 2
     assert misfit[0] == pytest.approx(150 * np.log(twin.ssr / 150), rel=1e-3)
     assert names_of(task, Stepwise().path(of_size(task, 1))[1].selected) == {"holes"}
-
-
-def test_kept_units_and_groups(data):
-    for direction in ("both", "forward", "backward"):
-        task = new_task(data, keep=["x4", "x5"])
-        steps = Stepwise(direction=direction).path(task)
-        assert sizes_of(steps) == [2, 3, 4]
-        assert steps[0].tuning == np.inf
-        assert all(step.selected[task.problem.groups.keep].all() for step in steps)
-        fit = treeselect.select(
-            FORMULA, data, method="stepwise", k=1, seed=1, direction=direction,
-            groups={"pair": ["x1", "x2"]},
-        )  # fmt: skip
-        assert fit.groups == ("pair",) if direction == "backward" else ("sum",)
 
 
 def test_a_penalty_of_nothing_takes_all_and_a_high_one_none(task, data):

@@ -169,33 +169,9 @@ def test_a_round_by_the_gradient_alone_is_a_tree_on_martingale_residuals(task):
     np.testing.assert_array_equal(one.eta, other.eta)
 
 
-def test_boosting_is_the_same_in_two_threads(task):
-    problem, weight = task.problem, task.weights.values
-    one, two = (
-        boost(
-            problem.data, problem.family.loss, problem.y, weight, 0.0, rules(3), seed=5,
-            rank=problem.groups.ranks(5), n_threads=n,
-        )
-        for n in (1, 2)
-    )  # fmt: skip
-    np.testing.assert_array_equal(one.eta, two.eta)
-    nulls, models = (problem.rows(weight).value(eta) for eta in (0 * one.eta, one.eta))
-    assert models.mean() < nulls.mean()
-
-
 def test_bic_counts_events():
     own = task_of(frame(), Stepwise(), FORMULA)
     assert Search(own, Stepwise())._penalty == pytest.approx(np.log(own.problem.y[:, EVENT].sum()))
-
-
-def test_whole_weights_are_relative_ones_to_the_lasso():
-    number = list(METHODS).index("lasso")
-    relative = with_weights(task_for(number), task_for(number).weight / 3.0)
-    for (names, importance, _), (own, there, _) in zip(
-        told(number, relative), plain(number), strict=True
-    ):
-        assert names == own
-        assert importance == pytest.approx(there, abs=1e-7)
 
 
 def test_the_lasso_over_trees_is_at_its_optimum():

@@ -82,13 +82,16 @@ def twice(array):
     array[0] *= 2
 
 
+def forget():
+    object_code.sources.cache_clear()
+    object_code.kernel_cache_folder.cache_clear()
+
+
 @pytest.fixture
 def fresh():
-    for own in (object_code.sources, object_code.kernel_cache_folder):
-        own.cache_clear()
+    forget()
     yield
-    for own in (object_code.sources, object_code.kernel_cache_folder):
-        own.cache_clear()
+    forget()
 
 
 @pytest.fixture
@@ -114,8 +117,7 @@ def test_folder_follows_the_sources(fresh, monkeypatch, tmp_path):
     for edit, same in (("", True), ("# edited\n", False)):
         with (copy / "tree" / "target.py").open("a", encoding="utf-8") as source:
             source.write(edit)
-        object_code.sources.cache_clear()
-        object_code.kernel_cache_folder.cache_clear()
+        forget()
         assert (object_code.kernel_cache_folder().name == before) == same
 
 

@@ -15,7 +15,6 @@ from treeselect.engine.forest.bagging import Sampling, bags_of
 next_random = from_python(random.next_random)
 random_below = from_python(random.random_below)
 draw_bag = from_python(random.draw_bag)
-draw_whole_groups = from_python(random.draw_whole_groups)
 
 
 def test_splitmix64_reference_values():
@@ -60,7 +59,8 @@ ROWS = np.array([1, 4, 5, 8])
 def bag(replace, share, seed=3):
     counts = np.full(10, 9)
     spare = np.zeros(10, dtype=np.uint32)
-    draw_bag(np.array([seed], dtype=np.uint64), ROWS, replace, share, counts, spare)
+    none = np.zeros(0, dtype=np.int64)
+    draw_bag(np.array([seed], dtype=np.uint64), ROWS, none, replace, share, counts, spare)
     assert set(np.flatnonzero(counts)) <= set(ROWS)
     return counts
 
@@ -96,9 +96,7 @@ def test_bags_of_whole_groups_are_those_of_the_twin(seed, replace, share, number
     bags = bags_of(weight, sampling, np.zeros(1, dtype=np.uint64))
     counts = np.full(len(groups), 9)
     state, spare = np.array([seed], dtype=np.uint64), np.zeros(len(groups), dtype=np.uint32)
-    where = (state, bags.in_rows) if len(bags.start) == 0 else (state, bags.in_rows, bags.start)
-    draw = draw_bag if len(bags.start) == 0 else draw_whole_groups
-    draw(*where, replace, share, counts, spare)
+    draw_bag(state, bags.in_rows, bags.start, replace, share, counts, spare)
     assert counts.tolist() == bag_of(seed, weight, sampling).tolist()
 
 
@@ -112,7 +110,7 @@ def test_a_group_is_drawn_with_all_its_rows_or_not_at_all():
     for seed in range(50):
         counts, spare = np.full(10, 9), np.zeros(10, dtype=np.uint32)
         state = np.array([seed], dtype=np.uint64)
-        draw_whole_groups(state, bags.in_rows, bags.start, True, 1.0, counts, spare)
+        draw_bag(state, bags.in_rows, bags.start, True, 1.0, counts, spare)
         assert counts[1] == counts[5]
         assert counts[[1, 4, 8]].sum() == 3
         sizes.add(int(counts.sum()))

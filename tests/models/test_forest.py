@@ -10,7 +10,6 @@ import pytest
 import statsmodels.api as sm
 from scipy.special import expit
 
-import treeselect
 from treeselect import datasets, select
 from treeselect.designs.families import BINOMIAL, GAUSSIAN
 from treeselect.designs.weights import RowWeights, row_weights
@@ -100,11 +99,8 @@ def test_risks_of_new_rows_have_the_spread_that_their_times_show():
 
 def test_noise_alone_moves_no_risk_far():
     rng = np.random.default_rng(0)
-    data = (
-        datasets.simulate_survival(300, seed=3)
-        .data[["x01"]]
-        .assign(x01=rng.normal(size=300), time=rng.exponential(size=300), event=1)
-    )
+    x = rng.normal(size=300)
+    data = pd.DataFrame({"x01": x, "time": rng.exponential(size=300), "event": 1})
     fit = select("Surv(time, event) ~ x01", data, method="mrmr", k=1, seed=1)
     assert np.std(fit.predict(data, type="link")) < 0.2
 
@@ -128,17 +124,10 @@ def sets():
     return draw(1500, 1), draw(4000, 2)
 
 
-def predicted(sets, terms):
-    train, new = sets
-    columns = ["y", *terms]
-    fit = treeselect.select(
-        "y ~ .", train[columns], method="mrmr", k=len(terms), seed=1, progress=False
-    )
-    return np.asarray(fit.predict(new))
-
-
 def brier(sets, terms):
-    return float(np.mean((predicted(sets, terms) - sets[1]["p"]) ** 2))
+    train, new = sets
+    fit = select("y ~ .", train[["y", *terms]], method="mrmr", k=len(terms), seed=1)
+    return float(np.mean((fit.predict(new) - new["p"]) ** 2))
 
 
 def test_noise_does_not_improve_the_forest(sets):
@@ -194,36 +183,17 @@ def test_sizes_fall_by_halves_down_to_every_node():
 ROWS = 100_000
 
 
-def needed(variance, most=200, n_rows=ROWS, weights=None):
+def needed(variance, most=200, n_rows=ROWS, weight=1, unknown=False):
     """Trees for errors of 0 and 2, whose standard error is ``n_rows ** -0.5``."""
-    errors = np.tile([0.0, 2.0], n_rows // 2)
-    weights = (
-        RowWeights(np.ones(n_rows, dtype=np.int64), are_copies=True) if weights is None else weights
-    )
-    return trees_needed(errors, np.full(n_rows, variance), weights, most)
+    errors = np.full(n_rows, np.nan) if unknown else np.tile([0.0, 2.0], n_rows // 2)
+    weights = RowWeights(np.full(n_rows, weight), are_copies=isinstance(weight, int))
+    return trees_needed(errors, np.full(n_rows, variance * 0.1 * ROWS**-0.5), weights, most)
 
 
 def test_a_forest_has_as_many_trees_as_its_error_needs():
-    assert needed(100 * 0.1 * ROWS**-0.5) == 100
-    assert needed(98 * 0.1 * ROWS**-0.5) == 100
-    assert needed(101 * 0.1 * ROWS**-0.5) == 105
-    assert needed(1.0) == 200
-    assert needed(1.0, most=7) == 7
-
-
-def test_short_data_have_all_trees():
-    assert needed(0.0) == 25
-    assert needed(0.0, n_rows=1000) == 200
-
-
-def test_copies_of_rows_count():
-    copies = RowWeights(np.full(ROWS, 4, dtype=np.int64), are_copies=True)
-    assert needed(50 * 0.1 * ROWS**-0.5, weights=copies) == 100  # half the standard error
-    scaled = RowWeights(np.full(ROWS, 4.0), are_copies=False)
-    assert needed(50 * 0.1 * ROWS**-0.5, weights=scaled) == 50
-
-
-def test_unknown_errors_take_all_trees():
-    weights = RowWeights(np.ones(ROWS, dtype=np.int64), are_copies=True)
-    missing = np.full(ROWS, np.nan)
-    assert trees_needed(missing, missing, weights, 200) == 200
+    assert [needed(v) for v in (98, 100, 101, 1e9)] == [100, 100, 105, 200]
+    assert needed(1e9, most=7) == 7
+    assert (needed(0), needed(0, n_rows=1000)) == (25, 200)  # short data have all trees
+    assert needed(50, weight=4) == 100  # copies: half the standard error
+    assert needed(50, weight=4.0) == 50
+    assert needed(0, unknown=True) == 200

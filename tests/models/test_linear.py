@@ -21,22 +21,18 @@ from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.linear.tests import fit_terms
 
 
-def test_a_negative_variance_has_no_standard_error():
-    covariance = np.diag([4.0, -1e-20])
-    fit = LinearFit(None, "GLM", ("a", "b"), ("a", "b"), np.array([2.0, 1.0]), covariance, None, ())
-    table = coefficient_table(fit)
-    error = table.filter(like="error").iloc[:, 0]
-    assert error[0] == 2.0
-    assert np.isnan(error[1])
-
-
-def test_an_exact_fit_has_statistics_without_bounds():
-    fit = LinearFit(
-        None, "GLM", ("a", "b"), ("a", "b"), np.array([2.0, 0.0]), np.zeros((2, 2)), None, ()
-    )
-    statistic = coefficient_table(fit)["statistic"]
-    assert statistic[0] == np.inf
-    assert np.isnan(statistic[1])
+@pytest.mark.parametrize(
+    ("estimate", "variances", "column", "expected"),
+    [([2.0, 1.0], [4.0, -1e-20], "std_error", 2.0), ([2.0, 0.0], [0.0, 0.0], "statistic", np.inf)],
+)
+def test_negative_variances_have_no_error_and_exact_fits_no_bound(
+    estimate, variances, column, expected
+):
+    names, covariance = ("a", "b"), np.diag(variances)
+    fit = LinearFit(None, "GLM", names, names, np.array(estimate), covariance, None, ())
+    first, second = coefficient_table(fit)[column]
+    assert first == expected
+    assert np.isnan(second)
 
 
 # --- Columns that are linear combinations of others, in long matrices ---

@@ -48,9 +48,8 @@ def test_an_effect_is_the_same_as_a_tree():
     for j, is_factor in ((0, False), (1, True)):
         values = rng.standard_normal((256, 2))
         counts = np.bincount(data.column(j), minlength=256).astype(float)
-        tree = effect_tree(
-            j, values[: data.n_codes[j]], counts[: data.n_codes[j]], is_factor=is_factor
-        )
+        n = data.n_codes[j]
+        tree = effect_tree(j, values[:n], counts[:n], is_factor=is_factor)
         assert predict_sum(tree, data) == pytest.approx(values[data.column(j)])
         assert tree.nodes.weight[0] == 200
 
@@ -81,15 +80,10 @@ def test_a_smooth_effect_needs_no_forest_and_an_interaction_does():
     crossed = frame.assign(y=2 * (x[:, 0] > 0) * (x[:, 1] > 0) + 0.3 * rng.standard_normal(400))
     shares = []
     for data in (smooth, crossed):
-        fit = treeselect.select(
-            "y ~ a + b", data, method="mrmr", k=2, seed=1, progress=False
-        ).refit("stack")
-        trees, n_nodes = (
-            fit.model.fitted.trees,
-            fit.model.fitted.trees.start[fit.model.fitted.n_additive],
-        )
+        fit = treeselect.select("y ~ a + b", data, method="mrmr", k=2, seed=1).refit("stack")
+        trees = fit.model.fitted.trees
         of_effects = trees.nodes.value.copy()
-        of_effects[n_nodes:] = 0
+        of_effects[trees.start[fit.model.fitted.n_additive] :] = 0
         effects = trees._replace(nodes=trees.nodes._replace(value=of_effects))
         binned = fit.data.design.problem.data
         left = predict_sum(trees, binned) - predict_sum(effects, binned)

@@ -86,7 +86,6 @@ class MRMR(RefinedMethod):
     left_out: ClassVar[str] = "the others are constant"
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units, one more at a time (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         longest = len(groups.names) if self.threshold is not None else self.longest(task)
@@ -142,11 +141,8 @@ class FCBF(RefinedMethod):
     delta : float, optional
         Least symmetrical uncertainty with the response, 0 to 1: all predominant terms that reach it
         are selected. If None, `k` decides.
-    n_bins : int
-        Maximum number of bins of a numeric column, 2 to 100, of about equal weight; missing values
-        have their own bin.
-    prune, refine : bool
-        As for :class:`RRF`.
+    n_bins, prune, refine
+        As for :class:`MRMR`.
 
     Raises
     ------
@@ -186,7 +182,6 @@ class FCBF(RefinedMethod):
     )
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of predominant units (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         n_kept = int(groups.keep.sum())
@@ -237,11 +232,8 @@ class CFS(RefinedMethod):
         What each term must add to the merit: the selected set maximises the merit minus `gain`
         times the number of its terms. 0.0 gives the set of highest merit, as in [1]_; negative
         values give larger sets. If None, `k` decides.
-    n_bins : int
-        Maximum number of bins of a numeric column, 2 to 100, of about equal weight; missing values
-        have their own bin.
-    prune, refine : bool
-        As for :class:`RRF`.
+    n_bins, prune, refine
+        As for :class:`MRMR`.
 
     Raises
     ------
@@ -253,10 +245,7 @@ class CFS(RefinedMethod):
     The merit of k terms is ``k r_cf / sqrt(k + k (k - 1) r_ff)`` (eq. 1 of [2]_), where r_cf is the
     mean symmetrical uncertainty of the terms with the response and r_ff that of pairs of terms.
     Mutual information and entropy are corrected for the value expected by chance; otherwise terms
-    with many cells would be favoured. The columns of a term, or of a group (``groups=``), are used
-    jointly. Classes are used as they are; numeric and count responses are binned like the terms.
-    With an offset, and for right-censored times, the negative gradient at the null model replaces
-    the response; for times, these are the martingale residuals, within strata.
+    with many cells would be favoured. Terms, groups and responses are binned as by :class:`MRMR`.
 
     The search is best-first and starts from the terms forced in. The best set not yet expanded is
     expanded by each term outside it. The search ends after five expansions in a row without
@@ -287,7 +276,6 @@ class CFS(RefinedMethod):
     left_out: ClassVar[str] = "the others are constant"
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the best sets by size (see ``Method.path``)."""
         problem, seed = task.problem, task.seed
         refuse_costs(self, problem.groups)
         n = len(problem.groups.names)

@@ -15,7 +15,6 @@ from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.linear.penalised import LinearColumns, standard_columns
 from treeselect.algorithms.method import OWN
 from treeselect.algorithms.options import MOST_UNITS, flag, refuse_costs
-from treeselect.algorithms.references import Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.selectors import (
     SIZES,
@@ -42,6 +41,10 @@ IN_FILES = "selector"
 
 _WHOLE = 1e-9
 """How far the ratio of two weights may be from a whole number, relative to it."""
+
+
+def _of_words(name: str) -> Any:
+    return property(lambda self: getattr(self.words, name), doc=f"See :attr:`Words.{name}`.")
 
 
 @dataclass(frozen=True)
@@ -136,35 +139,15 @@ class ForeignSelector(RefinedMethod):
             )
 
     def __repr__(self) -> str:
-        """The call that creates it, without defaults."""
         return f"ForeignSelector({self.label})"
 
     # --- what it is ---
 
     @property
     def words(self) -> Words:
-        """Description of the selector."""
         return self.selector if isinstance(self.selector, Words) else words_of(self.selector)
 
-    @property
-    def name(self) -> str:
-        """Class of the selector."""
-        return self.words.name
-
-    @property
-    def title(self) -> str:
-        """The same with its package."""
-        return self.words.title
-
-    @property
-    def references(self) -> tuple[Reference, ...]:
-        """That of scikit-learn, for its selectors."""
-        return self.words.references
-
-    @property
-    def paper(self) -> str:
-        """The reference of scikit-learn, or the name of the selector and its package."""
-        return self.words.paper
+    name, title, references, paper = map(_of_words, ("name", "title", "references", "paper"))
 
     @property
     def note(self) -> str:
@@ -193,19 +176,16 @@ class ForeignSelector(RefinedMethod):
         return {name: getattr(self, name) for name in ("columns", "standardise", "prune", "refine")}
 
     def giving_way(self, k: object) -> ForeignSelector:
-        """The same if `k` is a number: a set of the selector's own size gives way to it."""
         gives_way = self.columns == "auto" and self.tuning_value == OWN
         is_number = isinstance(k, int | np.integer)
         return dataclasses.replace(self, columns=None) if gives_way and is_number else self
 
     @property
     def inside(self) -> str:
-        """Class of the selector."""
         return self.name
 
     @property
     def text(self) -> str:
-        """The call that creates it, without defaults."""
         return repr(self)
 
     @property
@@ -218,7 +198,6 @@ class ForeignSelector(RefinedMethod):
     # --- model files ---
 
     def record(self) -> tuple[str, dict[str, Any]]:
-        """What a model file holds of it."""
         return IN_FILES, {"selector": asdict(self.words), **self._plain_options()}
 
     @classmethod
@@ -230,7 +209,6 @@ class ForeignSelector(RefinedMethod):
     # --- the path ---
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units by the number of columns (see ``Method.path``)."""
         problem = task.problem
         self._check_problem(problem)
         columns = standard_columns(task, standardise=self.standardise)

@@ -74,7 +74,7 @@ class Method:
         are. True by default.
     searches_on : int or None
         Most rows on which it searches for sets; None, the default, for all. On data of more than
-        twice as many rows, the others score the sets (``resampling.spared``).
+        twice as many rows, the others score the sets (``choosing.spared_rows``).
     left_out : str
         Why terms never enter the path, as a clause.
     own_model : str or None
@@ -486,13 +486,11 @@ class MissingMethod(Method):
 
     @property
     def tuning_value(self) -> float | str | None:
-        """The tuning parameter, if it was fixed."""
         value = self.said["tuning_value"]
         return value if isinstance(value, float | int | None) else str(value)
 
     @property
     def missing(self) -> str:
-        """What is missing, and why."""
         return (
             f"Can't find the method {quoted(self.name)} of {shown(self.origin)}, which made this"
             f" selection: the model can predict, but not select again.\n  {self.why}"
@@ -503,11 +501,9 @@ class MissingMethod(Method):
         raise MethodError(self.missing)
 
     def options(self) -> dict[str, Any]:
-        """All its options."""
         return dict(self.said["options"])
 
     def changed(self) -> dict[str, Any]:
-        """Options that differed from their defaults."""
         return {name: self.options().get(name) for name in map(str, self.said["changed"])}
 
     def tuned(self, value: float | None) -> MissingMethod:

@@ -70,10 +70,8 @@ def check_options(record: Any) -> None:
         for kind in type(record).__mro__:
             own = vars(kind).get("__dataclass_fields__", {}).get(name)
             if own is not None and "check" in own.metadata:
-                bounds = ({"optional": True} if own.default is None else {}) | own.metadata[
-                    "bounds"
-                ]
-                own.metadata["check"](record, name, **bounds)
+                optional = {"optional": True} if own.default is None else {}
+                own.metadata["check"](record, name, **optional | own.metadata["bounds"])
                 break
 
 

@@ -107,7 +107,6 @@ def size_parameter(selector: Any) -> str | None:
 
 
 def words_of(selector: Any) -> Words:
-    """Description of a selector."""
     last = last_step(selector)
     name, package = type(last).__name__, type(last).__module__.split(".")[0]
     origin = {"sklearn": " (scikit-learn)", "__main__": ""}.get(package, f" ({package})")
@@ -226,7 +225,6 @@ class Support:
 
     @property
     def size(self) -> int:
-        """Number of columns."""
         return int(self.taken.sum())
 
 

@@ -134,7 +134,6 @@ class Step:
 
     @property
     def size(self) -> int:
-        """Number of selected units."""
         return int(self.selected.sum())
 
     @property

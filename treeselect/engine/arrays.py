@@ -17,7 +17,7 @@ UInt8Array = NDArray[np.uint8]
 UInt16Array = NDArray[np.uint16]
 UInt32Array = NDArray[np.uint32]
 UInt64Array = NDArray[np.uint64]
-LeafArray = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
+LeafArray = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
 """Leaf numbers, as narrow as they can be."""
 
 AnyArray = NDArray[Any]

@@ -76,12 +76,10 @@ class BinnedData(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return int(self.codes.shape[1])
 
     @property
     def n_groups(self) -> int:
-        """Number of groups."""
         return len(self.group_start) - 1
 
     def column(self, j: int) -> UInt8Array | UInt16Array:
@@ -298,7 +296,6 @@ class Digest(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Sum of the weights."""
         return float(self.weights.sum())
 
 
@@ -352,11 +349,11 @@ def merged(first: Sketch, second: Sketch) -> Sketch:
     return Sketch((*levels, *(() if carried is None else (carried,))))
 
 
-def sketched_edges(sketch: Sketch, max_bins: int | None = MAX_BINS) -> FloatArray:
+def sketched_edges(sketch: Sketch) -> FloatArray:
     """Edges as of :func:`bin_edges`, the same if the sketch is exact; otherwise the weight below an
     edge is that of its quantile up to ``rank_error`` and the weight of a point."""
     found = sketch.digest
-    return edges_between(found.values, found.weights, MOST_BINS if max_bins is None else max_bins)
+    return edges_between(found.values, found.weights, MAX_BINS)
 
 
 def _joined(first: Digest, second: Digest) -> Digest:

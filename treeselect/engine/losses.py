@@ -358,9 +358,10 @@ class RowLoss(ABC):
     def negative_gradient(self, eta: FloatArray) -> FloatArray:
         """Minus the first derivative in `eta`, of its shape."""
 
-    @abstractmethod
     def curvature(self, eta: FloatArray) -> FloatArray:
-        """The diagonal of the second derivative in `eta`, of its shape."""
+        """The diagonal of the second derivative in `eta`, of its shape. Children define this, or
+        :meth:`derivatives`."""
+        return self.derivatives(eta)[1]
 
     def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Both of these, for those who need both."""

@@ -71,45 +71,28 @@ def random_below(state, bound):
 
 
 @inner
-def draw_bag(state, rows, replace, share, counts, spare):
+def draw_bag(state, rows, start, replace, share, counts, spare):
     """Draw a share of `rows`, with replacement or without; count them in `counts`. `rows` holds the
-    distinct rows with positive weight; `spare` is working memory, at least as long."""
+    distinct rows with positive weight; `spare` is working memory, at least as long. With groups
+    these are drawn, each with all its rows: those of group g are from ``start[g]`` to ``start[g +
+    1] - 1`` in `rows`; without, `start` is empty."""
     for i in range(counts.shape[0]):
         counts[i] = 0
-    n = rows.shape[0]
-    drawn = max(int(np.rint(share * n)), 1)
-    if replace:
-        for _ in range(drawn):
-            counts[rows[random_below(state, n)]] += 1
-        return
-    if drawn >= n:
-        for r in range(n):
-            counts[rows[r]] = 1
-        return
-    for r in range(n):
-        spare[r] = rows[r]
-    for r in range(drawn):
-        other = r + random_below(state, n - r)
-        spare[r], spare[other] = spare[other], spare[r]
-        counts[spare[r]] = 1
-
-
-@inner
-def draw_whole_groups(state, rows, start, replace, share, counts, spare):
-    """Draw a share of the groups as :func:`draw_bag` draws rows, each with all its rows. The rows
-    of group g are those from ``start[g]`` to ``start[g + 1] - 1`` in `rows`."""
-    for i in range(counts.shape[0]):
-        counts[i] = 0
-    n = start.shape[0] - 1
+    is_single = start.shape[0] == 0
+    n = rows.shape[0] if is_single else start.shape[0] - 1
     drawn = max(int(np.rint(share * n)), 1)
     for g in range(n):
         spare[g] = g
     for d in range(drawn):
-        g = d
+        own = np.int64(d)
         if replace:
-            g = random_below(state, n)
+            own = random_below(state, n)
         elif drawn < n:
             other = d + random_below(state, n - d)
             spare[d], spare[other] = spare[other], spare[d]
-        for r in range(start[spare[g]], start[spare[g] + 1]):
-            counts[rows[r]] += 1
+            own = np.int64(spare[d])
+        if is_single:
+            counts[rows[own]] += 1
+        else:
+            for r in range(start[own], start[own + 1]):
+                counts[rows[r]] += 1

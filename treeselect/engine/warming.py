@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from treeselect.engine.columns import bin_columns, bin_edges
-from treeselect.engine.forest.bagging import Sampling, bagged_forest, first_gains
+from treeselect.engine.forest.bagging import Sampling, bagged_forest, drawn, first_gains
 from treeselect.engine.forest.boosting import Boosting, boost
 from treeselect.engine.forest.importance import out_of_bag_gains, permutation_importance
 from treeselect.engine.forest.leaf_values import hazard_trees, in_order_of
-from treeselect.engine.forest.out_of_bag import out_of_bag, out_of_bag_at_size
+from treeselect.engine.forest.out_of_bag import out_of_bag
 from treeselect.engine.forest.walk import predict_mean
 from treeselect.engine.linear.group_lasso import minimise_model
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
@@ -57,11 +57,11 @@ def grow_all() -> None:
         data, mean_target(y), weight, n_trees=2, growth=grow, sampling=Sampling(False, 0.5), **given
     )  # fmt: skip
     first_gains(data, mean_target(y), weight, grow)
+    drawn(grown.bags, 0, data.n_rows)
     predict_mean(
         bagged_forest(exact, mean_target(y), weight, n_trees=2, growth=grow, **given).trees, exact
     )
     in_order_of(grown.trees, np.ones(4, dtype=np.int8))
-    out_of_bag_at_size(grown, 9, np.zeros(1))
     hazard_trees(grown, weight, abs(y), abs(x[1]))
     boosting = Boosting(2, 0.1, Growth(5, 1, 9, 0.0, False, BEST_FIRST, 8))
     for loss, response in ((SquaredLoss(), y), (LogisticLoss(), (y > 0) * 1.0)):

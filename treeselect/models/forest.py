@@ -12,16 +12,14 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import BinnedData, select_groups
-from treeselect.engine.forest.bagging import Forest, Sampling, bagged_forest, bags_of
+from treeselect.engine.forest.bagging import Forest, Sampling, bagged_forest, bags_of, drawn
 from treeselect.engine.forest.importance import out_of_bag_gains
 from treeselect.engine.forest.leaf_values import hazard_trees, in_order_of, with_leaf_fits
 from treeselect.engine.forest.out_of_bag import (
     OutsideSums,
-    add_out_of_bag,
-    bag_room,
     cut_back,
     mean_errors_by_size,
-    out_of_bag_at_size,
+    out_of_bag,
 )
 from treeselect.engine.forest.walk import leaves_of, predict_mean
 from treeselect.engine.random import stream_seed, tree_seeds
@@ -48,9 +46,10 @@ def with_hazards(forest: Forest, weight: WeightArray, problem: Problem) -> Trees
     """
     base = problem.constant(weight)
     apart = problem.family.loss.apart(problem.y, weight, base)
-    trees, total, n_outside = hazard_trees(forest, weight, apart.y, np.exp(apart.base))
-    known = np.where(n_outside > 0, weight, np.zeros_like(weight))
-    slope = _slope(problem, known, base, total / np.maximum(n_outside, 1))
+    trees = hazard_trees(forest, weight, apart.y, np.exp(apart.base))
+    outside = out_of_bag(forest._replace(trees=trees)).mean[:, 0, 0]
+    known = np.where(np.isnan(outside), np.zeros_like(weight), weight)
+    slope = _slope(problem, known, base, np.nan_to_num(outside))
     return trees._replace(nodes=trees.nodes._replace(value=trees.nodes.value * slope))
 
 
@@ -94,7 +93,6 @@ class ForestModel(TreeModel):
 
     @property
     def is_link(self) -> bool:
-        """Whether :meth:`score` gives the linear predictor."""
         return self.on_link
 
     @property
@@ -103,12 +101,10 @@ class ForestModel(TreeModel):
 
     @property
     def tree_weights(self) -> FloatArray:
-        """One over the number of trees."""
         return np.full(self.n_trees, 1 / max(self.n_trees, 1))
 
     @property
     def tree_shares(self) -> FloatArray:
-        """The same."""
         return self.tree_weights
 
     def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
@@ -130,8 +126,8 @@ def refit_forest(
 ) -> ForestModel:
     """Random forest on the selected units.
 
-    Its capacity is chosen by the out-of-bag error (``capacity.best_forest``). It has at most
-    `n_trees` trees, on long data as many as its error needs (``capacity.trees_needed``). More than
+    Its capacity is chosen by the out-of-bag error (:func:`best_forest`). It has at most
+    `n_trees` trees, on long data as many as its error needs (:func:`trees_needed`). More than
     two classes are split by the Gini index.
 
     With an offset, and for survival times, the trees are grown on the negative gradient at the null
@@ -203,18 +199,14 @@ def outside_bags(
     None if the forest was grown with other bags."""
     assert model.trees is not None
     grower = grower_of(problem, weights, model.groups, seed=seed)
-    trees, data, _, weight, bags, *_ = grower.grown(model.trees)
-    total, count = np.zeros((data.n_rows, 1)), np.zeros(data.n_rows, dtype=np.int64)
-    room = bag_room(data.n_rows)
-    add_out_of_bag(trees, data, bags, room, total, count)
-    # The last bag is still there: its rows must fill the leaves of the last tree.
-    last = trees.n_trees - 1
-    first = trees.start[last]
-    held, at = trees.nodes.weight[first:], trees.nodes.column[first:] == LEAF
-    found = np.bincount(leaves_of(trees, last, data), room.counts * weight, len(held))
-    if not np.array_equal(found[at], held[at]):
+    forest = grower.grown(model.trees)
+    # The rows of the first bag must fill the leaves of the first tree.
+    tree, rows = model.trees.one(0), forest.weight * drawn(forest.bags, 0, forest.data.n_rows)
+    found = np.bincount(leaves_of(tree, 0, forest.data), rows, len(tree.nodes.weight))
+    is_leaf = tree.nodes.column == LEAF
+    if not np.array_equal(found[is_leaf], tree.nodes.weight[is_leaf]):
         return None
-    return np.where(count > 0, total[:, 0] / np.maximum(count, 1), np.nan)
+    return out_of_bag(forest).mean[:, 0, 0]
 
 
 # --- Capacity of forests: the node size with the lowest out-of-bag error -------------------------
@@ -313,7 +305,6 @@ class Grower(NamedTuple):
 
     @property
     def weight(self) -> WeightArray:
-        """The weights alone."""
         return self.weights.values
 
     def grow(self, n_trees: int, n_candidates: int, name: str, min_split: int = 1) -> Forest:
@@ -369,7 +360,7 @@ def best_trees(grower: Grower, *, n_trees: int) -> Forest:
     first = _best_first_trees(grower, n_trees)
     n_first = first.forest.trees.n_trees
     if not needs_all_trees(grower.weights, n_trees):
-        own = _outside(grower, first.forest, first.size)
+        own = _outside(grower, first.forest)
         errors, variances = own.errors(grower.truth)[:, 0], own.variances[:, 0]
         n_trees = max(trees_needed(errors, variances, grower.weights, n_trees), n_first)
     return _with_more(grower, first, n_trees)
@@ -446,12 +437,11 @@ def _with_more(grower: Grower, first: _First, n_trees: int) -> Forest:
     return first.forest.joined(grower.grow(n_more, first.n_candidates, "more", first.size))
 
 
-def _outside(grower: Grower, forest: Forest, size: int) -> OutsideSums:
-    centre = np.average(grower.truth, axis=0, weights=grower.weight)
-    return out_of_bag_at_size(forest, size, centre)
+def _outside(grower: Grower, forest: Forest) -> OutsideSums:
+    return out_of_bag(forest, np.average(grower.truth, axis=0, weights=grower.weight))
 
 
 def _completed(grower: Grower, first: _First, n_trees: int) -> CutForest:
     forest = _with_more(grower, first, n_trees)
-    sums = _outside(grower, forest, first.size)
+    sums = _outside(grower, forest)
     return CutForest(forest, sums.mean[:, 0], sums.errors(grower.truth)[:, 0], first.size)

@@ -65,7 +65,6 @@ class TreeModel:
 
     @property
     def n_trees(self) -> int:
-        """Number of trees."""
         return 0 if self.trees is None else int(self.trees.n_trees)
 
     @property
@@ -209,27 +208,22 @@ class WeightedForest(TreeModel):
 
     @property
     def n_trees(self) -> int:
-        """Number of trees."""
         return len(self.trees)
 
     @property
     def description(self) -> str:
-        """The model in words."""
         return f"the sparse forest of {self.n_trees} weighted trees"
 
     @property
     def sparse(self) -> WeightedForest:
-        """Itself."""
         return self
 
     @property
     def tree_weights(self) -> FloatArray:
-        """The weights."""
         return self.weights
 
     @property
     def tree_shares(self) -> FloatArray:
-        """The shares."""
         return self.shares
 
     def within(self, groups: BoolArray) -> WeightedForest:

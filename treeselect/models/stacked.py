@@ -26,12 +26,7 @@ from treeselect.engine.linear.additive_search import folds_of_clusters
 from treeselect.engine.losses import RowLoss
 from treeselect.engine.random import stream_seed
 from treeselect.engine.tree.nodes import LEAF, Trees, empty_nodes, join_trees
-from treeselect.models.forest import (
-    REFITTED_TREES,
-    Grower,
-    best_forest,
-    n_trees_for,
-)
+from treeselect.models.forest import REFITTED_TREES, Grower, best_forest, n_trees_for
 from treeselect.models.model import TreeModel, null_predictor
 
 _MOST_ROWS = 50_000
@@ -82,13 +77,13 @@ def refit_stack(
 
 
 def outside_stack(
-    problem: Problem, weights: RowWeights, model: StackedModel, seed: int, n_threads: int = 1
+    problem: Problem, weights: RowWeights, model: StackedModel, seed: int
 ) -> FloatArray | None:
     """Out-of-bag predictions of a numeric response by a stacked model, shape (n_rows,); NaN for
     rows in all bags. None if the model was fitted with another seed or to other rows."""
-    n_trees = REFITTED_TREES
-    found = stack_outside(problem, weights, model.groups, seed, n_trees, n_threads, False)
-    again, outside, _ = found
+    again, outside, _ = stack_outside(
+        problem, weights, model.groups, seed, REFITTED_TREES, 1, wants_importance=False
+    )
     if again.trees is None or model.trees is None:
         return None
     values = again.trees.nodes.value, model.trees.nodes.value

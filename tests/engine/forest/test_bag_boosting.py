@@ -20,12 +20,7 @@ from treeselect.engine.forest.bag_boosting import (
 )
 from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling
 from treeselect.engine.forest.walk import predict_sum
-from treeselect.engine.losses import (
-    MultinomialLoss,
-    PoissonLoss,
-    SquaredLoss,
-    mean_loss,
-)
+from treeselect.engine.losses import MultinomialLoss, PoissonLoss, SquaredLoss, mean_loss
 from treeselect.engine.survival.cox import CoxLoss
 from treeselect.engine.survival.times import as_times
 from treeselect.errors import DataError
@@ -70,17 +65,6 @@ def test_noise_stops_early(resampled):
     y = rng.normal(size=300)
     weight = np.bincount(rng.integers(0, 300, size=300), minlength=300) if resampled else None
     assert boost(data, y, weight).depths.max() <= 2
-
-
-def test_forest_reduces_the_loss():
-    data, y = data_and_response()
-    weight, bag, eta = np.ones(300), boost(data, y), np.full(300, y.mean())
-    for depth in np.unique(bag.depths):
-        trees = np.flatnonzero(bag.depths == depth)
-        eta += np.mean([bag.values[t][bag.leaves[t], 0] for t in trees], axis=0)
-    rows = SQUARED.of(y, weight)
-    start = mean_loss(rows, np.full(300, y.mean()), weight)
-    assert mean_loss(rows, eta, weight) < 0.5 * start
 
 
 def test_rows_without_weight_have_no_part():
@@ -171,13 +155,17 @@ def test_depth_ends_where_most_trees_use_more_groups_than_wanted():
     assert np.mean(uses[few.depths == last] > 2) > 0.5 >= np.mean(uses[few.depths == last - 1] > 2)
 
 
-@pytest.mark.parametrize("loss", [PoissonLoss(), MultinomialLoss(3)], ids=["poisson", "classes"])
+@pytest.mark.parametrize(
+    "loss", [SQUARED, PoissonLoss(), MultinomialLoss(3)], ids=lambda loss: type(loss).__name__
+)
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_other_losses_fall(loss, scheme):
-    data, signal = data_and_response()
-    rng = np.random.default_rng(4)
-    y = rng.poisson(np.exp(signal / 2)) if loss.n_outputs == 1 else np.digitize(signal, [-0.5, 0.5])
-    y, weight = y.astype(float), np.ones(300, dtype=np.int64)
+def test_the_loss_falls(loss, scheme):
+    data, y = data_and_response()
+    if loss.n_outputs > 1:
+        y = np.digitize(y, [-0.5, 0.5]).astype(float)
+    elif not loss.is_squared:
+        y = np.random.default_rng(4).poisson(np.exp(y / 2)).astype(float)
+    weight = np.ones(300, dtype=np.int64)
     bag = boost(data, y, weight, loss, scheme=scheme, max_depth=4)
     # Of single-feature trees the first round has a group that helps.
     assert bag.improvements[: data.n_groups if scheme == SINGLE else 1].max() > 0
@@ -189,7 +177,7 @@ def test_other_losses_fall(loss, scheme):
         eta = eta + np.mean([bag.values[t][bag.leaves[t]] for t in trees], axis=0)
     shaped = (eta, start) if loss.n_outputs > 1 else (eta[:, 0], start[:, 0])
     after, before = (mean_loss(loss.of(y, weight), one, weight) for one in shaped)
-    assert after < 0.9 * before
+    assert after < (0.7 if loss.is_squared else 0.9) * before
 
 
 def test_real_weights_and_several_outputs():

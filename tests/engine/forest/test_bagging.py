@@ -231,10 +231,8 @@ def test_out_of_bag_rows_are_those_not_drawn(numbers, sampling):
         count += outside
     np.testing.assert_array_equal(found.n_trees, count)
     known = count > 0
-    np.testing.assert_allclose(
-        found.prediction[known], (total / np.maximum(count, 1)[:, None])[known]
-    )
-    assert np.isnan(found.prediction[~known]).all()
+    np.testing.assert_allclose(found.mean[known, 0], (total / np.maximum(count, 1)[:, None])[known])
+    assert np.isnan(found.mean[~known]).all()
 
 
 def test_two_classes_are_a_mean_about_one_half_also_where_the_criterion_is_not_centred():

@@ -36,12 +36,18 @@ def simulate(missing=0.0) -> tuple[np.ndarray, BinnedData, np.ndarray]:
     return X, binned(X), y
 
 
-def ours(data, loss, y, n_trees=20, weight=None, growth=LEAVES, **options):
+def ours(data, loss, y, n_trees=20, weight=None, growth=LEAVES, base=None, step=0.1, **options):
     weight = np.ones(N, dtype=np.int64) if weight is None else weight
-    return boost(
-        data, loss, y, weight, loss.constant(y, weight), Boosting(n_trees, 0.1, growth), seed=1,
-        rank=np.arange(P), **options,
-    )  # fmt: skip
+    base, rules = (
+        loss.constant(y, weight) if base is None else base,
+        Boosting(n_trees, step, growth),
+    )
+    return boost(data, loss, y, weight, base, rules, seed=1, rank=np.arange(P), **options)
+
+
+def assert_as_good(loss, y, *etas):
+    first, second = (loss.value(y, eta).mean() for eta in etas)
+    assert first == pytest.approx(second, rel=0.005)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
@@ -50,11 +56,7 @@ def test_training_loss_is_lightgbms(loss, missing):
     X, data, y = simulate(missing)
     y, objective = response(loss, y), "l2" if loss.is_squared else "binary"
     peer = lightgbm.train(PEER | {"objective": objective}, lightgbm.Dataset(X, y), 20)
-    losses = [
-        loss.value(y, eta).mean()
-        for eta in (ours(data, loss, y).eta, peer.predict(X, raw_score=True))
-    ]
-    assert losses[0] == pytest.approx(losses[1], rel=0.005)
+    assert_as_good(loss, y, ours(data, loss, y).eta, peer.predict(X, raw_score=True))
 
 
 def test_counts_with_an_offset_are_lightgbms():
@@ -62,15 +64,12 @@ def test_counts_with_an_offset_are_lightgbms():
     X, data, _ = simulate()
     exposure = rng.normal(size=N) * 0.5
     y = rng.poisson(np.exp(0.5 * X[:, 0] + 0.3 * X[:, 1] * X[:, 2] + exposure)).astype(float)
-    loss, weight = PoissonLoss(), np.ones(N, dtype=np.int64)
-    base = loss.constant(y, weight, exposure) + exposure
+    loss = PoissonLoss()
+    base = loss.constant(y, np.ones(N), exposure) + exposure
     options = {"objective": "poisson", "poisson_max_delta_step": 1e-9, "boost_from_average": False}
     peer = lightgbm.train(PEER | options, lightgbm.Dataset(X, y, init_score=base), 20)
-    found = boost(data, loss, y, weight, base, Boosting(20, 0.1, LEAVES), seed=1, rank=np.arange(P))
-    losses = [
-        loss.value(y, eta).mean() for eta in (found.eta, peer.predict(X, raw_score=True) + base)
-    ]
-    assert losses[0] == pytest.approx(losses[1], rel=0.005)
+    own = ours(data, loss, y, base=base).eta
+    assert_as_good(loss, y, own, peer.predict(X, raw_score=True) + base)
 
 
 def three_classes():
@@ -86,18 +85,8 @@ def test_classes_are_lightgbms():
     options = {"objective": "multiclass", "num_class": 3}
     peer = lightgbm.train(PEER | options, lightgbm.Dataset(X, y), 20)
     found = ours(data, loss, y)
-    losses = [loss.value(y, eta).mean() for eta in (found.eta, peer.predict(X, raw_score=True))]
-    assert losses[0] == pytest.approx(losses[1], rel=0.005)
+    assert_as_good(loss, y, found.eta, peer.predict(X, raw_score=True))
     assert found.trees.n_trees == 60
-
-
-def test_classes_sum_up_and_share_threads():
-    _, data, y = three_classes()
-    loss = MultinomialLoss(3)
-    one, two = (ours(data, loss, y, 4, n_threads=n) for n in (1, 2))
-    np.testing.assert_array_equal(one.eta, two.eta)
-    base = loss.constant(y, np.ones(N, dtype=np.int64))
-    np.testing.assert_allclose(predict_sum(one.trees, data) + base, one.eta, atol=1e-12)
 
 
 def test_two_classes_in_two_columns_are_the_logistic_model():
@@ -109,8 +98,7 @@ def test_two_classes_in_two_columns_are_the_logistic_model():
         both[:, 0] - both[:, 0].mean(), -(both[:, 1] - both[:, 1].mean()), atol=1e-9
     )
     odds = ours(data, LogisticLoss(), y, 1).eta
-    difference = both[:, 1] - both[:, 0]
-    np.testing.assert_allclose(difference, odds, atol=1e-6)
+    np.testing.assert_allclose(both[:, 1] - both[:, 0], odds, atol=1e-6)
 
 
 def test_first_use_prices_choose_what_lightgbms_do():
@@ -127,29 +115,25 @@ def test_first_use_prices_choose_what_lightgbms_do():
     )  # fmt: skip
     used = np.flatnonzero(peer.feature_importance()).tolist()
     assert np.flatnonzero(is_open).tolist() == used == [0, 3]
-    losses = [SquaredLoss().value(y, eta).mean() for eta in (found.eta, peer.predict(X))]
-    assert losses[0] == pytest.approx(losses[1], rel=0.005)
+    assert_as_good(SquaredLoss(), y, found.eta, peer.predict(X))
 
 
-@BOTH
-def test_any_number_of_threads_gives_the_same(loss):
+@pytest.mark.parametrize(
+    "loss",
+    [SquaredLoss(), LogisticLoss(), MultinomialLoss(3)],
+    ids=lambda loss: type(loss).__name__,
+)
+def test_the_trees_sum_up_and_are_the_same_for_any_number_of_threads(loss):
     _, data, y = simulate(0.05)
-    y = response(loss, y)
+    y = np.digitize(y, [-1, 1]).astype(float) if loss.n_outputs > 1 else response(loss, y)
     penalty = SplitPenalty(np.ones(P), np.full(P, 0.01))
     one = ours(data, loss, y, 5, penalty=penalty)
+    eta = predict_sum(one.trees, data) + loss.constant(y, np.ones(N))
+    np.testing.assert_allclose(eta.reshape(one.eta.shape), one.eta, atol=1e-12)
     for n_threads in (2, 3):
         more = ours(data, loss, y, 5, penalty=penalty, n_threads=n_threads)
         np.testing.assert_array_equal(more.eta, one.eta)
         assert_same(more.trees.nodes, one.trees.nodes)
-
-
-@BOTH
-def test_the_linear_predictor_is_the_sum_of_the_trees(loss):
-    _, data, y = simulate()
-    y = response(loss, y)
-    found = ours(data, loss, y, 6)
-    base = loss.constant(y, np.ones(N, dtype=np.int64))
-    np.testing.assert_allclose(predict_sum(found.trees, data)[:, 0] + base, found.eta, atol=1e-12)
 
 
 @BOTH
@@ -181,11 +165,8 @@ def test_boosting_ends_when_it_is_told_to():
 
 def test_full_steps_of_stumps_are_the_means_of_their_leaves():
     _, data, y = simulate()
-    weight = np.ones(N, dtype=np.int64)
     stump = LEAVES._replace(max_leaves=2)
-    found = boost(
-        data, SquaredLoss(), y, weight, 0.0, Boosting(1, 1.0, stump), seed=1, rank=np.arange(P)
-    )
+    found = ours(data, SquaredLoss(), y, 1, growth=stump, base=0.0, step=1.0)
     for value in np.unique(found.eta):
         assert y[found.eta == value].mean() == pytest.approx(value)
 

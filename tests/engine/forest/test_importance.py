@@ -60,6 +60,13 @@ def way(nodes, data, row, moved=None, group=None):
     return path
 
 
+def add_gains(nodes, data, row, truth, share, into):
+    """What the splits that a row passes gain in its truth, times a share, to their groups."""
+    for a, b in pairwise(way(nodes, data, row)):
+        change = (nodes.value[b] - nodes.value[a]) @ (truth[row] - nodes.value[0])
+        into[data.group_of[nodes.column[a]]] += share * change
+
+
 def each_tree(grown, sampling):
     """Nodes of each tree, its bag, and its out-of-bag rows, those of a group beside each other."""
     rows = grown.bags.in_rows
@@ -110,10 +117,7 @@ def test_both_are_their_naive_twins(kind, sampling):
     for t, (nodes, _, outside) in enumerate(each_tree(grown, sampling)):
         total = row_weight[outside].sum()
         for i in outside:
-            path = way(nodes, data, i)
-            for a, b in pairwise(path):
-                change = (nodes.value[b] - nodes.value[a]) @ (truth[i] - nodes.value[0])
-                gained[t, data.group_of[nodes.column[a]]] += row_weight[i] * change / total
+            add_gains(nodes, data, i, truth, row_weight[i] / total, gained[t])
     for expected, measure in ((lost, permutation_importance), (gained, out_of_bag_gains)):
         for n_threads in (1, 2):
             found = measure(grown._replace(n_threads=n_threads))
@@ -145,9 +149,7 @@ def test_on_the_rows_of_the_bag_the_gain_is_the_decrease_of_impurity():
     for t, (nodes, bag, _) in enumerate(each_tree(grown, BOOTSTRAP)):
         drawn, found = bag * weight, np.zeros(data.n_groups)
         for i in np.flatnonzero(drawn):
-            for a, b in pairwise(way(nodes, data, i)):
-                change = (nodes.value[b] - nodes.value[a]) @ (truth[i] - nodes.value[0])
-                found[data.group_of[nodes.column[a]]] += drawn[i] * change / drawn.sum()
+            add_gains(nodes, data, i, truth, drawn[i] / drawn.sum(), found)
         np.testing.assert_allclose(found, gains[t], atol=1e-9)
 
 

@@ -128,10 +128,7 @@ def test_rise_without_a_group_is_that_of_the_penalised_squares():
     every = np.arange(len(values))
     rises = rises_without(columns, [0, 1], truth)
     expected = [
-        [
-            squares(every[n_first:], r) - squares(every, r),
-            squares(every[:n_first], r) - squares(every, r),
-        ]
+        [squares(kept, r) - squares(every, r) for kept in (every[n_first:], every[:n_first])]
         for r in (1.0, 10.0, 100.0, 1000.0)
     ]
     assert any(rises == pytest.approx(e, rel=1e-6) for e in expected)
@@ -183,9 +180,8 @@ def test_approximate_predictions_are_near_those_of_fits_without_the_row(family):
         again.groups([0, 2])  # the same functions
         again.weight = others
         own = fit_additive(again, [0, 2], family.loss.of(y, weight), base, ridges=[5.0])
-        assert fit.outside[row] == pytest.approx(
-            own.eta[row], abs=0.02 + 0.1 * abs(own.eta[row, 0] - fit.eta[row, 0])
-        )
+        near = 0.02 + 0.1 * abs(own.eta[row, 0] - fit.eta[row, 0])
+        assert fit.outside[row] == pytest.approx(own.eta[row], abs=near)
 
 
 def test_what_must_not_fall_stays_level():

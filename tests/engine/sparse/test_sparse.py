@@ -236,26 +236,28 @@ def test_coordinate_descent_is_its_naive_twin():
         np.testing.assert_allclose(x, expected, atol=1e-9)
 
 
-def problem(loss, n_rows, n_trees, *, free_trees=0, seed=0):
-    """Trees on eight groups, some of which matter, and case weights."""
+def problem(
+    loss, n_rows, n_trees, *, n_groups=8, free_trees=0, seed=0, ridge=0.0, unit=0.2, priced=True
+):
+    """Trees on one or two groups each, of which some matter; a unit of squared errors; weights."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 8))
-    uses = np.zeros((n_trees, 8), dtype=bool)
+    X = rng.normal(size=(n_rows, n_groups))
+    uses = np.zeros((n_trees, n_groups), dtype=bool)
     leaves, values = [], []
     for t in range(n_trees):
-        pair = rng.choice(8, size=2, replace=False)
-        uses[t, pair] = True
-        leaf = (X[:, pair] > rng.normal(size=2)) @ [1, 2]
+        own = rng.choice(n_groups, size=int(rng.integers(1, 3)), replace=False)
+        uses[t, own] = True
+        leaf = (X[:, own] > 0.5 * rng.normal(size=len(own))) @ (2 ** np.arange(len(own)))
         leaves.append(leaf.astype(np.uint8))
-        values.append(0.2 * rng.normal(size=(4, 1)))
-    signal = X[:, :1] + X[:, 1:2] * (X[:, 2:3] > 0) + 0.5 * rng.normal(size=(n_rows, 1))
-    y = signal[:, 0] if loss.is_squared else (signal[:, 0] > 0.3).astype(float)
+        values.append(unit * rng.normal(size=2 ** len(own)))
+    signal = X[:, 0] + X[:, 1] * (X[:, 2] > 0) + 0.5 * rng.normal(size=n_rows)
+    y = unit * signal if loss.is_squared else (signal > 0.3).astype(float)
     weight = rng.integers(1, 3, size=n_rows)
-    prices = uses.sum(axis=1) * rng.uniform(0.5, 1.5, size=n_trees)
+    prices = uses.sum(axis=1) * (rng.uniform(0.5, 1.5, size=n_trees) if priced else 1.0)
     prices[:free_trees] = 0.0
     base = np.full(n_rows, loss.constant(y, weight))
     columns = TreeColumns(leaves, values, np.arange(n_rows))
-    return sparse_forest(columns, loss, y, weight, base, prices), uses
+    return sparse_forest(columns, loss, y, weight, base, prices, ridge=ridge), uses
 
 
 def test_objectives_of_the_hinge_loss_are_those_of_cvxpy():
@@ -371,24 +373,10 @@ FEW_GROUPS = 6
 
 
 def small_problem(loss, seed, ridge, scale=1.0):
-    rng = np.random.default_rng(seed)
-    n_rows, n_trees = 80, 15
-    X = rng.normal(size=(n_rows, FEW_GROUPS))
-    uses = np.zeros((n_trees, FEW_GROUPS), dtype=bool)
-    leaves, values = [], []
-    for t in range(n_trees):
-        pair = rng.choice(FEW_GROUPS, size=int(rng.integers(1, 3)), replace=False)
-        uses[t, pair] = True
-        leaves.append(((X[:, pair] > 0) @ (2 ** np.arange(len(pair)))).astype(np.uint8))
-        unit = scale if loss.is_squared else 1.0
-        values.append(unit * rng.normal(size=2 ** len(pair)))
-    signal = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=n_rows)
-    y = scale * signal if loss.is_squared else (signal > 0).astype(float)
-    base = np.full(n_rows, loss.constant(y, np.ones(n_rows)))
-    columns = TreeColumns(leaves, values, np.arange(n_rows))
-    prices = uses.sum(axis=1).astype(float)
-    ridge *= scale**2 if loss.is_squared else 1.0
-    return sparse_forest(columns, loss, y, np.ones(n_rows), base, prices, ridge=ridge), uses
+    unit = scale if loss.is_squared else 1.0
+    return problem(
+        loss, 80, 15, n_groups=FEW_GROUPS, seed=seed, ridge=ridge * unit**2, unit=unit, priced=False
+    )
 
 
 def value_of(forest, uses, groups):

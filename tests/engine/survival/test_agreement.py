@@ -55,6 +55,12 @@ def of_python(package, figure):
     return found
 
 
+def assert_of_python(package, found):
+    for figure, ours in found.items():
+        theirs = of_python(package, figure)
+        np.testing.assert_allclose(np.ravel(ours), theirs, **NEAR, err_msg=figure)
+
+
 @pytest.mark.parametrize("case", sorted(OF_R["case"].unique()))
 def test_figures_are_those_of_r(case):
     late, strata, weighted = (c == "1" for c in case)
@@ -97,15 +103,14 @@ def test_figures_are_those_of_scikit_survival():
     found = {
         "loglik": -rows.value(ETA).sum(),
         "score": X.T @ rows.negative_gradient(ETA),
-        "information": (X.T @ rows.curvature_times(ETA, X)).ravel(),
+        "information": X.T @ rows.curvature_times(ETA, X),
         "breslow": breslow(y, ETA, ONES).cumulative_hazard(times, 0),
         "survival_plain": curve.survival,
         "survival_late": kaplan_meier(response(late=True), ONES).survival,
         "censoring": censoring_curve(y, ONES).survival,
         "uno": uno_concordance(y, Z, ONES, tau=14.0).value,
     }
-    for figure, ours in found.items():
-        np.testing.assert_allclose(ours, of_python("sksurv", figure), **NEAR, err_msg=figure)
+    assert_of_python("sksurv", found)
     index, *pairs, _ = of_python("sksurv", "harrell")
     ours = concordance(y, Z, ONES)
     np.testing.assert_allclose([ours.value, *ours], [index, *pairs], **NEAR)
@@ -116,31 +121,25 @@ def test_scores_are_those_of_scikit_survival():
     y, times = response(), np.arange(2.0, 13.0)
     survival = np.exp(-np.outer(np.exp(0.3 * Z), 0.08 * times))
     scores = brier_scores(y, survival, times, ONES)
-    np.testing.assert_allclose(scores, of_python("sksurv", "brier"), **NEAR)
-    whole = integrated_brier_score(scores, times)
-    np.testing.assert_allclose(whole, of_python("sksurv", "integrated")[0], **NEAR)
-    others, rest = censoring_curve(y[:60], ONES[:60]), slice(60, None)
-    scores = brier_scores(y[rest], survival[rest], times, ONES[rest], censoring=others)
-    np.testing.assert_allclose(scores, of_python("sksurv", "brier_of_others"), **NEAR)
-    uno = uno_concordance(y[rest], Z[rest], ONES[rest], tau=9.0, censoring=others).value
-    np.testing.assert_allclose(uno, of_python("sksurv", "uno_of_others")[0], **NEAR)
+    found = {"brier": scores, "integrated": integrated_brier_score(scores, times)}
+    others, rest = {"censoring": censoring_curve(y[:60], ONES[:60])}, slice(60, None)
+    found["brier_of_others"] = brier_scores(y[rest], survival[rest], times, ONES[rest], **others)
+    uno = uno_concordance(y[rest], Z[rest], ONES[rest], tau=9.0, **others)
+    assert_of_python("sksurv", found | {"uno_of_others": uno.value})
 
 
 def test_figures_are_those_of_lifelines():
     y = response()
     rows = CoxRows(y, WEIGHT)
-    weighted = kaplan_meier(y, WEIGHT)
     found = {
         "loglik_weighted": -WEIGHT @ rows.value(ETA),
         "score_weighted": X.T @ (WEIGHT * rows.negative_gradient(ETA)),
         "information_weighted": X.T @ (WEIGHT[:, np.newaxis] * rows.curvature_times(ETA, X)),
         "survival_late": kaplan_meier(response(late=True), ONES).survival,
-        "survival_weighted": weighted.survival,
+        "survival_weighted": kaplan_meier(y, WEIGHT).survival,
         "harrell": concordance(y, Z, ONES).value,
     }
-    for figure, ours in found.items():
-        theirs = of_python("lifelines", figure)
-        np.testing.assert_allclose(np.ravel(ours), theirs, **NEAR, err_msg=figure)
+    assert_of_python("lifelines", found)
 
 
 def test_where_lifelines_differs():

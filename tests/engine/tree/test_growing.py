@@ -214,8 +214,7 @@ def test_leaves_are_the_naive_prediction(problem):
     data, gradient, weight, _ = problem
     growth = Growth(4, 1, EVERYTHING, 0.0)
     tree = of_nodes(grow_fast(data, gradient, weight, growth))
-    leaves = np.empty(data.n_rows, dtype=np.uint16)
-    values = mark_leaves(tree, data, leaves)
+    leaves, values = mark_leaves(tree, data)
     expected = naive.predictions(tree, data)
     np.testing.assert_array_equal(values[leaves], expected)
     np.testing.assert_array_equal(predict_mean(tree, data), expected)

@@ -34,9 +34,7 @@ FREE = Bounds(False, 0, -np.inf, np.inf)
 
 
 add_block = from_python(histogram.add_block)
-add_block_of_pairs = from_python(histogram.add_block_of_pairs)
 add_column = from_python(histogram.add_column)
-add_column_of_pairs = from_python(histogram.add_column_of_pairs)
 add_cells = from_python(histogram.add_cells)
 add_cells_of_classes = from_python(histogram.add_cells_of_classes)
 list_codes = from_python(histogram.list_codes)
@@ -85,14 +83,11 @@ class Packed:
             labels = target.label[self.inside]
             add_cells_of_classes(cells, self.moments, labels, target.n_classes, histogram)
             return histogram, present, n_present
-        is_newton = target.kind == NEWTON
-        add_cells(cells, self.moments, self.second if is_newton else self.second[:0], histogram)
+        second = self.second if target.kind == NEWTON else self.second[:0]
+        add_cells(cells, self.moments, second, histogram)
         if not is_wide:  # the same without the list
             again = np.zeros_like(histogram)
-            if is_newton:
-                add_column_of_pairs(codes, self.rows, self.moments, self.second, again)
-            else:
-                add_column(codes, self.rows, self.moments, again)
+            add_column(codes, self.rows, self.moments, second, again)
             np.testing.assert_array_equal(again, histogram)
         return histogram, present, n_present
 
@@ -105,8 +100,8 @@ def test_histograms_are_sums_by_code(problem):
     packed = Packed(target, weight)
     for block in range(len(data.blocks)):
         eight, pairs = np.zeros(8 * 256, dtype=np.int64), np.zeros(8 * 512, dtype=np.int64)
-        add_block(data.blocks[block], packed.rows, packed.moments, eight)
-        add_block_of_pairs(data.blocks[block], packed.rows, packed.moments, packed.second, pairs)
+        for second, room in ((packed.second[:0], eight), (packed.second, pairs)):
+            add_block(data.blocks[block], packed.rows, packed.moments, second, room)
         for j in range(8 * block, min(8 * block + 8, len(data.codes))):
             if data.wide_at[j] >= 0:
                 continue
@@ -170,12 +165,8 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
                 passed = best_dense_split(*dense, enough, rule, room)
                 assert passed == found[-1] or (share > 1.0 and passed[:2] == (0.0, -1))
             for score, code, missing_left in found:
-                gain = (
-                    score
-                    / size
-                    * pack.to_gain
-                    * (own.weight.sum() if kind < GINI else own.gradient.sum())
-                )
+                whole = own.weight.sum() if kind < GINI else own.gradient.sum()
+                gain = score / size * pack.to_gain * whole
                 if kind == ENTROPY:  # logarithms are rounded in more than one way
                     assert gain == pytest.approx(expected.gain, rel=1e-9, abs=1e-9)
                     continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import Parameter, Signature
 from typing import Any, ClassVar
@@ -35,7 +36,7 @@ from treeselect.algorithms.controlburn.solve import (
 from treeselect.algorithms.forests.scoring import held_shares
 from treeselect.algorithms.method import Method, same
 from treeselect.algorithms.references import LIU_2021, Reference
-from treeselect.algorithms.search.revision import NO_FURTHER, BackwardPass, Refinement, prune_path
+from treeselect.algorithms.search.revision import Ending
 from treeselect.algorithms.task import Step, Task
 from treeselect.arguments.checks import described
 from treeselect.engine.forest.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
@@ -77,7 +78,7 @@ _APART = (
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ControlBurn(Method):
+class ControlBurn(Ending, Method):
     """ControlBurn: sparse forests by a non-negative lasso over trees.
 
     Bag-boosting grows a forest of trees of increasing depth. A lasso then gives each tree a weight
@@ -128,24 +129,16 @@ class ControlBurn(Method):
     loss : {"family", "hinge"}
         Loss of the sparse-forest problem. ``"family"``: squared error, log loss of two or more
         classes, Poisson loss or Cox's partial likelihood. ``"hinge"``, for two classes: the hinge
-        loss, whose margins are not probabilities, so that the final model must be a refitted
-        forest. It is a linear program, fast for up to some thousands of rows; with more, use
-        `sketch`.
+        loss; see :class:`Hinge`.
     ridge : float
         Ridge penalty on the weights of the trees, at least 0 (section 6.2). With it, trees on
         correlated terms share the weight instead of one tree taking all of it.
     constraints : callable, optional
-        User-defined constraints on the weights, through cvxpy: a function from ``weights`` to a
-        sequence of cvxpy constraints. ``weights["age"]`` is the sum of the weights of the trees
-        that use the term `age`, and ``weights.trees`` is the vector of all weights, for example
-        ``lambda weights: [weights["mri"] <= 0.5 * weights["age"]]``. The problem is then solved by
-        an interior-point method, which is slower by orders of magnitude: use ``forests=1`` or
-        `sketch`.
+        User-defined constraints on the weights of the trees, for example ``lambda weights:
+        [weights["mri"] <= 0.5 * weights["age"]]``; see :class:`Constraints`.
     best_subset : bool
-        Whether, for each size, the set of terms whose trees have the least loss is found by a
-        mixed-integer program, which starts from the sets of the penalty path. It has a ridge
-        penalty, by default a hundredth of the null model's loss, and takes no costs. If a search
-        exceeds `time_limit`, results may differ between runs.
+        Whether, for each size, the set of terms whose trees have the least loss is found; see
+        :class:`BestSubset`. If a search exceeds `time_limit`, results may differ between runs.
     time_limit : float
         Seconds that the search for the best subset of one size may take (in each fold and
         resample), above 0. Then the best subset so far is used, and the summary gives its
@@ -154,8 +147,7 @@ class ControlBurn(Method):
         Number of rows of a sketch on which the sparse-forest problem is solved, 2 to 1,000,000
         (section 3.3.3). If None: all rows.
     sketch_kind : {"rows", "gaussian"}
-        ``"rows"``: a sample of the rows. ``"gaussian"``: Gaussian combinations of the rows, for the
-        squared error only (problem 3).
+        What these rows are; see :class:`Sketch`.
     max_features : float
         Share of the terms from which each split chooses at random, above 0, at most 1. A share of
         0.5 was more stable and slightly more accurate on ordinary data
@@ -339,16 +331,6 @@ class ControlBurn(Method):
         )
 
     @property
-    def tells_out_of_bag(self) -> bool:
-        """Whether training scores are out of bag, as they are for refined sets."""
-        return self.refine
-
-    @property
-    def why_left_out(self) -> str:
-        """Why terms never enter the path, as a clause."""
-        return self.left_out + (NO_FURTHER if self.refine else "")
-
-    @property
     def predicts_any_set(self) -> bool:
         """Whether a forest is refitted; a sparse forest belongs to its step."""
         return self.refit is not None
@@ -366,7 +348,6 @@ class ControlBurn(Method):
     # --- what it does ---
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected terms along a decreasing penalty (see ``Method.path``)."""
         self._check_task(task)
         pool, warning = self.pool(task)
         if len(task.problem.data.monotone) and pool.bins is not None and not self.predicts_any_set:
@@ -375,8 +356,13 @@ class ControlBurn(Method):
                 "  Refit a forest to the selected terms (the default), or leave `monotone` out."
             )
         with one_thread():
-            steps = self._steps(task, self.sparsifier(task, pool))
-        steps = self._ended(task, steps)
+            steps: Sequence[Step] = self._steps(task, self.sparsifier(task, pool))
+        if self.lam is None:
+            steps = self._ended(task, steps)
+        elif self.refine or self.prune:
+            last = self._ended_at(task, steps[-1])
+            smaller = [] if self.refine else [s for s in steps[:-1] if s.size < last.size]
+            steps = [*smaller, last]
         return tuple(dataclasses.replace(step, warning=warning) for step in steps)
 
     def pool(self, task: Task) -> tuple[TreePool, str | None]:
@@ -447,18 +433,6 @@ class ControlBurn(Method):
         least, most = max(1, int(task.problem.groups.keep.sum()) + 1), task.max_size
         sizes = range(least if task.every_size else max(least, most), most + 1)
         return sparsifier.best_subsets(sizes, self.time_limit)
-
-    def _ended(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
-        """The path after pruning or refinement; exchanges include the backward pass."""
-        if self.refine:
-            refinement = Refinement(task)
-            return refinement.path(steps) if self.lam is None else (refinement.at(steps[-1]),)
-        if not self.prune:
-            return steps
-        if self.lam is None:
-            return prune_path(task, steps)
-        last = BackwardPass(task).chain(steps[-1])[-1]
-        return (*(step for step in steps[:-1] if step.size < last.size), last)
 
     def final_model(self, task: Task, step: Step) -> TreeModel:
         """A random forest on the selected terms (section 3.1 of the paper), or the sparse one."""

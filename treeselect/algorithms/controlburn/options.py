@@ -96,7 +96,6 @@ class Strategy:
         check_options(self)
 
     def __repr__(self) -> str:
-        """The call that creates it, without defaults."""
         needed, changed = [], []
         for own in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, own.name)
@@ -143,18 +142,8 @@ class Forest(_Grown):
         ``"bagging"``: incremental depth bagging (Algorithm 1). ``"double bag-boosting"``: stages of
         bag-boosting at each depth until the out-of-bag loss no longer falls, as in the authors'
         software.
-    forests : int
-        Independent forests, 1 to 1,000.
-    tail, tolerance : int, float
-        When a depth has enough trees; see :class:`ControlBurn`.
-    min_trees : int
-        Minimum number of trees of each depth, 1 to 10,000.
-    max_depth : int, optional
-        Maximum depth, 1 to 16.
-    max_features : float
-        Share of the terms from which each split chooses at random, above 0, at most 1.
-    tree_cost : float
-        Cost of the first split of each tree on a term, at least 0.
+    forests, tail, tolerance, min_trees, max_depth, max_features, tree_cost
+        As for :class:`ControlBurn`.
 
     Raises
     ------
@@ -175,7 +164,6 @@ class Forest(_Grown):
     max_features: float = 1.0
 
     def keywords(self) -> dict[str, Any]:
-        """The keywords of ControlBurn that it stands for."""
         said = Strategy.keywords(self)
         return said | {"forest": said.pop("kind")}
 
@@ -190,15 +178,13 @@ class SingleFeature(_Grown):
 
     Parameters
     ----------
-    forests : int
-        Independent forests, 1 to 1,000.
     tolerance : float
         Least improvement for which a tree is kept, as a share of the difference in loss between the
         null model and a perfect fit.
     max_depth : int, optional
         Maximum depth, 1 to 4; 4 by default. Deeper trees of one term would follow single rows.
-    tree_cost : float
-        Cost of the first split of each tree, at least 0.
+    forests, tree_cost
+        As for :class:`ControlBurn`.
 
     Raises
     ------
@@ -215,7 +201,6 @@ class SingleFeature(_Grown):
     max_depth: int | None = field(default=None, metadata=integer(least=1, most=SINGLE_MOST))
 
     def keywords(self) -> dict[str, Any]:
-        """The keywords of ControlBurn that it stands for."""
         return Strategy.keywords(self) | {"forest": SINGLE}
 
 
@@ -282,7 +267,6 @@ class Solver(Strategy):
             )
 
     def keywords(self) -> dict[str, Any]:
-        """The keywords of ControlBurn that it stands for."""
         said = Strategy.keywords(self)
         sketch, n_trees = said.pop("sketch"), said.pop("refit_trees")
         if sketch is not None:
@@ -304,22 +288,13 @@ class Penalty(_Penalised):
 
     Parameters
     ----------
-    lam : float, optional
-        Penalty, above 0. If None, `k` decides.
-    adaptive : bool
-        Whether the problem is solved twice, the second time with costs by the importances of the
-        first solution, as far as these hold out of bag.
-    ridge : float
-        Ridge penalty on the weights of the trees, at least 0.
     sketch : Sketch or int, optional
         Fewer rows; an integer is the size of a sample. If None: all rows.
     refit_trees : int, optional
         Trees of the final random forest, which is refitted to the selected terms. If None: the
         sparse forest itself is the final model.
-    prune : bool
-        Whether a backward pass drops redundant terms from each selection.
-    refine : bool
-        Whether each selection is refined by exchanges.
+    lam, adaptive, ridge, prune, refine
+        As for :class:`ControlBurn`.
 
     Raises
     ------
@@ -374,7 +349,6 @@ class Constraints(_Penalised):
     not_mixed: ClassVar[str | None] = 'Use `kind="rows"`.'
 
     def keywords(self) -> dict[str, Any]:
-        """The keywords of ControlBurn that it stands for."""
         said = Solver.keywords(self)
         return said | {"constraints": said.pop("function")}
 
@@ -417,7 +391,6 @@ class Hinge(_Penalised):
     must_refit: ClassVar[str | None] = MARGINS
 
     def keywords(self) -> dict[str, Any]:
-        """The keywords of ControlBurn that it stands for."""
         return Solver.keywords(self) | {"loss": "hinge"}
 
 
@@ -430,8 +403,7 @@ class BestSubset(Solver):
     Parameters
     ----------
     time_limit : float
-        Seconds that the search for one size may take, above 0. Then the best subset so far is used,
-        and the summary gives its optimality gap.
+        As for :class:`ControlBurn`.
     ridge : float, optional
         Ridge penalty on the weights of the trees, above 0. If None: a hundredth of the null model's
         loss.
@@ -463,5 +435,4 @@ class BestSubset(Solver):
     must_refit: ClassVar[str | None] = TOO_WELL
 
     def keywords(self) -> dict[str, Any]:
-        """The keywords of ControlBurn that it stands for."""
         return Solver.keywords(self) | {"best_subset": True, "ridge": self.ridge or 0.0}

@@ -17,7 +17,7 @@ from treeselect.designs.row_sample import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
 from treeselect.engine.forest.bag_boosting import BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.forest.bagging import Sampling
-from treeselect.engine.forest.walk import mark_leaves
+from treeselect.engine.forest.walk import mark_leaves, narrow
 from treeselect.engine.losses import Loss
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
@@ -122,7 +122,7 @@ class Sparsifier:
         self._constant = np.atleast_1d(loss.constant(problem.y, weight, problem.offset))
 
     def path(self, max_size: int, last_lam: float | None = None) -> tuple[Step, ...]:
-        """The path up to a size, or to a penalty (see ``weight_path.solution_path``)."""
+        """The path up to a size, or to a penalty (see ``path.solution_path``)."""
         forest, keep = self._priced(max_size), self._problem.groups.keep
         solutions = solution_path(forest, self._pool.uses, keep, max_size, last_lam=last_lam)
         return tuple(self._step(forest, solution) for solution in solutions)
@@ -310,14 +310,10 @@ def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
         tree = forest.trees.one(number)
         nodes = tree.nodes._replace(value=_wanted_outputs(tree.nodes.value, n_outputs))
         tree = tree._replace(nodes=nodes)
-        n_leaves = int(np.count_nonzero(nodes.column == LEAF))
-        leaf: LeafArray = np.empty(data.n_rows, dtype=np.uint16)
-        if n_leaves > 2**16:
-            leaf = np.empty(data.n_rows, dtype=np.int32)
-        value = mark_leaves(tree, data, leaf)
+        leaf, value = mark_leaves(tree, data)
         if len(value) < 2:
             continue
-        pool.leaves.append(leaf)
+        pool.leaves.append(narrow(leaf, len(value)))
         pool.values.append(value)
         pool.trees.append(tree)
         used = np.unique(data.group_of[nodes.column[nodes.column != LEAF]])

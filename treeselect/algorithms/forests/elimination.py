@@ -146,7 +146,6 @@ class RecursiveElimination(RankingForest):
     tuning_name: ClassVar[str] = "share"
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the remaining units (see ``Method.path``)."""
 
         def judge(left: BoolArray) -> FloatArray:
             return self.measure(task.seeded("elimination", int(left.sum())), left).mean
@@ -230,7 +229,6 @@ class VarSelRF(RankingForest):
     tuning_name: ClassVar[str] = "c_sd"
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the remaining units (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         found = self._eliminate(task)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -116,7 +116,6 @@ class GBFS(RefinedMethod):
         object.__setattr__(self, "discounts", _read_discounts(self.discounts))
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a decreasing cost (see ``Method.path``)."""
         # With one ensemble, threads share the columns of each tree; with many, each has one.
         alone = task if self.mu is not None else dataclasses.replace(task, n_threads=1)
         ensembles = Ensembles(self, alone)
@@ -205,8 +204,7 @@ def _read_discounts(given: Any) -> Discounts:
 
 def _numbered(method: GBFS, names: Sequence[str]) -> dict[tuple[int, int], float]:
     """Discounts by the numbers of the units."""
-    listed = _read_discounts(method.discounts)
-    number = {name: g for g, name in enumerate(names)}
+    listed, number = cast(Discounts, method.discounts), {name: g for g, name in enumerate(names)}
     for name in (name for *pair, _ in listed for name in pair):
         if name not in number:
             close = near(name, names)

@@ -184,7 +184,6 @@ class ForestImportance(RankingForest):
     tuning_name: ClassVar[str] = "threshold"
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a decreasing threshold (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         every = np.ones(len(groups.names), dtype=bool)
@@ -285,7 +284,6 @@ class Boruta(RankingForest):
     own_value: ClassVar[float | None] = _LEVEL
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units by increasing p-value (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         n = len(groups.names)
@@ -370,7 +368,6 @@ class Contest:
 
     @property
     def n_rounds(self) -> int:
-        """Number of rounds."""
         return len(self.history)
 
     def decisions(self, p_values: FloatArray, level: float) -> Decisions:

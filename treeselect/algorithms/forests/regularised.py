@@ -191,7 +191,6 @@ class RRF(_RegularisedForest):
     splits_exactly: ClassVar[bool] = True
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along an increasing coefficient (see ``Method.path``)."""
         rules, groups = self._rules(task), task.problem.groups
         held = held_shares(task) if self.screen else None
 
@@ -256,7 +255,6 @@ class GRRF(_RegularisedForest):
     splits_exactly: ClassVar[bool] = True
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a decreasing `gamma` (see ``Method.path``)."""
         rules, groups = self._rules(task), task.problem.groups
         relative = self._relative_importance(task)
         held = held_shares(task) if self.screen else None
@@ -374,7 +372,6 @@ class RBoost(DrawnMethod):
         refuse_together(self, form="gradient", ties="random", way='Use `ties="used"`.')
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along an increasing coefficient (see ``Method.path``)."""
         problem = task.problem
         can_reweight = problem.splits_classes
         if self.form == "reweighting" and not can_reweight:

@@ -66,7 +66,7 @@ def out_of_bag_fit(grown: Forest | None, problem: Problem, weight: WeightArray) 
         mean = problem.family.mean(problem.constant(weight))
         return OutOfBagFit(null_score(problem, weight), mean)
     outside = out_of_bag(grown)
-    total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
+    total = np.nan_to_num(outside.mean[:, 0]) * outside.n_trees[:, np.newaxis]
     seen = outside.n_trees.astype(np.float64)
     return OutOfBagFit(
         out_of_bag_score(problem, weight, total, seen),
@@ -159,7 +159,7 @@ Gain = Literal["uncentred", "decrease"]
 Ties = Literal["used", "random"]
 
 _HALF = 0.5
-"""Subtracted from the indicator of two classes (see ``engine.penalty``)."""
+"""Subtracted from the indicator of two classes (see ``SplitPenalty``)."""
 
 _TREES_AT_ONCE = 100
 """Trees that are grown before their gains are summed and the trees discarded."""
@@ -247,7 +247,7 @@ def grow_shared(task: Task, rules: SharedRules, scale: FloatArray) -> SharedFore
         if problem.wants_scores:
             found = out_of_bag(forest)
             seen += found.n_trees
-            outside += np.nan_to_num(found.prediction) * found.n_trees[:, np.newaxis]
+            outside += np.nan_to_num(found.mean[:, 0]) * found.n_trees[:, np.newaxis]
     if not gains.any():
         # A root alone predicts the mean of its bag, which falls as the out-of-bag response rises.
         return SharedForest(gains, null_score(problem, weight))

@@ -111,7 +111,6 @@ class HSICLasso(RefinedMethod):
     left_out: ClassVar[str] = "the others do not improve the fit"
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a decreasing penalty (see ``Method.path``)."""
         keep = task.problem.groups.keep
 
         def step_at(lam: float, weights: FloatArray) -> Step:

@@ -120,7 +120,6 @@ class Lasso(RefinedMethod):
     own_model: ClassVar[FinalModel | None] = "glm"
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a decreasing penalty (see ``Method.path``)."""
         with one_thread():
             fits = LassoFits(task)
             if self.lam is not None:
@@ -162,7 +161,6 @@ class LassoFits:
         self._first = self._solver.first()
 
     def at(self, lam: float) -> Step:
-        """The step at a penalty."""
         return self._step(self._solved(lam, self._first))
 
     def path(self, most: int, least: int) -> list[Step]:
@@ -262,7 +260,6 @@ class LinearColumns:
 
     @property
     def unit(self) -> IntArray:
-        """Unit of each column."""
         return np.repeat(self.order, np.diff(self.start))
 
 
@@ -460,9 +457,8 @@ class SVMRFE(RefinedMethod):
     also weights the row (the first step of Fisher scoring). For right-censored times, that
     difference is the martingale residual of the null model, within strata, and the curvature is
     the diagonal of the partial likelihood's Hessian. With more columns than rows, the machine is
-    solved in the space of the rows, with the same solution. The training score is the out-of-bag
-    score of a forest of 100 trees on the terms of the step, grown like the final model. A group
-    (``groups=``) counts as one term.
+    solved in the space of the rows, with the same solution. Training scores are those of
+    :class:`MRMR`. A group (``groups=``) counts as one term.
 
     Examples
     --------
@@ -489,7 +485,6 @@ class SVMRFE(RefinedMethod):
         check_number(self, "C", least=_LEAST_C)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the remaining units (see ``Method.path``)."""
         machine = LinearMachine(task, self.C, self.epsilon)
         with one_thread():
             return path_of_shares(self, self.step, task, machine.judge, score_of)

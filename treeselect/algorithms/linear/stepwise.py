@@ -100,7 +100,6 @@ class Stepwise(RefinedMethod):
     scores_out_of_bag: ClassVar[bool] = False
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units (see ``Method.path``)."""
         refuse_costs(self, task.problem.groups)
         with one_thread():
             search = Search(task, self)

@@ -20,12 +20,7 @@ from treeselect.algorithms.references import (
     Reference,
     texts,
 )
-from treeselect.algorithms.search.judging import (
-    Alone,
-    GainForests,
-    Judge,
-    rows_to_judge,
-)
+from treeselect.algorithms.search.judging import Alone, GainForests, Judge, rows_to_judge
 from treeselect.algorithms.task import (
     Exchange,
     Rival,
@@ -87,7 +82,6 @@ class Found(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of units."""
         return int(self.selected.sum())
 
 
@@ -137,7 +131,6 @@ class Search:
 
     @property
     def judge(self) -> Judge:
-        """The sure judge."""
         return self._sure
 
     def first(self, size: int) -> BoolArray:
@@ -520,11 +513,9 @@ class ExchangeSearch(Method):
     left_out: ClassVar[str] = "the others are constant, or do not lower the out-of-bag error"
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units, one step per size (see ``Method.path``)."""
         return tuple(self.steps(task))
 
     def steps(self, task: Task) -> Iterator[Step]:
-        """The steps of the path one by one."""
         search = self._search(task)
         start = Found(search.first(int(task.problem.groups.keep.sum())))
         if self.left is not None:

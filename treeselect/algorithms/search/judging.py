@@ -110,9 +110,9 @@ class Judge:
     """Squared errors of models of sets of units for rows that they were not fitted to.
 
     Smooth effects of single units are told best by an additive model, everything else by trees. The
-    model of a set is an additive ridge regression (``ridge.ridge_outside``), which predicts each
-    row without it, plus a forest of what that leaves. All units of the set are tried at each split,
-    and the trees are cut back to the capacity of least out-of-bag error; errors are those of
+    model of a set is an additive ridge regression (:func:`ridge_outside`), which predicts each row
+    without it, plus a forest of what that leaves. All units of the set are tried at each split, and
+    the trees are cut back to the capacity of least out-of-bag error; errors are those of
     infinitely many such trees (``OutsideSums.errors``). The forest's predictions are multiplied by
     the number from 0 to 1 of least error, so that trees that find nothing do no harm. All sets
     share the same bags, so errors are compared row by row.

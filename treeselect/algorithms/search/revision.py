@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -137,7 +138,7 @@ class Refinement:
 
 _PRUNE_TREES, _LEAST_PRUNE_TREES, _PRUNE_ROWS_TIMES_TREES = 200, 50, 600_000
 """Trees of the compared forests: 200 on up to 3,000 rows, and fewer on more, at least 50 (see
-``exchanging.usual_trees``)."""
+``exchange.usual_trees``)."""
 
 _PRUNE_ROWS = 20_000
 """Most rows on which sets are compared."""
@@ -183,27 +184,19 @@ class BackwardPass:
         return self._chains[key]
 
     def _pruned(self, selected: BoolArray) -> list[tuple[BoolArray, float]]:
-        if not 1 <= selected.sum() <= MOST_UNITS:
-            return [(selected, self._judge.error(selected))]
         chain = [(selected, self._judge.error(selected))]
-        last = self._each_left_out(selected)
-        while (g := self._first_not_missed(selected, last)) is not None:
+        if not 1 < selected.sum() <= MOST_UNITS:
+            return chain
+        units = np.flatnonzero(selected & ~self._keep).tolist()
+        last = {g: self._judge.error(exchanged(selected, g, None)) for g in units}
+        while selected.sum() > 1 and (g := self._first_not_missed(selected, last)) is not None:
             selected = exchanged(selected, g, None)
             chain.append((selected, self._judge.error(selected)))
             del last[g]
         return chain
 
-    def _each_left_out(self, selected: BoolArray) -> dict[int, float]:
-        """Mean error without each of the units that may be dropped."""
-        if selected.sum() == 1:
-            return {}
-        units = np.flatnonzero(selected & ~self._keep)
-        return {int(g): self._judge.error(exchanged(selected, int(g), None)) for g in units}
-
     def _first_not_missed(self, selected: BoolArray, last: dict[int, float]) -> int | None:
         """The first redundant unit, in the order of the errors when last tried."""
-        if selected.sum() == 1:
-            return None
         units = np.array(list(last), dtype=np.int64)
         for g in units[falling(-np.array(list(last.values())), self._rank[units])].tolist():
             rest = exchanged(selected, g, None)
@@ -293,14 +286,11 @@ def _replaced(task: Task, cut: Step, whole: Step, before: Step) -> Step:
     step = ranked_step(cut.tuning, cut.selected, cut.importance, score)
     if whole.size == cut.size:
         return step
-    one, own = (
-        ("the most important one", "the one")
-        if cut.size == 1
-        else (f"the {cut.size} most important", f"the {cut.size}")
-    )
-    where = (
-        "the path has at this size" if before.cut_from is None else f"cut from {before.cut_from}"
-    )
+    one, own = f"the {cut.size} most important", f"the {cut.size}"
+    if cut.size == 1:
+        one, own = "the most important one", "the one"
+    n = before.cut_from
+    where = "the path has at this size" if n is None else f"cut from {n}"
     note = (
         f"Cut from {whole.size} {noun_of(task.problem.groups.terms)}: forests on {one} have a lower"
         f" out-of-bag error than on {own} {where}."
@@ -366,13 +356,15 @@ def rising(steps: Sequence[Step], max_size: int) -> tuple[Step, ...]:
 # --- methods that revise their sets at the end -------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class RefinedMethod(Method):
-    """A method whose sets can end with a backward pass that drops redundant units, or be refined by
-    exchanges, which include it."""
+class Ending:
+    """How the path of a method with the options `prune` and `refine` ends."""
 
-    prune: bool = field(default=False, metadata=flag())
-    refine: bool = field(default=False, metadata=flag())
+    __slots__ = ()
+
+    prune: bool
+    refine: bool
+    left_out: ClassVar[str]
+    scores_out_of_bag: ClassVar[bool]
 
     @property
     def tells_out_of_bag(self) -> bool:
@@ -383,6 +375,26 @@ class RefinedMethod(Method):
     def why_left_out(self) -> str:
         """Why terms never enter the path, as a clause."""
         return self.left_out + (NO_FURTHER if self.refine else "")
+
+    def _ended(self, task: Task, steps: Sequence[Step]) -> Sequence[Step]:
+        """The steps of a path after the final revision; exchanges include the backward pass."""
+        if self.refine:
+            return Refinement(task).path(steps)
+        return prune_path(task, steps) if self.prune else steps
+
+    def _ended_at(self, task: Task, fixed: Step) -> Step:
+        if self.refine:
+            return Refinement(task).at(fixed)
+        return BackwardPass(task).chain(fixed)[-1] if self.prune else fixed
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefinedMethod(Ending, Method):
+    """A method whose sets can end with a backward pass that drops redundant units, or be refined by
+    exchanges, which include it."""
+
+    prune: bool = field(default=False, metadata=flag())
+    refine: bool = field(default=False, metadata=flag())
 
     def path_of(
         self, step_at: Callable[[float], Step], task: Task, value_at: Callable[[float], float]
@@ -431,17 +443,6 @@ class RefinedMethod(Method):
         """Size up to which steps are needed."""
         most = 2 * task.max_size + 2 if self.begins_above else task.max_size
         return min(most, len(task.problem.groups.names))
-
-    def _ended(self, task: Task, steps: Sequence[Step]) -> Sequence[Step]:
-        """The steps of a path after the final revision."""
-        if self.refine:
-            return Refinement(task).path(steps)
-        return prune_path(task, steps) if self.prune else steps
-
-    def _ended_at(self, task: Task, fixed: Step) -> Step:
-        if self.refine:
-            return Refinement(task).at(fixed)
-        return BackwardPass(task).chain(fixed)[-1] if self.prune else fixed
 
 
 @dataclass(frozen=True, kw_only=True)

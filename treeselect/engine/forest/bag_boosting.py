@@ -6,24 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine.arrays import (
-    FloatArray,
-    IntArray,
-    LeafArray,
-    UInt16Array,
-    WeightArray,
-)
+from treeselect.engine.arrays import FloatArray, Int32Array, IntArray, LeafArray, WeightArray
 from treeselect.engine.columns import BinnedData, select_groups
 from treeselect.engine.compiling import kernel
-from treeselect.engine.forest.bagging import (
-    BOOTSTRAP,
-    Bags,
-    Sampling,
-    bags_of,
-    grow_bagged_trees,
-)
+from treeselect.engine.forest.bagging import BOOTSTRAP, Bags, Sampling, bags_of, grow_bagged_trees
 from treeselect.engine.forest.leaf_values import in_order_of
-from treeselect.engine.forest.walk import mark_leaves
+from treeselect.engine.forest.walk import mark_leaves, narrow
 from treeselect.engine.losses import Loss, explicable, mean_loss
 from treeselect.engine.random import stream_seed
 from treeselect.engine.tree.nodes import (
@@ -39,9 +27,8 @@ from treeselect.engine.tree.target import (
     Target,
     are_copies,
     copies,
-    newton_target,
-    relative,
     target_of_mean,
+    target_of_steps,
     vector_target,
 )
 from treeselect.engine.tree.used_groups import (
@@ -93,7 +80,6 @@ class Sums(NamedTuple):
 
 
 def no_sums(n_rows: int, n_outputs: int) -> Sums:
-    """No predictions yet."""
     shape = (n_rows, n_outputs)
     return Sums(np.zeros(shape), np.zeros(shape), np.zeros(n_rows, dtype=np.int64))
 
@@ -133,7 +119,6 @@ class BaggedTree:
         closed = np.zeros(data.n_groups, dtype=np.bool_)
         self._opening = Opening(price_list(penalty, data, closed), closed, rank, False)
         self._room = empty_nodes(2 * len(bags.in_rows), n_outputs)
-        self._leaf = np.empty(data.n_rows, dtype=np.uint16)
 
     def grow(
         self,
@@ -151,8 +136,7 @@ class BaggedTree:
         grow_bagged_trees(job, bags, self._opening, self._work, self._table, grown)
         nodes, start = grown.one(0)
         tree = Trees(Nodes._make(array.copy() for array in nodes), start)
-        leaf = self._leaf
-        value = mark_leaves(tree, data, leaf)
+        leaf, value = mark_leaves(tree, data)
         if curvature is not None:
             value = self._steps(leaf, gradient, curvature, len(value))
             is_leaf = tree.nodes.column < 0
@@ -160,25 +144,17 @@ class BaggedTree:
             tree = in_order_of(tree, data.monotone)
             value = tree.nodes.value[is_leaf]
         add_tree(leaf, value, self._work.counts, self._copies, sums)
-        kept = leaf.astype(np.uint8) if len(value) <= 256 else leaf.copy()
-        return GrownTree(tree, kept, value, group_gains(tree, data)[0])
+        return GrownTree(tree, narrow(leaf, len(value)), value, group_gains(tree, data)[0])
 
     def _target(self, gradient: FloatArray, curvature: FloatArray | None) -> Target:
         if self._loss.n_outputs > 1:
             return vector_target(gradient)
         if curvature is None or self._loss.splits_on_means:
             return target_of_mean(gradient, self._weight)
-        if are_copies(self._weight):
-            return newton_target(gradient, curvature)
-        scaled = relative(self._weight)
-        return newton_target(gradient * scaled, curvature * scaled)
+        return target_of_steps(gradient, curvature, self._weight)
 
     def _steps(
-        self,
-        leaf: UInt16Array,
-        gradient: FloatArray,
-        curvature: FloatArray,
-        n_leaves: int,
+        self, leaf: Int32Array, gradient: FloatArray, curvature: FloatArray, n_leaves: int
     ) -> FloatArray:
         """Steps of the leaves by the rows in the bag and one more of mean curvature, so that they
         are finite."""

@@ -9,7 +9,7 @@ import numpy as np
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, UInt64Array, WeightArray
 from treeselect.engine.columns import BinnedData
 from treeselect.engine.compiling import inner, kernel
-from treeselect.engine.random import draw_bag, draw_whole_groups, tree_seeds
+from treeselect.engine.random import draw_bag, tree_seeds
 from treeselect.engine.threads import each, n_parts
 from treeselect.engine.tree.best_first import grow_best_first
 from treeselect.engine.tree.bounds import start_bounds
@@ -127,11 +127,20 @@ def _beside_each_other(rows: IntArray, groups: IntArray) -> tuple[IntArray, IntA
 def draw(bags, tree, state, counts, spare):
     """Draw the bag of a tree into `counts`, from its own stream, which is then in `state`."""
     state[0] = bags.seeds[tree]
-    rows, start = bags.in_rows, bags.start
-    if start.shape[0] == 0:
-        draw_bag(state, rows, bags.replace, bags.share, counts, spare)
-    else:
-        draw_whole_groups(state, rows, start, bags.replace, bags.share, counts, spare)
+    draw_bag(state, bags.in_rows, bags.start, bags.replace, bags.share, counts, spare)
+
+
+@kernel
+def redraw(bags, tree, state, counts, spare):
+    """Write how often each row is in the bag of a tree."""
+    draw(bags, tree, state, counts, spare)
+
+
+def drawn(bags: Bags, tree: int, n_rows: int) -> IntArray:
+    """How often each row is in the bag of a tree."""
+    counts, spare = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.uint32)
+    redraw(bags, tree, np.zeros(1, dtype=np.uint64), counts, spare)
+    return counts
 
 
 @inner

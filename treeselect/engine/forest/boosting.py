@@ -31,9 +31,9 @@ from treeselect.engine.tree.target import (
     Target,
     are_copies,
     copies,
-    mean_target,
-    newton_target,
     relative,
+    target_of_mean,
+    target_of_steps,
 )
 from treeselect.engine.tree.used_groups import Opening, SplitPenalty, no_penalty, price_list
 from treeselect.engine.tree.workspace import (
@@ -182,8 +182,7 @@ class _Round:
         self._rows = loss.of(y, weight)
         self._opening = Opening(price_list(penalty, data, is_open), is_open, rank, True)
         self._growth = rules.growth
-        self._copies = copies(weight)
-        self._real = None if are_copies(weight) else relative(weight)
+        self._weight, self._copies = weight, copies(weight)
         check_weight(self._copies, data.n_rows)
         check_array("y", y, np.float64, (data.n_rows, *y.shape[1:]))
         self._taken: tuple[FloatArray, FloatArray] | None = None
@@ -217,17 +216,12 @@ class _Round:
 
     def _targets(self, eta: FloatArray) -> list[Target]:
         gradient, curvature = self._derivatives(eta)
-        if self._loss.splits_on_means and not self._loss.is_squared:
+        if not self._loss.splits_on_means:
+            pairs = zip(map(np.ascontiguousarray, gradient), curvature, strict=True)
+            return [target_of_steps(g, np.ascontiguousarray(h), self._weight) for g, h in pairs]
+        if not self._loss.is_squared:
             self._taken = gradient[0], curvature[0]
-            curvature = np.ones_like(curvature)
-        if self._loss.splits_on_means and self._real is None:
-            return [mean_target(np.ascontiguousarray(own)) for own in gradient]
-        if self._real is not None:
-            gradient, curvature = gradient * self._real, curvature * self._real
-        return [
-            newton_target(np.ascontiguousarray(g), np.ascontiguousarray(h))
-            for g, h in zip(gradient, curvature, strict=True)
-        ]
+        return [target_of_mean(np.ascontiguousarray(own), self._weight) for own in gradient]
 
     def grow(self, eta: FloatArray, seed: int) -> list[Trees]:
         """One tree for each row of `eta`, shape (n_outputs, n_rows), to which it is added."""
@@ -251,7 +245,8 @@ class _Round:
     def _steps(self, gradient: FloatArray, curvature: FloatArray, n_nodes: int) -> FloatArray:
         """Steps of the leaves of the last tree by their rows and one more of mean curvature, so
         that they are finite."""
-        mass = np.asarray(self._copies if self._real is None else self._real, dtype=np.float64)
+        mass = self._weight if are_copies(self._weight) else relative(self._weight)
+        mass = np.asarray(mass, dtype=np.float64)
         slope, curved = np.zeros(n_nodes), np.zeros(n_nodes)
         n_leaves, rows = (n_nodes + 1) // 2, self._work.rows
         add_up_leaves(self._table, n_leaves, rows, mass * gradient, slope)

@@ -96,11 +96,7 @@ def codes_of(data: BinnedData, columns: IntArray) -> UInt16Array:
 
 
 def grid_of(
-    data: BinnedData,
-    weight: AnyArray,
-    group: int,
-    max_points: int,
-    along: FloatArray | None,
+    data: BinnedData, weight: AnyArray, group: int, max_points: int, along: FloatArray | None
 ) -> tuple[IntArray, UInt16Array, IntArray]:
     """Columns of a group, the combinations of their codes that occur, and the one of each row with
     weight."""

@@ -16,13 +16,12 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, IntArray, UInt64Array
 from treeselect.engine.compiling import inner, kernel
 from treeselect.engine.forest.bagging import Forest, draw
-from treeselect.engine.forest.out_of_bag import bag_room
 from treeselect.engine.forest.walk import (
     child_of,
     leaf_of,
     list_outside,
     packed_for_walks,
-    room_to_walk,
+    room,
     walk_rows,
 )
 from treeselect.engine.random import random_below, stream_seed, tree_seeds
@@ -80,8 +79,8 @@ def permutation_importance(forest: Forest) -> Importance:
             np.zeros(data.n_groups, dtype=np.int64), np.zeros((most, used), dtype=np.uint64),
         )  # fmt: skip
         bags = forest.bags._replace(seeds=forest.bags.seeds[first:last])
-        trees, room = Trees(nodes, start[first : last + 1]), bag_room(data.n_rows)
-        add_permuted_losses(trees, data, bags, room, shuffling, truth, out)
+        trees = Trees(nodes, start[first : last + 1])
+        add_permuted_losses(trees, data, bags, room(data.n_rows), shuffling, truth, out)
 
     return _over_trees(measure, forest, float(data.n_rows) * n_trees * data.n_groups)
 
@@ -97,9 +96,8 @@ def out_of_bag_gains(forest: Forest) -> Importance:
 
     def measure(first: int, last: int, out: FloatArray) -> None:
         bags = forest.bags._replace(seeds=forest.bags.seeds[first:last])
-        trees, room = Trees(nodes, start[first : last + 1]), bag_room(data.n_rows)
-        sums = np.zeros((most, truth.values.shape[1]))
-        add_out_of_bag_gains(trees, packed, data, bags, room, room_to_walk(), sums, truth, out)
+        trees, sums = Trees(nodes, start[first : last + 1]), np.zeros((most, truth.values.shape[1]))
+        add_out_of_bag_gains(trees, packed, data, bags, room(data.n_rows), sums, truth, out)
 
     return _over_trees(measure, forest, float(data.n_rows) * forest.trees.n_trees)
 
@@ -231,7 +229,7 @@ def add_permuted_losses(trees, data, bags, room, shuffling, truth, out):
 
 
 @kernel
-def add_out_of_bag_gains(trees, packed, data, bags, room, walk, sums, truth, out):
+def add_out_of_bag_gains(trees, packed, data, bags, room, sums, truth, out):
     """Write the debiased decrease of impurity of each tree and group. `sums`, shape (n_nodes,
     n_outputs), is working memory for the nodes of one tree: what its rows have above the root is
     summed in each leaf and handed up."""
@@ -244,10 +242,10 @@ def add_out_of_bag_gains(trees, packed, data, bags, room, walk, sums, truth, out
         total = 0.0
         begin = 0
         while begin < in_rows.shape[0]:
-            n, begin = list_outside(in_rows, room.counts, begin, walk.rows)
-            walk_rows(trees, packed, tree, data, walk, n)
+            n, begin = list_outside(in_rows, room.counts, begin, room.rows)
+            walk_rows(trees, packed, tree, data, room, n)
             for r in range(n):
-                i, leaf = walk.rows[r], walk.leaf[r]
+                i, leaf = room.rows[r], room.leaf[r]
                 total += weight[i]
                 for k in range(n_outputs):
                     sums[leaf, k] += weight[i] * (values[i, k] - nodes.value[root, k])

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from treeselect.engine.arrays import (
-    AnyArray,
-    FloatArray,
-    Int8Array,
-    IntArray,
-    WeightArray,
-)
+from treeselect.engine.arrays import AnyArray, FloatArray, Int8Array, WeightArray
 from treeselect.engine.columns import BinnedData
 from treeselect.engine.compiling import kernel
 from treeselect.engine.forest.bagging import Forest, draw
-from treeselect.engine.forest.out_of_bag import add_out_of_bag, bag_room
-from treeselect.engine.forest.walk import leaf_of, leaves_of
+from treeselect.engine.forest.walk import leaf_of, leaves_of, room
 from treeselect.engine.losses import Loss
 from treeselect.engine.rounding import PRECISION
 from treeselect.engine.tree.bounds import within
@@ -31,12 +22,7 @@ _MOST_STEPS, _NEAR = 30, 1e-4
 
 
 def with_leaf_fits(
-    trees: Trees,
-    data: BinnedData,
-    loss: Loss,
-    y: FloatArray,
-    base: FloatArray,
-    weight: WeightArray,
+    trees: Trees, data: BinnedData, loss: Loss, y: FloatArray, base: FloatArray, weight: WeightArray
 ) -> Trees:
     """The same trees, each leaf with the value that minimises the loss of its rows beside their
     base, in the bag or not, and of one more row of mean curvature that speaks for 0; then in the
@@ -131,61 +117,38 @@ def order_leaves(nodes, start, monotone, found, bounds):
             bounds[lower, 1] = bounds[upper, 0] = within(between, low, high)
 
 
-class HazardTrees(NamedTuple):
-    """Trees of log relative hazards; for each row the sum of its values over the trees for which it
-    is out of bag, and their number."""
-
-    trees: Trees
-    total: FloatArray
-    n_trees: IntArray
-
-
 def hazard_trees(
     forest: Forest, weight: WeightArray, observed: FloatArray, expected: FloatArray
-) -> HazardTrees:
+) -> Trees:
     """The same trees, each leaf with ``log((O + m) / (E + m))``, of the events O and those expected
     E of the rows in the bag and of one more row with the mean m of the expected ones (LeBlanc and
-    Crowley 1992); then in the order of the constraints."""
-    trees, data, bags = forest.trees, forest.data, forest.bags
+    Crowley 1992); then in the order of the constraints. Values are log relative hazards."""
+    trees, data = forest.trees, forest.data
     mass = weight * (1.0 if are_copies(weight) else 1 / weight[weight > 0].mean())
     mean = float(np.average(expected, weights=weight))
     found = trees._replace(nodes=trees.nodes._replace(value=np.zeros_like(trees.nodes.value)))
-    total, count = np.zeros(data.n_rows), np.zeros(data.n_rows, dtype=np.int64)
-    room = np.zeros((2, len(trees.nodes.column)))
+    sums = np.zeros((2, len(trees.nodes.column)))
     put_hazards(
-        found, data, bags, bag_room(data.n_rows), mass * observed, mass * expected, mean, room,
-        total, count,
-    )  # fmt: skip
-    if len(data.monotone):
-        found, count = in_order_of(found, data.monotone), np.zeros_like(count)
-        total = np.zeros((data.n_rows, 1))
-        add_out_of_bag(found, data, bags, bag_room(data.n_rows), total, count)
-        total = total[:, 0]
-    return HazardTrees(found, total, count)
+        found, data, forest.bags, room(data.n_rows), mass * observed, mass * expected, mean, sums
+    )
+    return in_order_of(found, data.monotone)
 
 
 @kernel
-def put_hazards(trees, data, bags, bag, observed, expected, mean, sums, total, count):
-    """Write the values of the leaves, and add those of each tree to the rows outside its bag;
-    `sums`, `total` and `count` are 0."""
+def put_hazards(trees, data, bags, room, observed, expected, mean, sums):
+    """Write the values of the leaves; `sums` and the values are 0 before."""
     nodes = trees.nodes
     for tree in range(bags.seeds.shape[0]):
-        draw(bags, tree, bag.state, bag.counts, bag.spare)
+        draw(bags, tree, room.state, room.counts, room.spare)
         first = trees.start[tree]
-        for r in range(bags.in_rows.shape[0]):
-            i = bags.in_rows[r]
-            if bag.counts[i] > 0:
+        for i in bags.in_rows:
+            if room.counts[i] > 0:
                 at = leaf_of(nodes, first, data, i)
-                sums[0, at] += bag.counts[i] * observed[i]
-                sums[1, at] += bag.counts[i] * expected[i]
+                sums[0, at] += room.counts[i] * observed[i]
+                sums[1, at] += room.counts[i] * expected[i]
         for at in range(first, trees.start[tree + 1]):
             if nodes.column[at] < 0:
                 nodes.value[at, 0] = np.log((sums[0, at] + mean) / (sums[1, at] + mean))
-        for r in range(bags.in_rows.shape[0]):
-            i = bags.in_rows[r]
-            if bag.counts[i] == 0:
-                total[i] += nodes.value[leaf_of(nodes, first, data, i), 0]
-                count[i] += 1
 
 
 def leaf_quantiles(

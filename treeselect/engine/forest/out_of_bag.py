@@ -13,73 +13,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine.arrays import AnyArray, FloatArray, IntArray, UInt64Array, WeightArray
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.compiling import inner, kernel
 from treeselect.engine.forest.bagging import Forest, draw
 from treeselect.engine.forest.walk import (
     child_of,
-    leaf_of,
     list_outside,
     next_node,
     packed_for_walks,
-    room_to_walk,
+    room,
     walk_rows,
 )
 from treeselect.engine.threads import each, n_parts
 from treeselect.engine.tree.nodes import LEAF, Nodes, Trees
-
-
-class OutOfBag(NamedTuple):
-    """Out-of-bag predictions, (n_rows, n_outputs): mean over the trees for which the row is out of
-    bag, NaN if none, or where its weight is 0; and the number of these trees."""
-
-    prediction: FloatArray
-    n_trees: IntArray
-
-
-class BagRoom(NamedTuple):
-    """Memory for a bag that is drawn again: its random stream, how often each row is in it, and
-    working memory."""
-
-    state: UInt64Array
-    counts: IntArray
-    spare: AnyArray
-
-
-def bag_room(n_rows: int) -> BagRoom:
-    """Memory for bags of so many rows."""
-    return BagRoom(
-        np.zeros(1, dtype=np.uint64),
-        np.zeros(n_rows, dtype=np.int64),
-        np.zeros(n_rows, dtype=np.uint32),
-    )
-
-
-def out_of_bag(forest: Forest) -> OutOfBag:
-    """Out-of-bag predictions of a forest."""
-    trees, data = forest.trees, forest.data
-    total = np.zeros((data.n_rows, trees.nodes.value.shape[1]))
-    count = np.zeros(data.n_rows, dtype=np.int64)
-    add_out_of_bag(trees, data, forest.bags, bag_room(data.n_rows), total, count)
-    known = np.maximum(count, 1)[:, np.newaxis]
-    return OutOfBag(np.where(count[:, np.newaxis] > 0, total / known, np.nan), count)
-
-
-@kernel
-def add_out_of_bag(trees, data, bags, room, total, count):
-    """Add the value of every tree to the rows that are not in its bag."""
-    nodes = trees.nodes
-    for tree in range(bags.seeds.shape[0]):
-        draw(bags, tree, room.state, room.counts, room.spare)
-        for r in range(bags.in_rows.shape[0]):
-            i = bags.in_rows[r]
-            if room.counts[i] > 0:
-                continue
-            at = leaf_of(nodes, trees.start[tree], data, i)
-            count[i] += 1
-            for k in range(total.shape[1]):
-                total[i, k] += nodes.value[at, k]
-
 
 _AT_ONCE = 2048
 """Rows whose sums for all sizes are held at a time."""
@@ -124,20 +70,17 @@ class OutsideSums(NamedTuple):
         return np.where(several[:, np.newaxis], spread * n / (n - 1), np.nan)
 
 
-def out_of_bag_at_size(forest: Forest, size: int, centre: FloatArray) -> OutsideSums:
-    """Out-of-bag predictions of a forest, cut back to a least weight of a node that is split; each
-    thread has some of the rows."""
-    trees, data, bags = cut_back(forest.trees, size), forest.data, forest.bags
-    found = _no_sums(data.n_rows, 1, trees, centre)
+def out_of_bag(forest: Forest, centre: FloatArray | None = None) -> OutsideSums:
+    """Out-of-bag predictions of a forest, above 0 or a centre; each thread has some of the rows."""
+    trees, data, bags = forest.trees, forest.data, forest.bags
+    found = _no_sums(data.n_rows, 1, trees, np.zeros(1) if centre is None else centre)
     cells = float(len(bags.in_rows)) * trees.n_trees
     packed = packed_for_walks(trees, data)
     parts = np.array_split(bags.in_rows, min(n_parts(forest.n_threads, cells), len(bags.in_rows)))
-
-    def add(rows: IntArray) -> None:
-        room = bag_room(data.n_rows)
-        add_out_of_bag_leaves(trees, packed, data, bags, room, room_to_walk(), rows, found)
-
-    each(add, parts, cells)
+    each(
+        lambda rows: add_out_of_bag(trees, packed, data, bags, room(data.n_rows), rows, found),
+        parts, cells,
+    )  # fmt: skip
     return found
 
 
@@ -156,7 +99,7 @@ def mean_errors_by_size(
 
     def mark(numbers: IntArray) -> None:
         own = bags._replace(seeds=bags.seeds[numbers])
-        mark_outside(own, bag_room(data.n_rows), outside[numbers[0] : numbers[-1] + 1])
+        mark_outside(own, room(data.n_rows), outside[numbers[0] : numbers[-1] + 1])
 
     def add(rows: IntArray) -> tuple[float, FloatArray]:
         sums = _no_sums(len(rows), len(least), trees, centre)
@@ -180,12 +123,10 @@ def mean_errors_by_size(
 
 
 def _no_sums(n_rows: int, n_sizes: int, trees: Trees, centre: FloatArray) -> OutsideSums:
-    return OutsideSums(
-        np.zeros((n_rows, n_sizes, trees.nodes.value.shape[1])),
-        np.zeros((n_rows, n_sizes)),
-        np.zeros(n_rows, dtype=np.int64),
-        centre,
-    )
+    n_outputs = trees.nodes.value.shape[1]
+    total, square = np.zeros((n_rows, n_sizes, n_outputs)), np.zeros((n_rows, n_sizes))
+    of_outputs = np.ascontiguousarray(np.broadcast_to(centre, n_outputs))
+    return OutsideSums(total, square, np.zeros(n_rows, dtype=np.int64), of_outputs)
 
 
 @inner
@@ -198,18 +139,18 @@ def add_node(nodes, at, sums, i, s):
 
 
 @kernel
-def add_out_of_bag_leaves(trees, packed, data, bags, room, walk, rows, sums):
+def add_out_of_bag(trees, packed, data, bags, room, rows, sums):
     """Add the value of every tree to those of some rows that are not in its bag."""
     for tree in range(bags.seeds.shape[0]):
         draw(bags, tree, room.state, room.counts, room.spare)
         begin = 0
         while begin < rows.shape[0]:
-            n, begin = list_outside(rows, room.counts, begin, walk.rows)
-            walk_rows(trees, packed, tree, data, walk, n)
+            n, begin = list_outside(rows, room.counts, begin, room.rows)
+            walk_rows(trees, packed, tree, data, room, n)
             for r in range(n):
-                i = walk.rows[r]
+                i = room.rows[r]
                 sums.n_trees[i] += 1
-                add_node(trees.nodes, trees.start[tree] + walk.leaf[r], sums, i, 0)
+                add_node(trees.nodes, trees.start[tree] + room.leaf[r], sums, i, 0)
 
 
 @kernel

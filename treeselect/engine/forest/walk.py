@@ -11,11 +11,19 @@ whose codes do not fit, rows walk one by one.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray, Int32Array, IntArray, LeafArray, UInt64Array
+from treeselect.engine.arrays import (
+    FloatArray,
+    Int32Array,
+    IntArray,
+    LeafArray,
+    UInt32Array,
+    UInt64Array,
+)
 from treeselect.engine.columns import BinnedData
 from treeselect.engine.compiling import inner, kernel
 from treeselect.engine.threads import each, n_parts
@@ -23,7 +31,8 @@ from treeselect.engine.tree.node import code_of, goes_left
 from treeselect.engine.tree.nodes import Trees
 
 _ROWS = 4096
-"""Rows that go through all trees before the next ones: their codes and sums stay in the cache."""
+"""Rows that are listed and go through all trees before the next ones: their codes, and leaves, stay
+in the cache."""
 
 _WORTH_ORDERING = 20_000
 """Rows from which on they are put in order."""
@@ -57,20 +66,6 @@ def leaf_of(nodes, first, data, i):
     while nodes.column[at] >= 0:
         at = child_of(nodes, first, at, data, i)
     return at
-
-
-@kernel
-def write_leaves(nodes, first, data, leaves):
-    """Write the leaf of each row in the tree whose nodes begin at `first`."""
-    for i in range(leaves.shape[0]):
-        leaves[i] = leaf_of(nodes, first, data, i) - first
-
-
-def leaves_of(trees: Trees, tree: int, data: BinnedData) -> Int32Array:
-    """Node of one tree, numbered from its root, that is the leaf of each row."""
-    leaves = np.empty(data.n_rows, dtype=np.int32)
-    write_leaves(trees.nodes, trees.start[tree], data, leaves)
-    return leaves
 
 
 @kernel
@@ -123,150 +118,26 @@ def walk_eight(tree, blocks, i, j, k, m, o, p, q, s):
     return a, b, c, d, e, f, g, h
 
 
-@inner
-def walk_one(tree, blocks, i):
-    """Leaf of a row."""
-    a = np.uint64(0)
-    a_next = next_node(tree[a], blocks, i)
-    while a_next != a:
-        a = a_next
-        a_next = next_node(tree[a], blocks, i)
-    return a
+class Room(NamedTuple):
+    """Memory of one thread for bags that are drawn again and rows that walk: a random stream, how
+    often each row is in the bag, and working memory; some rows, and their leaves, numbered from the
+    root."""
 
-
-@kernel
-def add_predictions(packed, value, start, blocks, begin, end, out):
-    """Add the value of every tree to ``out[begin:end]``, tree after tree for each row."""
-    for first in range(begin, end, _ROWS):
-        last = min(first + _ROWS, end)
-        whole = first + (last - first) // 8 * 8
-        for t in range(start.shape[0] - 1):
-            tree = packed[start[t] : start[t + 1]]
-            values = value[start[t] : start[t + 1]]
-            for i in range(first, whole, 8):
-                a, b, c, d, e, f, g, h = walk_eight(
-                    tree, blocks, i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7
-                )
-                for k in range(values.shape[1]):
-                    out[i, k] += values[a, k]
-                    out[i + 1, k] += values[b, k]
-                    out[i + 2, k] += values[c, k]
-                    out[i + 3, k] += values[d, k]
-                    out[i + 4, k] += values[e, k]
-                    out[i + 5, k] += values[f, k]
-                    out[i + 6, k] += values[g, k]
-                    out[i + 7, k] += values[h, k]
-            for i in range(whole, last):
-                a = walk_one(tree, blocks, i)
-                for k in range(values.shape[1]):
-                    out[i, k] += values[a, k]
-
-
-@kernel
-def find_leaves(packed, ordinal, blocks, leaves):
-    """Write the ordinal of the leaf of one tree that each row falls into."""
-    n = leaves.shape[0]
-    whole = n // 8 * 8
-    for i in range(0, whole, 8):
-        a, b, c, d, e, f, g, h = walk_eight(
-            packed, blocks, i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7
-        )
-        leaves[i] = ordinal[a]
-        leaves[i + 1] = ordinal[b]
-        leaves[i + 2] = ordinal[c]
-        leaves[i + 3] = ordinal[d]
-        leaves[i + 4] = ordinal[e]
-        leaves[i + 5] = ordinal[f]
-        leaves[i + 6] = ordinal[g]
-        leaves[i + 7] = ordinal[h]
-    for i in range(whole, n):
-        leaves[i] = ordinal[walk_one(packed, blocks, i)]
-
-
-def predict_mean(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
-    """Mean of the trees' predictions, shape (n_rows, n_outputs)."""
-    return predict_sum(trees, data, n_threads) / trees.n_trees
-
-
-def predict_sum(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
-    """Sum of the trees' predictions, shape (n_rows, n_outputs)."""
-    if len(data.wide):
-        out = np.zeros((data.n_rows, trees.nodes.value.shape[1]))
-        for tree in range(trees.n_trees):
-            out += trees.nodes.value[trees.start[tree] :][leaves_of(trees, tree, data)]
-        return out
-    packed = packed_for_walks(trees, data)
-    if not _has_many_equal_rows(data.blocks):
-        if data.n_rows < _WORTH_ORDERING:
-            return _predict_blocks(trees, packed, data.blocks, n_threads)
-        order = _order(trees, data)
-        out = np.empty((data.n_rows, trees.nodes.value.shape[1]))
-        out[order] = _predict_blocks(trees, packed, data.blocks[:, order], n_threads)
-        return out
-    words, at = np.unique(data.blocks[0], return_inverse=True)
-    return np.asarray(_predict_blocks(trees, packed, words[np.newaxis], n_threads)[at])
-
-
-def _has_many_equal_rows(blocks: UInt64Array) -> bool:
-    sample = blocks[:, :_ROWS]
-    if len(sample) > 1 or sample.shape[1] < _ROWS:
-        return False
-    return len(np.unique(sample)) < _WORTH_JOINING * sample.shape[1]
-
-
-def _order(trees: Trees, data: BinnedData) -> IntArray:
-    """Rows in order of their codes in the columns that training rows were tested on most often."""
-    is_split = trees.nodes.column >= 0
-    tests = np.bincount(trees.nodes.column[is_split], trees.nodes.weight[is_split])
-    key = np.zeros(data.n_rows, dtype=np.uint32)
-    for column, bits in zip(np.argsort(-tests, kind="stable"), _KEY, strict=False):
-        key = key << np.uint32(bits) | data.codes[column] >> np.uint32(8 - bits)
-    return np.argsort(key, kind="stable")
-
-
-def _predict_blocks(
-    trees: Trees, packed: UInt64Array, blocks: UInt64Array, n_threads: int
-) -> FloatArray:
-    n_rows = blocks.shape[1]
-    out = np.zeros((n_rows, trees.nodes.value.shape[1]))
-    cells = n_rows * trees.n_trees
-    edges = np.linspace(0, n_rows, n_parts(n_threads, cells) + 1).astype(np.int64)
-
-    def predict(k: int) -> None:
-        add_predictions(packed, trees.nodes.value, trees.start, blocks, edges[k], edges[k + 1], out)
-
-    each(predict, range(len(edges) - 1), cells)
-    return out
-
-
-def mark_leaves(tree: Trees, data: BinnedData, leaves: LeafArray) -> FloatArray:
-    """Number of the leaf of a single tree that each row falls into, in order of the nodes. Writes
-    ``leaves``, shape (n_rows,), and returns the values of the leaves, shape (n_leaves,
-    n_outputs)."""
-    is_leaf = tree.nodes.column < 0
-    ordinal = np.cumsum(is_leaf) - 1
-    if len(data.wide):
-        leaves[:] = ordinal[leaves_of(tree, 0, data)]
-    else:
-        find_leaves(packed_for_walks(tree, data), ordinal, data.blocks, leaves)
-    return tree.nodes.value[is_leaf]
-
-
-_AT_ONCE = 4096
-"""Rows that are listed before they walk: their numbers and leaves stay in the cache."""
-
-
-class Walk(NamedTuple):
-    """Memory of one thread for rows that walk: rows that are not in the bag, and their leaves,
-    numbered from the root."""
-
+    state: UInt64Array
+    counts: IntArray
+    spare: UInt32Array
     rows: IntArray
     leaf: IntArray
 
 
-def room_to_walk() -> Walk:
-    """Memory for a thread."""
-    return Walk(np.zeros(_AT_ONCE, dtype=np.int64), np.zeros(_AT_ONCE, dtype=np.int64))
+def room(n_rows: int = 0) -> Room:
+    """Memory for a thread; for bags of so many rows."""
+    return Room(
+        np.zeros(1, dtype=np.uint64),
+        np.zeros(n_rows, dtype=np.int64),
+        np.zeros(n_rows, dtype=np.uint32),
+        *np.zeros((2, _ROWS), dtype=np.int64),
+    )
 
 
 def packed_for_walks(trees: Trees, data: BinnedData) -> UInt64Array:
@@ -276,6 +147,15 @@ def packed_for_walks(trees: Trees, data: BinnedData) -> UInt64Array:
     packed = np.empty(len(trees.nodes.column), dtype=np.uint64)
     pack_nodes(trees.nodes, trees.start, data.is_factor, packed)
     return packed
+
+
+@inner
+def list_rows(begin, end, rows):
+    """List the rows from one to another, as many as there is room for; returns their number."""
+    n = min(end - begin, rows.shape[0])
+    for r in range(n):
+        rows[r] = begin + r
+    return n
 
 
 @inner
@@ -290,27 +170,112 @@ def list_outside(in_rows, counts, begin, rows):
 
 
 @inner
-def walk_rows(trees, packed, tree, data, walk, n):
+def walk_rows(trees, packed, tree, data, room, n):
     """Write the leaves of the first `n` listed rows."""
-    first, rows, leaf = trees.start[tree], walk.rows, walk.leaf
+    first, rows, leaf = trees.start[tree], room.rows, room.leaf
     if packed.shape[0] == 0:
         for r in range(n):
             leaf[r] = leaf_of(trees.nodes, first, data, rows[r]) - first
         return
     own, blocks = packed[first : trees.start[tree + 1]], data.blocks
-    for r in range(0, n, 8):
-        last = n - 1
-        a, b, c, d, e, f, g, h = walk_eight(
-            own, blocks, rows[r], rows[min(r + 1, last)], rows[min(r + 2, last)],
-            rows[min(r + 3, last)], rows[min(r + 4, last)], rows[min(r + 5, last)],
-            rows[min(r + 6, last)], rows[min(r + 7, last)],
+    for r in range(0, n, 8):  # behind the last are rows that were listed before, or the first one
+        (
+            leaf[r], leaf[r + 1], leaf[r + 2], leaf[r + 3],
+            leaf[r + 4], leaf[r + 5], leaf[r + 6], leaf[r + 7],
+        ) = walk_eight(
+            own, blocks, rows[r], rows[r + 1], rows[r + 2], rows[r + 3],
+            rows[r + 4], rows[r + 5], rows[r + 6], rows[r + 7],
         )  # fmt: skip
-        # From the last to the first: rows behind the end stand for the last one.
-        leaf[min(r + 7, last)] = h
-        leaf[min(r + 6, last)] = g
-        leaf[min(r + 5, last)] = f
-        leaf[min(r + 4, last)] = e
-        leaf[min(r + 3, last)] = d
-        leaf[min(r + 2, last)] = c
-        leaf[min(r + 1, last)] = b
-        leaf[r] = a
+
+
+@kernel
+def write_leaves(trees, packed, data, room, leaves):
+    """Write the leaf of each row in the first tree."""
+    for first in range(0, leaves.shape[0], room.rows.shape[0]):
+        n = list_rows(first, leaves.shape[0], room.rows)
+        walk_rows(trees, packed, 0, data, room, n)
+        for r in range(n):
+            leaves[first + r] = room.leaf[r]
+
+
+@kernel
+def add_predictions(trees, packed, data, begin, end, room, out):
+    """Add the value of every tree to ``out[begin:end]``, tree after tree for each row."""
+    for first in range(begin, end, room.rows.shape[0]):
+        n = list_rows(first, end, room.rows)
+        for tree in range(trees.start.shape[0] - 1):
+            walk_rows(trees, packed, tree, data, room, n)
+            root = trees.start[tree]
+            for r in range(n):
+                for k in range(out.shape[1]):
+                    out[first + r, k] += trees.nodes.value[root + room.leaf[r], k]
+
+
+def leaves_of(trees: Trees, tree: int, data: BinnedData) -> Int32Array:
+    """Node of one tree, numbered from its root, that is the leaf of each row."""
+    own = trees.one(tree)
+    leaves = np.empty(data.n_rows, dtype=np.int32)
+    write_leaves(own, packed_for_walks(own, data), data, room(), leaves)
+    return leaves
+
+
+def mark_leaves(tree: Trees, data: BinnedData) -> tuple[Int32Array, FloatArray]:
+    """Number of the leaf of a single tree that each row falls into, in order of the nodes, and the
+    values of the leaves, shape (n_leaves, n_outputs)."""
+    is_leaf = tree.nodes.column < 0
+    ordinal = np.cumsum(is_leaf, dtype=np.int32) - 1
+    return ordinal[leaves_of(tree, 0, data)], tree.nodes.value[is_leaf]
+
+
+def narrow(leaf: Int32Array, n_leaves: int) -> LeafArray:
+    """Numbers of leaves, of which there are so many, as narrow as they can be."""
+    return leaf.astype(np.min_scalar_type(n_leaves - 1))
+
+
+def predict_mean(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
+    """Mean of the trees' predictions, shape (n_rows, n_outputs)."""
+    return predict_sum(trees, data, n_threads) / trees.n_trees
+
+
+def predict_sum(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
+    """Sum of the trees' predictions, shape (n_rows, n_outputs)."""
+    if _has_many_equal_rows(data):
+        words, at = np.unique(data.blocks[0], return_inverse=True)
+        return np.asarray(_sums(trees, data._replace(blocks=words[np.newaxis]), n_threads)[at])
+    if data.n_rows < _WORTH_ORDERING or len(data.wide):
+        return _sums(trees, data, n_threads)
+    order = _order(trees, data)
+    out = np.empty((data.n_rows, trees.nodes.value.shape[1]))
+    ordered = np.ascontiguousarray(data.blocks[:, order])
+    out[order] = _sums(trees, data._replace(blocks=ordered), n_threads)
+    return out
+
+
+def _has_many_equal_rows(data: BinnedData) -> bool:
+    sample = data.blocks[:, :_ROWS]
+    if len(sample) > 1 or sample.shape[1] < _ROWS or len(data.wide):
+        return False
+    return len(np.unique(sample)) < _WORTH_JOINING * sample.shape[1]
+
+
+def _order(trees: Trees, data: BinnedData) -> IntArray:
+    """Rows in order of their codes in the columns that training rows were tested on most often."""
+    is_split = trees.nodes.column >= 0
+    tests = np.bincount(trees.nodes.column[is_split], trees.nodes.weight[is_split])
+    key = np.zeros(data.n_rows, dtype=np.uint32)
+    for column, bits in zip(np.argsort(-tests, kind="stable"), _KEY, strict=False):
+        key = key << np.uint32(bits) | data.codes[column] >> np.uint32(8 - bits)
+    return np.argsort(key, kind="stable")
+
+
+def _sums(trees: Trees, data: BinnedData, n_threads: int) -> FloatArray:
+    """The sums, for the rows in ``data.blocks``, each thread some of them."""
+    n_rows = data.blocks.shape[1]
+    out = np.zeros((n_rows, trees.nodes.value.shape[1]))
+    packed, cells = packed_for_walks(trees, data), n_rows * trees.n_trees
+    edges = np.linspace(0, n_rows, n_parts(n_threads, cells) + 1).astype(int).tolist()
+    each(
+        lambda part: add_predictions(trees, packed, data, *part, room(), out),
+        list(pairwise(edges)), cells,
+    )  # fmt: skip
+    return out

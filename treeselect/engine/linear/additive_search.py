@@ -195,7 +195,6 @@ class AdditiveSearch:
         return found if self.error(found) < self.error(self._fixed) else None
 
     def error(self, selected: BoolArray) -> float:
-        """Error of a set."""
         key = selected.tobytes()
         if key not in self._errors:
             groups = np.flatnonzero(selected).tolist()

@@ -54,15 +54,12 @@ class DenseColumns:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and of columns."""
         return self.x.shape[0], self.x.shape[1]
 
     def pull(self, values: FloatArray) -> FloatArray:
-        """See :class:`Columns`."""
         return np.asarray(self.x.T @ values)
 
     def some(self, numbers: IntArray, constant: float) -> SomeColumns:
-        """See :class:`Columns`."""
         chosen = np.empty((len(self.x), 1 + len(numbers)))
         chosen[:, 0], chosen[:, 1:] = constant, self.x[:, numbers]
         return chosen.__getitem__
@@ -79,7 +76,6 @@ class Number(NamedTuple):
     spread: float
 
     def of(self, rows: IntArray | slice) -> FloatArray:
-        """The column in some rows."""
         own = self.values[rows]
         if not np.isnan(self.fill):
             own = np.where(np.isnan(own), self.fill, own)
@@ -99,7 +95,6 @@ class Indicator(NamedTuple):
     high: float
 
     def of(self, rows: IntArray | slice) -> FloatArray:
-        """The column in some rows."""
         return np.where(self.codes[rows] == self.code, self.high, self.low)
 
 
@@ -114,7 +109,6 @@ class CodedColumns:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and of columns."""
         return self.n_rows, len(self.parts)
 
     def pull(self, values: FloatArray) -> FloatArray:
@@ -137,7 +131,6 @@ class CodedColumns:
         return found
 
     def some(self, numbers: IntArray, constant: float) -> SomeColumns:
-        """See :class:`Columns`."""
         parts = [self.parts[i] for i in numbers]
 
         def block(rows: slice) -> FloatArray:

@@ -8,18 +8,20 @@ thousands of rows and some hundreds of trees.
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.linear.homotopy import Homotopy
 from treeselect.engine.losses import HingeLoss, Loss
 from treeselect.engine.sparse.weights import SparseForest, TreeColumns, WeightedTrees
 from treeselect.errors import MethodError
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # --- the sparse forest of the hinge loss: a linear program in its dual form --------------------
 
@@ -42,7 +44,6 @@ class HingeForest(SparseForest):
     """The problem for the hinge loss; without a ridge, which needs a quadratic program."""
 
     def empty(self) -> WeightedTrees:
-        """Solution at an infinite penalty: only trees without a price, and the intercept."""
         return self._solve(0.0, self.prices == 0)._replace(lam=np.inf)
 
     def solve(self, lam: float, start: WeightedTrees) -> WeightedTrees:
@@ -102,21 +103,9 @@ class GramForest(SparseForest):
 
     is_exact = True
 
-    def __init__(
-        self,
-        columns: TreeColumns,
-        loss: Loss,
-        y: FloatArray,
-        weight: WeightArray,
-        base: FloatArray,
-        prices: FloatArray,
-        *,
-        ridge: float = 0.0,
-        sketch: tuple[int, int] | None = None,
-    ) -> None:
-        super().__init__(columns, loss, y, weight, base, prices, ridge=ridge)
+    def _prepare(self, sketch: tuple[int, int] | None = None) -> None:
+        columns, residual = self.columns, self.y - self.base
         self._mean = columns.correlate(self.share)
-        residual = y - base
         self._middle = float(self.share @ residual)
         if sketch is None:
             self._linear = columns.correlate(self.share * (residual - self._middle))
@@ -126,22 +115,18 @@ class GramForest(SparseForest):
             mixed = columns.sketch(self.share, residual - self._middle, self._mean, sketch[0], rng)
             self._gram = mixed[:, :-1].T @ mixed[:, :-1] / sketch[0]
             self._linear = mixed[:, :-1].T @ mixed[:, -1] / sketch[0]
-        self._gram[np.diag_indices_from(self._gram)] += ridge
-        self._path = Homotopy(self._gram, self._linear, prices)
+        self._gram[np.diag_indices_from(self._gram)] += self.ridge
+        self._path = Homotopy(self._gram, self._linear, self.prices)
 
-    def with_prices(self, prices: FloatArray) -> GramForest:
-        """The same trees and rows at other prices."""
+    def with_prices(self, prices: FloatArray) -> Self:
         other = super().with_prices(prices)
-        assert isinstance(other, GramForest)
         other._path = Homotopy(self._gram, self._linear, prices)
         return other
 
     def empty(self) -> WeightedTrees:
-        """Solution at an infinite penalty: only trees without a price, and the intercept."""
         return self.solve(np.inf, None)
 
     def largest_lam(self, empty: WeightedTrees) -> float:
-        """Penalty above which no priced tree has a weight."""
         first = self._path.segment(0)
         return 0.0 if first is None else first.low
 
@@ -162,28 +147,21 @@ class GramForest(SparseForest):
 
 
 def sparse_forest(
-    columns: TreeColumns,
-    loss: Loss,
-    y: FloatArray,
-    weight: WeightArray,
-    base: FloatArray,
-    prices: FloatArray,
-    *,
-    ridge: float = 0.0,
+    columns: TreeColumns, loss: Loss, *problem: Any, ridge: float = 0.0,
     sketch: tuple[int, int] | None = None,
-) -> SparseForest:
-    """The problem in the form that is fastest to solve: see :class:`SparseForest`; a Gaussian
-    sketch needs squared error."""
+) -> SparseForest:  # fmt: skip
+    """The problem of :class:`SparseForest` in the form that is fastest to solve; a Gaussian sketch
+    needs squared error."""
     if isinstance(loss, HingeLoss):
         if ridge > 0 or sketch is not None:
             raise ValueError("the hinge loss allows neither a ridge penalty nor a Gaussian sketch")
-        return HingeForest(columns, loss, y, weight, base, prices)
+        return HingeForest(columns, loss, *problem)
     if sketch is not None and not loss.is_squared:
         raise ValueError("a Gaussian sketch needs squared error")
     few = loss.is_squared and columns.n_trees <= _MOST_TREES
     if few or sketch is not None:
-        return GramForest(columns, loss, y, weight, base, prices, ridge=ridge, sketch=sketch)
-    return SparseForest(columns, loss, y, weight, base, prices, ridge=ridge)
+        return GramForest(columns, loss, *problem, ridge=ridge, sketch=sketch)
+    return SparseForest(columns, loss, *problem, ridge=ridge)
 
 
 _PATH_RATIO = 0.8
@@ -209,21 +187,9 @@ class ModelledForest(SparseForest):
     what it gives, or they are not convex; from its methods, if no weights meet them, or the solver
     fails."""
 
-    def __init__(
-        self,
-        columns: TreeColumns,
-        loss: Loss,
-        y: FloatArray,
-        weight: WeightArray,
-        base: FloatArray,
-        prices: FloatArray,
-        *,
-        ridge: float = 0.0,
-        constrain: Callable[[Any], Sequence[Any]] | None = None,
-    ) -> None:
+    def _prepare(self, constrain: Callable[[Any], Sequence[Any]] | None = None) -> None:
         import cvxpy
 
-        super().__init__(columns, loss, y, weight, base, prices, ridge=ridge)
         weights = cvxpy.Variable(self.n_trees, nonneg=True)
         intercept = cvxpy.Variable(self.loss.n_outputs)
         price = cvxpy.Parameter(self.n_trees, nonneg=True)
@@ -247,12 +213,6 @@ class ModelledForest(SparseForest):
         shape = (self.columns.n_rows, self.loss.n_outputs)
         eta = cvxpy.reshape(moved, shape, order="C") + self.base
         return eta + np.ones((shape[0], 1)) @ cvxpy.reshape(intercept, (1, shape[1]), order="C")
-
-    def with_prices(self, prices: FloatArray) -> ModelledForest:
-        """The same trees and rows at other prices."""
-        other = copy.copy(self)
-        other.prices = prices
-        return other
 
     def empty(self) -> WeightedTrees:
         """What the constraints and trees without a price leave at a very large penalty."""

@@ -225,11 +225,7 @@ class _Value(NamedTuple):
 
 
 def best_subset(
-    values: SubsetValues,
-    keep: BoolArray,
-    k: int,
-    starts: Iterable[BoolArray],
-    time_limit: float,
+    values: SubsetValues, keep: BoolArray, k: int, starts: Iterable[BoolArray], time_limit: float
 ) -> BestSubset:
     """The best set of at most k groups, those of `keep` among them, by outer approximation::
 

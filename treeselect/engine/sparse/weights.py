@@ -22,13 +22,17 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray, IntArray, LeafArray, UInt8Array, WeightArray
 from treeselect.engine.compiling import kernel
+from treeselect.engine.linear.columns import blocks_of
 from treeselect.engine.losses import Loss
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _MOST = 256
 """Codes of a byte."""
@@ -70,7 +74,6 @@ class TreeColumns:
 
     @property
     def n_trees(self) -> int:
-        """Number of columns."""
         return len(self._piece) - 1
 
     def block(self, trees: IntArray, rows: slice) -> FloatArray:
@@ -94,8 +97,7 @@ class TreeColumns:
 
     def blocks(self) -> Iterator[slice]:
         """Rows, so many at a time that their columns stay in the processor's cache."""
-        for first in range(0, self.n_rows, _BLOCK):
-            yield slice(first, min(first + _BLOCK, self.n_rows))
+        return blocks_of(self.n_rows)
 
     def combine(self, weights: FloatArray) -> FloatArray:
         """``A @ weights``, shape (n_rows,) or (n_rows, n_outputs)."""
@@ -172,7 +174,6 @@ class _Piece(NamedTuple):
 
 
 def _pieces(tree: int, value: FloatArray) -> Iterator[_Piece]:
-    """The pieces of a tree."""
     if len(value) <= _MOST:
         yield _Piece(tree, 0, len(value), value)
         return
@@ -280,7 +281,7 @@ class SparseForest:
     """The problem for given trees, rows and prices. ``is_exact`` tells whether :meth:`penalties`
     meet every set of trees that the path has; `base` is F0, the linear predictor of the constant
     model; `tolerance` the largest violation of the optimality conditions, relative to that of the
-    empty forest."""
+    empty forest; `form` what a form of the problem takes besides (see :meth:`_prepare`)."""
 
     is_exact = False
 
@@ -295,6 +296,7 @@ class SparseForest:
         *,
         ridge: float = 0.0,
         tolerance: float = 1e-6,
+        **form: Any,
     ) -> None:
         self.columns, self.loss, self.y, self.base = columns, loss, y, base
         self.rows = loss.of(y, weight)
@@ -306,13 +308,16 @@ class SparseForest:
         self._least = _NOTHING * size
         scale = float(np.max(np.abs(self.correlation(base)), initial=0.0))
         self._tolerance = tolerance * max(scale, _FAINT * size, 1e-300)
+        self._prepare(**form)
+
+    def _prepare(self) -> None:
+        """What a form of the problem is solved from."""
 
     @property
     def n_trees(self) -> int:
-        """Number of trees."""
         return self.columns.n_trees
 
-    def with_prices(self, prices: FloatArray) -> SparseForest:
+    def with_prices(self, prices: FloatArray) -> Self:
         """The same trees and rows at other prices."""
         other = copy.copy(self)
         other.prices = prices

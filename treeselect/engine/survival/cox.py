@@ -44,9 +44,6 @@ class Copies(RowLoss):
     def negative_gradient(self, eta: FloatArray) -> FloatArray:
         return np.concatenate([self._rows.negative_gradient(own) for own in self._each(eta)])
 
-    def curvature(self, eta: FloatArray) -> FloatArray:
-        return self.derivatives(eta)[1]
-
     def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         parts = [self._rows.derivatives(own) for own in self._each(eta)]
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
@@ -209,12 +206,8 @@ class CoxRows(RowLoss):
         """Event less expected events, shape (n_rows,): the martingale residual."""
         return self._event - self.expected(eta)
 
-    def curvature(self, eta: FloatArray) -> FloatArray:
-        """The diagonal of the second derivative, shape (n_rows,), at least 0."""
-        return self.derivatives(eta)[1]
-
     def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Negative gradient and curvature, for the price of one."""
+        """Negative gradient and curvature, which is at least 0, for the price of one."""
         risk = np.exp(self._level(eta))
         parts = self._parts(*self._risk_sums(risk))
         expected = self._expected(risk, parts)
@@ -225,7 +218,6 @@ class CoxRows(RowLoss):
         return self._event - expected, curvature
 
     def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
-        """Second derivative times directions, both of shape (n_rows, n_directions)."""
         risk = np.exp(self._level(eta))
         rest, tied = self._risk_sums(risk)
         hazard = self._hazards(self._parts(rest, tied)[::2])
@@ -268,7 +260,6 @@ class CoxRows(RowLoss):
         return found
 
     def repeated(self, n: int) -> Copies:
-        """The rows so many times, one copy after the other, each with its own risk sets."""
         return Copies(self, n)
 
     def _level(self, eta: FloatArray) -> FloatArray:
@@ -307,7 +298,6 @@ class CoxLoss(Loss):
     has_constant = False
 
     def of(self, y: FloatArray, weight: WeightArray) -> CoxRows:
-        """The loss of these rows, shapes (n_rows, 4) and (n_rows,)."""
         return CoxRows(y, weight)
 
     def apart(self, y: FloatArray, weight: WeightArray, base: FloatArray) -> Apart:

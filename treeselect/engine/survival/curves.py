@@ -87,27 +87,23 @@ class SurvivalCurve:
         return self.quantile(0.5)
 
 
-def kaplan_meier(y: FloatArray, weight: WeightArray, *, confidence: float = 0.95) -> SurvivalCurve:
-    """Survival of some rows, those of weight 0 left out, whatever their strata, with pointwise
+def kaplan_meier(y: FloatArray, weight: WeightArray) -> SurvivalCurve:
+    """Survival of some rows, those of weight 0 left out, whatever their strata, with pointwise 95%
     intervals."""
-    return _product_limit(y, weight, confidence, of_censoring=False)
+    return _product_limit(y, weight, of_censoring=False)
 
 
-def censoring_curve(
-    y: FloatArray, weight: WeightArray, *, confidence: float = 0.95
-) -> SurvivalCurve:
+def censoring_curve(y: FloatArray, weight: WeightArray) -> SurvivalCurve:
     """Probability of still being under observation: Kaplan and Meier's estimate with the parts of
     events and censorings exchanged.
 
     Who has the event at a time is not at risk of being censored then, as in scikit-survival;
     lifelines and R, told that censorings are events, leave them at risk.
     """
-    return _product_limit(y, weight, confidence, of_censoring=True)
+    return _product_limit(y, weight, of_censoring=True)
 
 
-def _product_limit(
-    y: FloatArray, weight: WeightArray, confidence: float, *, of_censoring: bool
-) -> SurvivalCurve:
+def _product_limit(y: FloatArray, weight: WeightArray, *, of_censoring: bool) -> SurvivalCurve:
     part = weight > 0
     rows, mass = one_stratum(y[part]), np.asarray(weight[part], dtype=np.float64)
     sets = risk_sets(rows, np.ones(len(rows), dtype=np.bool_), 1)
@@ -128,7 +124,7 @@ def _product_limit(
         error = np.where(survival > 0, survival * np.sqrt(greenwood), np.nan)
         inside = np.where((survival > 0) & (survival < 1), survival, np.nan)
         logarithm = np.log(inside)
-        spread = scipy.special.ndtri(0.5 + confidence / 2) * np.sqrt(greenwood) / logarithm
+        spread = scipy.special.ndtri(0.975) * np.sqrt(greenwood) / logarithm
         lower, upper = (np.exp(logarithm * np.exp(sign * spread)) for sign in (-1, 1))
     return SurvivalCurve(
         sets.time, at_risk, events, censored, survival, error, np.asarray(lower), np.asarray(upper)

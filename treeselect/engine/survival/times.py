@@ -22,10 +22,7 @@ FROM_THE_BEGINNING = -1.0
 
 
 def as_times(
-    stop: AnyArray,
-    event: AnyArray,
-    start: AnyArray | None = None,
-    stratum: AnyArray | None = None,
+    stop: AnyArray, event: AnyArray, start: AnyArray | None = None, stratum: AnyArray | None = None
 ) -> FloatArray:
     """Times, events and strata as one array, (n_rows, 4); times that only rounding tells apart are
     equal. `stop` is the time of the event, or until which there was none, at least 0; rows are

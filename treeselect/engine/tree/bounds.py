@@ -17,13 +17,7 @@ import numpy as np
 
 from treeselect.engine.compiling import inlined, inner
 from treeselect.engine.tree.node import sum_rows, write_value
-from treeselect.engine.tree.splits import (
-    Listed,
-    best_dense_split,
-    moments_of,
-    score_of,
-    split_at,
-)
+from treeselect.engine.tree.splits import Listed, best_dense_split, moments_of, score_of, split_at
 from treeselect.engine.tree.target import has_classes, has_outputs, moment_gradient, moment_weight
 
 _ROUNDING = 1e-12

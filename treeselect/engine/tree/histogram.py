@@ -52,18 +52,6 @@ def cell_of(word, k):
 
 
 @inner
-def add_block(block, rows, moments, histogram):
-    """Add rows, with their moments, of eight columns, whose codes are the bytes of `block`, to
-    their histograms: that of column ``k`` begins at ``256 * k``."""
-    n = rows.shape[0]
-    for r in range(n):
-        prefetch(block, np.int64(rows[min(r + AHEAD, n - 1)]))
-        word, moment = block[rows[r]], moments[r]
-        for k in range(8):
-            histogram[cell_of(word, k)] += moment
-
-
-@inner
 def add_pair(histogram, cell, moment, second):
     """Add to both integers of a cell."""
     histogram[cell << _ONE] += moment
@@ -71,14 +59,23 @@ def add_pair(histogram, cell, moment, second):
 
 
 @inner
-def add_block_of_pairs(block, rows, moments, seconds, histogram):
-    """As :func:`add_block` for cells of two integers; ``histogram`` has shape (8 * 512,)."""
+def add_block(block, rows, moments, seconds, histogram):
+    """Add rows, with their moments, of eight columns, whose codes are the bytes of `block`, to
+    their histograms: that of column ``k`` begins at cell ``256 * k``. Cells have two integers if
+    there are `seconds`."""
     n = rows.shape[0]
+    if seconds.shape[0] > 0:
+        for r in range(n):
+            prefetch(block, np.int64(rows[min(r + AHEAD, n - 1)]))
+            word, moment, second = block[rows[r]], moments[r], seconds[r]
+            for k in range(8):
+                add_pair(histogram, cell_of(word, k), moment, second)
+        return
     for r in range(n):
         prefetch(block, np.int64(rows[min(r + AHEAD, n - 1)]))
-        word, moment, second = block[rows[r]], moments[r], seconds[r]
+        word, moment = block[rows[r]], moments[r]
         for k in range(8):
-            add_pair(histogram, cell_of(word, k), moment, second)
+            histogram[cell_of(word, k)] += moment
 
 
 @inner
@@ -131,17 +128,14 @@ def list_bytes(words, shift, touched, present, cells):
 
 
 @inner
-def add_column(codes, rows, moments, histogram):
-    """Add rows of one column to ``histogram``, shape (256,)."""
-    for r in range(rows.shape[0]):
-        histogram[codes[rows[r]]] += moments[r]
-
-
-@inner
-def add_column_of_pairs(codes, rows, moments, seconds, histogram):
-    """As :func:`add_column` for cells of two integers."""
-    for r in range(rows.shape[0]):
-        add_pair(histogram, np.uint64(codes[rows[r]]), moments[r], seconds[r])
+def add_column(codes, rows, moments, seconds, histogram):
+    """Add rows of one column to its histogram; to pairs of integers if there are `seconds`."""
+    if seconds.shape[0] > 0:
+        for r in range(rows.shape[0]):
+            add_pair(histogram, np.uint64(codes[rows[r]]), moments[r], seconds[r])
+    else:
+        for r in range(rows.shape[0]):
+            histogram[codes[rows[r]]] += moments[r]
 
 
 @inlined

@@ -18,13 +18,11 @@ from treeselect.engine.tree.bounds import (
 from treeselect.engine.tree.histogram import (
     SMALL_NODE,
     add_block,
-    add_block_of_pairs,
     add_byte,
     add_cells,
     add_cells_of_classes,
     add_cells_of_vectors,
     add_column,
-    add_column_of_pairs,
     add_words,
     clear,
     list_bytes,
@@ -46,12 +44,7 @@ from treeselect.engine.tree.node import (
 )
 from treeselect.engine.tree.nodes import write_leaf, write_split
 from treeselect.engine.tree.split_outputs import OutputSums, best_class_split
-from treeselect.engine.tree.splits import (
-    Listed,
-    best_short_split,
-    ceiling,
-    sums_of_node,
-)
+from treeselect.engine.tree.splits import Listed, best_short_split, ceiling, sums_of_node
 from treeselect.engine.tree.target import has_outputs, has_pairs, is_vector
 from treeselect.engine.tree.used_groups import (
     draw_candidates,
@@ -130,19 +123,13 @@ def score_column(ground, work, total, number, j, least, begin, end):
             n_present, data.is_factor[j], -1 if is_wide else OTHER,
         )  # fmt: skip
         return score_listed(listed, pack, rule, work, total, bounds, least, begin, end)
-    rows = work.rows[begin:end]
-    codes = data.codes[j]
-    size = 1
-    if has_pairs(pack.kind):
-        size = 2
-        add_column_of_pairs(
-            codes, rows, work.leaf_moments[begin:end], work.leaf_second[begin:end], histogram
-        )
-    elif work.words.shape[0] > 0:
-        words, shift = work.words[j >> 3, begin:end], np.uint64(8 * (j & 7))
-        add_byte(words, shift, work.leaf_moments[begin:end], histogram)
+    moments = work.leaf_moments[begin:end]
+    size = 2 if has_pairs(pack.kind) else 1
+    if work.words.shape[0] > 0:
+        add_byte(work.words[j >> 3, begin:end], np.uint64(8 * (j & 7)), moments, histogram)
     else:
-        add_column(codes, rows, work.leaf_moments[begin:end], histogram)
+        seconds = work.leaf_second[begin : end if size == 2 else begin]
+        add_column(data.codes[j], work.rows[begin:end], moments, seconds, histogram)
     score, code, missing_left = dense_split(
         histogram, data.n_codes[j], data.is_factor[j], sums_of_node(pack, total, least), rule,
         work.scratch, bounds,
@@ -154,17 +141,13 @@ def score_column(ground, work, total, number, j, least, begin, end):
 @inner
 def fill_block(data, pack, work, block, begin, end, histogram):
     """Add the rows of a node to the histograms of eight columns."""
-    rows = work.rows[begin:end]
     moments = work.leaf_moments[begin:end]
     if work.words.shape[0] > 0:
         n_columns = min(8, data.codes.shape[0] - 8 * block)
         add_words(work.words[block, begin:end], moments, n_columns, histogram)
         return
-    if has_pairs(pack.kind):
-        seconds = work.leaf_second[begin:end]
-        add_block_of_pairs(data.blocks[block], rows, moments, seconds, histogram)
-    else:
-        add_block(data.blocks[block], rows, moments, histogram)
+    seconds = work.leaf_second[begin : end if has_pairs(pack.kind) else begin]
+    add_block(data.blocks[block], work.rows[begin:end], moments, seconds, histogram)
 
 
 @inlined

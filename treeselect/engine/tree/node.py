@@ -64,19 +64,14 @@ def size_of(pack, total):
 @inner
 def write_value(pack, total, value):
     """Mean, Newton step (0 without curvature) or shares of the classes."""
-    if is_vector(pack.kind):
+    if has_outputs(pack.kind):
+        unit, everything = pack.unit, weight_of(pack, total)
+        if not is_vector(pack.kind):
+            unit, everything = 1.0, np.int64(0)
+            for k in range(pack.n_classes):
+                everything += moment_gradient(total[k], pack.shift)
         for k in range(pack.n_classes):
-            value[k] = (
-                moment_gradient(total[k], pack.shift)
-                / pack.unit
-                / moment_weight(total[k], pack.shift)
-            )
-    elif has_outputs(pack.kind):
-        everything = np.int64(0)
-        for k in range(pack.n_classes):
-            everything += moment_gradient(total[k], pack.shift)
-        for k in range(pack.n_classes):
-            value[k] = moment_gradient(total[k], pack.shift) / everything
+            value[k] = moment_gradient(total[k], pack.shift) / unit / everything
     elif has_pairs(pack.kind):
         gradient = moment_gradient(total[0], pack.shift) / pack.unit
         value[0] = gradient / (total[1] / pack.second_unit) if total[1] > 0 else 0.0
@@ -92,12 +87,6 @@ def own_term(pack, total, level):
     """A node's own part of the un-centred criterion, in units of the gain."""
     if pack.kind == ENTROPY:
         return 0.0
-    if is_vector(pack.kind):
-        squares = 0.0
-        for k in range(pack.n_classes):
-            here = np.float64(moment_gradient(total[k], pack.shift))
-            squares += here * here
-        return squares / weight_of(pack, total) * pack.to_gain
     if has_outputs(pack.kind):
         squares = 0.0
         weight = 0.0
@@ -105,6 +94,8 @@ def own_term(pack, total, level):
             here = np.float64(moment_gradient(total[k], pack.shift))
             squares += here * here
             weight += here
+        if is_vector(pack.kind):
+            weight = np.float64(weight_of(pack, total))
         return squares / weight * pack.to_gain
     gradient = np.float64(moment_gradient(total[0], pack.shift))
     size = size_of(pack, total)

@@ -92,7 +92,6 @@ class Trees(NamedTuple):
 
     @property
     def n_trees(self) -> int:
-        """Number of trees."""
         return len(self.start) - 1
 
     def one(self, number: int) -> Trees:

@@ -107,18 +107,30 @@ def ceiling(moments, seconds, node, scratch):
 
 
 @inner
-def sum_left(cells, n, cumulate, pairs, scratch):
+def sum_left(cells, n, cumulate, node, scratch):
     """Sums of the left side of each of ``n`` candidates: of cell i, or, if they cumulate, of the
     cells 0 to i."""
     left, second = scratch.left, scratch.second
-    size = 2 if pairs else 1
     moments, seconds = np.int64(0), np.int64(0)
+    if node.pairs:
+        for c in range(n):
+            moments = cells[2 * c] + (moments if cumulate else 0)
+            seconds = cells[2 * c + 1] + (seconds if cumulate else 0)
+            left[c], second[c] = moments, seconds
+        return
     for c in range(n):
-        moments = cells[size * c] + (moments if cumulate else 0)
-        left[c] = moments
-        if pairs:
-            seconds = cells[size * c + 1] + (seconds if cumulate else 0)
-            second[c] = seconds
+        moments = cells[c] + (moments if cumulate else 0)
+        left[c], second[c] = moments, moment_weight(moments, node.shift)
+
+
+@inner
+def allows(w, a, node, rule):
+    """Whether both sides of a split have what they must, by the weight and the size of the left
+    one."""
+    return (
+        (w >= rule.min_weight) & (node.weight - w >= rule.min_weight)
+        & (a >= rule.min_curvature) & (node.size - a >= rule.min_curvature)
+    )  # fmt: skip
 
 
 @inner
@@ -126,31 +138,15 @@ def reaches(n, node, rule, scratch):
     """Whether a candidate that is allowed has the least score that is of use: without a division,
     so that most columns of many are done with at a fraction of the time."""
     left, second, shift = scratch.left, scratch.second, node.shift
-    w_all, g_all, a_all = node.weight, node.gradient, node.size
+    g_all, a_all = node.gradient, node.size
     n_found = np.int64(0)
-    if node.pairs:
-        for c in range(n):
-            w = moment_weight(left[c], shift)
-            g = np.float64(moment_gradient(left[c], shift))
-            a = np.float64(second[c])
-            b = a_all - a
-            difference = g * b - (g_all - g) * a
-            n_found += (
-                (w >= rule.min_weight) & (w_all - w >= rule.min_weight)
-                & (a >= rule.min_curvature) & (b >= rule.min_curvature)
-                & (difference * difference >= node.least * (a * b))
-            )  # fmt: skip
-        return n_found > 0
     for c in range(n):
-        w = moment_weight(left[c], shift)
+        w, a = moment_weight(left[c], shift), np.float64(second[c])
         g = np.float64(moment_gradient(left[c], shift))
-        a = np.float64(w)
         b = a_all - a
         difference = g * b - (g_all - g) * a
-        n_found += (
-            (w >= rule.min_weight) & (w_all - w >= rule.min_weight)
-            & (difference * difference >= node.least * (a * b))
-        )  # fmt: skip
+        is_of_use = difference * difference >= node.least * (a * b)
+        n_found += allows(w, a, node, rule) & is_of_use
     return n_found > 0
 
 
@@ -158,25 +154,12 @@ def reaches(n, node, rule, scratch):
 def read_left(n, node, rule, scratch):
     """The sums of the left sides as floats; candidates that are not allowed get a worth of 0."""
     left, second, shift = scratch.left, scratch.second, node.shift
-    w_all, g_all, a_all = node.weight, node.gradient, node.size
-    if node.pairs:
-        for c in range(n):
-            w = moment_weight(left[c], shift)
-            g = np.float64(moment_gradient(left[c], shift))
-            a = np.float64(second[c])
-            allowed = (
-                (w >= rule.min_weight) & (w_all - w >= rule.min_weight)
-                & (a >= rule.min_curvature) & (a_all - a >= rule.min_curvature)
-            )  # fmt: skip
-            scratch.gradient[c] = g if allowed else 0.5 * g_all
-            scratch.weight[c] = a if allowed else 0.5 * a_all
-    else:
-        for c in range(n):
-            w = moment_weight(left[c], shift)
-            g = np.float64(moment_gradient(left[c], shift))
-            allowed = (w >= rule.min_weight) & (w_all - w >= rule.min_weight)
-            scratch.gradient[c] = g if allowed else 0.5 * g_all
-            scratch.weight[c] = np.float64(w) if allowed else 0.5 * a_all
+    for c in range(n):
+        w, a = moment_weight(left[c], shift), np.float64(second[c])
+        g = np.float64(moment_gradient(left[c], shift))
+        allowed = allows(w, a, node, rule)
+        scratch.gradient[c] = g if allowed else 0.5 * node.gradient
+        scratch.weight[c] = a if allowed else 0.5 * node.size
 
 
 @inner
@@ -229,7 +212,7 @@ def best_of_cells(cells, n_cells, is_factor, node, rule, scratch):
             break
         skip = 0 if is_factor or with_missing else 1
         n = n_cells if is_factor else n_cells - 1 - skip
-        sum_left(cells[size * skip :], n, not is_factor, node.pairs, scratch)
+        sum_left(cells[size * skip :], n, not is_factor, node, scratch)
         if node.least > 0.0 and not reaches(n, node, rule, scratch):
             continue
         read_left(n, node, rule, scratch)

@@ -15,13 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine.arrays import (
-    AnyArray,
-    FloatArray,
-    IntArray,
-    UInt8Array,
-    WeightArray,
-)
+from treeselect.engine.arrays import AnyArray, FloatArray, IntArray, UInt8Array, WeightArray
 from treeselect.engine.compiling import inner
 
 MEAN, NEWTON, GINI, ENTROPY, VECTOR = 0, 1, 2, 3, 4
@@ -60,7 +54,8 @@ class Target(NamedTuple):
     quadratic approximation of a loss, of `gradient` and `curvature` (a mean with real weights ``w``
     is ``gradient = w * y``, ``curvature = w``); ``GINI`` and ``ENTROPY`` of these impurities of
     `label`, real weights being in `curvature`; ``VECTOR`` of the sum of squares of several
-    gradients, row after row. `n_classes` counts the outputs of a tree."""
+    gradients, row after row. `n_classes` counts the outputs of a tree. Properties are what the
+    functions of their names tell kernels of a kind."""
 
     kind: int
     gradient: FloatArray
@@ -70,22 +65,18 @@ class Target(NamedTuple):
 
     @property
     def has_pairs(self) -> bool:
-        """See the function of this name, which kernels call; so for the others."""
         return bool(has_pairs.py_func(self.kind))
 
     @property
     def has_classes(self) -> bool:
-        """Whether rows have labels."""
         return bool(has_classes.py_func(self.kind))
 
     @property
     def is_vector(self) -> bool:
-        """Whether rows have several gradients."""
         return bool(is_vector.py_func(self.kind))
 
     @property
     def has_outputs(self) -> bool:
-        """Whether it has classes or several gradients."""
         return bool(has_outputs.py_func(self.kind))
 
 
@@ -108,8 +99,7 @@ def newton_target(gradient: FloatArray, curvature: FloatArray) -> Target:
 def weighted_mean_target(y: FloatArray, weight: FloatArray) -> Target:
     """Trees for the mean of `y` under real weights of rows, which are scaled to mean 1. The gain is
     then, as for whole weights, the decrease per unit of weight."""
-    scaled = relative(weight)
-    return newton_target(y * scaled, scaled)
+    return target_of_steps(y, np.ones_like(y), weight)
 
 
 def class_target(
@@ -152,6 +142,14 @@ def target_of_mean(y: FloatArray, weight: WeightArray) -> Target:
     if are_copies(weight):
         return mean_target(y)
     return weighted_mean_target(y, np.asarray(weight, dtype=np.float64))
+
+
+def target_of_steps(gradient: FloatArray, curvature: FloatArray, weight: WeightArray) -> Target:
+    """Trees for Newton steps under weights of either kind."""
+    if are_copies(weight):
+        return newton_target(gradient, curvature)
+    scaled = relative(weight)
+    return newton_target(gradient * scaled, curvature * scaled)
 
 
 def target_of(truth: FloatArray, weight: WeightArray) -> Target:

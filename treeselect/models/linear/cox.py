@@ -68,7 +68,6 @@ class CoxFit:
         return float(len(self.params) * np.log(self.n_events) - 2 * self.llf)
 
     def cov_params(self) -> FloatArray:
-        """Covariance of the coefficients."""
         return self.covariance
 
     def problems(self, names: Sequence[str]) -> list[str]:

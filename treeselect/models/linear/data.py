@@ -44,7 +44,6 @@ class LinearData:
 
     @property
     def has_times(self) -> bool:
-        """Whether the response is survival times."""
         return self.y.ndim > 1
 
     @property

@@ -78,11 +78,9 @@ class LinearModel(TreeModel):
 
     @property
     def description(self) -> str:
-        """The model in words."""
         return linear_words(self.family, self.bends) if self.parts else "the null model"
 
     def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
-        """See :meth:`TreeModel.predict`."""
         coded = problem.columns
         assert coded is not None
         return self.predict_columns(coded, _own(coded, self.groups), problem.offset, n_threads)
@@ -153,12 +151,7 @@ def _coded_number(x: FloatArray, share: FloatArray, bends: bool) -> _Coding:
 
 
 def refit_linear(
-    problem: Problem,
-    weights: RowWeights,
-    selected: BoolArray,
-    *,
-    bends: bool = False,
-    **_: Any,
+    problem: Problem, weights: RowWeights, selected: BoolArray, *, bends: bool = False, **_: Any
 ) -> LinearModel:
     """Fit a generalised linear model of the selected units.
 

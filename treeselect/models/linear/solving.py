@@ -145,7 +145,6 @@ class WeightedMNLogit(MNLogit):
         return np.asarray(weight * self.wendog * np.log(np.maximum(share, 1e-300)))
 
     def loglike(self, params: AnyArray) -> float:
-        """Weighted log-likelihood."""
         return float(self.loglikeobs(params).sum())
 
     def score_obs(self, params: AnyArray) -> FloatArray:
@@ -155,11 +154,9 @@ class WeightedMNLogit(MNLogit):
         return (residual[:, :, np.newaxis] * self.exog[:, np.newaxis]).reshape(len(residual), -1)
 
     def score(self, params: AnyArray) -> FloatArray:
-        """Sum of :meth:`score_obs`."""
         return np.asarray(self.score_obs(params).sum(axis=0))
 
     def loglike_and_score(self, params: AnyArray) -> tuple[float, FloatArray]:
-        """Both, as the optimisers ask for them."""
         return self.loglike(params), self.score(params)
 
     def hessian(self, params: AnyArray) -> FloatArray:

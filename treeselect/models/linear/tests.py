@@ -143,7 +143,6 @@ class Nested:
 
     @property
     def df_resid(self) -> float:
-        """Residual degrees of freedom."""
         return self.n - self.rank
 
     @property
@@ -286,9 +285,9 @@ def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -
     """
     terms = found.terms
     models = [found.without(terms[i:]) for i in range(len(terms))] + [found.whole]
-    rows = [_row(NULL, None, models[0], None, found)]
+    rows = [_row(NULL, models[0], None, models[0], found)]
     rows += [
-        _row(term, before, after, after, found)
+        _row(term, after, before, after, found)
         for term, before, after in zip(terms, models, models[1:], strict=False)
     ]
     how = "each term given those above it (sequential), as R's `anova`"
@@ -304,11 +303,13 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
     model.
     """
     whole = found.whole
-    rows = [_row(NONE, None, whole, None, found)]
+    rows = [_row(NONE, whole, None, whole, found)]
     for term in found.droppable:
-        rows.append(_row(term, found.without([term]), whole, None, found))
+        less = found.without([term])
+        rows.append(_row(term, less, less, whole, found))
         if term in found.data.splines:
-            rows.append(_row(term, found.straight(term), whole, None, found, bent=True))
+            line = found.straight(term)
+            rows.append(_row(term, line, line, whole, found, bent=True))
     how = "each term given all others, as R's `drop1`"
     left = [found.names.get(t, t) for t in found.terms if t not in found.droppable]
     if left:
@@ -317,17 +318,11 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
 
 
 def _row(
-    term: str,
-    below: Nested | None,
-    above: Nested,
-    shown: Nested | None,
-    found: FittedTerms,
-    *,
-    bent: bool = False,
-) -> dict[str, Any]:
-    """A row: the test of a term, or of what is `bent` of it, by which `above` differs from `below`,
-    and the numbers of the model that is `shown`, of the lower one by default."""
-    model = shown or below or above
+    term: str, model: Nested, below: Nested | None, above: Nested, found: FittedTerms,
+    *, bent: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """A row: the numbers of a model, and the test of a term, or of what is `bent` of it, by which
+    `above` differs from `below`."""
     row: dict[str, Any] = {
         "term": term + NONLINEAR * bent, "df": np.nan, "deviance": np.nan,
         "resid_df": model.df_resid,
@@ -350,7 +345,6 @@ def _row(
 def _test(
     tested: BoolArray, df: int, row: dict[str, Any], above: Nested, found: FittedTerms
 ) -> tuple[float, float]:
-    """Statistic and p-value."""
     from scipy import stats
 
     if found.is_robust:
@@ -368,7 +362,6 @@ def _test(
 
 
 def statistic_name(found: FittedTerms) -> str:
-    """Name of the test statistic in print."""
     if found.is_robust:
         return "Wald" if found.fit.df is None else "Wald F"
     return "LR" if found.scale is None else "F"
@@ -410,7 +403,6 @@ def _tests(
 
 
 def _cells(row: dict[str, Any], found: FittedTerms) -> tuple[str, ...]:
-    """A printed row."""
     numbers = (
         number_text(row[name], form, "")
         for name, form in (
