@@ -331,6 +331,29 @@ def test_orthonormal_columns_span_the_same_and_leave_out_combinations(rows, colu
     assert found.any(axis=0).tolist() == np.diff(ranks).astype(bool).tolist()
 
 
+@given(
+    first=st.integers(1, 600),
+    others=st.lists(st.integers(1, 60), min_size=1, max_size=7),
+    seed=st.integers(0, 1000),
+)
+@settings(max_examples=50)
+def test_no_function_of_a_few_values_is_rounding(first, others, seed):
+    """A hinge below all scores is a straight line, and nothing without it: what rounding leaves of
+    it would be a function of its own, another one on each machine."""
+    values = np.repeat(np.arange(1.0 + len(others)), [first, *others])
+    data = bin_columns([values], [bin_edges(values)], [0], np.zeros(1, dtype=np.int64))
+    columns = plain(data)
+    functions = columns.group(0)[0]
+    assert (functions**2).mean(axis=1).min() > 1e-10
+    y = np.random.default_rng(seed).standard_normal(len(values))[:, np.newaxis]
+    loss = GAUSSIAN.loss.of(y[:, 0], np.ones(len(y)))
+    fit = fit_additive(columns, [], loss, np.zeros_like(y), ridges=[1.0])
+    found = [score_test(columns, [], fit, loss, [0]).evidence]
+    functions *= 1 + 1e-13 * np.random.default_rng(seed).standard_normal(functions.shape)
+    found.append(score_test(columns, [], fit, loss, [0]).evidence)
+    assert found[0] == pytest.approx(found[1], abs=1e-6)
+
+
 def test_nothing_to_add_has_p_value_one():
     x, _ = drawn(2, 50, 1)
     assert p_value(x, x[:, 0], [0]) == 1

@@ -42,6 +42,9 @@ MOST_LEVERAGE = 0.95
 
 _STEPS, _HALVINGS, _NEAR = 50, 20, 1e-4
 
+_NO_BEND = 1e-9
+"""Variance of a hinge that is rounding, relative to that of the scores."""
+
 _SLACK = 1e-9
 """Share of their mean that is added to the diagonal elements of a matrix, so that it has an inverse
 where columns are combinations of others."""
@@ -139,8 +142,9 @@ def _of_number(shares: bytes) -> tuple[FloatArray, FloatArray]:
         hinges -= (known / total) @ hinges
         hinges[0] = 0.0
         hinges -= np.outer(score, (known * score) @ hinges)
+        hinges = hinges[:, known @ hinges**2 > _NO_BEND]  # below all scores it is a straight line
         parts.append(hinges)
-        penalty += [1.0] * n_hinges
+        penalty += [1.0] * hinges.shape[1]
     return np.hstack(parts), np.array(penalty)
 
 
