@@ -634,6 +634,7 @@ class SelectionResult(Rounded):
         inner_folds: int | Splitter | Sequence[int] | None = None,
         scoring: Scoring = None,
         model: FinalModel | None = None,
+        horizon: float | None = None,
         seed: int | None = None,
         n_jobs: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -661,6 +662,10 @@ class SelectionResult(Rounded):
         model : {"stack", "forest", "boosting", "glm", "gam"}, optional
             What predicts the held-out rows, as in :func:`treeselect.select`; by default the final
             model of the fit. ``"glm"`` tells how well the linear model that is published predicts.
+        horizon : float, optional
+            For times to an event: the time by which the probability of the event is predicted, for
+            :meth:`decision_curve <treeselect.resampling.performance.Performance.decision_curve>`;
+            by default the median time of the events.
         seed : int, optional
             Default: as in the fit.
         n_jobs : int, optional
@@ -698,7 +703,7 @@ class SelectionResult(Rounded):
         seed = fit.seed if seed is None else read_seed(seed)
         given: dict[str, Any] = {
             "repeats": repeats, "fold_groups": fold_groups, "inner_folds": inner_folds,
-            "scoring": scoring, "seed": seed,
+            "scoring": scoring, "horizon": horizon, "seed": seed,
         }  # fmt: skip
         other = None if model == fit.design.model else model
         if other is not None:

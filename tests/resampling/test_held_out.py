@@ -27,9 +27,10 @@ from treeselect.resampling.held_out import (
     cutoff_table,
     per_class_table,
     quantile_groups,
+    read_horizon,
     recalibration,
 )
-from treeselect.resampling.risk_groups import _held_out, _horizon
+from treeselect.resampling.risk_groups import _held_out
 
 N = 400
 
@@ -95,7 +96,8 @@ def test_of_several_classes_there_is_a_column_for_each(mixed, site):
 def test_of_times_what_was_observed_is_a_time_and_whether_the_event_came():
     found = small_fit().performance(2)
     table = found.predictions()
-    assert list(table) == ["row", "fold", "start", "time", "event", "predicted", "weight"]
+    known = ["row", "fold", "start", "time", "event", "predicted", "probability", "weight"]
+    assert list(table) == known
     assert table["event"].dtype == bool
     assert (table["start"] < table["time"]).all()
     with pytest.raises(
@@ -532,7 +534,8 @@ def test_the_median_time_of_the_events_is_the_horizon(timed):
     copies = 1 + 5 * (data["time"] > times[len(times) // 2])
     written_out = np.repeat(data["time"], copies * data["dead"])
     expected = np.sort(written_out)[(len(written_out) - 1) // 2]
-    assert _horizon(None, timed.data.design, copies.to_numpy()) == expected > times[len(times) // 2]
+    found = read_horizon(None, timed.data.design, copies.to_numpy())
+    assert found == expected > times[len(times) // 2]
 
 
 @pytest.mark.parametrize(

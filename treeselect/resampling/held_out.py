@@ -10,15 +10,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from treeselect.arguments.checks import described, finite
 from treeselect.designs.families import Family, area_under_curve
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import Request
+from treeselect.designs.problem import Problem
 from treeselect.designs.response import with_positive
 from treeselect.designs.row_sample import outcomes, read_all
 from treeselect.designs.weights import read_offset
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.rounding import at_least, largest_in_row, least_of_equals, levels
-from treeselect.engine.survival.times import EVENT, START, STOP
+from treeselect.engine.rounding import (
+    at_least,
+    largest_in_row,
+    least_of_equals,
+    levels,
+    weighted_median,
+)
+from treeselect.engine.survival.curves import breslow
+from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import Table
 from treeselect.models.model import TreeModel
@@ -50,6 +59,12 @@ class HeldOut:
     grouped: bool  # whether rows are clustered
     family: Family
     classes: tuple[Any, ...]
+    # (n,); number of the cluster, or of the observation if there are none: what is drawn as a whole
+    unit: IntArray
+    # of times to an event: a time, and (n,) the probability of the event by then; missing where the
+    # training rows have none of the stratum
+    horizon: float = float("nan")
+    event: FloatArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -79,6 +94,8 @@ class HeldOut:
             columns |= {f"predicted_{c}": self.predicted[:, i] for i, c in enumerate(self.classes)}
         else:
             columns["predicted"] = self.predicted
+        if self.event is not None:
+            columns["probability"] = self.event
         columns["weight"] = self.weight
         return pd.DataFrame(columns).sort_values(["row", "fold"], ignore_index=True)
 
@@ -89,9 +106,12 @@ def gather_held_out(
     predicted: Sequence[FloatArray],
     folds: Sequence[int],
     *,
-    grouped: bool,
+    blocks: IntArray | None,
+    event: Sequence[FloatArray] | None = None,
+    horizon: float = float("nan"),
 ) -> HeldOut:
-    """The predictions of all folds (numbered from 0), of the rows that each holds out (`tests`)."""
+    """The predictions of all folds (numbered from 0), of the rows that each holds out (`tests`),
+    which may be in clusters (`blocks`)."""
     rows = np.concatenate(list(tests))
     weight = here.weight[rows].astype(np.float64)
     _, place, times = np.unique(rows, return_inverse=True, return_counts=True)
@@ -107,10 +127,47 @@ def gather_held_out(
         mass=mass,
         times=times[place],
         are_copies=here.row_weights.are_copies,
-        grouped=grouped,
+        grouped=blocks is not None,
         family=here.response.family,
         classes=here.response.classes,
+        unit=np.unique(rows if blocks is None else blocks[rows], return_inverse=True)[1],
+        horizon=horizon,
+        event=None if event is None else np.concatenate(list(event)),
     )
+
+
+# --- survival at a time ---------------------------------------------------------------------------
+
+
+def read_horizon(given: object, here: ModelData, weight: WeightArray) -> float:
+    """The given time, or else the median time of the events."""
+    y, mass = here.response.y[weight > 0], weight[weight > 0]
+    if given is None:
+        dies = y[:, EVENT] > 0
+        return weighted_median(y[dies, STOP], mass[dies])
+    at = finite(given)
+    last = float(y[:, STOP].max())
+    if at is None or not 0 < at <= last:
+        raise OptionError(
+            "`horizon` must be a time above 0 at which rows are still under observation.\n"
+            f"  Found: {described(given)}. Observation ends at {last:g}."
+        )
+    return float(at)
+
+
+def survival_at(
+    problem: Problem, training: WeightArray, risk: FloatArray, horizon: float
+) -> FloatArray:
+    """Survival of all rows at a time, by their relative risks; missing if the training rows, those
+    with a weight in `training`, do not determine it."""
+    eta = problem.family.link(risk)
+    baseline = breslow(problem.y, eta, training)
+    stratum = problem.y[:, STRATUM].astype(np.int64)
+    known = stratum < len(baseline.until)
+    there = np.where(known, stratum, 0)
+    survival = baseline.survival(np.array(horizon), there, eta)
+    survival[~known | np.isnan(baseline.until[there])] = np.nan
+    return survival
 
 
 # --- calibration of predictions of held-out rows, in groups and overall --------------------------

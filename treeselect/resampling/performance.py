@@ -12,11 +12,13 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import AUTO, check_count
+from treeselect.designs.families import Family
 from treeselect.designs.modeldata import data_fingerprint
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
+from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import in_library
 from treeselect.printing import (
     Rounded,
@@ -35,6 +37,7 @@ from treeselect.resampling.held_out import (
     calibration_table,
     confusion_table,
     gather_held_out,
+    read_horizon,
     roc_table,
 )
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
@@ -277,8 +280,9 @@ class Performance(Rounded):
             ``weight``, the case weight, 1 if there are none. Survival responses have ``start``,
             ``time`` and ``event`` instead of ``observed``; their predictions are risks relative to
             the baseline hazard of the fold's training rows, so they are comparable within a fold
-            only. A row that is held out several times has several rows here; a row that is never
-            held out has none.
+            only, while ``probability``, of the event by the horizon, is comparable between folds
+            (missing if the training rows have none of the row's stratum). A row that is held out
+            several times has several rows here; a row that is never held out has none.
 
         Examples
         --------
@@ -443,6 +447,7 @@ def measure(
     *,
     inner_folds: int | Splitter | Sequence[int] | None,
     scoring: Scoring,
+    horizon: float | None,
     seed: int,
     course: Course,
     **given: Any,
@@ -454,13 +459,21 @@ def measure(
     )
     nested = nested_selection(result, outer, inner_folds, scoring)
     here, family, n_folds = outer.here, outer.family, len(outer.splits)
+    if family.has_times:
+        horizon = read_horizon(horizon, here, outer.weights.values)
+        nested = nested._replace(horizon=horizon)
+    elif horizon is not None:
+        raise OptionError(
+            "`horizon` needs a survival response, `Surv(time, event)`.\n"
+            f"  Found: family {quoted(family.name)}. Omit `horizon`."
+        )
     calls = [
         (nested, split, stream_seed(seed, "performance", number), f"{number + 1} of {n_folds}")
         for number, split in enumerate(outer.splits)
     ]
     names = here.arrays.groups.names
     tests = [split.weights(nested.asked.weights)[1].rows for split in outer.splits]
-    by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family.n_classes), course)
+    by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family), course)
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     n_train, n_test = outer.n_used(splits)
     return Performance(
@@ -489,7 +502,9 @@ def measure(
             [tests[number] for number in by_fold],
             [fold.predicted for fold in found],
             list(by_fold),
-            grouped=outer.weights.blocks is not None,
+            blocks=outer.weights.blocks,
+            event=[fold.event for fold in found if fold.event is not None] or None,
+            horizon=float("nan") if horizon is None else horizon,
         ),
         asked=n_folds if len(splits) < n_folds else None,
         labels=shown_names(result.design),
@@ -497,22 +512,25 @@ def measure(
     )
 
 
-def _kind_of(names: Sequence[str], tests: Sequence[IntArray], n_classes: int) -> Kind:
-    """How folds are written to and read from files: score, selected units and predictions."""
-    n_columns = n_classes if n_classes > 2 else 1
+def _kind_of(names: Sequence[str], tests: Sequence[IntArray], family: Family) -> Kind:
+    """How folds are written to and read from files: score, selected units and predictions, of
+    times with the probabilities of the event, which may be missing."""
+    n_columns = family.n_classes if family.n_classes > 2 else 1
 
     def read(number: int, saved: Any) -> Fold:
         score, units, predicted, error = saved
-        table = table_read(predicted, (len(tests[number]), n_columns))
-        if np.isnan(table).any():
+        table = table_read(predicted, (len(tests[number]), n_columns + family.has_times))
+        if np.isnan(table[:, :n_columns]).any():
             raise ValueError("predictions that are missing")
-        values = table if n_classes > 2 else table[:, 0]
+        values = table if n_columns > 1 else table[:, 0]
         units = units_read(units, len(names))
         known = float("nan") if error is None else number_read(error)
-        return Fold(number_read(score), units, values, known)
+        event = table[:, 1] if family.has_times else None
+        return Fold(number_read(score), units, values, known, event)
 
     def write(found: Fold) -> Any:
-        table = found.predicted.reshape(len(found.predicted), n_columns)
+        event = [] if found.event is None else [found.event]
+        table = np.column_stack([found.predicted, *event])
         error = None if np.isnan(found.error) else found.error
         return [found.score, found.units.tolist(), table_written(table), error]
 

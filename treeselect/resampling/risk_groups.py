@@ -17,17 +17,15 @@ from treeselect.arguments.checks import (
     finite,
     members,
 )
-from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import weighted_median
 from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier, steps_at
-from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
+from treeselect.engine.survival.times import START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import in_library
-from treeselect.models.model import baseline_of
 from treeselect.printing import (
     Rounded,
     SummaryContent,
@@ -37,7 +35,7 @@ from treeselect.printing import (
     interval_text,
 )
 from treeselect.resampling.folds import Split, Splitter
-from treeselect.resampling.held_out import quantile_groups
+from treeselect.resampling.held_out import quantile_groups, read_horizon, survival_at
 from treeselect.resampling.outer_folds import outer_folds
 from treeselect.running.parallel import Workers, run_all
 
@@ -311,7 +309,7 @@ def group_by_risk(
         result, folds, repeats=1, scoring=None, seed=stream_seed(seed, "risk"), **given
     )
     here, problem, weight = outer.here, outer.here.problem, outer.weights.values
-    at = _horizon(horizon, here, weight)
+    at = read_horizon(horizon, here, weight)
     calls = [
         (problem, outer.weights, split, result.step.selected, at, stream_seed(seed, "risk"))
         for split in outer.splits
@@ -347,22 +345,6 @@ def group_by_risk(
     )
 
 
-def _horizon(given: object, here: ModelData, weight: WeightArray) -> float:
-    """The given time, or else the median time of the events."""
-    y, mass = here.response.y[weight > 0], weight[weight > 0]
-    if given is None:
-        dies = y[:, EVENT] > 0
-        return weighted_median(y[dies, STOP], mass[dies])
-    at = finite(given)
-    last = float(y[:, STOP].max())
-    if at is None or not 0 < at <= last:
-        raise OptionError(
-            "`horizon` must be a time above 0 at which rows are still under observation.\n"
-            f"  Found: {described(given)}. Observation ends at {last:g}."
-        )
-    return float(at)
-
-
 def _held_out(
     problem: Problem,
     weights: RowWeights,
@@ -379,13 +361,6 @@ def _held_out(
     training = dataclasses.replace(problem, wants_scores=False)
     grow = REFITS[problem.model or "forest"]
     model = grow(training, train, selected, seed=seed, n_threads=n_threads)
-    baseline = baseline_of(problem, train.values, model, n_threads)
-    assert baseline is not None
-    rows = test.rows
-    risk = model.predict(problem, n_threads)[rows]
-    stratum = problem.y[rows, STRATUM].astype(np.int64)
-    known = stratum < len(baseline.until)
-    there = np.where(known, stratum, 0)
-    survival = baseline.survival(np.array(horizon), there, problem.family.link(risk))
-    survival[~known | np.isnan(baseline.until[there])] = np.nan
-    return rows, risk, survival
+    risk = model.predict(problem, n_threads)
+    survival = survival_at(problem, train.values, risk, horizon)
+    return test.rows, risk[test.rows], survival[test.rows]
