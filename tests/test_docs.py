@@ -185,6 +185,7 @@ RESULTS = (
     "treeselect.SelectionResult",
     "treeselect.resampling.coefficient_stability.CoefficientStability",
     "treeselect.resampling.conditional.ConditionalImportance",
+    "treeselect.resampling.decisions.DecisionCurve",
     "treeselect.resampling.error_bounds.ErrorBound",
     "treeselect.resampling.inference.Inference",
     "treeselect.resampling.outer_folds.LearningCurve",

@@ -21,10 +21,10 @@ from treeselect.errors import OptionError
 from treeselect.models.forest import refit_forest
 from treeselect.models.linear.statistics import recalibrate
 from treeselect.resampling.cross_validation import held_out_score
+from treeselect.resampling.decisions import rates_table
 from treeselect.resampling.folds import Split
 from treeselect.resampling.held_out import (
     areas,
-    cutoff_table,
     per_class_table,
     quantile_groups,
     read_horizon,
@@ -162,7 +162,7 @@ def test_confusion_and_cutoffs(died):
     found = died.confusion()
     assert found["n"].to_list() == expected.ravel().tolist()
     assert found.groupby("observed")["share"].sum().to_list() == pytest.approx([1, 1])
-    half = cutoff_table(died.held_out, [0.5]).iloc[0]
+    half = rates_table(died.held_out, [0.5]).iloc[0]
     assert half["positive"] == taken.mean()
     assert half["sensitivity"] == taken[table["observed"]].mean()
     assert half["specificity"] == (~taken[~table["observed"]]).mean()

@@ -59,6 +59,7 @@ class HeldOut:
     grouped: bool  # whether rows are clustered
     family: Family
     classes: tuple[Any, ...]
+    name: str  # of the response, or of the times
     # (n,); number of the cluster, or of the observation if there are none: what is drawn as a whole
     unit: IntArray
     # of times to an event: a time, and (n,) the probability of the event by then; missing where the
@@ -112,7 +113,7 @@ def gather_held_out(
 ) -> HeldOut:
     """The predictions of all folds (numbered from 0), of the rows that each holds out (`tests`),
     which may be in clusters (`blocks`)."""
-    rows = np.concatenate(list(tests))
+    rows, follow_up = np.concatenate(list(tests)), here.response.follow_up
     weight = here.weight[rows].astype(np.float64)
     _, place, times = np.unique(rows, return_inverse=True, return_counts=True)
     mass = weight / times[place]
@@ -130,6 +131,7 @@ def gather_held_out(
         grouped=blocks is not None,
         family=here.response.family,
         classes=here.response.classes,
+        name=here.response.name if follow_up is None else follow_up.time,
         unit=np.unique(rows if blocks is None else blocks[rows], return_inverse=True)[1],
         horizon=horizon,
         event=None if event is None else np.concatenate(list(event)),
@@ -296,21 +298,6 @@ def areas(held: HeldOut, number: int) -> tuple[float, float]:
     return area(np.ones(len(happened), dtype=bool)), mean
 
 
-def cutoff_table(held: HeldOut, cutoffs: Sequence[float]) -> pd.DataFrame:
-    """Classification of two classes at some cut-offs. Columns ``cutoff``; ``positive``, share of
-    the rows whose probability reaches it; ``sensitivity``, share of the positive rows that reach
-    it; ``specificity``, share of the others that do not; missing if there are no such rows."""
-    yes, mass = held.y > 0, held.mass
-    rows = []
-    for cutoff in cutoffs:
-        reached = at_least(held.predicted, cutoff)
-        rows.append(
-            (cutoff, _share(reached, mass), _share(reached[yes], mass[yes]),
-             _share(~reached[~yes], mass[~yes]))
-        )  # fmt: skip
-    return pd.DataFrame(rows, columns=["cutoff", "positive", "sensitivity", "specificity"])
-
-
 def confusion_table(held: HeldOut) -> pd.DataFrame:
     """One row per pair of classes (see ``Performance.confusion``)."""
     _asked("confusion", held)
@@ -355,10 +342,6 @@ def per_class_table(held: HeldOut) -> pd.DataFrame:
                 "area": [areas(held, number)[0] for number in range(n)],
             }
         )
-
-
-def _share(members: BoolArray, mass: FloatArray) -> float:
-    return float(mass[members].sum() / mass.sum()) if len(mass) else float("nan")
 
 
 def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:
