@@ -358,7 +358,7 @@ def _decisions(found: DecisionCurve) -> Picture:
         "True positives less weighted false positives, with 95% intervals, if rows are treated from"
         " a threshold of their predicted probability on."
     )
-    return Picture("Net benefit", words, replace(decision_figure(found), form="square"))
+    return Picture("Net benefit", words, replace(decision_figure(found), form="square", saved=""))
 
 
 def _decision_table(found: DecisionCurve) -> Table:

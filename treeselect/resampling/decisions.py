@@ -148,7 +148,7 @@ def decision_figure(curve: DecisionCurve) -> Plane:
     x, all_ = found["threshold"].to_list(), found["all"].to_numpy()
     low, high = (found[name].to_numpy() for name in ("ci_low", "ci_high"))
     top = float(np.nanmax([*found["net_benefit"], *high, *all_, 0.02]))
-    marked = [False] * len(x)
+    marked = [place in _spread(len(x)) for place in range(len(x))]
 
     def seen(values: Any) -> list[float]:
         return np.where(np.asarray(values) >= _DEEPEST, values, np.nan).tolist()
@@ -174,7 +174,7 @@ def decision_figure(curve: DecisionCurve) -> Plane:
         title="Decision curve",
         saved="Decision curve",
         text=said,
-        x=number_axis(ends).named(f"threshold probability of {curve.event}"),
+        x=number_axis(ends).named(f"threshold of P({curve.event})"),
         y=number_axis(nice_ticks(_DEEPEST, top)).named("net benefit"),
         series=[model, every, none],
         rules=chosen,
