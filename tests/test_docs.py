@@ -190,6 +190,7 @@ RESULTS = (
     "treeselect.resampling.inference.Inference",
     "treeselect.resampling.outer_folds.LearningCurve",
     "treeselect.resampling.risk_groups.RiskGroups",
+    "treeselect.resampling.sample_size.SampleSize",
     "treeselect.resampling.stability.Stability",
     "treeselect.results.citation.Citation",
     "treeselect.results.views.DataView",

@@ -106,7 +106,11 @@ HARD = (
     "treeselect.TreeSelector('fcbf', 1, formula=formula, encode=VALUE).fit(data)",
     "treeselect.TreeSelector('fcbf', 1, formula=formula).fit(VALUE)", "treeselect.load(VALUE)",
     "treeselect.read(VALUE)", "treeselect.read(na=VALUE)", "treeselect.read(html, encoding=VALUE)",
-    "treeselect.read(html, sheet=VALUE)", "treeselect.read(sql=VALUE)",
+    "treeselect.read(html, sheet=VALUE)", "treeselect.sample_size(VALUE, 'gaussian')",
+    "treeselect.sample_size(9, VALUE)", "treeselect.sample_size(9, 'gaussian', r2=VALUE)",
+    "treeselect.sample_size(9, 'binomial', prevalence=VALUE)",
+    "treeselect.sample_size(9, 'cox', rate=VALUE, follow_up=1)",
+    "treeselect.sample_size(9, 'gaussian', mean=VALUE, sd=VALUE)", "treeselect.read(sql=VALUE)",
 )  # fmt: skip
 """The same with arguments that nobody expects."""
 
