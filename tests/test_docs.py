@@ -192,6 +192,8 @@ RESULTS = (
     "treeselect.resampling.risk_groups.RiskGroups",
     "treeselect.resampling.sample_size.SampleSize",
     "treeselect.resampling.stability.Stability",
+    "treeselect.resampling.subgroups.Subgroups",
+    "treeselect.resampling.validation.Validation",
     "treeselect.results.citation.Citation",
     "treeselect.results.views.DataView",
     "treeselect.results.views.ModelView",

@@ -123,7 +123,7 @@ def test_many_selected_terms_are_cut(mixed):
     )
     text = str(fit.summary())
     assert "5 more selected terms are listed by `.tidy()`" in text
-    assert len(text.splitlines()) < 65  # 14 of them are the call
+    assert len(text.splitlines()) < 68  # 14 of them are the call
 
 
 def test_the_head_of_times_until_an_event():

@@ -127,6 +127,11 @@ class Fit:
         self.design.check_data()
         return with_groups(self.design, self.choice.folds, fold_groups, self.source)
 
+    def all_rows(self) -> Any:
+        """The data as given, if they are known; otherwise the columns behind the terms."""
+        given = self.asked.data if self.source is None and self.asked is not None else self.source
+        return self.design.all_rows() if given is None else given
+
     # --- the answer ---
 
     @property

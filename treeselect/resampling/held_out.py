@@ -80,6 +80,15 @@ class HeldOut:
             return float(mass.sum())
         return float(mass.sum() ** 2 / (mass**2 * self.times[chosen]).sum())
 
+    def only(self, rows: IntArray) -> HeldOut:
+        """Some of these predictions."""
+        own = {
+            name: getattr(self, name)[rows]
+            for name in ("row", "fold", "y", "predicted", "weight", "mass", "times", "unit")
+        }
+        event = None if self.event is None else self.event[rows]
+        return dataclasses.replace(self, **own, event=event)
+
     def table(self) -> pd.DataFrame:
         """See ``Performance.predictions``; always of pandas."""
         columns: dict[str, Any] = {"row": self.row, "fold": self.fold}
@@ -216,13 +225,18 @@ def recalibration(held: HeldOut) -> Recalibration | None:
     survival, and for more than two classes, which have no single linear predictor."""
     if held.family.has_times or held.predicted.ndim == 2:
         return None
-    with np.errstate(divide="ignore"):
-        known = held.family.link(held.predicted)
-    known = np.where(np.isfinite(known), known, held.family.link(np.array(_LEAST_MEAN)))
+    known = linear_predictor(held.family, held.predicted)
     mass = held.mass * held.like_rows() / held.mass.sum()
     from treeselect.models.linear.statistics import recalibrate
 
     return recalibrate(held.family.name, held.y, known, mass)
+
+
+def linear_predictor(family: Family, predicted: FloatArray) -> FloatArray:
+    """Linear predictor of predictions; of means of 0, that of a very small one."""
+    with np.errstate(divide="ignore"):
+        known = family.link(predicted)
+    return np.where(np.isfinite(known), known, family.link(np.array(_LEAST_MEAN)))
 
 
 def _in_groups(

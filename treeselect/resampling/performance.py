@@ -45,6 +45,7 @@ from treeselect.resampling.held_out import (
     roc_table,
 )
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
+from treeselect.resampling.subgroups import Subgroups, by_subgroup
 from treeselect.running.pieces import (
     Course,
     Kind,
@@ -144,6 +145,8 @@ class Performance(Rounded):
         Of the data.
     model : str
         The final model, in words.
+    source : frame or path
+        The data, for :meth:`by`.
 
     Examples
     --------
@@ -180,6 +183,7 @@ class Performance(Rounded):
     labels: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str | None = None
     model: str = ""
+    source: Any = field(default=None, repr=False, compare=False)
 
     @property
     def partial(self) -> bool:
@@ -441,6 +445,48 @@ class Performance(Rounded):
             library=self.library,
         )
 
+    def by(self, column: Any) -> Subgroups:
+        """Performance and calibration of the held-out predictions by subgroup.
+
+        Parameters
+        ----------
+        column : str, or one value per row of the data
+            Labels, or a number with at most 20 distinct values; missing values are a group.
+
+        Returns
+        -------
+        Subgroups
+            ``.tidy()``, ``.calibration()``, ``.summary()``, ``.small``.
+
+        Raises
+        ------
+        OptionError
+            If the column is not allowed, or the response has more than two classes.
+
+        Warns
+        -----
+        TreeselectWarning
+            If a group is small: fewer than 100 cases [1]_, which are rows of the smaller class,
+            events of times, or rows of numbers and counts.
+
+        Notes
+        -----
+        Of times to an event, the score is that of the probabilities of the event by the horizon,
+        which are comparable between folds. With ``folds=LeaveOneGroupOut()`` and ``fold_groups`` of
+        :meth:`SelectionResult.performance` and the same column here, each site is predicted by a
+        model of the others.
+
+        References
+        ----------
+        .. [1] G. S. Collins, E. O. Ogundimu, D. G. Altman (2016). Sample size considerations for
+           the external validation of a multivariable prognostic model: a resampling study.
+           Statistics in Medicine 35, 214-226.
+        """
+        return by_subgroup(
+            self.held_out, column, self.source, score_name=self.score_name,
+            score_words=self.score_words, scheme=self.scheme, seed=self.seed, library=self.library,
+        )  # fmt: skip
+
     def _content(self) -> SummaryContent:
         named = tuple(
             tuple(self.labels.get(name, name) for name in terms) for terms in self.selected
@@ -556,7 +602,7 @@ def measure(
         score_bounds=family.score_bounds,
         family=result.family,
         method=result.method,
-        rule=_rule(nested.asked, result),
+        rule=rule_words(nested.asked, result),
         k_of_fit=result.k,
         fingerprint=data_fingerprint(here),
         model=result.model.description,
@@ -572,6 +618,7 @@ def measure(
             event=[fold.event for fold in found if fold.event is not None] or None,
             horizon=float("nan") if horizon is None else horizon,
         ),
+        source=result.all_rows(),
         asked=n_folds if len(splits) < n_folds else None,
         labels=shown_names(result.design),
         **outer.told(result, seed),
@@ -606,7 +653,8 @@ def _kind_of(names: Sequence[str], tests: Sequence[IntArray], family: Family) ->
     return Kind("fold", write, read, told)
 
 
-def _rule(asked: Procedure, result: Fit) -> str:
+def rule_words(asked: Procedure, result: Fit) -> str:
+    """How the number of units is chosen when the procedure is repeated."""
     choice, score = asked.choice, asked.problem.family.score_name
     if choice.k is None:
         return f"{result.chosen_method.tuning_words}, as in the fit"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray
+from treeselect.models.linear.cox import fit_slope
 from treeselect.models.linear.fit import NEGATIVE_BINOMIAL, LinearFit
 from treeselect.quiet import own_filters
 
@@ -196,6 +197,7 @@ _REGRESSIONS = {
     "gaussian": "least squares of the response on the prediction",
     "binomial": "logistic regression on the log odds of the predictions",
     "poisson": "Poisson regression on the log of the predictions",
+    "cox": "Cox regression on the log of the predicted relative risks",
 }
 
 _UNKNOWN = (float("nan"),) * 3
@@ -214,12 +216,28 @@ def recalibrate(
     Notes
     -----
     The slope is from a model with its own intercept. The intercept is from a model with the linear
-    predictor as offset: calibration-in-the-large (Cox 1958; Steyerberg 2019, section 15.3).
+    predictor as offset: calibration-in-the-large (Cox 1958; Steyerberg 2019, section 15.3). Cox's
+    model has none.
     """
+    if family == "cox":
+        return Recalibration(*_of_times(y, linear_predictor, mass), *_UNKNOWN, _REGRESSIONS[family])
     ones = np.ones((len(y), 1))
     slope = _last(family, y, np.column_stack([ones, linear_predictor]), None, mass)
     intercept = _last(family, y, ones, linear_predictor, mass)
     return Recalibration(*slope, *intercept, _REGRESSIONS[family])
+
+
+def _of_times(y: FloatArray, eta: FloatArray, mass: FloatArray) -> tuple[float, float, float]:
+    """The coefficient of Cox's model, with its interval."""
+    if np.ptp(eta) == 0:
+        return _UNKNOWN
+    try:
+        slope, error = fit_slope(y, eta, mass)
+    except np.linalg.LinAlgError:
+        return _UNKNOWN
+    if not (np.isfinite(slope) and error <= _LARGEST_ERROR):
+        return _UNKNOWN
+    return slope, slope - _Z95 * error, slope + _Z95 * error
 
 
 def _last(
