@@ -181,6 +181,21 @@ def survival_at(
     return survival
 
 
+def excess_events(
+    y: FloatArray, eta: FloatArray, training: WeightArray, at: IntArray, mass: FloatArray
+) -> float:
+    """Logarithm of the observed over the expected number of events, during the follow-up of the
+    rows: the intercept of a Poisson model with the cumulative hazard as exposure (Crowson et al.
+    2016)."""
+    baseline = breslow(y, eta, training)
+    stratum = y[at, STRATUM].astype(np.int64)
+    known = stratum < len(baseline.until)
+    at, mass, stratum = at[known], mass[known], stratum[known]
+    ends = [baseline.cumulative_hazard(y[at, column], stratum, eta[at]) for column in (STOP, START)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.log((mass @ y[at, EVENT]) / (mass @ (ends[0] - ends[1]))))
+
+
 # --- calibration of predictions of held-out rows, in groups and overall --------------------------
 
 MIDDLE = (0.1, 0.9)

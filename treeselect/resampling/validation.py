@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,8 +23,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least
-from treeselect.engine.survival.curves import breslow, kaplan_meier
-from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
+from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.errors import OptionError, quoted
 from treeselect.figures.axes import nice_ticks, number_axis
 from treeselect.figures.charts import agreement_figure, level_figure, share_figure
@@ -32,9 +32,11 @@ from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
 from treeselect.models.linear.statistics import recalibrate
 from treeselect.printing import Rounded, SummaryContent, decimal_text, number_text
+from treeselect.quiet import own_filters
 from treeselect.resampling.assessing import check_varies, resample_weights
 from treeselect.resampling.choosing import Procedure, run_selection
 from treeselect.resampling.held_out import (
+    excess_events,
     linear_predictor,
     quantile_groups,
     read_horizon,
@@ -148,7 +150,7 @@ class Validation(Rounded):
         return float(np.average(self._errors(), weights=self.mass))
 
     def _errors(self) -> FloatArray:
-        return np.asarray(np.nanmean(np.abs(self.resampled - self.predicted), axis=0))
+        return _means(np.abs(self.resampled - self.predicted))
 
     def tidy(self) -> Any:
         """Score, calibration slope and intercept, corrected for optimism.
@@ -207,7 +209,9 @@ class Validation(Rounded):
         return in_library(self._rows_table(threshold), self.library)
 
     def _rows_table(self, threshold: float | None) -> pd.DataFrame:
-        low, high = np.nanquantile(self.resampled, [0.025, 0.975], axis=0)
+        with own_filters():
+            warnings.simplefilter("ignore")  # for rows of a stratum that no sample has
+            low, high = np.nanquantile(self.resampled, [0.025, 0.975], axis=0)
         table: dict[str, Any] = {
             "row": self.rows,
             "predicted": self.predicted,
@@ -224,7 +228,7 @@ class Validation(Rounded):
                 )
             own, others = (at_least(p, threshold) for p in (self.predicted, self.resampled))
             others = np.where(np.isnan(self.resampled), np.nan, others != own)
-            table["changed"] = np.asarray(np.nanmean(others, axis=0))
+            table["changed"] = _means(others)
         return pd.DataFrame(table)
 
     def by(self, column: Any, threshold: float | None = None) -> Any:
@@ -562,23 +566,8 @@ def _measures(
     found = recalibrate(family.name, problem.y[at], eta[at], mass)
     intercept = found.intercept
     if family.has_times:
-        intercept = _excess(problem.y, eta, training, at, mass)
+        intercept = excess_events(problem.y, eta, training.values, at, mass)
     return np.array([score, found.slope, intercept])
-
-
-def _excess(
-    y: FloatArray, eta: FloatArray, training: RowWeights, at: IntArray, mass: FloatArray
-) -> float:
-    """Logarithm of the observed over the expected number of events, during the follow-up of the
-    rows: the intercept of a Poisson model with the cumulative hazard as exposure (Crowson et al.
-    2016)."""
-    baseline = breslow(y, eta, training.values)
-    stratum = y[at, STRATUM].astype(np.int64)
-    known = stratum < len(baseline.until)
-    at, mass, stratum = at[known], mass[known], stratum[known]
-    ends = [baseline.cumulative_hazard(y[at, column], stratum, eta[at]) for column in (STOP, START)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.log((mass @ y[at, EVENT]) / (mass @ (ends[0] - ends[1]))))
 
 
 def _kind_of(n_rows: int, names: tuple[str, ...]) -> Kind:
