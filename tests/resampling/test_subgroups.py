@@ -125,6 +125,13 @@ def test_a_loaded_model_has_the_columns_behind_its_terms(data, tmp_path):
         again.by("site")
 
 
+def test_several_classes_are_refused(data):
+    fit = treeselect.select("site ~ a + b", data.assign(site=data["site"].astype(str)),
+                            method="mrmr", k=1, seed=1)  # fmt: skip
+    with pytest.raises(OptionError, match="Found: 3 classes"):
+        fit.performance(2).by("sex")
+
+
 def test_what_is_printed(measured):
     found = measured.by("sex")
     said = found.summary().as_text()

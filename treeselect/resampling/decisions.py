@@ -27,6 +27,7 @@ from treeselect.printing import (
     interval_text,
     number_text,
 )
+from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,7 +140,7 @@ class DecisionCurve(Rounded):
         return _content(self)
 
     def __repr__(self) -> str:
-        return f"<DecisionCurve: {len(self.table)} thresholds, {self.event}>"
+        return f"<DecisionCurve: {len(self.table)} thresholds, {shown(self.event)}>"
 
 
 def decision_figure(curve: DecisionCurve) -> Plane:
@@ -260,16 +261,13 @@ class _Rows:
     """Held-out rows by the number of thresholds that their risks reach."""
 
     def __init__(self, held: HeldOut, thresholds: FloatArray) -> None:
-        risk = held.predicted if held.event is None else held.event
-        self.here = np.flatnonzero(~np.isnan(risk))
-        own = risk[self.here]
-        self.n = len(thresholds)
-        self.mass = held.mass[self.here]
-        self.unit = np.unique(held.unit[self.here], return_inverse=True)[1]
-        self.reached = np.zeros(len(own), dtype=np.int64)
+        self.held, self.n = held.with_risks, len(thresholds)
+        self.mass = self.held.mass
+        self.unit = np.unique(self.held.unit, return_inverse=True)[1]
+        self.reached = np.zeros(len(self.unit), dtype=np.int64)
         for threshold in thresholds:
-            self.reached += at_least(own, threshold)
-        self._y = held.y[self.here]
+            self.reached += at_least(self.held.risk, threshold)
+        self._y = self.held.y
         self._horizon = held.horizon
         if held.family.has_times:
             stop, dies = self._y[:, STOP], self._y[:, EVENT] > 0
@@ -385,14 +383,13 @@ def decide(
     table = table.assign(gain=own - np.maximum(every, 0.0), gain_low=gain_low, gain_high=gain_high)
     event = f"{held.name} = {held.classes[-1]}" if has_two else f"event by {held.name} = "
     event += "" if has_two else f"{held.horizon:g}"
-    n_rows = round(float((1 / held.times[rows.here]).sum()))
     return DecisionCurve(
         table=table,
         event=event,
         has_times=not has_two,
         prevalence=float(rates[0, 0]),
-        n_rows=n_rows,
-        n_left_out=held.n_rows - n_rows,
+        n_rows=rows.held.n_rows,
+        n_left_out=held.n_rows - rows.held.n_rows,
         costs=paid,
         scheme=scheme,
         seed=seed,

@@ -38,6 +38,13 @@ if TYPE_CHECKING:
     from treeselect.models.linear.statistics import Recalibration
 
 
+NO_STRATA = (
+    "`folds` must leave training rows of the strata that they hold out.\n"
+    "  Found: none in any fold. The baseline hazard of a stratum is estimated from its own rows"
+    " alone."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class HeldOut:
     """Held-out rows, with predicted and observed responses."""
@@ -80,7 +87,20 @@ class HeldOut:
             return float(mass.sum())
         return float(mass.sum() ** 2 / (mass**2 * self.times[chosen]).sum())
 
-    def only(self, rows: IntArray) -> HeldOut:
+    @property
+    def risk(self) -> FloatArray:
+        """Predictions that are comparable between folds: of times the probability of the event."""
+        return self.predicted if self.event is None else self.event
+
+    @property
+    def with_risks(self) -> HeldOut:
+        """Those of the rows whose risk is known; an OptionError if there are none."""
+        known = np.flatnonzero(~np.isnan(self.event)) if self.event is not None else slice(None)
+        if not len(self.row[known]):
+            raise OptionError(NO_STRATA)
+        return self if self.event is None else self.only(known)
+
+    def only(self, rows: IntArray | slice) -> HeldOut:
         """Some of these predictions."""
         own = {
             name: getattr(self, name)[rows]

@@ -35,7 +35,7 @@ from treeselect.printing import (
     interval_text,
 )
 from treeselect.resampling.folds import Split, Splitter
-from treeselect.resampling.held_out import quantile_groups, read_horizon, survival_at
+from treeselect.resampling.held_out import NO_STRATA, quantile_groups, read_horizon, survival_at
 from treeselect.resampling.outer_folds import outer_folds
 from treeselect.running.parallel import Workers, run_all
 
@@ -322,11 +322,7 @@ def group_by_risk(
     told = ~np.isnan(risk)
     rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))
     if not len(rows):
-        raise OptionError(
-            "`folds` must leave training rows of the strata that they hold out.\n"
-            "  Found: none in any fold. The baseline hazard of a stratum is estimated from its own"
-            " rows alone."
-        )
+        raise OptionError(NO_STRATA)
     group = quantile_groups(risk[rows], weight[rows], n_groups)
     mass = weight if outer.weights.are_copies else weight / weight[rows].mean()
     members = [rows[group == g] for g in range(int(group.max()) + 1)]

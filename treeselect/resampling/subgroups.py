@@ -29,6 +29,7 @@ from treeselect.printing import (
 )
 from treeselect.resampling.held_out import calibration_table, recalibration
 from treeselect.running.machine import warn
+from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from treeselect.resampling.held_out import HeldOut
@@ -127,7 +128,7 @@ class Subgroups(Rounded):
         return _content(self)
 
     def __repr__(self) -> str:
-        return f"<Subgroups: {len(self.table)} of {self.column}>"
+        return f"<Subgroups: {len(self.table)} of {shown(self.column)}>"
 
 
 def _content(found: Subgroups) -> SummaryContent:
@@ -185,10 +186,13 @@ def by_subgroup(
     library: str,
 ) -> Subgroups:
     """See :meth:`Performance.by`."""  # fmt: skip
+    if held.predicted.ndim > 1:
+        raise OptionError(
+            "`by()` needs numbers, counts, two classes, or times to an event.\n"
+            f"  Found: {len(held.classes)} classes."
+        )
+    held = held.with_risks
     names, group = read_subgroups(column, source, held.row)
-    if held.event is not None:
-        known = np.flatnonzero(~np.isnan(held.event))
-        held, group = held.only(known), group[known]
     parts = [held.only(np.flatnonzero(group == g)) for g in range(len(names))]
     draw = stream_seed(seed, "subgroups")
     rows = [{"group": name, **_row(own, draw)} for name, own in zip(names, parts, strict=True)]
@@ -212,8 +216,7 @@ def by_subgroup(
 
 def _row(held: HeldOut, seed: int) -> dict[str, float]:
     """The figures of one group."""
-    family, mass = held.family, held.mass
-    risk = held.predicted if held.event is None else held.event
+    family, mass, risk = held.family, held.mass, held.risk
     low, high = _interval(held, risk, seed)
     n = float(mass.sum())
     at = recalibration(held)
