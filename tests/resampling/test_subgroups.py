@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -123,6 +125,13 @@ def test_a_loaded_model_has_the_columns_behind_its_terms(data, tmp_path):
     assert len(again.by("sex").tidy()) == 3
     with pytest.raises(OptionError, match="Can't find `site`"):
         again.by("site")
+
+
+def test_a_copy_is_without_the_data(data, measured):
+    again = pickle.loads(pickle.dumps(measured))
+    assert again.by(data["sex"]).tidy().equals(measured.by("sex").tidy())
+    with pytest.raises(OptionError, match="a copy of a result does not hold the data"):
+        again.by("sex")
 
 
 def test_several_classes_are_refused(data):

@@ -35,6 +35,7 @@ from treeselect.printing import (
 from treeselect.resampling.choosing import Procedure
 from treeselect.resampling.cross_validation import n_cases, score_interval, standard_error
 from treeselect.resampling.decisions import DecisionCurve, decide
+from treeselect.resampling.fit import NO_SOURCE, Source
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.held_out import (
     HeldOut,
@@ -145,8 +146,8 @@ class Performance(Rounded):
         Of the data.
     model : str
         The final model, in words.
-    source : frame or path
-        The data, for :meth:`by`.
+    source : treeselect.resampling.fit.Source
+        The data, for :meth:`by`; a copy is without them.
 
     Examples
     --------
@@ -183,7 +184,7 @@ class Performance(Rounded):
     labels: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str | None = None
     model: str = ""
-    source: Any = field(default=None, repr=False, compare=False)
+    source: Source = field(default=NO_SOURCE, repr=False, compare=False)
 
     @property
     def partial(self) -> bool:

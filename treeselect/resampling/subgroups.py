@@ -32,6 +32,7 @@ from treeselect.running.machine import warn
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
+    from treeselect.resampling.fit import Source
     from treeselect.resampling.held_out import HeldOut
 
 _MOST_GROUPS = 20
@@ -177,7 +178,7 @@ def _content(found: Subgroups) -> SummaryContent:
 def by_subgroup(
     held: HeldOut,
     column: Any,
-    source: Any,
+    source: Source,
     *,
     score_name: str,
     score_words: str,
@@ -264,22 +265,27 @@ def _interval(held: HeldOut, risk: FloatArray, seed: int) -> tuple[float, float]
     return float(low), float(high)
 
 
-def read_subgroups(column: Any, source: Any, rows: IntArray) -> tuple[list[str], IntArray]:
+def read_subgroups(column: Any, source: Source, rows: IntArray) -> tuple[list[str], IntArray]:
     """Names of groups, and the number of the group of each of these rows of the data. Missing
     values are a group of their own."""
-    frame = source if isinstance(source, AllRows) else read_data(source)
     name = column if isinstance(column, str) else "column"
     if isinstance(column, str):
+        if source.data is None:
+            raise OptionError(
+                "`column` must have one value per row of the data: a copy of a result does not hold"
+                f" the data.\n  Found: {quoted(column)}."
+            )
+        frame = source.data if isinstance(source.data, AllRows) else read_data(source.data)
         if column not in frame:
             raise not_found(column, "column", list(frame.columns), "columns")
         series = frame[column]
     else:
         listed = members(column)
-        if listed is None or len(listed) != len(frame):
+        if listed is None or len(listed) != source.n_rows:
             found = described(column) if listed is None else f"{len(listed):,} values"
             raise OptionError(
                 "`column` must be the name of a column, or have one value per row of the data,"
-                f" {len(frame):,}.\n  Found: {found}."
+                f" {source.n_rows:,}.\n  Found: {found}."
             )
         series = pd.Series(listed)
     read = read_column(series.iloc[rows], name)

@@ -35,6 +35,7 @@ from treeselect.printing import Rounded, SummaryContent, decimal_text, number_te
 from treeselect.quiet import own_filters
 from treeselect.resampling.assessing import check_varies, resample_weights
 from treeselect.resampling.choosing import Procedure, run_selection
+from treeselect.resampling.fit import NO_SOURCE, Source
 from treeselect.resampling.held_out import (
     excess_events,
     linear_predictor,
@@ -104,6 +105,8 @@ class Validation(Rounded):
         Number of samples requested, if the call was stopped before all were done.
     library : str
         Data frame library of the tables.
+    source : treeselect.resampling.fit.Source
+        The data, for :meth:`by`; a copy is without them.
 
     Examples
     --------
@@ -132,7 +135,7 @@ class Validation(Rounded):
     seed: int
     asked: int | None = None
     library: str = "pandas"
-    source: Any = dataclasses.field(default=None, repr=False, compare=False)
+    source: Source = dataclasses.field(default=NO_SOURCE, repr=False, compare=False)
 
     @property
     def n_samples(self) -> int:
