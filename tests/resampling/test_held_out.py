@@ -162,10 +162,20 @@ def test_confusion_and_cutoffs(died):
     found = died.confusion()
     assert found["n"].to_list() == expected.ravel().tolist()
     assert found.groupby("observed")["share"].sum().to_list() == pytest.approx([1, 1])
+    few = confusion_matrix(table["observed"], table["predicted"] >= 0.2)
+    assert died.confusion(0.2)["n"].to_list() == few.ravel().tolist()
     half = rates_table(died.held_out, [0.5]).iloc[0]
     assert half["positive"] == taken.mean()
     assert half["sensitivity"] == taken[table["observed"]].mean()
     assert half["specificity"] == (~taken[~table["observed"]]).mean()
+
+
+@pytest.mark.parametrize("threshold", [0, 1.0, "0.5", np.nan, [0.5], True])
+def test_the_threshold_of_a_confusion_matrix_is_checked(died, site, threshold):
+    with pytest.raises(OptionError, match="`threshold` must be a number above 0 and below 1"):
+        died.confusion(threshold)
+    with pytest.raises(OptionError, match="Found: 3 classes"):
+        site.confusion(0.5)
 
 
 def test_slope_and_intercept_are_those_that_the_data_were_made_with():

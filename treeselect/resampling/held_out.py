@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import described, finite
+from treeselect.arguments.checks import check_share, described, finite
 from treeselect.designs.families import Family, area_under_curve
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import Request
@@ -347,14 +347,19 @@ def areas(held: HeldOut, number: int) -> tuple[float, float]:
     return area(np.ones(len(happened), dtype=bool)), mean
 
 
-def confusion_table(held: HeldOut) -> pd.DataFrame:
+def confusion_table(held: HeldOut, threshold: object = None) -> pd.DataFrame:
     """One row per pair of classes (see ``Performance.confusion``)."""
     _asked("confusion", held)
+    cutoff = 0.5 if threshold is None else check_share("threshold", threshold)
+    if threshold is not None and held.predicted.ndim == 2:
+        raise OptionError(
+            f"`threshold` needs a response of two classes.\n  Found: {len(held.classes)} classes."
+        )
     n, observed = len(held.classes), held.y.astype(np.int64)
     if held.predicted.ndim == 2:  # as in ``predict(type="class")``
         probable = largest_in_row(held.predicted)
     else:
-        probable = at_least(held.predicted, 0.5).astype(np.int64)
+        probable = at_least(held.predicted, cutoff).astype(np.int64)
     counts = np.zeros((n, n))
     np.add.at(counts, (observed, probable), held.mass)
     labels = pd.Series(list(held.classes))

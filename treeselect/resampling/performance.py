@@ -367,8 +367,14 @@ class Performance(Rounded):
         """
         return in_library(roc_table(self.held_out), self.library)
 
-    def confusion(self) -> Any:
+    def confusion(self, threshold: float | None = None) -> Any:
         """Confusion matrix of the held-out rows: observed class by most probable class.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            For two classes: probability of the positive one from which on a row is assigned to it,
+            above 0 and below 1; 0.5 by default. See :meth:`decision_curve` for that of given costs.
 
         Returns
         -------
@@ -380,9 +386,9 @@ class Performance(Rounded):
         Raises
         ------
         OptionError
-            If the response has no classes.
+            If the response has no classes, or the threshold is not allowed.
         """
-        return in_library(confusion_table(self.held_out), self.library)
+        return in_library(confusion_table(self.held_out, threshold), self.library)
 
     def decision_curve(
         self,
