@@ -17,6 +17,7 @@ from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import as_times
 from treeselect.errors import OptionError, TreeselectWarning
 from treeselect.resampling.held_out import recalibration
+from treeselect.resampling.subgroups import subgroup_figure
 
 SMALL = pytest.mark.filterwarnings("ignore:Some subgroups:treeselect.errors.TreeselectWarning")
 pytestmark = SMALL
@@ -117,6 +118,8 @@ def test_a_group_without_variation_has_no_score(data, measured):
     assert table["score"].isna().all()
     assert table["ci_low"].isna().all()
     assert table["observed"].to_list() == [0, 1]
+    with pytest.raises(OptionError, match="nothing to plot"):
+        measured.by(data["sick"]).plot()
 
 
 def test_a_loaded_model_has_the_columns_behind_its_terms(data, tmp_path):
@@ -147,6 +150,9 @@ def test_what_is_printed(measured):
     assert said.splitlines()[0].strip() == "Performance by sex"
     assert max(map(len, said.splitlines())) <= 88
     assert repr(found) == "<Subgroups: 3 of sex>"
+    drawn = subgroup_figure(found)
+    assert [row.name for row in drawn.rows] == ["sex = f", "sex = m", "sex = missing"]
+    assert drawn.rows[0].dots[0].at == found.tidy()["score"][0]
 
 
 @pytest.mark.parametrize(

@@ -463,7 +463,7 @@ class Performance(Rounded):
         Returns
         -------
         Subgroups
-            ``.tidy()``, ``.calibration()``, ``.summary()``, ``.small``.
+            ``.tidy()``, ``.calibration()``, ``.summary()``, ``.plot()``, ``.small``.
 
         Raises
         ------

@@ -15,6 +15,10 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError, quoted
+from treeselect.figures.axes import score_axis
+from treeselect.figures.charts import interval_rows
+from treeselect.figures.marks import Rows
+from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import in_library
 from treeselect.frames.values import Labels, read_column
@@ -32,6 +36,8 @@ from treeselect.running.machine import warn
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from treeselect.resampling.fit import Source
     from treeselect.resampling.held_out import HeldOut
 
@@ -125,6 +131,29 @@ class Subgroups(Rounded):
             parts.append(rows)
         return in_library(pd.concat(parts, ignore_index=True), self.library)
 
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the score of each group with its interval, where it is known.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on; by default new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        OptionError
+            If no group has a score.
+        MissingPackageError
+            If matplotlib is not installed.
+        """
+        need_matplotlib()
+        drawn = subgroup_figure(self)
+        return plotted(drawn, ax, (6.4, 1.2 + 0.36 * len(drawn.rows)))
+
     def _content(self) -> SummaryContent:
         return _content(self)
 
@@ -132,8 +161,27 @@ class Subgroups(Rounded):
         return f"<Subgroups: {len(self.table)} of {shown(self.column)}>"
 
 
+def subgroup_figure(found: Subgroups) -> Rows:
+    """Scores with their intervals."""
+    table = found.table[found.table["score"].notna()]
+    if not len(table):
+        raise OptionError("There is nothing to plot: the response varies in no group.")
+    at = table["score"].to_list()
+    low, high = (table[name].fillna(table["score"]).to_list() for name in ("ci_low", "ci_high"))
+    halves = [max(a - b, c - a) for a, b, c in zip(at, low, high, strict=True)]
+    axis = score_axis(at, halves, found.held_out[0].family.score_bounds)
+    texts = [
+        f"{decimal_text(a, 3)} ({interval_text(b, c, decimal_form(3))})"
+        for a, b, c in zip(at, low, high, strict=True)
+    ]
+    names = [f"{found.column} = {group}" for group in table["group"]]
+    head = f"{found.score_name} (95% interval)"
+    return interval_rows(names, at, low, high, texts, axis.named(head))
+
+
 def _content(found: Subgroups) -> SummaryContent:
-    form = decimal_form(3)
+    form, family = decimal_form(3), found.held_out[0].family
+    shares = ".3f" if family.has_classes or family.has_times else ",.4g"
     rows = tuple(
         (
             str(row["group"]),
@@ -141,8 +189,8 @@ def _content(found: Subgroups) -> SummaryContent:
             count_text(row["cases"]),
             decimal_text(row["score"], 3, missing="–"),
             interval_text(row["ci_low"], row["ci_high"], form),
-            number_text(row["predicted"], ",.3g"),
-            number_text(row["observed"], ",.3g"),
+            number_text(row["predicted"], shares),
+            number_text(row["observed"], shares),
             decimal_text(row["slope"], 2, missing="–"),
             interval_text(row["slope_low"], row["slope_high"], decimal_form(2)),
         )
