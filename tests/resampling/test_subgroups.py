@@ -13,7 +13,7 @@ from sklearn.model_selection import LeaveOneGroupOut
 from survival_data import small_fit, small_times
 
 import treeselect
-from treeselect.engine.survival.curves import kaplan_meier
+from treeselect.engine.survival.curves import deviance_explained, kaplan_meier
 from treeselect.engine.survival.times import as_times
 from treeselect.errors import OptionError, TreeselectWarning
 from treeselect.resampling.held_out import recalibration
@@ -111,6 +111,15 @@ def test_times_have_risks_by_the_horizon():
         assert row["cases"] == own["dead"].sum()
     assert table["slope"].isna().all()
     assert "too uncertain to tell groups apart" in " ".join(found.summary().as_text().split())
+
+
+def test_scores_of_times_are_of_hazards_that_are_comparable_between_folds():
+    found = small_fit().performance(3, horizon=200, scoring="cox_deviance")
+    told, data = found.predictions(), small_times()
+    y = as_times(data["time"], data["dead"])
+    eta = np.log(-np.log(1 - told["probability"].to_numpy()))
+    own = found.by(np.zeros(90)).tidy()["score"][0]
+    assert own == pytest.approx(deviance_explained(y, eta, np.ones(90)))
 
 
 def test_a_group_without_variation_has_no_score(data, measured):

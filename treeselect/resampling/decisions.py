@@ -263,8 +263,7 @@ class _Rows:
     def __init__(self, held: HeldOut, thresholds: FloatArray) -> None:
         self.held, self.n = held.with_risks, len(thresholds)
         self.mass = self.held.mass
-        self.unit = np.unique(self.held.unit, return_inverse=True)[1]
-        self.reached = np.zeros(len(self.unit), dtype=np.int64)
+        self.reached = np.zeros(len(self.mass), dtype=np.int64)
         for threshold in thresholds:
             self.reached += at_least(self.held.risk, threshold)
         self._y = self.held.y
@@ -370,11 +369,9 @@ def decide(
     rows = _Rows(held, np.array(at))
     rates = rows.rates(rows.mass, _above, check=True)
     own, every = _benefits(rates, odds)
-    rng, n_units = np.random.default_rng(stream_seed(seed, "decisions")), int(rows.unit.max()) + 1
     drawn = np.empty((2, _N_DRAWS, len(at)))
-    for i in range(_N_DRAWS):
-        times = rng.multinomial(n_units, np.full(n_units, 1 / n_units))
-        model, all_ = _benefits(rows.rates(times[rows.unit] * rows.mass, _above), odds)
+    for i, mass in enumerate(rows.held.drawn(_N_DRAWS, stream_seed(seed, "decisions"))):
+        model, all_ = _benefits(rows.rates(mass, _above), odds)
         drawn[:, i] = model, model - np.where(every > 0, all_, 0.0)
     drawn[:, :, np.isnan(own)] = np.nan
     (low, gain_low), (high, gain_high) = np.quantile(drawn, [0.025, 0.975], axis=1)

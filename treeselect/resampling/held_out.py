@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +100,14 @@ class HeldOut:
             raise OptionError(NO_STRATA)
         return self if self.event is None else self.only(known)
 
+    def drawn(self, n: int, seed: int) -> Iterator[FloatArray]:
+        """Weights of bootstrap samples of the rows, or of whole clusters."""
+        rng = np.random.default_rng(seed)
+        unit = np.unique(self.unit, return_inverse=True)[1]
+        n_units = int(unit.max()) + 1
+        for _ in range(n):
+            yield rng.multinomial(n_units, np.full(n_units, 1 / n_units))[unit] * self.mass
+
     def only(self, rows: IntArray | slice) -> HeldOut:
         """Some of these predictions."""
         own = {
@@ -135,13 +143,14 @@ def gather_held_out(
     tests: Sequence[IntArray],
     predicted: Sequence[FloatArray],
     folds: Sequence[int],
+    family: Family,
     *,
     blocks: IntArray | None,
     event: Sequence[FloatArray] | None = None,
     horizon: float = float("nan"),
 ) -> HeldOut:
     """The predictions of all folds (numbered from 0), of the rows that each holds out (`tests`),
-    which may be in clusters (`blocks`)."""
+    which may be in clusters (`blocks`). The family has the score of the folds."""
     rows, follow_up = np.concatenate(list(tests)), here.response.follow_up
     weight = here.weight[rows].astype(np.float64)
     _, place, times = np.unique(rows, return_inverse=True, return_counts=True)
@@ -158,7 +167,7 @@ def gather_held_out(
         times=times[place],
         are_copies=here.row_weights.are_copies,
         grouped=blocks is not None,
-        family=here.response.family,
+        family=family,
         classes=here.response.classes,
         name=here.response.name if follow_up is None else follow_up.time,
         unit=np.unique(rows if blocks is None else blocks[rows], return_inverse=True)[1],

@@ -621,6 +621,7 @@ def measure(
             [tests[number] for number in by_fold],
             [fold.predicted for fold in found],
             list(by_fold),
+            family,
             blocks=outer.weights.blocks,
             event=[fold.event for fold in found if fold.event is not None] or None,
             horizon=float("nan") if horizon is None else horizon,

@@ -22,6 +22,7 @@ from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import in_library
 from treeselect.frames.values import Labels, read_column
+from treeselect.models.linear.statistics import Recalibration
 from treeselect.printing import (
     Rounded,
     SummaryContent,
@@ -45,6 +46,9 @@ _MOST_GROUPS = 20
 
 _N_DRAWS = 500
 """Bootstrap samples behind an interval of a score."""
+
+_NEAR_ONE = 1 - 1e-12
+"""Probabilities are at most this before their cumulative hazard is taken."""
 
 FEWEST = 100
 """Cases below which a group is small."""
@@ -266,30 +270,28 @@ def by_subgroup(
 def _row(held: HeldOut, seed: int) -> dict[str, float]:
     """The figures of one group."""
     family, mass, risk = held.family, held.mass, held.risk
-    low, high = _interval(held, risk, seed)
     n = float(mass.sum())
-    at = recalibration(held)
-    nothing = float("nan")
     if family.has_times:
-        events = float(mass @ held.y[:, EVENT])
-        observed = 1 - float(kaplan_meier(held.y, mass).at(np.array(held.horizon)))
+        # The cumulative hazard is a relative risk that is comparable between folds.
+        risk = -np.log1p(-np.minimum(risk, _NEAR_ONE))
+        survival = kaplan_meier(held.y, mass).at(np.array(held.horizon))
+        mean, cases = 1 - float(survival), float(mass @ held.y[:, EVENT])
     else:
-        events = float(mass @ held.y) if family.has_classes else n
-        observed = float(np.average(held.y, weights=mass))
+        mean, cases = float(np.average(held.y, weights=mass)), n
+    if family.has_classes:
+        cases = min(float(mass @ held.y), float(mass @ (1 - held.y)))
+    low, high = _interval(held, risk, seed)
+    known = recalibration(held)
+    names = [name for name in Recalibration._fields if name != "regression"]
     return {
         "n": n,
-        "cases": min(events, n - events) if family.has_classes else events,
+        "cases": cases,
         "score": _score(held, risk, mass),
         "ci_low": low,
         "ci_high": high,
-        "predicted": float(np.average(risk, weights=mass)),
-        "observed": observed,
-        "slope": nothing if at is None else at.slope,
-        "slope_low": nothing if at is None else at.slope_low,
-        "slope_high": nothing if at is None else at.slope_high,
-        "intercept": nothing if at is None else at.intercept,
-        "intercept_low": nothing if at is None else at.intercept_low,
-        "intercept_high": nothing if at is None else at.intercept_high,
+        "predicted": float(np.average(held.risk, weights=mass)),
+        "observed": mean,
+        **{name: float("nan") if known is None else getattr(known, name) for name in names},
     }
 
 
@@ -299,13 +301,9 @@ def _score(held: HeldOut, risk: FloatArray, mass: FloatArray) -> float:
 
 
 def _interval(held: HeldOut, risk: FloatArray, seed: int) -> tuple[float, float]:
-    """Percentiles of the score over samples of rows, or of whole clusters; missing if fewer than
-    half of the samples have a score."""
-    rng, found = np.random.default_rng(seed), []
-    unit = np.unique(held.unit, return_inverse=True)[1]
-    n = int(unit.max()) + 1
-    for _ in range(_N_DRAWS):
-        found.append(_score(held, risk, rng.multinomial(n, np.full(n, 1 / n))[unit] * held.mass))
+    """Percentiles of the score over bootstrap samples; missing if fewer than half of these have
+    one."""
+    found = [_score(held, risk, mass) for mass in held.drawn(_N_DRAWS, seed)]
     known = np.array(found)[np.isfinite(found)]
     if 2 * len(known) < _N_DRAWS:
         return float("nan"), float("nan")
