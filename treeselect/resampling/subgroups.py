@@ -32,6 +32,7 @@ from treeselect.printing import (
     interval_text,
     number_text,
 )
+from treeselect.resampling.cross_validation import known_score
 from treeselect.resampling.held_out import calibration_table, recalibration
 from treeselect.running.machine import warn
 from treeselect.shown import shown
@@ -286,7 +287,7 @@ def _row(held: HeldOut, seed: int) -> dict[str, float]:
     return {
         "n": n,
         "cases": cases,
-        "score": _score(held, risk, mass),
+        "score": known_score(family, held.y, risk, mass, mass),
         "ci_low": low,
         "ci_high": high,
         "predicted": float(np.average(held.risk, weights=mass)),
@@ -295,15 +296,12 @@ def _row(held: HeldOut, seed: int) -> dict[str, float]:
     }
 
 
-def _score(held: HeldOut, risk: FloatArray, mass: FloatArray) -> float:
-    with np.errstate(all="ignore"):
-        return float(held.family.held_out_score(held.y, risk, mass, mass))
-
-
 def _interval(held: HeldOut, risk: FloatArray, seed: int) -> tuple[float, float]:
     """Percentiles of the score over bootstrap samples; missing if fewer than half of these have
     one."""
-    found = [_score(held, risk, mass) for mass in held.drawn(_N_DRAWS, seed)]
+    found = [
+        known_score(held.family, held.y, risk, mass, mass) for mass in held.drawn(_N_DRAWS, seed)
+    ]
     known = np.array(found)[np.isfinite(found)]
     if 2 * len(known) < _N_DRAWS:
         return float("nan"), float("nan")

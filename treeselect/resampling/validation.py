@@ -35,6 +35,7 @@ from treeselect.printing import Rounded, SummaryContent, decimal_text, number_te
 from treeselect.quiet import own_filters
 from treeselect.resampling.assessing import check_varies, resample_weights
 from treeselect.resampling.choosing import Procedure, run_selection
+from treeselect.resampling.cross_validation import known_score
 from treeselect.resampling.fit import NO_SOURCE, Source
 from treeselect.resampling.held_out import (
     excess_events,
@@ -562,7 +563,7 @@ def _measures(
     family, at, nothing = problem.family, rows.rows, np.full(3, np.nan)
     if not len(at):
         return nothing
-    score = family.held_out_score(problem.y, risk, rows.values, training.values)
+    score = known_score(family, problem.y, risk, rows.values, training.values)
     mass = rows.values[at].astype(np.float64)
     mass = mass if rows.are_copies else mass / mass.mean()
     eta = linear_predictor(family, risk)
