@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 _USUAL = tuple(step / 100 for step in range(1, 100))
 """Thresholds by default."""
 
-_N_DRAWS = 1000
-"""Bootstrap samples behind an interval."""
+_N_DRAWS, _FEWEST_DRAWS, _MOST_WEIGHTS = 1000, 100, 20_000_000
+"""Bootstrap samples behind an interval, and on long data as few as this, with so many weights in
+all."""
 
 _MOST_ROWS = 9
 """Thresholds in print."""
@@ -66,6 +67,8 @@ class DecisionCurve(Rounded):
         Share of the rows with the event (by the horizon: by Kaplan and Meier's estimate).
     n_rows, n_left_out : int
         Number of rows, and of those left out because their risk is not known.
+    n_draws : int
+        Number of bootstrap samples behind the intervals.
     costs : tuple of float or None
         Of a false positive and of a false negative, as given.
     scheme : str
@@ -90,6 +93,7 @@ class DecisionCurve(Rounded):
     prevalence: float
     n_rows: int
     n_left_out: int
+    n_draws: int
     costs: tuple[float, float] | None
     scheme: str
     seed: int
@@ -229,7 +233,8 @@ def _content(found: DecisionCurve) -> SummaryContent:
         for row in table.iloc[places].to_dict("records")
     )
     event = f"{found.event}, {decimal_text(found.prevalence, 3)} of {found.n_rows:,} rows"
-    left_out = f"{found.n_left_out:,} rows were left out: the training rows have none of their"
+    n = found.n_left_out
+    left_out = f"{n:,} row{' was' if n == 1 else 's were'} left out: the training rows have none of"
     return SummaryContent(
         title="Decision curve of held-out rows",
         facts=(
@@ -246,10 +251,10 @@ def _content(found: DecisionCurve) -> SummaryContent:
         notes=(
             "Net benefit: true positives less false positives times threshold / (1 - threshold), as"
             " a share of all rows. Gain: net benefit less that of the better of treating all and"
-            f" none. Intervals: {_N_DRAWS:,} bootstrap samples of the held-out rows; models and"
-            " predictions are held fixed.",
+            f" none. Intervals: {found.n_draws:,} bootstrap samples of the held-out rows; models"
+            " and predictions are held fixed.",
             *((_TIMES,) if found.has_times else ()),
-            *((f"{left_out} stratum.",) if found.n_left_out else ()),
+            *((f"{left_out} the same stratum.",) if n else ()),
         ),
     )  # fmt: skip
 
@@ -369,8 +374,9 @@ def decide(
     rows = _Rows(held, np.array(at))
     rates = rows.rates(rows.mass, _above, check=True)
     own, every = _benefits(rates, odds)
-    drawn = np.empty((2, _N_DRAWS, len(at)))
-    for i, mass in enumerate(rows.held.drawn(_N_DRAWS, stream_seed(seed, "decisions"))):
+    n_draws = max(min(_N_DRAWS, _MOST_WEIGHTS // len(rows.mass)), _FEWEST_DRAWS)
+    drawn = np.empty((2, n_draws, len(at)))
+    for i, mass in enumerate(rows.held.drawn(n_draws, stream_seed(seed, "decisions"))):
         model, all_ = _benefits(rows.rates(mass, _above), odds)
         drawn[:, i] = model, model - np.where(every > 0, all_, 0.0)
     drawn[:, :, np.isnan(own)] = np.nan
@@ -387,6 +393,7 @@ def decide(
         prevalence=float(rates[0, 0]),
         n_rows=rows.held.n_rows,
         n_left_out=held.n_rows - rows.held.n_rows,
+        n_draws=n_draws,
         costs=paid,
         scheme=scheme,
         seed=seed,

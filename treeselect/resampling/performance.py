@@ -424,8 +424,8 @@ class Performance(Rounded):
         fp of all rows that are true and false positives. For times to an event, the share with the
         event by the `horizon` of :meth:`SelectionResult.performance` among the rows that reach t is
         one minus Kaplan and Meier's estimate [2]_; it is missing if their follow-up ends before.
-        Intervals are percentiles of 1000 bootstrap samples of the held-out rows, or of whole
-        clusters; predictions are fixed. A gain has the interval of the difference.
+        Intervals are percentiles of 1000 bootstrap samples (on long data fewer) of the held-out
+        rows, or of whole clusters; predictions are fixed. A gain has the interval of a difference.
 
         References
         ----------
