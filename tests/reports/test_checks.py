@@ -138,7 +138,7 @@ def test_without_performance_there_is_no_section(cross_validated):
 def test_of_times_the_net_benefit_is_checked():
     fit = small_fit()
     found = checks.checks(_Material(fit._fit, fit.performance(2)))
-    assert [picture.title for picture in found.pictures] == ["Net benefit"]
+    assert [picture.title for picture in found.pictures] == ["Calibration", "Net benefit"]
     assert "Kaplan and Meier's estimate" in said(found)
 
 

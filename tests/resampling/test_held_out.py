@@ -16,6 +16,7 @@ from survival_data import small_fit, small_times
 
 import treeselect
 from treeselect.engine.random import stream_seed
+from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, STOP, STRATUM
 from treeselect.errors import OptionError
 from treeselect.models.forest import refit_forest
@@ -100,10 +101,6 @@ def test_of_times_what_was_observed_is_a_time_and_whether_the_event_came():
     assert list(table) == known
     assert table["event"].dtype == bool
     assert (table["start"] < table["time"]).all()
-    with pytest.raises(
-        OptionError, match=r"`calibration\(\)` needs .*\n.*`fit.model.risk_groups\(\)`"
-    ):
-        found.calibration()
     with pytest.raises(OptionError, match=r"`roc\(\)` needs a response with classes"):
         found.roc()
     assert recalibration(found.held_out) is None
@@ -116,6 +113,22 @@ def test_predictions_are_saved_with_the_folds(mixed, died, tmp_path):
     again = fit.performance(3, checkpoint=tmp_path, on_piece=lambda p: taken.append(p.was_saved))
     assert taken == [True] * 3
     assert again.predictions().equals(died.predictions())
+
+
+def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
+    found = small_fit().performance(3, horizon=200)
+    held, table = found.held_out, found.calibration(3)
+    group = quantile_groups(held.event, np.ones(90), 3)
+    for g, row in enumerate(table.itertuples()):
+        own = group == g
+        curve = kaplan_meier(held.y[own], np.ones(own.sum()))
+        at = np.searchsorted(curve.time, 200, side="right") - 1
+        assert row.predicted == pytest.approx(held.event[own].mean())
+        assert row.observed == pytest.approx(1 - curve.survival[at])
+        assert (row.ci_low, row.ci_high) == pytest.approx(
+            (1 - curve.upper[at], 1 - curve.lower[at])
+        )
+    assert table["n"].sum() == 90
 
 
 # --- two classes -------------------------------------------------------------------------------

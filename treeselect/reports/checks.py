@@ -72,13 +72,26 @@ def checks(material: FitMaterial) -> Section | None:
 
 
 def _times(held: HeldOut, decisions: DecisionCurve) -> Section:
+    found = calibration_table(held, N_GROUPS)
     return Section(
         "checks",
         "Checks on held-out rows",
         lead=_rows_words(held),
-        pictures=_pictures(_decisions(decisions)),
+        pictures=_pictures(
+            Picture(
+                "Calibration",
+                f"Observed share of {decisions.event} in {_groups_words(found)} of increasing"
+                " predicted probability, by Kaplan and Meier's estimate, with 95% intervals."
+                " Perfect calibration is the diagonal.",
+                _calibration(found, shorten(decisions.event, 18.0)),
+            ),
+            _decisions(decisions),
+        ),
         sentences=(*decisions.summary().content.notes, *_cautions(held)),
-        folded=(_decision_table(decisions),),
+        folded=(
+            _folded(_shares_table(found), f"Calibration: {decisions.event}"),
+            _decision_table(decisions),
+        ),
     )
 
 
@@ -324,7 +337,7 @@ def _between(low: float, high: float) -> str:
 
 
 def _shares_table(found: pd.DataFrame) -> Table:
-    several = found["class"].nunique() > 1
+    several = "class" in found and found["class"].nunique() > 1
     return listed(
         found,
         {

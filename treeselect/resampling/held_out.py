@@ -26,7 +26,7 @@ from treeselect.engine.rounding import (
     levels,
     weighted_median,
 )
-from treeselect.engine.survival.curves import breslow
+from treeselect.engine.survival.curves import SurvivalCurve, breslow, kaplan_meier, steps_at
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import Table
@@ -210,6 +210,18 @@ def survival_at(
     return survival
 
 
+def survival_steps(curves: Sequence[SurvivalCurve], at: FloatArray) -> FloatArray:
+    """Survival at some times and its interval limits, shape (3, n_curves, n_times); missing beyond
+    the last time of a curve unless it has reached 0."""
+    found = np.full((3, len(curves), len(at)), np.nan)
+    for g, curve in enumerate(curves):
+        seen = (at <= curve.time[-1]) | (curve.survival[-1] == 0)
+        steps = (curve.survival, 1.0), (curve.lower, np.nan), (curve.upper, np.nan)
+        for row, (value, before) in zip(found[:, g], steps, strict=True):
+            row[seen] = steps_at(curve.time, value, at, before)[seen]
+    return found
+
+
 def excess_events(
     y: FloatArray, eta: FloatArray, training: WeightArray, at: IntArray, mass: FloatArray
 ) -> float:
@@ -236,12 +248,8 @@ _LEAST_MEAN = 1e-6
 
 def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
     """One row per group (see ``Performance.calibration``)."""
-    if held.family.has_times:
-        raise OptionError(
-            "`calibration()` needs predictions on the scale of the response.\n"
-            f"  Found: family {quoted(held.family.name)}, whose predictions are relative risks."
-            " `fit.model.risk_groups()` compares predicted and observed survival."
-        )
+    if held.event is not None:
+        return _times_in_groups(held.with_risks, n_groups)
     if not held.classes:
         return _in_groups(held, held.predicted, held.y, n_groups)
     parts = []
@@ -274,6 +282,18 @@ def recalibration(held: HeldOut) -> Recalibration | None:
     from treeselect.models.linear.statistics import recalibrate
 
     return recalibrate(held.family.name, held.y, known, mass)
+
+
+def _times_in_groups(held: HeldOut, n_groups: int) -> pd.DataFrame:
+    """Predicted and observed shares with the event by the horizon, of groups of rows."""
+    group = quantile_groups(held.risk, held.mass, n_groups)
+    members = [np.flatnonzero(group == g) for g in range(int(group.max()) + 1)]
+    curves = [kaplan_meier(held.y[own], held.mass[own]) for own in members]
+    survival, low, high = survival_steps(curves, np.array([held.horizon]))[..., 0]
+    n = np.array([held.mass[own].sum() for own in members])
+    predicted = [held.mass[own] @ held.risk[own] for own in members] / n
+    table = {"group": np.arange(1, len(n) + 1), "n": n, "predicted": predicted}
+    return pd.DataFrame(table | {"observed": 1 - survival, "ci_low": 1 - high, "ci_high": 1 - low})
 
 
 def linear_predictor(family: Family, predicted: FloatArray) -> FloatArray:

@@ -321,14 +321,16 @@ class Performance(Rounded):
             probability is predicted (only for responses with classes); ``group``, from 1; ``n``,
             number of rows (or their total weight); ``predicted``, mean prediction; ``observed``,
             mean response, or proportion of the class; ``ci_low`` and ``ci_high``, its 95% interval,
-            Wilson's for proportions and Student's t for means, missing for a single row. Numeric
+            Wilson's for proportions and Student's t for means, missing for a single row. Of times
+            to an event, both are of the event by the horizon, and the observed share with its
+            interval is Kaplan and Meier's estimate, missing if follow-up ends before. Numeric
             responses and counts also have ``residual``, mean of observed minus predicted, and
             ``residual_low`` and ``residual_high``, the 10th and 90th percentiles of the residuals.
 
         Raises
         ------
         OptionError
-            If `n_groups` is not allowed, or for a survival response.
+            If `n_groups` is not allowed.
 
         Notes
         -----

@@ -22,7 +22,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import weighted_median
-from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier, steps_at
+from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier
 from treeselect.engine.survival.times import START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import in_library
@@ -35,7 +35,13 @@ from treeselect.printing import (
     interval_text,
 )
 from treeselect.resampling.folds import Split, Splitter
-from treeselect.resampling.held_out import NO_STRATA, quantile_groups, read_horizon, survival_at
+from treeselect.resampling.held_out import (
+    NO_STRATA,
+    quantile_groups,
+    read_horizon,
+    survival_at,
+    survival_steps,
+)
 from treeselect.resampling.outer_folds import outer_folds
 from treeselect.running.parallel import Workers, run_all
 
@@ -160,7 +166,7 @@ class RiskGroups(Rounded):
             raise OptionError(
                 f"`times` must be one or more numbers of at least 0.\n  Found: {described(times)}."
             )
-        survival, low, high = self._steps_at(at)
+        survival, low, high = survival_steps(self.curves, at)
         names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
         return pd.DataFrame(
             {
@@ -172,17 +178,6 @@ class RiskGroups(Rounded):
                 "ci_high": high.ravel(),
             }
         )
-
-    def _steps_at(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Survival and its interval limits, each of shape (n_groups, n_times)."""
-        found = np.full((3, len(self.curves), len(at)), np.nan)
-        for g, curve in enumerate(self.curves):
-            seen = (at <= curve.time[-1]) | (curve.survival[-1] == 0)
-            steps = (curve.survival, 1.0), (curve.lower, np.nan), (curve.upper, np.nan)
-            for row, (value, before) in zip(found[:, g], steps, strict=True):
-                row[seen] = steps_at(curve.time, value, at, before)[seen]
-        survival, low, high = found
-        return survival, low, high
 
     def calibration(self) -> Any:
         """Predicted and observed survival at the horizon, one row per group.
@@ -213,7 +208,7 @@ class RiskGroups(Rounded):
     def observed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Observed survival of each group at the horizon with its 95% interval limits; missing
         beyond the last time of the group."""
-        survival, low, high = self._steps_at(np.array([self.horizon]))
+        survival, low, high = survival_steps(self.curves, np.array([self.horizon]))
         return survival[:, 0], low[:, 0], high[:, 0]
 
     def _content(self) -> SummaryContent:

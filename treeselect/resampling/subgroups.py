@@ -126,7 +126,7 @@ class Subgroups(Rounded):
         Raises
         ------
         OptionError
-            If `n_groups` is not allowed, or for a survival response.
+            If `n_groups` is not allowed.
         """
         n_groups = check_count("n_groups", n_groups, least=2, most=100)
         parts = []
