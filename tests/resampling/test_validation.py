@@ -94,6 +94,10 @@ def test_instability_of_each_row(data, found):
         own[["predicted", "error", "changed"]].mean().to_list()
     )
     assert by.loc["f", "width"] == pytest.approx((own["high"] - own["low"]).mean())
+    women = (data["sex"] == "f").to_numpy()
+    assert by.loc["f", "observed"] == pytest.approx(data["sick"][women].mean())
+    ends = np.quantile(found.resampled[:, women].mean(axis=1), [0.025, 0.975])
+    assert by.loc["f", ["mean_low", "mean_high"]].to_list() == pytest.approx(ends.tolist())
     same = found.by(data["sex"] == "f")
     assert same["group"].to_list() == ["False", "True"]
     assert np.allclose(same["error"][::-1], by["error"])

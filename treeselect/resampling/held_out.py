@@ -179,6 +179,18 @@ def gather_held_out(
 # --- survival at a time ---------------------------------------------------------------------------
 
 
+def horizon_of(given: object, here: ModelData, weight: WeightArray) -> float | None:
+    """The horizon of times to an event; None for other responses, for which none must be given."""
+    if here.response.family.has_times:
+        return read_horizon(given, here, weight)
+    if given is not None:
+        raise OptionError(
+            "`horizon` needs a survival response, `Surv(time, event)`.\n"
+            f"  Found: family {quoted(here.response.family.name)}. Omit `horizon`."
+        )
+    return None
+
+
 def read_horizon(given: object, here: ModelData, weight: WeightArray) -> float:
     """The given time, or else the median time of the events."""
     y, mass = here.response.y[weight > 0], weight[weight > 0]

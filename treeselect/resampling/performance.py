@@ -21,7 +21,6 @@ from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import in_library
 from treeselect.printing import (
     Rounded,
@@ -42,7 +41,7 @@ from treeselect.resampling.held_out import (
     calibration_table,
     confusion_table,
     gather_held_out,
-    read_horizon,
+    horizon_of,
     roc_table,
 )
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
@@ -580,14 +579,8 @@ def measure(
     )
     nested = nested_selection(result, outer, inner_folds, scoring)
     here, family, n_folds = outer.here, outer.family, len(outer.splits)
-    if family.has_times:
-        horizon = read_horizon(horizon, here, outer.weights.values)
-        nested = nested._replace(horizon=horizon)
-    elif horizon is not None:
-        raise OptionError(
-            "`horizon` needs a survival response, `Surv(time, event)`.\n"
-            f"  Found: family {quoted(family.name)}. Omit `horizon`."
-        )
+    horizon = horizon_of(horizon, here, outer.weights.values)
+    nested = nested._replace(horizon=horizon)
     calls = [
         (nested, split, stream_seed(seed, "performance", number), f"{number + 1} of {n_folds}")
         for number, split in enumerate(outer.splits)

@@ -39,9 +39,9 @@ from treeselect.resampling.cross_validation import known_score
 from treeselect.resampling.fit import NO_SOURCE, Source
 from treeselect.resampling.held_out import (
     excess_events,
+    horizon_of,
     linear_predictor,
     quantile_groups,
-    read_horizon,
     survival_at,
 )  # fmt: skip
 from treeselect.resampling.performance import rule_words
@@ -213,9 +213,7 @@ class Validation(Rounded):
         return in_library(self._rows_table(threshold), self.library)
 
     def _rows_table(self, threshold: float | None) -> pd.DataFrame:
-        with own_filters():
-            warnings.simplefilter("ignore")  # for rows of a stratum that no sample has
-            low, high = np.nanquantile(self.resampled, [0.025, 0.975], axis=0)
+        low, high = _ends(self.resampled)
         table: dict[str, Any] = {
             "row": self.rows,
             "predicted": self.predicted,
@@ -250,7 +248,9 @@ class Validation(Rounded):
         frame, in the library of the data
             One row per subgroup: ``group``; ``n``, number of rows (or their total weight); means of
             the columns of :meth:`instability`, ``predicted``, ``error``, ``width`` (``high`` less
-            ``low``) and, with a threshold, ``changed``.
+            ``low``) and, with a threshold, ``changed``; ``observed``, as in :meth:`calibration`;
+            ``mean_low`` and ``mean_high``, the 2.5th and 97.5th percentiles of the mean prediction
+            of the subgroup by the models of the samples.
 
         Raises
         ------
@@ -264,8 +264,12 @@ class Validation(Rounded):
             "group": pd.Series(names, dtype=pd.Series(["text"]).dtype),
             "n": np.bincount(group, self.mass),
         }
+        members = [np.flatnonzero(group == g) for g in range(len(names))]
         for name in ("predicted", "error", "width", *(("changed",) * (threshold is not None))):
             found[name] = np.bincount(group, self.mass * table[name]) / found["n"]
+        found["observed"] = [_observed(self, own) for own in members]
+        means = [_means(self.resampled[:, own].T, self.mass[own]) for own in members]
+        found["mean_low"], found["mean_high"] = _ends(np.array(means).T)
         return in_library(pd.DataFrame(found), self.library)
 
     def calibration(self, n_groups: int = 10) -> Any:
@@ -342,29 +346,36 @@ class Validation(Rounded):
         )
 
 
-def _means(values: FloatArray) -> FloatArray:
+def _means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """Means over the first axis of what is known; missing if nothing is."""
-    known = np.isfinite(values)
-    n = known.sum(axis=0)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
+    found = np.ma.average(np.ma.masked_invalid(values), axis=0, weights=weight)
+    return np.asarray(np.ma.filled(found, np.nan))
+
+
+def _ends(values: FloatArray) -> FloatArray:
+    """Percentiles 2.5 and 97.5 over the first axis, of what is known."""
+    with own_filters():
+        warnings.simplefilter("ignore")  # for rows of a stratum that no sample has
+        return np.asarray(np.nanquantile(values, [0.025, 0.975], axis=0))
 
 
 def _curve(found: Validation, predicted: FloatArray, n_groups: int) -> pd.DataFrame:
     """Predicted and observed means in groups of rows by prediction."""
     here = np.flatnonzero(~np.isnan(predicted))
-    mass, own, y = found.mass[here], predicted[here], found.y[here]
-    group = quantile_groups(own, mass, n_groups)
-    total = np.bincount(group, mass)
-    if y.ndim == 1:
-        observed = np.bincount(group, mass * y) / total
-    else:
-        at = np.array(found.horizon)
-        curves = [kaplan_meier(y[group == g], mass[group == g]) for g in range(len(total))]
-        observed = np.array([1 - curve.at(at) for curve in curves], dtype=np.float64)
-    means = np.bincount(group, mass * own) / total
-    rows = {"group": np.arange(1, len(total) + 1), "predicted": means, "observed": observed}
+    group = quantile_groups(predicted[here], found.mass[here], n_groups)
+    members = [here[group == g] for g in range(int(group.max()) + 1)]
+    means = [np.average(predicted[own], weights=found.mass[own]) for own in members]
+    observed = [_observed(found, own) for own in members]
+    rows = {"group": np.arange(1, len(members) + 1), "predicted": means, "observed": observed}
     return pd.DataFrame(rows)
+
+
+def _observed(found: Validation, rows: IntArray) -> float:
+    """Mean response of some rows; of times the share with the event by the horizon."""
+    y, mass = found.y[rows], found.mass[rows]
+    if y.ndim == 1:
+        return float(np.average(y, weights=mass))
+    return 1 - float(kaplan_meier(y, mass).at(np.array(found.horizon)))
 
 
 def validation_figure(found: Validation, kind: str, threshold: float | None = None) -> Plane:
@@ -488,13 +499,7 @@ def validate(
             "`validate()` needs numbers, counts, two classes, or times to an event.\n"
             f"  Found: {family.n_classes} classes."
         )
-    if family.has_times:
-        horizon = read_horizon(horizon, here, weights.values)
-    elif horizon is not None:
-        raise OptionError(
-            "`horizon` needs a survival response, `Surv(time, event)`.\n"
-            f"  Found: family {quoted(family.name)}. Omit `horizon`."
-        )
+    horizon = horizon_of(horizon, here, weights.values)
     method = result.chosen_method
     problem = dataclasses.replace(here.problem_for(method), wants_scores=False)
     asked = Procedure(problem, method, weights, dataclasses.replace(result.choice, folds=folds))
