@@ -188,8 +188,8 @@ def sample_size(
     -----
     Of p parameters, an R2 of r and a shrinkage factor S: ``p / ((S - 1) log(1 - r / S))`` rows, and
     as many with the S at which R2 is optimistic by 0.05 of its largest value; for two classes the
-    overall risk is known to within 0.05 [1]_. For numbers: [3]_. Numbers are those of the R package
-    pmsampsize.
+    overall risk is known to within 0.05 [1]_. For a numeric response see [3]_. The package
+    pmsampsize gives the same numbers.
 
     References
     ----------
@@ -205,7 +205,7 @@ def sample_size(
     --------
     >>> import treeselect
     >>> treeselect.sample_size(20, "cox", r2=0.1, rate=0.065, follow_up=2.07).n
-    1698
+    1699
     """
     parameters = check_count("parameters", parameters, least=1, most=_MOST_PARAMETERS)
     check_choice("family", family, _FAMILIES)
