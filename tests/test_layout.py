@@ -12,6 +12,7 @@ ALONE = {
     "matplotlib": {
         "treeselect.figures",
         "treeselect.reports",
+        "treeselect.resampling",
         "treeselect.results",
         "treeselect.result",
         "treeselect.comparing",

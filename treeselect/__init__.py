@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from treeselect.designs.problem import Problem
     from treeselect.frames.opening import read
     from treeselect.loading import load
+    from treeselect.resampling.sample_size import sample_size as sample_size
     from treeselect.result import SelectionResult
     from treeselect.results.versions import versions as versions
     from treeselect.selection import select
@@ -92,6 +93,7 @@ _NAMES_IN = {
     "designs.problem": "Problem",
     "frames.opening": "read",
     "loading": "load",
+    "resampling.sample_size": "sample_size",
     "result": "SelectionResult",
     "results.versions": "versions",
     "selection": "select",

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.inference import Inference
     from treeselect.resampling.performance import Performance
+    from treeselect.resampling.validation import Validation
     from treeselect.results.linear_model import GlmFit
 
 
@@ -637,6 +638,7 @@ class SelectionResult(Rounded):
         inner_folds: int | Splitter | Sequence[int] | None = None,
         scoring: Scoring = None,
         model: FinalModel | None = None,
+        horizon: float | None = None,
         seed: int | None = None,
         n_jobs: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -664,6 +666,10 @@ class SelectionResult(Rounded):
         model : {"stack", "forest", "boosting", "glm", "gam"}, optional
             What predicts the held-out rows, as in :func:`treeselect.select`; by default the final
             model of the fit. ``"glm"`` tells how well the linear model that is published predicts.
+        horizon : float, optional
+            For times to an event: the time by which the probability of the event is predicted, for
+            :meth:`decision_curve <treeselect.resampling.performance.Performance.decision_curve>`;
+            by default the median time of the events.
         seed : int, optional
             Default: as in the fit.
         n_jobs : int, optional
@@ -701,7 +707,7 @@ class SelectionResult(Rounded):
         seed = fit.seed if seed is None else read_seed(seed)
         given: dict[str, Any] = {
             "repeats": repeats, "fold_groups": fold_groups, "inner_folds": inner_folds,
-            "scoring": scoring, "seed": seed,
+            "scoring": scoring, "horizon": horizon, "seed": seed,
         }  # fmt: skip
         other = None if model == fit.design.model else model
         if other is not None:
@@ -713,6 +719,92 @@ class SelectionResult(Rounded):
             found = replace(found, model=words, path_score=float("nan"))
         step = step_text(SelectionResult.performance, {"folds": folds, "model": model, **given})
         return replace(found, call=fit.call.text + step)
+
+    def validate(
+        self,
+        n: int = 200,
+        *,
+        horizon: float | None = None,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        on_piece: Callable[[Piece], object] | None = None,
+    ) -> Validation:
+        """The whole procedure on bootstrap samples: optimism, and instability of predictions.
+
+        On each sample of the rows (or clusters), drawn with replacement, the selection, the choice
+        of `k` by the rule of the fit and the final model are repeated. Each model predicts all rows
+        of the fit.
+
+        Parameters
+        ----------
+        n : int
+            Number of bootstrap samples, 2 to 100,000; 200 or more are usual.
+        horizon : float, optional
+            For times to an event: the time by which the probability of the event is predicted; by
+            default the median time of the events.
+        seed : int, optional
+            Default: as in the fit.
+        n_jobs : int, optional
+            Default: as in the fit. Results do not depend on it.
+        checkpoint, on_piece : path, callable, optional
+            As in :meth:`resample`; a piece is a sample.
+
+        Returns
+        -------
+        Validation
+            ``.tidy()``, score and calibration corrected for optimism [1]_; ``.instability()``,
+            ``.by()``, ``.calibration()`` and ``.plot()``, instability of the predictions [2]_;
+            ``.summary()``. If interrupted (Ctrl-C) after two or more samples, it describes the
+            finished ones, and ``.partial`` is True.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or the response has more than two classes.
+        DataError
+            If the model was loaded without its data (see :meth:`SelectionResult.with_data`).
+        StabilityError
+            If the response is constant on a sample.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or work can't be passed to a process.
+
+        Notes
+        -----
+        Calibration slope and intercept are those of a regression of the response on the linear
+        predictor: the slope with a free intercept, the intercept with the slope fixed at 1. For
+        times to an event the slope is the coefficient of Cox's model, and the intercept the
+        logarithm of the observed over the expected number of events.
+
+        Optimism is small for a model that hardly adapts. A forest reproduces its own rows, and its
+        corrected score is still optimistic: look at ``left_out``, or at :meth:`performance`. Tests
+        that choose `k` take copies of a row in a sample as a cluster.
+
+        References
+        ----------
+        .. [1] F. E. Harrell (2015). Regression Modeling Strategies, 2nd edition. Springer, section
+           5.3.
+        .. [2] R. D. Riley, G. S. Collins (2023). Stability of clinical prediction models developed
+           using statistical or machine learning methods. Biometrical Journal 65, 2200302.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select(
+        ...     "survived ~ sex + age", data, method="mrmr", k=1, seed=1, model="glm"
+        ... )
+        >>> found = fit.validate(10)
+        >>> found.mean_error < 0.1
+        True
+        """
+        from treeselect.resampling.validation import validate
+
+        fit, course = self._fit, self._course(n_jobs, checkpoint, on_piece)
+        seed = fit.seed if seed is None else read_seed(seed)
+        given: dict[str, Any] = {"n": n, "horizon": horizon, "seed": seed}
+        call = fit.call.text + step_text(SelectionResult.validate, given)
+        return validate(fit, **given, course=course, call=call)
 
     def inference(
         self,

@@ -44,7 +44,7 @@ _USES = (
     "with_data(data).model.coefficient_stability()", "predict(data, interval='prediction')",
     "predict(data, 'quantile', quantiles=[0.5])", "variables", "model.importance", "search.steps",
     "with_data(data).resample(2).search.alternatives()",
-    "with_data(data).performance(2).calibration(3)",
+    "with_data(data).performance(2).calibration(3)", "with_data(data).validate(2)",
 )  # fmt: skip
 
 _LEAVES = (

@@ -19,6 +19,7 @@ from treeselect.reports import checks
 from treeselect.reports.model import risk_section
 from treeselect.reports.pages import gather
 from treeselect.reports.render import render, template_environment
+from treeselect.resampling.decisions import decide
 from treeselect.resampling.held_out import HeldOut
 from treeselect.resampling.risk_groups import RiskGroups
 
@@ -45,12 +46,15 @@ def held(y, predicted, family, classes=(), weight=1.0, times=1, grouped=False):
         grouped=grouped,
         family=family,
         classes=classes,
+        name="died",
+        unit=np.arange(n),
     )
 
 
 P = np.tile([0.125, 0.25, 0.5, 0.75, 0.875], 8)
 Y = (7 * np.arange(40) % 11 < 3 + 5 * P).astype(int)
 TWO = held(Y, P, BINOMIAL, ("no", HOSTILE))
+CURVE = decide(TWO, [0.25, 0.5], scheme="2 folds", seed=1)
 NUMBERS = held(Y + P, 2 * P, GAUSSIAN)
 
 
@@ -64,8 +68,9 @@ def said(found):
 
 
 def test_two_classes_in_words_and_numbers(snapshot):
-    found = checks._two_classes(TWO, "died")
-    assert [picture.title for picture in found.pictures] == ["ROC curve", "Calibration"]
+    found = checks._two_classes(TWO, "died", CURVE)
+    titles = ["ROC curve", "Calibration", "Net benefit"]
+    assert [picture.title for picture in found.pictures] == titles
     assert content_of(found, found.folded) == snapshot
 
 
@@ -117,7 +122,7 @@ def test_the_page_has_the_figures_and_no_names_that_act(cross_validated, measure
     data = gather(cross_validated._fit, written="", versions={}, performance=measured)
     page = render(data)
     assert page.count('<svg class="square"') == 2
-    data.checks = checks._two_classes(TWO, "died")
+    data.checks = checks._two_classes(TWO, "died", CURVE)
     page = render(data)
     assert HOSTILE not in page
     assert "&lt;b&gt;yes" in page
@@ -126,10 +131,15 @@ def test_the_page_has_the_figures_and_no_names_that_act(cross_validated, measure
     assert page.count("<title id=") == len(set(re.findall(r'<title id="(.*?)"', page)))
 
 
-def test_without_performance_and_for_times_there_is_no_section(cross_validated):
+def test_without_performance_there_is_no_section(cross_validated):
     assert gather(cross_validated._fit, written="", versions={}).checks is None
+
+
+def test_of_times_the_net_benefit_is_checked():
     fit = small_fit()
-    assert checks.checks(_Material(fit._fit, fit.performance(2))) is None
+    found = checks.checks(_Material(fit._fit, fit.performance(2)))
+    assert [picture.title for picture in found.pictures] == ["Calibration", "Net benefit"]
+    assert "Kaplan and Meier's estimate" in said(found)
 
 
 @dataclasses.dataclass

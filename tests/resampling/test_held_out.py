@@ -16,20 +16,22 @@ from survival_data import small_fit, small_times
 
 import treeselect
 from treeselect.engine.random import stream_seed
+from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, STOP, STRATUM
 from treeselect.errors import OptionError
 from treeselect.models.forest import refit_forest
 from treeselect.models.linear.statistics import recalibrate
 from treeselect.resampling.cross_validation import held_out_score
+from treeselect.resampling.decisions import rates_table
 from treeselect.resampling.folds import Split
 from treeselect.resampling.held_out import (
     areas,
-    cutoff_table,
     per_class_table,
     quantile_groups,
+    read_horizon,
     recalibration,
 )
-from treeselect.resampling.risk_groups import _held_out, _horizon
+from treeselect.resampling.risk_groups import _held_out
 
 N = 400
 
@@ -95,13 +97,10 @@ def test_of_several_classes_there_is_a_column_for_each(mixed, site):
 def test_of_times_what_was_observed_is_a_time_and_whether_the_event_came():
     found = small_fit().performance(2)
     table = found.predictions()
-    assert list(table) == ["row", "fold", "start", "time", "event", "predicted", "weight"]
+    known = ["row", "fold", "start", "time", "event", "predicted", "probability", "weight"]
+    assert list(table) == known
     assert table["event"].dtype == bool
     assert (table["start"] < table["time"]).all()
-    with pytest.raises(
-        OptionError, match=r"`calibration\(\)` needs .*\n.*`fit.model.risk_groups\(\)`"
-    ):
-        found.calibration()
     with pytest.raises(OptionError, match=r"`roc\(\)` needs a response with classes"):
         found.roc()
     slope = recalibration(found.held_out)  # of relative risks: no intercept
@@ -116,6 +115,22 @@ def test_predictions_are_saved_with_the_folds(mixed, died, tmp_path):
     again = fit.performance(3, checkpoint=tmp_path, on_piece=lambda p: taken.append(p.was_saved))
     assert taken == [True] * 3
     assert again.predictions().equals(died.predictions())
+
+
+def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
+    found = small_fit().performance(3, horizon=200)
+    held, table = found.held_out, found.calibration(3)
+    group = quantile_groups(held.event, np.ones(90), 3)
+    for g, row in enumerate(table.itertuples()):
+        own = group == g
+        curve = kaplan_meier(held.y[own], np.ones(own.sum()))
+        at = np.searchsorted(curve.time, 200, side="right") - 1
+        assert row.predicted == pytest.approx(held.event[own].mean())
+        assert row.observed == pytest.approx(1 - curve.survival[at])
+        assert (row.ci_low, row.ci_high) == pytest.approx(
+            (1 - curve.upper[at], 1 - curve.lower[at])
+        )
+    assert table["n"].sum() == 90
 
 
 # --- two classes -------------------------------------------------------------------------------
@@ -162,10 +177,20 @@ def test_confusion_and_cutoffs(died):
     found = died.confusion()
     assert found["n"].to_list() == expected.ravel().tolist()
     assert found.groupby("observed")["share"].sum().to_list() == pytest.approx([1, 1])
-    half = cutoff_table(died.held_out, [0.5]).iloc[0]
+    few = confusion_matrix(table["observed"], table["predicted"] >= 0.2)
+    assert died.confusion(0.2)["n"].to_list() == few.ravel().tolist()
+    half = rates_table(died.held_out, [0.5]).iloc[0]
     assert half["positive"] == taken.mean()
     assert half["sensitivity"] == taken[table["observed"]].mean()
     assert half["specificity"] == (~taken[~table["observed"]]).mean()
+
+
+@pytest.mark.parametrize("threshold", [0, 1.0, "0.5", np.nan, [0.5], True])
+def test_the_threshold_of_a_confusion_matrix_is_checked(died, site, threshold):
+    with pytest.raises(OptionError, match="`threshold` must be a number above 0 and below 1"):
+        died.confusion(threshold)
+    with pytest.raises(OptionError, match="Found: 3 classes"):
+        site.confusion(0.5)
 
 
 def test_slope_and_intercept_are_those_that_the_data_were_made_with():
@@ -534,7 +559,8 @@ def test_the_median_time_of_the_events_is_the_horizon(timed):
     copies = 1 + 5 * (data["time"] > times[len(times) // 2])
     written_out = np.repeat(data["time"], copies * data["dead"])
     expected = np.sort(written_out)[(len(written_out) - 1) // 2]
-    assert _horizon(None, timed.data.design, copies.to_numpy()) == expected > times[len(times) // 2]
+    found = read_horizon(None, timed.data.design, copies.to_numpy())
+    assert found == expected > times[len(times) // 2]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ CALLS = {
     "resample": lambda fit, data, **how: fit.resample(6, **how),
     "pairs": lambda fit, data, **how: fit.resample(6, scheme="complementary", **how),
     "performance": lambda fit, data, **how: fit.performance(3, repeats=2, **how),
+    "validate": lambda fit, data, **how: fit.validate(5, **how),
     "inference": lambda fit, data, **how: fit.inference(repeats=4, **how),
     "compare": lambda fit, data, **how: treeselect.compare(
         "y ~ .", data, ["mrmr", "cfs"], k=[1, 2], folds=3, seed=1, **how
@@ -71,6 +72,7 @@ def whole(fit, data):
         ("resample", 3, "3 of 6 resamples", 6),
         ("pairs", 5, "4 of 6 resamples", 6),
         ("performance", 4, "4 of 6 folds", 6),
+        ("validate", 3, "3 of 5 samples", 5),
         ("inference", 2, "2 of 4 splits", 4),
         ("compare", 7, "6 of 9 pairs of method and fold", 3),
     ],

@@ -123,7 +123,7 @@ def test_many_selected_terms_are_cut(mixed):
     )
     text = str(fit.summary())
     assert "5 more selected terms are listed by `.tidy()`" in text
-    assert len(text.splitlines()) < 65  # 14 of them are the call
+    assert len(text.splitlines()) < 68  # 14 of them are the call
 
 
 def test_the_head_of_times_until_an_event():
@@ -156,3 +156,29 @@ def test_median_follow_up(median, said):
     known = FollowUp("time", "dead", None, 80, 20, median=median, span=(10.0, 90.0))
     assert follow_up_facts(known) == (("Events", "20 in 80 rows (25.0%)"), ("Follow-up", said))
     assert follow_up_facts(None) == ()
+
+
+def test_far_too_few_rows_are_told(mixed):
+    """A factor of three levels has two parameters, and an interaction the product."""
+    few = mixed.dropna().head(90)
+    fit = treeselect.select(
+        "died ~ signal + site + site:noise + dose", few, method="mrmr", k=1, seed=1
+    )
+    specs = {spec.term.name: spec.n_parameters for spec in fit.data.design.spec.terms}
+    assert sorted(specs.values()) == [1, 1, 2, 2]
+    needed = treeselect.sample_size(6, "binomial", prevalence=float(few["died"].mean())).n
+    said = " ".join(str(fit.summary()).split())
+    assert f"regression model with all 6 candidate parameters needs {needed:,} rows" in said
+    for formula, data in (
+        ("died ~ signal", mixed),
+        ("site ~ signal + noise + dose", few),
+        ("visits ~ signal + noise + dose", few.assign(visits=few["dose"].abs().round())),
+    ):
+        family = "poisson" if formula.startswith("visits") else "auto"
+        enough = treeselect.select(formula, data, method="mrmr", k=1, seed=1, family=family)
+        assert "Few rows" not in str(enough.summary())
+    timed = treeselect.select("Surv(time, dead) ~ risky + x + z", small_times(), method="mrmr", k=1,
+                              seed=1)  # fmt: skip
+    share = small_times()["dead"].mean()
+    needed = treeselect.sample_size(3, "cox", rate=share, follow_up=1).n
+    assert f"needs {needed:,} rows" in " ".join(str(timed.summary()).split())

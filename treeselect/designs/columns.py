@@ -103,6 +103,14 @@ class TermSpec:
         return math.prod(len(spec.fields) for spec in self.factors if spec.levels is None)
 
     @property
+    def n_parameters(self) -> int:
+        """Number of coefficients in a linear model, beside those of the factors of an
+        interaction."""
+        each = [len(s.fields) if s.levels is None else len(s.levels) - 1 for s in self.factors]
+        most = math.inf if self.n_occurring is None else (self.n_occurring - 1) * self.n_fields
+        return int(max(min(math.prod(each), most), 1))
+
+    @property
     def column_levels(self) -> tuple[int | None, ...]:
         """Number of levels of each design column, None for a number."""
         n = self.n_levels

@@ -26,11 +26,11 @@ from treeselect.reports.parts import (
     listed,
     number_cell,
 )
+from treeselect.resampling.decisions import decision_figure, rates_table
 from treeselect.resampling.held_out import (
     areas,
     calibration_table,
     confusion_table,
-    cutoff_table,
     per_class_table,
     recalibration,
     roc_table,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from treeselect.models.linear.statistics import Recalibration
+    from treeselect.resampling.decisions import DecisionCurve
     from treeselect.resampling.held_out import HeldOut
 
 N_GROUPS = 10
@@ -53,20 +54,48 @@ _CUTOFFS = tuple(step / 10 for step in range(1, 10))
 
 
 def checks(material: FitMaterial) -> Section | None:
-    """Checks of the predictions of ``performance()``; None if the user did not supply it, and for
-    times to an event, whose risk groups are a separate section."""
-    if material.performance is None or material.fit.design.response.family.has_times:
+    """Checks of the predictions of ``performance()``; None if the user did not supply it. Risk
+    groups of times to an event are a separate section."""
+    if material.performance is None:
         return None
     held, name = material.performance.held_out, material.fit.design.response.name
+    if held.event is not None:
+        return _times(held, material.performance.decision_curve())
     if not held.classes:
         return _numbers(held, name)
-    return _two_classes(held, name) if len(held.classes) == 2 else _classes(held, name)
+    if len(held.classes) == 2:
+        return _two_classes(held, name, material.performance.decision_curve())
+    return _classes(held, name)
 
 
 # --- what the response is -----------------------------------------------------------------------
 
 
-def _two_classes(held: HeldOut, name: str) -> Section:
+def _times(held: HeldOut, decisions: DecisionCurve) -> Section:
+    found = calibration_table(held, N_GROUPS)
+    return Section(
+        "checks",
+        "Checks on held-out rows",
+        lead=_rows_words(held),
+        pictures=_pictures(
+            Picture(
+                "Calibration",
+                f"Observed share of {decisions.event} in {_groups_words(found)} of increasing"
+                " predicted probability, by Kaplan and Meier's estimate, with 95% intervals."
+                " Perfect calibration is the diagonal.",
+                _calibration(found, shorten(decisions.event, 18.0)),
+            ),
+            _decisions(decisions),
+        ),
+        sentences=(*decisions.summary().content.notes, *_cautions(held)),
+        folded=(
+            _folded(_shares_table(found), f"Calibration: {decisions.event}"),
+            _decision_table(decisions),
+        ),
+    )
+
+
+def _two_classes(held: HeldOut, name: str, decisions: DecisionCurve) -> Section:
     label = f"{name} = {held.classes[1]}"
     found, curve = calibration_table(held, N_GROUPS), roc_table(held)
     together, by_fold = areas(held, 1)
@@ -77,7 +106,7 @@ def _two_classes(held: HeldOut, name: str) -> Section:
         f"Area under the curve {decimal_text(together, 3)}; "
         + "; ".join(
             f"sensitivity {row['sensitivity']:.2f} at specificity {row['specificity']:.2f}"
-            for row in cutoff_table(held, _CUTOFFS).to_dict("records")
+            for row in rates_table(held, _CUTOFFS).to_dict("records")
         ),
     )
     return Section(
@@ -91,6 +120,7 @@ def _two_classes(held: HeldOut, name: str) -> Section:
                 _calibration_words(found, label),
                 _calibration(found, shorten(label, 18.0)),
             ),
+            _decisions(decisions),
         ),
         sentences=(
             f"The area under the curve is {decimal_text(together, 3)} with the predictions of all"
@@ -101,7 +131,7 @@ def _two_classes(held: HeldOut, name: str) -> Section:
         ),
         folded=(
             _folded(_shares_table(found), f"Calibration of P({label})"),
-            _folded(_cutoffs(held), f"Sensitivity and specificity by cut-off of P({label})"),
+            _decision_table(decisions),
         ),
     )
 
@@ -307,7 +337,7 @@ def _between(low: float, high: float) -> str:
 
 
 def _shares_table(found: pd.DataFrame) -> Table:
-    several = found["class"].nunique() > 1
+    several = "class" in found and found["class"].nunique() > 1
     return listed(
         found,
         {
@@ -336,15 +366,18 @@ def _numbers_table(found: pd.DataFrame) -> Table:
     )
 
 
-def _cutoffs(held: HeldOut) -> Table:
-    return listed(
-        cutoff_table(held, _CUTOFFS),
-        {
-            "Cut-off": number_cell("cutoff", ".1f"),
-            "Classified positive": number_cell("positive", ".3f"),
-            "Sensitivity": number_cell("sensitivity", ".3f"),
-            "Specificity": number_cell("specificity", ".3f"),
-        },
+def _decisions(found: DecisionCurve) -> Picture:
+    words = (
+        "True positives less weighted false positives, with 95% intervals, if rows are treated from"
+        " a threshold of their predicted probability on."
+    )
+    return Picture("Net benefit", words, replace(decision_figure(found), form="square", saved=""))
+
+
+def _decision_table(found: DecisionCurve) -> Table:
+    content = found.summary().content
+    return _folded(
+        Table(content.columns, content.rows), f"Error rates and net benefit: {found.event}"
     )
 
 

@@ -262,18 +262,10 @@ class _Given(NamedTuple):
 
 
 def _one_resample(given: _Given, number: int, *, n_threads: int = 1) -> Resample:
-    problem, method, weights, _ = given.asked
+    problem, method, _, _ = given.asked
     keep, drawn = problem.groups.keep, given.drawn(number)
     scored = [given.drawn(number ^ 1)] if given.n_scored else []
-    if not all(varies(problem, part.rows) for part in (drawn, *scored)):
-        units = "rows" if weights.groups is None else "clusters"
-        raise StabilityError(
-            f"The response of resample {number + 1} has no event with other rows at risk at its"
-            f" time: there are too few {units} with an event to resample."
-            if problem.family.has_times
-            else f"Resample {number + 1} has a constant response: there are too few {units} with"
-            " one of its values to resample."
-        )
+    check_varies(problem, [drawn, *scored], number)
     own_seed = stream_seed(given.seed, "resample", number)
     steps, step, task = _path(given, drawn, own_seed, n_threads)
     n_sizes = max(given.followed - int(keep.sum()), 0)
@@ -285,6 +277,20 @@ def _one_resample(given: _Given, number: int, *, n_threads: int = 1) -> Resample
     model = final_model(method, task, step)
     readings = read_resample(model, given.probes, problem, drawn.rows)
     return Resample(step.selected, sets, scores, readings)
+
+
+def check_varies(problem: Problem, parts: Sequence[RowWeights], number: int) -> None:
+    """Raise a StabilityError unless the response of a resample, and of its other parts, varies."""
+    if all(varies(problem, part.rows) for part in parts):
+        return
+    units = "rows" if parts[0].groups is None else "clusters"
+    raise StabilityError(
+        f"The response of resample {number + 1} has no event with other rows at risk at its"
+        f" time: there are too few {units} with an event to resample."
+        if problem.family.has_times
+        else f"Resample {number + 1} has a constant response: there are too few {units} with"
+        " one of its values to resample."
+    )
 
 
 def sets_by_size(steps: Sequence[Step], n_sizes: int, keep: BoolArray) -> tuple[IntArray, ...]:

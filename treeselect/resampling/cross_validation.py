@@ -333,6 +333,19 @@ def score_predictions(
     return score
 
 
+def known_score(
+    family: Family,
+    y: FloatArray,
+    predicted: FloatArray,
+    held_out: WeightArray,
+    training: WeightArray,
+) -> float:
+    """Score of held-out rows; NaN where it is not defined, such as of one class."""
+    with np.errstate(all="ignore"), contextlib.suppress(OptionError):
+        return float(family.held_out_score(y, predicted, held_out, training))
+    return float("nan")
+
+
 # --- A 95% interval of a cross-validated score, from its held-out rows and its folds -------------
 
 N_DRAWS = 200
@@ -361,8 +374,7 @@ def sampling_error(
         every, none = np.concatenate([rows, drawn]), np.zeros_like(weight, shape=len(rows))
         held_out = np.concatenate([none, weight])
         training = np.concatenate([train.values[rows], np.zeros_like(weight)])
-        with np.errstate(all="ignore"), contextlib.suppress(OptionError):  # such as of one class
-            found.append(family.held_out_score(y[every], predicted[every], held_out, training))
+        found.append(known_score(family, y[every], predicted[every], held_out, training))
     known = np.array(found)[np.isfinite(found)]
     if 2 * len(known) < N_DRAWS:
         return float("nan")

@@ -74,6 +74,23 @@ class Asked:
         return Asked, (self.arguments, None, self.lost)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """All rows of the data behind a result, for columns that it does not hold."""
+
+    data: Any  # frame or path, or the columns behind the terms; None in a copy
+    n_rows: int
+
+    __repr__ = brief
+
+    def __reduce__(self) -> Any:
+        """Without the data, which are not to be in a file by accident."""
+        return Source, (None, self.n_rows)
+
+
+NO_SOURCE = Source(None, 0)
+
+
 @dataclass(frozen=True)  # no slots: its stability is kept once it is measured
 class Fit:
     """The result of a selection, and what follows from it alone."""
@@ -126,6 +143,12 @@ class Fit:
         """Rows and folds of the fit, with other clusters if given."""
         self.design.check_data()
         return with_groups(self.design, self.choice.folds, fold_groups, self.source)
+
+    def all_rows(self) -> Source:
+        """The data as given, if they are known; otherwise the columns behind the terms."""
+        given = self.asked.data if self.source is None and self.asked is not None else self.source
+        rows = self.design.all_rows()
+        return Source(rows if given is None else given, len(rows))
 
     # --- the answer ---
 

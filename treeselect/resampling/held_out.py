@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from treeselect.arguments.checks import check_share, described, finite
 from treeselect.designs.families import Family, area_under_curve
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import Request
+from treeselect.designs.problem import Problem
 from treeselect.designs.response import with_positive
 from treeselect.designs.row_sample import outcomes, read_all
 from treeselect.designs.weights import read_offset
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.rounding import at_least, largest_in_row, least_of_equals, levels
-from treeselect.engine.survival.times import EVENT, START, STOP
+from treeselect.engine.rounding import (
+    at_least,
+    largest_in_row,
+    least_of_equals,
+    levels,
+    weighted_median,
+)
+from treeselect.engine.survival.curves import SurvivalCurve, breslow, kaplan_meier, steps_at
+from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import Table
 from treeselect.models.model import TreeModel
@@ -27,6 +36,13 @@ from treeselect.running.machine import memory_errors
 
 if TYPE_CHECKING:
     from treeselect.models.linear.statistics import Recalibration
+
+
+NO_STRATA = (
+    "`folds` must leave training rows of the strata that they hold out.\n"
+    "  Found: none in any fold. The baseline hazard of a stratum is estimated from its own rows"
+    " alone."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +66,13 @@ class HeldOut:
     grouped: bool  # whether rows are clustered
     family: Family
     classes: tuple[Any, ...]
+    name: str  # of the response, or of the times
+    # (n,); number of the cluster, or of the observation if there are none: what is drawn as a whole
+    unit: IntArray
+    # of times to an event: a time, and (n,) the probability of the event by then; missing where the
+    # training rows have none of the stratum
+    horizon: float = float("nan")
+    event: FloatArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -63,6 +86,36 @@ class HeldOut:
         if self.are_copies:
             return float(mass.sum())
         return float(mass.sum() ** 2 / (mass**2 * self.times[chosen]).sum())
+
+    @property
+    def risk(self) -> FloatArray:
+        """Predictions that are comparable between folds: of times the probability of the event."""
+        return self.predicted if self.event is None else self.event
+
+    @property
+    def with_risks(self) -> HeldOut:
+        """Those of the rows whose risk is known; an OptionError if there are none."""
+        known = np.flatnonzero(~np.isnan(self.event)) if self.event is not None else slice(None)
+        if not len(self.row[known]):
+            raise OptionError(NO_STRATA)
+        return self if self.event is None else self.only(known)
+
+    def drawn(self, n: int, seed: int) -> Iterator[FloatArray]:
+        """Weights of bootstrap samples of the rows, or of whole clusters."""
+        rng = np.random.default_rng(seed)
+        unit = np.unique(self.unit, return_inverse=True)[1]
+        n_units = int(unit.max()) + 1
+        for _ in range(n):
+            yield rng.multinomial(n_units, np.full(n_units, 1 / n_units))[unit] * self.mass
+
+    def only(self, rows: IntArray | slice) -> HeldOut:
+        """Some of these predictions."""
+        own = {
+            name: getattr(self, name)[rows]
+            for name in ("row", "fold", "y", "predicted", "weight", "mass", "times", "unit")
+        }
+        event = None if self.event is None else self.event[rows]
+        return dataclasses.replace(self, **own, event=event)
 
     def table(self) -> pd.DataFrame:
         """See ``Performance.predictions``; always of pandas."""
@@ -79,6 +132,8 @@ class HeldOut:
             columns |= {f"predicted_{c}": self.predicted[:, i] for i, c in enumerate(self.classes)}
         else:
             columns["predicted"] = self.predicted
+        if self.event is not None:
+            columns["probability"] = self.event
         columns["weight"] = self.weight
         return pd.DataFrame(columns).sort_values(["row", "fold"], ignore_index=True)
 
@@ -88,11 +143,15 @@ def gather_held_out(
     tests: Sequence[IntArray],
     predicted: Sequence[FloatArray],
     folds: Sequence[int],
+    family: Family,
     *,
-    grouped: bool,
+    blocks: IntArray | None,
+    event: Sequence[FloatArray] | None = None,
+    horizon: float = float("nan"),
 ) -> HeldOut:
-    """The predictions of all folds (numbered from 0), of the rows that each holds out (`tests`)."""
-    rows = np.concatenate(list(tests))
+    """The predictions of all folds (numbered from 0), of the rows that each holds out (`tests`),
+    which may be in clusters (`blocks`). The family has the score of the folds."""
+    rows, follow_up = np.concatenate(list(tests)), here.response.follow_up
     weight = here.weight[rows].astype(np.float64)
     _, place, times = np.unique(rows, return_inverse=True, return_counts=True)
     mass = weight / times[place]
@@ -107,10 +166,87 @@ def gather_held_out(
         mass=mass,
         times=times[place],
         are_copies=here.row_weights.are_copies,
-        grouped=grouped,
-        family=here.response.family,
+        grouped=blocks is not None,
+        family=family,
         classes=here.response.classes,
+        name=here.response.name if follow_up is None else follow_up.time,
+        unit=np.unique(rows if blocks is None else blocks[rows], return_inverse=True)[1],
+        horizon=horizon,
+        event=None if event is None else np.concatenate(list(event)),
     )
+
+
+# --- survival at a time ---------------------------------------------------------------------------
+
+
+def horizon_of(given: object, here: ModelData, weight: WeightArray) -> float | None:
+    """The horizon of times to an event; None for other responses, for which none must be given."""
+    if here.response.family.has_times:
+        return read_horizon(given, here, weight)
+    if given is not None:
+        raise OptionError(
+            "`horizon` needs a survival response, `Surv(time, event)`.\n"
+            f"  Found: family {quoted(here.response.family.name)}. Omit `horizon`."
+        )
+    return None
+
+
+def read_horizon(given: object, here: ModelData, weight: WeightArray) -> float:
+    """The given time, or else the median time of the events."""
+    y, mass = here.response.y[weight > 0], weight[weight > 0]
+    if given is None:
+        dies = y[:, EVENT] > 0
+        return weighted_median(y[dies, STOP], mass[dies])
+    at = finite(given)
+    last = float(y[:, STOP].max())
+    if at is None or not 0 < at <= last:
+        raise OptionError(
+            "`horizon` must be a time above 0 at which rows are still under observation.\n"
+            f"  Found: {described(given)}. Observation ends at {last:g}."
+        )
+    return float(at)
+
+
+def survival_at(
+    problem: Problem, training: WeightArray, risk: FloatArray, horizon: float
+) -> FloatArray:
+    """Survival of all rows at a time, by their relative risks; missing if the training rows, those
+    with a weight in `training`, do not determine it."""
+    eta = problem.family.link(risk)
+    baseline = breslow(problem.y, eta, training)
+    stratum = problem.y[:, STRATUM].astype(np.int64)
+    known = stratum < len(baseline.until)
+    there = np.where(known, stratum, 0)
+    survival = baseline.survival(np.array(horizon), there, eta)
+    survival[~known | np.isnan(baseline.until[there])] = np.nan
+    return survival
+
+
+def survival_steps(curves: Sequence[SurvivalCurve], at: FloatArray) -> FloatArray:
+    """Survival at some times and its interval limits, shape (3, n_curves, n_times); missing beyond
+    the last time of a curve unless it has reached 0."""
+    found = np.full((3, len(curves), len(at)), np.nan)
+    for g, curve in enumerate(curves):
+        seen = (at <= curve.time[-1]) | (curve.survival[-1] == 0)
+        steps = (curve.survival, 1.0), (curve.lower, np.nan), (curve.upper, np.nan)
+        for row, (value, before) in zip(found[:, g], steps, strict=True):
+            row[seen] = steps_at(curve.time, value, at, before)[seen]
+    return found
+
+
+def excess_events(
+    y: FloatArray, eta: FloatArray, training: WeightArray, at: IntArray, mass: FloatArray
+) -> float:
+    """Logarithm of the observed over the expected number of events, during the follow-up of the
+    rows: the intercept of a Poisson model with the cumulative hazard as exposure (Crowson et al.
+    2016)."""
+    baseline = breslow(y, eta, training)
+    stratum = y[at, STRATUM].astype(np.int64)
+    known = stratum < len(baseline.until)
+    at, mass, stratum = at[known], mass[known], stratum[known]
+    ends = [baseline.cumulative_hazard(y[at, column], stratum, eta[at]) for column in (STOP, START)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.log((mass @ y[at, EVENT]) / (mass @ (ends[0] - ends[1]))))
 
 
 # --- calibration of predictions of held-out rows, in groups and overall --------------------------
@@ -124,12 +260,8 @@ _LEAST_MEAN = 1e-6
 
 def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
     """One row per group (see ``Performance.calibration``)."""
-    if held.family.has_times:
-        raise OptionError(
-            "`calibration()` needs predictions on the scale of the response.\n"
-            f"  Found: family {quoted(held.family.name)}, whose predictions are relative risks."
-            " `fit.model.risk_groups()` compares predicted and observed survival."
-        )
+    if held.event is not None:
+        return _times_in_groups(held.with_risks, n_groups)
     if not held.classes:
         return _in_groups(held, held.predicted, held.y, n_groups)
     parts = []
@@ -158,15 +290,35 @@ def recalibration(held: HeldOut) -> Recalibration | None:
     have their own baseline hazard, and no intercept."""
     if held.predicted.ndim == 2:
         return None
-    with np.errstate(divide="ignore"):
-        known = held.family.link(held.predicted)
-    known = np.where(np.isfinite(known), known, held.family.link(np.array(_LEAST_MEAN)))
+    known = linear_predictor(held.family, held.predicted)
     mass = held.mass * held.like_rows() / held.mass.sum()
-    from treeselect.models.linear.statistics import recalibrate, recalibrate_times
+    from treeselect.models.linear.statistics import recalibrate
 
-    if held.family.has_times:
-        return recalibrate_times(held.y, held.fold, known, mass)
-    return recalibrate(held.family.name, held.y, known, mass)
+    y = held.y
+    if held.family.has_times:  # each fold has its own baseline hazards
+        pairs = np.column_stack([held.fold, y[:, STRATUM]])
+        y = y.copy()
+        y[:, STRATUM] = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
+    return recalibrate(held.family.name, y, known, mass)
+
+
+def _times_in_groups(held: HeldOut, n_groups: int) -> pd.DataFrame:
+    """Predicted and observed shares with the event by the horizon, of groups of rows."""
+    group = quantile_groups(held.risk, held.mass, n_groups)
+    members = [np.flatnonzero(group == g) for g in range(int(group.max()) + 1)]
+    curves = [kaplan_meier(held.y[own], held.mass[own]) for own in members]
+    survival, low, high = survival_steps(curves, np.array([held.horizon]))[..., 0]
+    n = np.array([held.mass[own].sum() for own in members])
+    predicted = [held.mass[own] @ held.risk[own] for own in members] / n
+    table = {"group": np.arange(1, len(n) + 1), "n": n, "predicted": predicted}
+    return pd.DataFrame(table | {"observed": 1 - survival, "ci_low": 1 - high, "ci_high": 1 - low})
+
+
+def linear_predictor(family: Family, predicted: FloatArray) -> FloatArray:
+    """Linear predictor of predictions; of means of 0, that of a very small one."""
+    with np.errstate(divide="ignore"):
+        known = family.link(predicted)
+    return np.where(np.isfinite(known), known, family.link(np.array(_LEAST_MEAN)))
 
 
 def _in_groups(
@@ -242,29 +394,19 @@ def areas(held: HeldOut, number: int) -> tuple[float, float]:
     return area(np.ones(len(happened), dtype=bool)), mean
 
 
-def cutoff_table(held: HeldOut, cutoffs: Sequence[float]) -> pd.DataFrame:
-    """Classification of two classes at some cut-offs. Columns ``cutoff``; ``positive``, share of
-    the rows whose probability reaches it; ``sensitivity``, share of the positive rows that reach
-    it; ``specificity``, share of the others that do not; missing if there are no such rows."""
-    yes, mass = held.y > 0, held.mass
-    rows = []
-    for cutoff in cutoffs:
-        reached = at_least(held.predicted, cutoff)
-        rows.append(
-            (cutoff, _share(reached, mass), _share(reached[yes], mass[yes]),
-             _share(~reached[~yes], mass[~yes]))
-        )  # fmt: skip
-    return pd.DataFrame(rows, columns=["cutoff", "positive", "sensitivity", "specificity"])
-
-
-def confusion_table(held: HeldOut) -> pd.DataFrame:
+def confusion_table(held: HeldOut, threshold: object = None) -> pd.DataFrame:
     """One row per pair of classes (see ``Performance.confusion``)."""
     _asked("confusion", held)
+    cutoff = 0.5 if threshold is None else check_share("threshold", threshold)
+    if threshold is not None and held.predicted.ndim == 2:
+        raise OptionError(
+            f"`threshold` needs a response of two classes.\n  Found: {len(held.classes)} classes."
+        )
     n, observed = len(held.classes), held.y.astype(np.int64)
     if held.predicted.ndim == 2:  # as in ``predict(type="class")``
         probable = largest_in_row(held.predicted)
     else:
-        probable = at_least(held.predicted, 0.5).astype(np.int64)
+        probable = at_least(held.predicted, cutoff).astype(np.int64)
     counts = np.zeros((n, n))
     np.add.at(counts, (observed, probable), held.mass)
     labels = pd.Series(list(held.classes))
@@ -301,10 +443,6 @@ def per_class_table(held: HeldOut) -> pd.DataFrame:
                 "area": [areas(held, number)[0] for number in range(n)],
             }
         )
-
-
-def _share(members: BoolArray, mass: FloatArray) -> float:
-    return float(mass[members].sum() / mass.sum()) if len(mass) else float("nan")
 
 
 def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:

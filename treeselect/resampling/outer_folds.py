@@ -43,6 +43,7 @@ from treeselect.resampling.folds import (
     read_folds,
     split_rows,
 )
+from treeselect.resampling.held_out import survival_at
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ class Nested(NamedTuple):
 
     asked: Procedure  # with the score that chooses k, and the clusters of the selection inside
     family: Family  # with the score on held-out rows
+    horizon: float | None = None  # at which survival is predicted
 
 
 def nested_selection(
@@ -163,11 +165,13 @@ class Fold(NamedTuple):
     # Predictions of the held-out rows with a weight, in order, on the scale of the response
     predicted: FloatArray  # (n_test,), or (n_test, n_classes)
     error: float  # standard error of the score: see `cross_validation.sampling_error`
+    event: FloatArray | None = None  # (n_test,); probability of the event by the horizon
 
 
 def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: int = 1) -> Fold:
     """The whole selection on the training rows, and its predictions of the held-out rows."""
-    (asked, family), problem = nested, nested.asked.problem
+    asked, family, horizon = nested
+    problem = asked.problem
     train, test = split.weights(asked.weights)
     try:
         own = asked._replace(weights=train)
@@ -185,7 +189,9 @@ def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: 
     units = units[falling(model.importance[units])]
     drawn = stream_seed(seed, "held-out rows")
     s_e = sampling_error(family, problem.y, predicted, train, test, drawn)
-    return Fold(score, units, predicted[test.rows], s_e)
+    event = None if horizon is None else 1 - survival_at(problem, train.values, predicted, horizon)
+    rows = test.rows
+    return Fold(score, units, predicted[rows], s_e, None if event is None else event[rows])
 
 
 # --- the learning curve --------------------------------------------------------------------------

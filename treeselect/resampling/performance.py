@@ -1,4 +1,7 @@
-"""Nested cross-validation: the whole procedure, with the choice of k, inside each fold."""
+"""Nested cross-validation: the whole procedure, with the choice of k, inside each fold.
+
+The file is long because of the documentation of its record.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import AUTO, check_count
+from treeselect.designs.families import Family
 from treeselect.designs.modeldata import data_fingerprint
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
@@ -29,15 +33,19 @@ from treeselect.printing import (
 )
 from treeselect.resampling.choosing import Procedure
 from treeselect.resampling.cross_validation import n_cases, score_interval, standard_error
+from treeselect.resampling.decisions import DecisionCurve, decide
+from treeselect.resampling.fit import NO_SOURCE, Source
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.held_out import (
     HeldOut,
     calibration_table,
     confusion_table,
     gather_held_out,
+    horizon_of,
     roc_table,
 )
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
+from treeselect.resampling.subgroups import Subgroups, by_subgroup
 from treeselect.running.pieces import (
     Course,
     Kind,
@@ -137,6 +145,8 @@ class Performance(Rounded):
         Of the data.
     model : str
         The final model, in words.
+    source : treeselect.resampling.fit.Source
+        The data, for :meth:`by`; a copy is without them.
 
     Examples
     --------
@@ -173,6 +183,7 @@ class Performance(Rounded):
     labels: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str | None = None
     model: str = ""
+    source: Source = field(default=NO_SOURCE, repr=False, compare=False)
 
     @property
     def partial(self) -> bool:
@@ -277,8 +288,9 @@ class Performance(Rounded):
             ``weight``, the case weight, 1 if there are none. Survival responses have ``start``,
             ``time`` and ``event`` instead of ``observed``; their predictions are risks relative to
             the baseline hazard of the fold's training rows, so they are comparable within a fold
-            only. A row that is held out several times has several rows here; a row that is never
-            held out has none.
+            only, while ``probability``, of the event by the horizon, is comparable between folds
+            (missing if the training rows have none of the row's stratum). A row that is held out
+            several times has several rows here; a row that is never held out has none.
 
         Examples
         --------
@@ -308,14 +320,16 @@ class Performance(Rounded):
             probability is predicted (only for responses with classes); ``group``, from 1; ``n``,
             number of rows (or their total weight); ``predicted``, mean prediction; ``observed``,
             mean response, or proportion of the class; ``ci_low`` and ``ci_high``, its 95% interval,
-            Wilson's for proportions and Student's t for means, missing for a single row. Numeric
+            Wilson's for proportions and Student's t for means, missing for a single row. Of times
+            to an event, both are of the event by the horizon, and the observed share with its
+            interval is Kaplan and Meier's estimate, missing if follow-up ends before. Numeric
             responses and counts also have ``residual``, mean of observed minus predicted, and
             ``residual_low`` and ``residual_high``, the 10th and 90th percentiles of the residuals.
 
         Raises
         ------
         OptionError
-            If `n_groups` is not allowed, or for a survival response.
+            If `n_groups` is not allowed.
 
         Notes
         -----
@@ -354,8 +368,14 @@ class Performance(Rounded):
         """
         return in_library(roc_table(self.held_out), self.library)
 
-    def confusion(self) -> Any:
+    def confusion(self, threshold: float | None = None) -> Any:
         """Confusion matrix of the held-out rows: observed class by most probable class.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            For two classes: probability of the positive one from which on a row is assigned to it,
+            above 0 and below 1; 0.5 by default. See :meth:`decision_curve` for that of given costs.
 
         Returns
         -------
@@ -367,9 +387,113 @@ class Performance(Rounded):
         Raises
         ------
         OptionError
-            If the response has no classes.
+            If the response has no classes, or the threshold is not allowed.
         """
-        return in_library(confusion_table(self.held_out), self.library)
+        return in_library(confusion_table(self.held_out, threshold), self.library)
+
+    def decision_curve(
+        self,
+        thresholds: Sequence[float] | None = None,
+        *,
+        costs: tuple[float, float] | None = None,
+    ) -> DecisionCurve:
+        """Net benefit of acting on the predicted risks of held-out rows, beside acting on all rows
+        and on none.
+
+        Parameters
+        ----------
+        thresholds : sequence of float, optional
+            Risks from which on a row is treated, above 0 and below 1; by default 0.01 to 0.99.
+        costs : (float, float), optional
+            Of a false positive and of a false negative. The expected cost of calibrated risks is
+            least at the threshold ``cost_fp / (cost_fp + cost_fn)``, which is added to the
+            thresholds and marked.
+
+        Returns
+        -------
+        DecisionCurve
+            ``.tidy()``, ``.summary()``, ``.plot()``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or the response has neither two classes nor times.
+
+        Notes
+        -----
+        At a threshold t, the net benefit [1]_ is ``tp - fp * t / (1 - t)``, with the shares tp and
+        fp of all rows that are true and false positives. For times to an event, the share with the
+        event by the `horizon` of :meth:`SelectionResult.performance` among the rows that reach t is
+        one minus Kaplan and Meier's estimate [2]_; it is missing if their follow-up ends before.
+        Intervals are percentiles of 1000 bootstrap samples (on long data fewer) of the held-out
+        rows, or of whole clusters; predictions are fixed. A gain has the interval of a difference.
+
+        References
+        ----------
+        .. [1] A. J. Vickers, E. B. Elkin (2006). Decision curve analysis: a novel method for
+           evaluating prediction models. Medical Decision Making 26, 565-574.
+        .. [2] A. J. Vickers, A. M. Cronin, E. B. Elkin, M. Gonen (2008). Extensions to decision
+           curve analysis. BMC Medical Informatics and Decision Making 8, 53.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> fit.performance(folds=3).decision_curve(costs=(1, 3)).threshold
+        0.25
+        """
+
+        return decide(
+            self.held_out,
+            thresholds,
+            costs,
+            scheme=self.scheme,
+            seed=self.seed,
+            library=self.library,
+        )
+
+    def by(self, column: Any) -> Subgroups:
+        """Performance and calibration of the held-out predictions by subgroup.
+
+        Parameters
+        ----------
+        column : str, or one value per row of the data
+            Labels, or a number with at most 20 distinct values; missing values are a group.
+
+        Returns
+        -------
+        Subgroups
+            ``.tidy()``, ``.calibration()``, ``.summary()``, ``.plot()``, ``.small``.
+
+        Raises
+        ------
+        OptionError
+            If the column is not allowed, or the response has more than two classes.
+
+        Warns
+        -----
+        TreeselectWarning
+            If a group is small: fewer than 100 cases [1]_, which are rows of the smaller class,
+            events of times, or rows of numbers and counts.
+
+        Notes
+        -----
+        Of times to an event, the score is that of the probabilities of the event by the horizon,
+        which are comparable between folds. With ``folds=LeaveOneGroupOut()`` and ``fold_groups`` of
+        :meth:`SelectionResult.performance` and the same column here, each site is predicted by a
+        model of the others.
+
+        References
+        ----------
+        .. [1] G. S. Collins, E. O. Ogundimu, D. G. Altman (2016). Sample size considerations for
+           the external validation of a multivariable prognostic model: a resampling study.
+           Statistics in Medicine 35, 214-226.
+        """
+        return by_subgroup(
+            self.held_out, column, self.source, score_name=self.score_name,
+            score_words=self.score_words, scheme=self.scheme, seed=self.seed, library=self.library,
+        )  # fmt: skip
 
     def _content(self) -> SummaryContent:
         named = tuple(
@@ -443,6 +567,7 @@ def measure(
     *,
     inner_folds: int | Splitter | Sequence[int] | None,
     scoring: Scoring,
+    horizon: float | None = None,
     seed: int,
     course: Course,
     **given: Any,
@@ -454,13 +579,15 @@ def measure(
     )
     nested = nested_selection(result, outer, inner_folds, scoring)
     here, family, n_folds = outer.here, outer.family, len(outer.splits)
+    horizon = horizon_of(horizon, here, outer.weights.values)
+    nested = nested._replace(horizon=horizon)
     calls = [
         (nested, split, stream_seed(seed, "performance", number), f"{number + 1} of {n_folds}")
         for number, split in enumerate(outer.splits)
     ]
     names = here.arrays.groups.names
     tests = [split.weights(nested.asked.weights)[1].rows for split in outer.splits]
-    by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family.n_classes), course)
+    by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family), course)
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     n_train, n_test = outer.n_used(splits)
     return Performance(
@@ -477,7 +604,7 @@ def measure(
         score_bounds=family.score_bounds,
         family=result.family,
         method=result.method,
-        rule=_rule(nested.asked, result),
+        rule=rule_words(nested.asked, result),
         k_of_fit=result.k,
         fingerprint=data_fingerprint(here),
         model=result.model.description,
@@ -489,30 +616,37 @@ def measure(
             [tests[number] for number in by_fold],
             [fold.predicted for fold in found],
             list(by_fold),
-            grouped=outer.weights.blocks is not None,
+            family,
+            blocks=outer.weights.blocks,
+            event=[fold.event for fold in found if fold.event is not None] or None,
+            horizon=float("nan") if horizon is None else horizon,
         ),
+        source=result.all_rows(),
         asked=n_folds if len(splits) < n_folds else None,
         labels=shown_names(result.design),
         **outer.told(result, seed),
     )
 
 
-def _kind_of(names: Sequence[str], tests: Sequence[IntArray], n_classes: int) -> Kind:
-    """How folds are written to and read from files: score, selected units and predictions."""
-    n_columns = n_classes if n_classes > 2 else 1
+def _kind_of(names: Sequence[str], tests: Sequence[IntArray], family: Family) -> Kind:
+    """How folds are written to and read from files: score, selected units and predictions, of
+    times with the probabilities of the event, which may be missing."""
+    n_columns = family.n_classes if family.n_classes > 2 else 1
 
     def read(number: int, saved: Any) -> Fold:
         score, units, predicted, error = saved
-        table = table_read(predicted, (len(tests[number]), n_columns))
-        if np.isnan(table).any():
+        table = table_read(predicted, (len(tests[number]), n_columns + family.has_times))
+        if np.isnan(table[:, :n_columns]).any():
             raise ValueError("predictions that are missing")
-        values = table if n_classes > 2 else table[:, 0]
+        values = table if n_columns > 1 else table[:, 0]
         units = units_read(units, len(names))
         known = float("nan") if error is None else number_read(error)
-        return Fold(number_read(score), units, values, known)
+        event = table[:, 1] if family.has_times else None
+        return Fold(number_read(score), units, values, known, event)
 
     def write(found: Fold) -> Any:
-        table = found.predicted.reshape(len(found.predicted), n_columns)
+        event = [] if found.event is None else [found.event]
+        table = np.column_stack([found.predicted, *event])
         error = None if np.isnan(found.error) else found.error
         return [found.score, found.units.tolist(), table_written(table), error]
 
@@ -522,7 +656,8 @@ def _kind_of(names: Sequence[str], tests: Sequence[IntArray], n_classes: int) ->
     return Kind("fold", write, read, told)
 
 
-def _rule(asked: Procedure, result: Fit) -> str:
+def rule_words(asked: Procedure, result: Fit) -> str:
+    """How the number of units is chosen when the procedure is repeated."""
     choice, score = asked.choice, asked.problem.family.score_name
     if choice.k is None:
         return f"{result.chosen_method.tuning_words}, as in the fit"

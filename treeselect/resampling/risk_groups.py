@@ -17,17 +17,15 @@ from treeselect.arguments.checks import (
     finite,
     members,
 )
-from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import weighted_median
-from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier, steps_at
-from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
+from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier
+from treeselect.engine.survival.times import START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import in_library
-from treeselect.models.model import baseline_of
 from treeselect.printing import (
     Rounded,
     SummaryContent,
@@ -37,7 +35,13 @@ from treeselect.printing import (
     interval_text,
 )
 from treeselect.resampling.folds import Split, Splitter
-from treeselect.resampling.held_out import quantile_groups
+from treeselect.resampling.held_out import (
+    NO_STRATA,
+    quantile_groups,
+    read_horizon,
+    survival_at,
+    survival_steps,
+)
 from treeselect.resampling.outer_folds import outer_folds
 from treeselect.running.parallel import Workers, run_all
 
@@ -162,7 +166,7 @@ class RiskGroups(Rounded):
             raise OptionError(
                 f"`times` must be one or more numbers of at least 0.\n  Found: {described(times)}."
             )
-        survival, low, high = self._steps_at(at)
+        survival, low, high = survival_steps(self.curves, at)
         names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
         return pd.DataFrame(
             {
@@ -174,17 +178,6 @@ class RiskGroups(Rounded):
                 "ci_high": high.ravel(),
             }
         )
-
-    def _steps_at(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Survival and its interval limits, each of shape (n_groups, n_times)."""
-        found = np.full((3, len(self.curves), len(at)), np.nan)
-        for g, curve in enumerate(self.curves):
-            seen = (at <= curve.time[-1]) | (curve.survival[-1] == 0)
-            steps = (curve.survival, 1.0), (curve.lower, np.nan), (curve.upper, np.nan)
-            for row, (value, before) in zip(found[:, g], steps, strict=True):
-                row[seen] = steps_at(curve.time, value, at, before)[seen]
-        survival, low, high = found
-        return survival, low, high
 
     def calibration(self) -> Any:
         """Predicted and observed survival at the horizon, one row per group.
@@ -215,7 +208,7 @@ class RiskGroups(Rounded):
     def observed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Observed survival of each group at the horizon with its 95% interval limits; missing
         beyond the last time of the group."""
-        survival, low, high = self._steps_at(np.array([self.horizon]))
+        survival, low, high = survival_steps(self.curves, np.array([self.horizon]))
         return survival[:, 0], low[:, 0], high[:, 0]
 
     def _content(self) -> SummaryContent:
@@ -311,7 +304,7 @@ def group_by_risk(
         result, folds, repeats=1, scoring=None, seed=stream_seed(seed, "risk"), **given
     )
     here, problem, weight = outer.here, outer.here.problem, outer.weights.values
-    at = _horizon(horizon, here, weight)
+    at = read_horizon(horizon, here, weight)
     calls = [
         (problem, outer.weights, split, result.step.selected, at, stream_seed(seed, "risk"))
         for split in outer.splits
@@ -324,11 +317,7 @@ def group_by_risk(
     told = ~np.isnan(risk)
     rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))
     if not len(rows):
-        raise OptionError(
-            "`folds` must leave training rows of the strata that they hold out.\n"
-            "  Found: none in any fold. The baseline hazard of a stratum is estimated from its own"
-            " rows alone."
-        )
+        raise OptionError(NO_STRATA)
     group = quantile_groups(risk[rows], weight[rows], n_groups)
     mass = weight if outer.weights.are_copies else weight / weight[rows].mean()
     members = [rows[group == g] for g in range(int(group.max()) + 1)]
@@ -347,22 +336,6 @@ def group_by_risk(
     )
 
 
-def _horizon(given: object, here: ModelData, weight: WeightArray) -> float:
-    """The given time, or else the median time of the events."""
-    y, mass = here.response.y[weight > 0], weight[weight > 0]
-    if given is None:
-        dies = y[:, EVENT] > 0
-        return weighted_median(y[dies, STOP], mass[dies])
-    at = finite(given)
-    last = float(y[:, STOP].max())
-    if at is None or not 0 < at <= last:
-        raise OptionError(
-            "`horizon` must be a time above 0 at which rows are still under observation.\n"
-            f"  Found: {described(given)}. Observation ends at {last:g}."
-        )
-    return float(at)
-
-
 def _held_out(
     problem: Problem,
     weights: RowWeights,
@@ -379,13 +352,6 @@ def _held_out(
     training = dataclasses.replace(problem, wants_scores=False)
     grow = REFITS[problem.model or "forest"]
     model = grow(training, train, selected, seed=seed, n_threads=n_threads)
-    baseline = baseline_of(problem, train.values, model, n_threads)
-    assert baseline is not None
-    rows = test.rows
-    risk = model.predict(problem, n_threads)[rows]
-    stratum = problem.y[rows, STRATUM].astype(np.int64)
-    known = stratum < len(baseline.until)
-    there = np.where(known, stratum, 0)
-    survival = baseline.survival(np.array(horizon), there, problem.family.link(risk))
-    survival[~known | np.isnan(baseline.until[there])] = np.nan
-    return rows, risk, survival
+    risk = model.predict(problem, n_threads)
+    survival = survival_at(problem, train.values, risk, horizon)
+    return test.rows, risk[test.rows], survival[test.rows]

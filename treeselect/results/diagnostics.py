@@ -328,8 +328,9 @@ def _held_out(
             for own in (here, forest)
         ])  # fmt: skip
     tests = [split.test for split in splits]
-    grouped = weights.blocks is not None
-    held = gather_held_out(data, tests, predicted, range(len(tests)), grouped=grouped)
+    held = gather_held_out(
+        data, tests, predicted, range(len(tests)), data.response.family, blocks=weights.blocks
+    )
     counts = [np.array([len(own) for own in side])
               for side in ([split.train for split in splits], tests)]  # fmt: skip
     linear, forest_scores = np.array(scores).T

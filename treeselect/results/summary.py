@@ -27,6 +27,7 @@ from treeselect.printing import (
 )
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.fit import as_shown, noun, selected_of_all, selection_clause
+from treeselect.resampling.sample_size import least_rows
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.tables import glance_table, search_notes, search_tables, tidy_table
@@ -233,6 +234,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
     notes += filter(None, [result.design.response.family.score_words])
     notes += _optimism_notes(result)
     notes.append(rows_note(result))
+    notes += few_rows_note(result)
     notes.extend(stability_notes(result))
     notes.extend(effect_notes(result))
     notes.extend(search_notes(result))
@@ -325,6 +327,32 @@ def rows_note(result: Fit) -> str:
     if counts.no_weight:
         rows += f" Excluded because their weight is 0: {counts.no_weight:,}."
     return rows
+
+
+_FAR_BELOW = 0.5
+"""Share of the rows needed below which this is said."""
+
+
+def few_rows_note(result: Fit) -> list[str]:
+    """That a regression model with all candidate terms would need many more rows."""
+    design, n = result.design, result.design.rows.used
+    counts, follow_up = design.response.counts, design.response.follow_up
+    share = float("nan")
+    if follow_up is not None:
+        share = follow_up.n_events / follow_up.n_rows
+    elif len(design.response.classes) == 2 and counts:
+        share = counts[1] / sum(counts)
+    elif result.family != "gaussian":
+        return []
+    p = sum(spec.n_parameters for spec in design.spec.terms)
+    needed = least_rows(result.family, p, share)
+    if n >= _FAR_BELOW * needed:
+        return []
+    return [
+        f"Few rows: by Riley's criteria, a regression model with all {p:,} candidate parameters"
+        f" needs {needed:,} rows if it explains 15% of what can be explained"
+        " (`treeselect.sample_size()`)."
+    ]
 
 
 def stability_notes(result: Fit) -> list[str]:

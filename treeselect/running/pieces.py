@@ -46,8 +46,9 @@ class Piece:
     Attributes
     ----------
     kind : str
-        ``"resample"`` of ``resample()``, ``"fold"`` of ``performance()``, ``"split"`` of
-        ``inference()``, ``"pair"`` of ``compare()``: a method in a fold.
+        ``"resample"`` of ``resample()``, ``"fold"`` of ``performance()``, ``"sample"`` of
+        ``validate()``, ``"split"`` of ``inference()``, ``"pair"`` of ``compare()``: a method in a
+        fold.
     number : int
         Number of the piece, from 0. Pieces may finish in any order.
     done, total : int
@@ -55,10 +56,11 @@ class Piece:
     was_saved : bool
         Whether it was read from the `checkpoint` folder.
     found : dict
-        Its result. For a resample ``"selected"``, a tuple of terms or units; for a fold ``"score"``
-        and ``"selected"``, most important first; for a split ``"selected"``, None if the response
-        does not vary in its rows; for a pair ``"method"``, ``"fold"`` (from 1), and the tuples
-        ``"k"`` (None with a given tuning parameter), ``"score"`` and ``"n_selected"``, by size.
+        Its result. For a resample or sample ``"selected"``, a tuple of units; for a fold
+        ``"score"`` and ``"selected"``, most important first; for a split ``"selected"``, None if
+        the response does not vary in its rows; for a pair ``"method"``, ``"fold"`` (from 1), and
+        the tuples ``"k"`` (None with a given tuning parameter), ``"score"`` and ``"n_selected"``,
+        by size.
     """
 
     kind: str

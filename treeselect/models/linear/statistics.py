@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import FloatArray, IntArray
-from treeselect.engine.survival.times import EVENT, STRATUM
-from treeselect.models.linear.cox import fit_cox
-from treeselect.models.linear.data import ORDINAL, LinearData
+from treeselect.engine.arrays import FloatArray
+from treeselect.models.linear.cox import fit_slope
+from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit
 from treeselect.quiet import own_filters
 
@@ -211,6 +209,7 @@ _REGRESSIONS = {
     "gaussian": "least squares of the response on the prediction",
     "binomial": "logistic regression on the log odds of the predictions",
     "poisson": "Poisson regression on the log of the predictions",
+    "cox": "Cox regression on the log of the predicted relative risks",
 }
 
 _UNKNOWN = (float("nan"),) * 3
@@ -229,34 +228,28 @@ def recalibrate(
     Notes
     -----
     The slope is from a model with its own intercept. The intercept is from a model with the linear
-    predictor as offset: calibration-in-the-large (Cox 1958; Steyerberg 2019, section 15.3).
+    predictor as offset: calibration-in-the-large (Cox 1958; Steyerberg 2019, section 15.3). Cox's
+    model has none.
     """
+    if family == "cox":
+        return Recalibration(*_of_times(y, linear_predictor, mass), *_UNKNOWN, _REGRESSIONS[family])
     ones = np.ones((len(y), 1))
     slope = _last(family, y, np.column_stack([ones, linear_predictor]), None, mass)
     intercept = _last(family, y, ones, linear_predictor, mass)
     return Recalibration(*slope, *intercept, _REGRESSIONS[family])
 
 
-def recalibrate_times(
-    y: FloatArray, fold: IntArray, linear_predictor: FloatArray, mass: FloatArray
-) -> Recalibration:
-    """The slope by Cox regression on the linear predictor, each fold a stratum."""
-    import pandas as pd
-
-    pairs = np.column_stack([fold, y[:, STRATUM]])
-    own = y.copy()
-    own[:, STRATUM] = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
-    weights = RowWeights(mass, are_copies=False)
-    matrix = pd.DataFrame({"x": linear_predictor})
-    data = LinearData(matrix, ("x",), own, weights, None, 0, np.arange(len(own)))
-    slope, intercept = _UNKNOWN, _UNKNOWN
-    if np.ptp(linear_predictor) > 0 and y[:, EVENT].any():
-        fit = fit_cox(data)
-        error = float(np.sqrt(fit.covariance[0, 0]))
-        if fit.converged and not fit.infinite.any() and np.isfinite(error):
-            at = float(fit.params[0])
-            slope = at, at - _Z95 * error, at + _Z95 * error
-    return Recalibration(*slope, *intercept, "Cox regression on the log of the relative risks")
+def _of_times(y: FloatArray, eta: FloatArray, mass: FloatArray) -> tuple[float, float, float]:
+    """The coefficient of Cox's model, with its interval."""
+    if np.ptp(eta) == 0:
+        return _UNKNOWN
+    try:
+        slope, error = fit_slope(y, eta, mass)
+    except np.linalg.LinAlgError:
+        return _UNKNOWN
+    if not (np.isfinite(slope) and error <= _LARGEST_ERROR):
+        return _UNKNOWN
+    return slope, slope - _Z95 * error, slope + _Z95 * error
 
 
 def _last(

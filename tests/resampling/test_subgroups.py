@@ -1,0 +1,182 @@
+"""Performance and calibration by subgroup."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import LeaveOneGroupOut
+from survival_data import small_fit, small_times
+
+import treeselect
+from treeselect.engine.survival.curves import deviance_explained, kaplan_meier
+from treeselect.engine.survival.times import as_times
+from treeselect.errors import OptionError, TreeselectWarning
+from treeselect.resampling.held_out import recalibration
+from treeselect.resampling.subgroups import subgroup_figure
+
+SMALL = pytest.mark.filterwarnings("ignore:Some subgroups:treeselect.errors.TreeselectWarning")
+pytestmark = SMALL
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(rng.normal(size=(700, 3)), columns=list("abc"))
+    frame["sex"] = np.where(rng.random(700) < 0.5, "f", "m")
+    frame.loc[rng.random(700) < 0.1, "sex"] = None
+    eta = 1.2 * frame["a"] + (frame["sex"] == "f")
+    frame["sick"] = (rng.random(700) < 1 / (1 + np.exp(-eta))).astype(int)
+    return frame.assign(dose=frame["a"] + rng.normal(size=700), site=np.arange(700) % 3)
+
+
+@pytest.fixture(scope="module")
+def measured(data):
+    fit = treeselect.select("sick ~ a + b + c", data, method="mrmr", k=2, seed=1, model="glm")
+    return fit.performance(3)
+
+
+def test_figures_are_those_of_the_rows_of_a_group(data, measured):
+    with pytest.warns(TreeselectWarning, match="fewer than 100 cases.*\n  Found: `f`, `missing`"):
+        found = measured.by("sex")
+    table = found.tidy().set_index("group")
+    assert list(table.index) == ["f", "m", "missing"]
+    told = measured.predictions().set_index("row")
+    for name, own in (("f", data["sex"] == "f"), ("missing", data["sex"].isna())):
+        rows, row = told[own], table.loc[name]
+        assert row["n"] == len(rows)
+        assert row["cases"] == rows["observed"].value_counts().min()
+        assert row["score"] == pytest.approx(roc_auc_score(rows["observed"], rows["predicted"]))
+        assert row["ci_low"] < row["score"] < row["ci_high"]
+        assert row["predicted"] == pytest.approx(rows["predicted"].mean())
+        assert row["observed"] == pytest.approx(rows["observed"].mean())
+    assert table.loc["f", "intercept_low"] > 0 > table.loc["m", "intercept_high"]
+    assert found.small == ("f", "missing")
+    known = recalibration(found.held_out[0])
+    assert table.loc["f", "slope"] == known.slope
+    within = found.calibration(2)
+    assert within["subgroup"].to_list() == ["f"] * 2 + ["m"] * 2 + ["missing"] * 2
+    assert within.groupby("subgroup")["n"].sum().to_dict() == table["n"].to_dict()
+
+
+def test_one_group_of_all_rows_is_the_whole(measured):
+    row = measured.by(np.zeros(700)).tidy().iloc[0]
+    told = measured.predictions()
+    assert row["group"] == "0"
+    assert row["score"] == pytest.approx(roc_auc_score(told["observed"], told["predicted"]))
+    assert row["slope"] == recalibration(measured.held_out).slope
+
+
+def test_columns_of_any_library_and_numbers(data, measured):
+    fit = treeselect.select("sick ~ a + b + c", pl.from_pandas(data), method="mrmr", k=2, seed=1)
+    found = fit.performance(2)
+    assert found.by("site").tidy()["group"].to_list() == ["0", "1", "2"]
+    assert found.by(pl.Series(data["site"] > 0)).tidy()["group"].to_list() == ["False", "True"]
+    assert isinstance(found.by("sex").tidy(), pl.DataFrame)
+
+
+def test_rows_that_are_not_used_have_no_group(data):
+    gaps = data.assign(dose=data["dose"].mask(data.index % 7 == 0))
+    fit = treeselect.select("dose ~ a + b", gaps, method="mrmr", k=1, seed=1)
+    table = fit.performance(2).by("site").tidy()
+    used = gaps.dropna(subset="dose")
+    assert table["n"].to_list() == used["site"].value_counts(sort=False).sort_index().to_list()
+    assert (table["cases"] == table["n"]).all()
+    assert table["observed"].to_list() == pytest.approx(
+        used.groupby("site")["dose"].mean().to_list()
+    )
+
+
+def test_sites_that_are_left_out(data):
+    fit = treeselect.select(
+        "sick ~ a + b", data, method="mrmr", k=1, seed=1, fold_groups="site", model="glm"
+    )
+    found = fit.performance(LeaveOneGroupOut(), fold_groups="site")
+    by = found.by("site").tidy()
+    assert by["score"].to_list() == pytest.approx(found.scores.tolist())
+
+
+def test_times_have_risks_by_the_horizon():
+    fit = small_fit()
+    found = fit.performance(3, horizon=200).by("site")
+    table, data = found.tidy(), small_times()
+    for name, row in table.set_index("group").iterrows():
+        own = data[data["site"] == name]
+        curve = kaplan_meier(as_times(own["time"], own["dead"]), np.ones(len(own)))
+        assert row["observed"] == pytest.approx(1 - curve.at(np.array(200.0)))
+        assert row["cases"] == own["dead"].sum()
+    assert table["slope"].isna().all()
+    assert "too uncertain to tell groups apart" in " ".join(found.summary().as_text().split())
+
+
+def test_scores_of_times_are_of_hazards_that_are_comparable_between_folds():
+    found = small_fit().performance(3, horizon=200, scoring="cox_deviance")
+    told, data = found.predictions(), small_times()
+    y = as_times(data["time"], data["dead"])
+    eta = np.log(-np.log(1 - told["probability"].to_numpy()))
+    own = found.by(np.zeros(90)).tidy()["score"][0]
+    assert own == pytest.approx(deviance_explained(y, eta, np.ones(90)))
+
+
+def test_a_group_without_variation_has_no_score(data, measured):
+    table = measured.by(data["sick"]).tidy()
+    assert table["score"].isna().all()
+    assert table["ci_low"].isna().all()
+    assert table["observed"].to_list() == [0, 1]
+    with pytest.raises(OptionError, match="nothing to plot"):
+        measured.by(data["sick"]).plot()
+
+
+def test_a_loaded_model_has_the_columns_behind_its_terms(data, tmp_path):
+    fit = treeselect.select("sick ~ a + sex", data, method="mrmr", k=1, seed=1)
+    again = treeselect.load(fit.save(tmp_path / "model", include_data=True)).performance(2)
+    assert len(again.by("sex").tidy()) == 3
+    with pytest.raises(OptionError, match="Can't find `site`"):
+        again.by("site")
+
+
+def test_a_copy_is_without_the_data(data, measured):
+    again = pickle.loads(pickle.dumps(measured))
+    assert again.by(data["sex"]).tidy().equals(measured.by("sex").tidy())
+    with pytest.raises(OptionError, match="a copy of a result does not hold the data"):
+        again.by("sex")
+
+
+def test_several_classes_are_refused(data):
+    fit = treeselect.select("site ~ a + b", data.assign(site=data["site"].astype(str)),
+                            method="mrmr", k=1, seed=1)  # fmt: skip
+    with pytest.raises(OptionError, match="Found: 3 classes"):
+        fit.performance(2).by("sex")
+
+
+def test_what_is_printed(measured):
+    found = measured.by("sex")
+    said = found.summary().as_text()
+    assert said.splitlines()[0].strip() == "Performance by sex"
+    assert max(map(len, said.splitlines())) <= 88
+    assert repr(found) == "<Subgroups: 3 of sex>"
+    drawn = subgroup_figure(found)
+    assert [row.name for row in drawn.rows] == ["sex = f", "sex = m", "sex = missing"]
+    assert drawn.rows[0].dots[0].at == found.tidy()["score"][0]
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("age", "Can't find `age`"),
+        ("a", "at most 20 distinct values.\n  Found: 700"),
+        ([1, 2], "one value per row of the data, 700.\n  Found: 2 values"),
+        (None, "must be the name of a column"),
+        (3, "must be the name of a column"),
+        (np.zeros((700, 2)), "must be the name of a column"),
+    ],
+)
+def test_columns_are_checked(measured, column, said):
+    with pytest.raises(OptionError, match=said):
+        measured.by(column)
+    with pytest.raises(OptionError, match="`n_groups` must be"):
+        measured.by("sex").calibration(1)

@@ -1,0 +1,349 @@
+"""Performance and calibration by subgroup of the held-out rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from treeselect.arguments.checks import check_count, described, members, not_found
+from treeselect.designs.modeldata import AllRows
+from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.random import stream_seed
+from treeselect.engine.survival.curves import kaplan_meier
+from treeselect.engine.survival.times import EVENT
+from treeselect.errors import OptionError, quoted
+from treeselect.figures.axes import score_axis
+from treeselect.figures.charts import interval_rows
+from treeselect.figures.marks import Rows
+from treeselect.figures.plotting import need_matplotlib, plotted
+from treeselect.frames.reading import read_data
+from treeselect.frames.tables import in_library
+from treeselect.frames.values import Labels, read_column
+from treeselect.models.linear.statistics import Recalibration
+from treeselect.printing import (
+    Rounded,
+    SummaryContent,
+    count_text,
+    decimal_form,
+    decimal_text,
+    interval_text,
+    number_text,
+)
+from treeselect.resampling.cross_validation import known_score
+from treeselect.resampling.held_out import calibration_table, recalibration
+from treeselect.running.machine import warn
+from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from treeselect.resampling.fit import Source
+    from treeselect.resampling.held_out import HeldOut
+
+_MOST_GROUPS = 20
+
+_N_DRAWS = 500
+"""Bootstrap samples behind an interval of a score."""
+
+_NEAR_ONE = 1 - 1e-12
+"""Probabilities are at most this before their cumulative hazard is taken."""
+
+FEWEST = 100
+"""Cases below which a group is small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subgroups(Rounded):
+    """Performance and calibration of the held-out predictions by subgroup.
+
+    Returned by :meth:`Performance.by <treeselect.resampling.performance.Performance.by>`.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        See :meth:`tidy`.
+    held_out : tuple of HeldOut
+        Predictions of the rows of each group.
+    column : str
+        Name of the groups.
+    score_name, score_words, scheme : str
+    seed : int
+    library : str
+        Data frame library of the tables.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=2, seed=1)
+    >>> fit.performance(folds=3).by("sex").tidy()["n"].to_list()
+    [466.0, 843.0]
+    """
+
+    table: pd.DataFrame
+    held_out: tuple[HeldOut, ...]
+    column: str
+    score_name: str
+    score_words: str
+    scheme: str
+    seed: int
+    library: str = "pandas"
+
+    @property
+    def small(self) -> tuple[str, ...]:
+        """Groups with fewer than 100 cases, too few to judge calibration by."""
+        return tuple(self.table.loc[self.table["cases"] < FEWEST, "group"])
+
+    def tidy(self) -> Any:
+        """One row per subgroup.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``group``; ``n``, number of rows (or their total weight); ``cases``, the smaller of the
+            numbers of rows of the two classes, or the number of events, or of rows; ``score`` of
+            all held-out predictions of the group together, ``ci_low`` and ``ci_high``, its 95%
+            interval; ``predicted`` and ``observed`` mean; ``slope`` and ``intercept`` of
+            calibration with their 95% intervals, ``slope_low``, ``slope_high``, ``intercept_low``
+            and ``intercept_high``. What is not known is missing: slopes and intercepts of times to
+            an event, scores of groups whose response does not vary.
+        """
+        return in_library(self.table, self.library)
+
+    def calibration(self, n_groups: int = 5) -> Any:
+        """Calibration within each subgroup: the frame of :meth:`Performance.calibration
+        <treeselect.resampling.performance.Performance.calibration>` of each, with the subgroup in
+        the column ``subgroup``.
+
+        Parameters
+        ----------
+        n_groups : int
+            Groups by prediction within each subgroup, from 2 to 100.
+
+        Raises
+        ------
+        OptionError
+            If `n_groups` is not allowed.
+        """
+        n_groups = check_count("n_groups", n_groups, least=2, most=100)
+        parts = []
+        for name, own in zip(self.table["group"], self.held_out, strict=True):
+            rows = calibration_table(own, n_groups)
+            rows.insert(0, "subgroup", pd.Series([name] * len(rows)))
+            parts.append(rows)
+        return in_library(pd.concat(parts, ignore_index=True), self.library)
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the score of each group with its interval, where it is known.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on; by default new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        OptionError
+            If no group has a score.
+        MissingPackageError
+            If matplotlib is not installed.
+        """
+        need_matplotlib()
+        drawn = subgroup_figure(self)
+        return plotted(drawn, ax, (6.4, 1.2 + 0.36 * len(drawn.rows)))
+
+    def _content(self) -> SummaryContent:
+        return _content(self)
+
+    def __repr__(self) -> str:
+        return f"<Subgroups: {len(self.table)} of {shown(self.column)}>"
+
+
+def subgroup_figure(found: Subgroups) -> Rows:
+    """Scores with their intervals."""
+    table = found.table[found.table["score"].notna()]
+    if not len(table):
+        raise OptionError("There is nothing to plot: the response varies in no group.")
+    at = table["score"].to_list()
+    low, high = (table[name].fillna(table["score"]).to_list() for name in ("ci_low", "ci_high"))
+    halves = [max(a - b, c - a) for a, b, c in zip(at, low, high, strict=True)]
+    axis = score_axis(at, halves, found.held_out[0].family.score_bounds)
+    texts = [
+        f"{decimal_text(a, 3)} ({interval_text(b, c, decimal_form(3))})"
+        for a, b, c in zip(at, low, high, strict=True)
+    ]
+    names = [f"{found.column} = {group}" for group in table["group"]]
+    head = f"{found.score_name} (95% interval)"
+    return interval_rows(names, at, low, high, texts, axis.named(head))
+
+
+def _content(found: Subgroups) -> SummaryContent:
+    form, family = decimal_form(3), found.held_out[0].family
+    shares = ".3f" if family.has_classes or family.has_times else ",.4g"
+    rows = tuple(
+        (
+            str(row["group"]),
+            count_text(row["n"]),
+            count_text(row["cases"]),
+            decimal_text(row["score"], 3, missing="–"),
+            interval_text(row["ci_low"], row["ci_high"], form),
+            number_text(row["predicted"], shares),
+            number_text(row["observed"], shares),
+            decimal_text(row["slope"], 2, missing="–"),
+            interval_text(row["slope_low"], row["slope_high"], decimal_form(2)),
+        )
+        for row in found.table.to_dict("records")
+    )
+    small = ", ".join(found.small)
+    caution = (
+        f"Small groups, with fewer than {FEWEST} cases: {small}. Their scores and calibration are"
+        " too uncertain to tell groups apart."
+    )
+    return SummaryContent(
+        title=f"Performance by {found.column}",
+        facts=(("Folds", found.scheme), ("Seed", str(found.seed))),
+        columns=(
+            "Group", "Rows", "Cases", found.score_name, "95% interval", "Predicted", "Observed",
+            "Slope", "95% interval",
+        ),
+        rows=rows,
+        notes=(
+            *filter(None, [found.score_words]),
+            "Cases: rows of the smaller class, events of times, or rows of numbers. Scores are of"
+            " all held-out predictions of a group together, with intervals of"
+            f" {_N_DRAWS} bootstrap samples. A slope below 1 means predictions that are too"
+            " extreme.",
+            *((caution,) if small else ()),
+        ),
+    )  # fmt: skip
+
+
+# --- the groups ----------------------------------------------------------------------------------
+
+
+def by_subgroup(
+    held: HeldOut,
+    column: Any,
+    source: Source,
+    *,
+    score_name: str,
+    score_words: str,
+    scheme: str,
+    seed: int,
+    library: str,
+) -> Subgroups:
+    """See :meth:`Performance.by`."""  # fmt: skip
+    if held.predicted.ndim > 1:
+        raise OptionError(
+            "`by()` needs numbers, counts, two classes, or times to an event.\n"
+            f"  Found: {len(held.classes)} classes."
+        )
+    held = held.with_risks
+    names, group = read_subgroups(column, source, held.row)
+    parts = [held.only(np.flatnonzero(group == g)) for g in range(len(names))]
+    draw = stream_seed(seed, "subgroups")
+    rows = [{"group": name, **_row(own, draw)} for name, own in zip(names, parts, strict=True)]
+    found = Subgroups(
+        table=pd.DataFrame(rows).astype({"group": pd.Series(["text"]).dtype}),
+        held_out=tuple(parts),
+        column=column if isinstance(column, str) else "subgroup",
+        score_name=score_name,
+        score_words=score_words,
+        scheme=scheme,
+        seed=seed,
+        library=library,
+    )
+    if found.small:
+        warn(
+            f"Some subgroups have fewer than {FEWEST} cases, too few to judge calibration by.\n"
+            f"  Found: {', '.join(map(quoted, found.small))}."
+        )
+    return found
+
+
+def _row(held: HeldOut, seed: int) -> dict[str, float]:
+    """The figures of one group."""
+    family, mass, risk = held.family, held.mass, held.risk
+    n = float(mass.sum())
+    if family.has_times:
+        # The cumulative hazard is a relative risk that is comparable between folds.
+        risk = -np.log1p(-np.minimum(risk, _NEAR_ONE))
+        survival = kaplan_meier(held.y, mass).at(np.array(held.horizon))
+        mean, cases = 1 - float(survival), float(mass @ held.y[:, EVENT])
+    else:
+        mean, cases = float(np.average(held.y, weights=mass)), n
+    if family.has_classes:
+        cases = min(float(mass @ held.y), float(mass @ (1 - held.y)))
+    low, high = _interval(held, risk, seed)
+    known = recalibration(held)
+    names = [name for name in Recalibration._fields if name != "regression"]
+    return {
+        "n": n,
+        "cases": cases,
+        "score": known_score(family, held.y, risk, mass, mass),
+        "ci_low": low,
+        "ci_high": high,
+        "predicted": float(np.average(held.risk, weights=mass)),
+        "observed": mean,
+        **{name: float("nan") if known is None else getattr(known, name) for name in names},
+    }
+
+
+def _interval(held: HeldOut, risk: FloatArray, seed: int) -> tuple[float, float]:
+    """Percentiles of the score over bootstrap samples; missing if fewer than half of these have
+    one."""
+    found = [
+        known_score(held.family, held.y, risk, mass, mass) for mass in held.drawn(_N_DRAWS, seed)
+    ]
+    known = np.array(found)[np.isfinite(found)]
+    if 2 * len(known) < _N_DRAWS:
+        return float("nan"), float("nan")
+    low, high = np.quantile(known, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def read_subgroups(column: Any, source: Source, rows: IntArray) -> tuple[list[str], IntArray]:
+    """Names of groups, and the number of the group of each of these rows of the data. Missing
+    values are a group of their own."""
+    name = column if isinstance(column, str) else "column"
+    if isinstance(column, str):
+        if source.data is None:
+            raise OptionError(
+                "`column` must have one value per row of the data: a copy of a result does not hold"
+                f" the data.\n  Found: {quoted(column)}."
+            )
+        frame = source.data if isinstance(source.data, AllRows) else read_data(source.data)
+        if column not in frame:
+            raise not_found(column, "column", list(frame.columns), "columns")
+        series = frame[column]
+    else:
+        listed = members(column)
+        if listed is None or len(listed) != source.n_rows:
+            found = described(column) if listed is None else f"{len(listed):,} values"
+            raise OptionError(
+                "`column` must be the name of a column, or have one value per row of the data,"
+                f" {source.n_rows:,}.\n  Found: {found}."
+            )
+        series = pd.Series(listed)
+    read = read_column(series.iloc[rows], name)
+    if isinstance(read, Labels):
+        last = len(read.levels)
+        present, codes = np.unique(np.where(read.codes < 0, last, read.codes), return_inverse=True)
+        names = ["missing" if code == last else str(read.levels[code]) for code in present]
+    else:
+        levels, codes = np.unique(read.values, return_inverse=True)
+        form = (lambda value: str(bool(value))) if read.is_bool else "{:g}".format
+        names = ["missing" if np.isnan(value) else form(value) for value in levels]
+    if len(names) > _MOST_GROUPS:
+        raise OptionError(
+            f"`column` must have at most {_MOST_GROUPS} distinct values.\n"
+            f"  Found: {len(names):,}. Cut numbers into groups, for example by `pandas.cut`."
+        )
+    return names, codes.astype(np.int64)

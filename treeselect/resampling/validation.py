@@ -1,0 +1,598 @@
+"""The whole procedure on bootstrap samples: optimism of its figures, instability of predictions."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from treeselect.arguments.checks import (
+    AUTO,
+    MOST_RESAMPLES,
+    check_choice,
+    check_count,
+    check_share,
+)  # fmt: skip
+from treeselect.designs.families import Family
+from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import at_least
+from treeselect.engine.survival.curves import kaplan_meier
+from treeselect.errors import OptionError, quoted
+from treeselect.figures.axes import nice_ticks, number_axis
+from treeselect.figures.charts import agreement_figure, level_figure, share_figure
+from treeselect.figures.marks import Plane, Series
+from treeselect.figures.plotting import need_matplotlib, plotted
+from treeselect.frames.tables import in_library
+from treeselect.models.linear.statistics import recalibrate
+from treeselect.printing import Rounded, SummaryContent, decimal_text, number_text
+from treeselect.quiet import own_filters
+from treeselect.resampling.assessing import check_varies, resample_weights
+from treeselect.resampling.choosing import Procedure, run_selection
+from treeselect.resampling.cross_validation import known_score
+from treeselect.resampling.fit import NO_SOURCE, Source
+from treeselect.resampling.held_out import (
+    excess_events,
+    horizon_of,
+    linear_predictor,
+    quantile_groups,
+    survival_at,
+)  # fmt: skip
+from treeselect.resampling.performance import rule_words
+from treeselect.resampling.subgroups import read_subgroups
+from treeselect.running.parallel import Workers
+from treeselect.running.pieces import (
+    Course,
+    Kind,
+    run_pieces,
+    stopped_note,
+    table_read,
+    table_written,
+    units_read,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from treeselect.resampling.fit import Fit
+
+_KINDS = ("predictions", "errors", "changes", "calibration")
+"""Figures of the instability of predictions."""
+
+_DRAWN_ROWS, _DRAWN_CURVES = 150, 40
+"""Rows, and calibration curves, in a figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation(Rounded):
+    """The whole procedure, repeated on bootstrap samples of the rows.
+
+    Returned by :meth:`treeselect.SelectionResult.validate`.
+
+    Attributes
+    ----------
+    predicted : ndarray of float, shape (n_rows,)
+        Predictions of the rows by the fit: means, probabilities of the positive class, or of the
+        event by the horizon.
+    resampled : ndarray of float, shape (n_samples, n_rows)
+        Predictions of the same rows by the model of each bootstrap sample; missing where it has
+        none of the stratum of the row.
+    apparent : ndarray of float, shape (3,)
+        Score, calibration slope and intercept of the fit on its own rows.
+    measures : ndarray of float, shape (n_samples, 3, 3)
+        The same of each model: on the rows drawn, on all rows, and on those not drawn.
+    k : ndarray of int64, shape (n_samples,)
+        Number of units selected on each sample.
+    k_of_fit : int
+    rows : ndarray of int64, shape (n_rows,)
+        Row numbers in the data.
+    y, mass : ndarray of float
+        Response and weights of the rows.
+    family : Family
+    horizon : float
+        Of times to an event; otherwise NaN.
+    what : str
+        What is predicted, in words.
+    call, rule, scheme : str
+        The call, after that of the fit; how the number of units is chosen; what is drawn.
+    seed : int
+    asked : int or None
+        Number of samples requested, if the call was stopped before all were done.
+    library : str
+        Data frame library of the tables.
+    source : treeselect.resampling.fit.Source
+        The data, for :meth:`by`; a copy is without them.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+    >>> fit.validate(5).tidy()["measure"].to_list()
+    ['AUC', 'slope', 'intercept']
+    """
+
+    predicted: FloatArray
+    resampled: FloatArray
+    apparent: FloatArray
+    measures: FloatArray
+    k: IntArray
+    k_of_fit: int
+    rows: IntArray
+    y: FloatArray
+    mass: FloatArray
+    family: Family
+    horizon: float
+    what: str
+    call: str
+    rule: str
+    scheme: str
+    seed: int
+    asked: int | None = None
+    library: str = "pandas"
+    source: Source = dataclasses.field(default=NO_SOURCE, repr=False, compare=False)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of bootstrap samples."""
+        return len(self.k)
+
+    @property
+    def partial(self) -> bool:
+        """Whether the call was stopped, so that only the finished samples are here."""
+        return self.asked is not None
+
+    @property
+    def mean_error(self) -> float:
+        """Mean absolute prediction error: the mean of that of the rows (:meth:`instability`)."""
+        return float(np.average(self._errors(), weights=self.mass))
+
+    def _errors(self) -> FloatArray:
+        return _means(np.abs(self.resampled - self.predicted))
+
+    def tidy(self) -> Any:
+        """Score, calibration slope and intercept, corrected for optimism.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per measure: ``measure``; ``apparent``, of the fit on its own rows;
+            ``training`` and ``test``, means over the bootstrap samples of the measure of a model on
+            the rows drawn and on all rows; ``optimism``, their difference; ``corrected``, apparent
+            less optimism; ``left_out``, mean on the rows not drawn; ``n``, number of samples in
+            which training and test are known.
+        """
+        return in_library(self.table(), self.library)
+
+    def table(self) -> pd.DataFrame:
+        """:meth:`tidy` as a pandas frame."""
+        known = np.asarray(np.isfinite(self.measures[:, :2]).all(axis=1))
+        both = np.where(known[:, None], self.measures[:, :2], np.nan)
+        training, test = _means(both)
+        return pd.DataFrame(
+            {
+                "measure": [self.family.score_name, "slope", "intercept"],
+                "apparent": self.apparent,
+                "training": training,
+                "test": test,
+                "optimism": training - test,
+                "corrected": self.apparent - (training - test),
+                "left_out": _means(self.measures[:, 2]),
+                "n": known.sum(axis=0),
+            }
+        )
+
+    def instability(self, threshold: float | None = None) -> Any:
+        """How much predictions vary between models developed on other samples.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            A risk from which on a row is classified as positive, above 0 and below 1.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per row of the fit: ``row``, its number in the data, from 0; ``predicted``, by
+            the fit; ``low`` and ``high``, the 2.5th and 97.5th percentiles of the predictions by
+            the models of the samples; ``error``, mean absolute difference between these and the
+            prediction of the fit; with a threshold ``changed``, share of the models that classify
+            the row differently than the fit.
+
+        Raises
+        ------
+        OptionError
+            If the threshold is not allowed, or the response has no risks.
+        """
+        return in_library(self._rows_table(threshold), self.library)
+
+    def _rows_table(self, threshold: float | None) -> pd.DataFrame:
+        low, high = _ends(self.resampled)
+        table: dict[str, Any] = {
+            "row": self.rows,
+            "predicted": self.predicted,
+            "low": low,
+            "high": high,
+            "error": self._errors(),
+        }
+        if threshold is not None:
+            threshold = check_share("threshold", threshold)
+            if not (self.family.has_classes or self.family.has_times):
+                raise OptionError(
+                    "`threshold` needs a response of two classes, or times to an event.\n"
+                    f"  Found: family {quoted(self.family.name)}."
+                )
+            own, others = (at_least(p, threshold) for p in (self.predicted, self.resampled))
+            others = np.where(np.isnan(self.resampled), np.nan, others != own)
+            table["changed"] = _means(others)
+        return pd.DataFrame(table)
+
+    def by(self, column: Any, threshold: float | None = None) -> Any:
+        """Instability by subgroup.
+
+        Parameters
+        ----------
+        column : str, or one value per row of the data
+            Labels, or a number with at most 20 distinct values.
+        threshold : float, optional
+            As in :meth:`instability`.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per subgroup: ``group``; ``n``, number of rows (or their total weight); means of
+            the columns of :meth:`instability`, ``predicted``, ``error``, ``width`` (``high`` less
+            ``low``) and, with a threshold, ``changed``; ``observed``, as in :meth:`calibration`;
+            ``mean_low`` and ``mean_high``, the 2.5th and 97.5th percentiles of the mean prediction
+            of the subgroup by the models of the samples.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
+        """
+        names, group = read_subgroups(column, self.source, self.rows)
+        table = self._rows_table(threshold)
+        table["width"] = table["high"] - table["low"]
+        found: dict[str, Any] = {
+            "group": pd.Series(names, dtype=pd.Series(["text"]).dtype),
+            "n": np.bincount(group, self.mass),
+        }
+        members = [np.flatnonzero(group == g) for g in range(len(names))]
+        for name in ("predicted", "error", "width", *(("changed",) * (threshold is not None))):
+            found[name] = np.bincount(group, self.mass * table[name]) / found["n"]
+        found["observed"] = [_observed(self, own) for own in members]
+        means = [_means(self.resampled[:, own].T, self.mass[own]) for own in members]
+        found["mean_low"], found["mean_high"] = _ends(np.array(means).T)
+        return in_library(pd.DataFrame(found), self.library)
+
+    def calibration(self, n_groups: int = 10) -> Any:
+        """Calibration curves, on all rows, of the fit and of the model of each bootstrap sample.
+
+        Parameters
+        ----------
+        n_groups : int
+            From 2 to 100. Rows with equal predictions stay together.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per model and group of rows by its predictions: ``sample``, 0 for the fit;
+            ``group``; ``predicted``, mean prediction; ``observed``, mean response, share of the
+            class, or Kaplan and Meier's estimate of the share with the event by the horizon.
+
+        Raises
+        ------
+        OptionError
+            If `n_groups` is not allowed.
+        """
+        n_groups = check_count("n_groups", n_groups, least=2, most=100)
+        models = [self.predicted, *self.resampled]
+        parts = [_curve(self, own, n_groups).assign(sample=i) for i, own in enumerate(models)]
+        table = pd.concat(parts, ignore_index=True)
+        return in_library(table[["sample", "group", "predicted", "observed"]], self.library)
+
+    def plot(
+        self,
+        kind: str = "predictions",
+        *,
+        threshold: float | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the instability of predictions.
+
+        Parameters
+        ----------
+        kind : {"predictions", "errors", "changes", "calibration"}
+            Central 95% of the predictions of a row by the models of the samples, against that of
+            the fit, of at most 150 rows; mean absolute error of these rows; share of the models
+            that classify them differently than the fit; calibration curves of all models.
+        threshold : float, optional
+            For ``"changes"``, where it is required.
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on; by default new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
+        MissingPackageError
+            If matplotlib is not installed.
+        """
+        check_choice("kind", kind, _KINDS)
+        if (kind == "changes") != (threshold is not None):
+            raise OptionError('`threshold` must be given for `kind="changes"`, and for no other.')
+        need_matplotlib()
+        return plotted(validation_figure(self, kind, threshold), ax, (5.0, 4.4))
+
+    def _content(self) -> SummaryContent:
+        return _content(self)
+
+    def __repr__(self) -> str:
+        own = self.table().iloc[0]
+        return (
+            f"<Validation: {own['measure']} {decimal_text(own['corrected'], 3)} corrected for"
+            f" optimism, {self.n_samples:,} bootstrap samples>"
+        )
+
+
+def _means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+    """Means over the first axis of what is known; missing if nothing is."""
+    found = np.ma.average(np.ma.masked_invalid(values), axis=0, weights=weight)
+    return np.asarray(np.ma.filled(found, np.nan))
+
+
+def _ends(values: FloatArray) -> FloatArray:
+    """Percentiles 2.5 and 97.5 over the first axis, of what is known."""
+    with own_filters():
+        warnings.simplefilter("ignore")  # for rows of a stratum that no sample has
+        return np.asarray(np.nanquantile(values, [0.025, 0.975], axis=0))
+
+
+def _curve(found: Validation, predicted: FloatArray, n_groups: int) -> pd.DataFrame:
+    """Predicted and observed means in groups of rows by prediction."""
+    here = np.flatnonzero(~np.isnan(predicted))
+    group = quantile_groups(predicted[here], found.mass[here], n_groups)
+    members = [here[group == g] for g in range(int(group.max()) + 1)]
+    means = [np.average(predicted[own], weights=found.mass[own]) for own in members]
+    observed = [_observed(found, own) for own in members]
+    rows = {"group": np.arange(1, len(members) + 1), "predicted": means, "observed": observed}
+    return pd.DataFrame(rows)
+
+
+def _observed(found: Validation, rows: IntArray) -> float:
+    """Mean response of some rows; of times the share with the event by the horizon."""
+    y, mass = found.y[rows], found.mass[rows]
+    if y.ndim == 1:
+        return float(np.average(y, weights=mass))
+    return 1 - float(kaplan_meier(y, mass).at(np.array(found.horizon)))
+
+
+def validation_figure(found: Validation, kind: str, threshold: float | None = None) -> Plane:
+    """See :meth:`Validation.plot`."""
+    is_share = found.family.has_classes or found.family.has_times
+    square = share_figure if is_share else agreement_figure
+    name = f"P({found.what})" if is_share else f"prediction of {found.what}"
+    if kind == "calibration":
+        models = [found.predicted, *found.resampled[:_DRAWN_CURVES]]
+        lines = [_line(_curve(found, own, 10), is_fit=i == 0) for i, own in enumerate(models)]
+        drawn = square(lines[0], (f"mean {name}", "observed"))
+        return dataclasses.replace(drawn, series=[*lines[1:], lines[0]])
+    table = found._rows_table(threshold).sort_values("predicted")
+    table = table.iloc[np.unique(np.linspace(0, len(table) - 1, _DRAWN_ROWS).round().astype(int))]
+    x = table["predicted"].to_list()
+    if kind == "predictions":
+        low, high = table["low"].to_list(), table["high"].to_list()
+        texts = _texts(table[["predicted", "low", "high"]])
+        bars = Series(x=x, y=x, line="", low=low, high=high, texts=texts, small=True)
+        return square(bars, (f"{name} by the fit", "by models of bootstrap samples"))
+    label = "mean absolute error" if kind == "errors" else "share classified differently"
+    column = "error" if kind == "errors" else "changed"
+    y, texts = table[column].to_list(), _texts(table[["predicted", column]])
+    dots = Series(x=x, y=y, line="", texts=texts, small=True)
+    drawn = dataclasses.replace(level_figure(dots, (f"{name} by the fit", label)), rules=())
+    across = number_axis(nice_ticks(0.0, 1.0)).named(drawn.x.label)
+    return dataclasses.replace(drawn, x=across) if is_share else drawn
+
+
+def _line(curve: pd.DataFrame, *, is_fit: bool) -> Series:
+    """A calibration curve."""
+    x, y = curve["predicted"].to_list(), curve["observed"].to_list()
+    marked = [is_fit] * len(x)
+    texts = _texts(curve[["predicted", "observed"]])
+    return Series(x=x, y=y, soft=not is_fit, marked=marked, mark=0, colour=1, texts=texts)
+
+
+def _texts(table: pd.DataFrame) -> list[str]:
+    """The rows in words."""
+    rows = table.to_dict("records")
+    return [", ".join(f"{name} {value:.3g}" for name, value in row.items()) for row in rows]
+
+
+_NOTES = (
+    "Optimism: mean over the bootstrap samples of a measure on the rows drawn less that on all"
+    " rows. Corrected: apparent less optimism (Harrell 2015). Left out: mean on the rows not drawn,"
+    " about a third, which a model has not seen.",
+    "Forests and other models that nearly reproduce their own rows have apparent measures near"
+    " perfect; for them the column of the rows left out, and `performance()`, are to be trusted.",
+    "Mean absolute prediction error: mean distance of the predictions of a row by the models of the"
+    " samples from that by the fit (Riley and Collins 2023), mean over the rows. `.instability()`"
+    " has that of each row.",
+)
+
+
+def _content(found: Validation) -> SummaryContent:
+    table = found.table()
+    columns = ("apparent", "training", "test", "optimism", "corrected", "left_out")
+    rows = [
+        (row["measure"], *(decimal_text(row[name], 3, missing="–") for name in columns))
+        for row in table.to_dict("records")
+    ]
+    each = found._rows_table(None)
+    form = ".3f" if found.family.has_classes or found.family.has_times else ".4g"
+    low, high = int(found.k.min()), int(found.k.max())
+    sizes = str(low) if low == high else f"{low} to {high}"
+    error = f"{number_text(found.mean_error, form)}; 95% of the predictions of a row are within"
+    error += f" {number_text((each['high'] - each['low']).median(), form)} of each other (median)"
+    lost = found.n_samples - int(table["n"].min())
+    unknown = f"In {lost:,} samples a slope or intercept can't be estimated; they are left out."
+    return SummaryContent(
+        title="Validation: the whole procedure on bootstrap samples",
+        facts=(
+            ("Call", found.call),
+            ("Samples", f"{found.n_samples:,}, {found.scheme}"),
+            ("Choice of k", found.rule),
+            ("Selected (k)", f"{sizes} on the samples; {found.k_of_fit} in the fit"),
+            ("Predicted", found.what),
+            ("Mean error", error),
+            ("Seed", str(found.seed)),
+        ),
+        columns=("Measure", "Apparent", "Training", "Test", "Optimism", "Corrected", "Left out"),
+        rows=tuple(rows),
+        notes=(
+            *((stopped_note(found.n_samples, found.asked, "samples"),) if found.asked else ()),
+            *filter(None, [found.family.score_words]),
+            *_NOTES,
+            *((unknown,) if lost else ()),
+        ),
+    )
+
+
+# --- the bootstrap -------------------------------------------------------------------------------
+
+
+class _Given(NamedTuple):
+    """What all samples share."""
+
+    asked: Procedure
+    horizon: float | None
+    seed: int
+
+
+class _Sample(NamedTuple):
+    """The procedure on one bootstrap sample."""
+
+    units: IntArray
+    predicted: FloatArray  # (n_rows,)
+    measures: FloatArray  # (3, 3): of rows drawn, all rows, rows not drawn; by measure
+
+
+def validate(
+    result: Fit, n: int, horizon: float | None, *, seed: int, course: Course, call: str
+) -> Validation:
+    """See :meth:`treeselect.SelectionResult.validate`."""
+    n = check_count("n", n, least=2, most=MOST_RESAMPLES)
+    here, folds = result.in_groups()
+    family, weights = here.response.family, here.row_weights
+    if family.n_classes > 2:
+        raise OptionError(
+            "`validate()` needs numbers, counts, two classes, or times to an event.\n"
+            f"  Found: {family.n_classes} classes."
+        )
+    horizon = horizon_of(horizon, here, weights.values)
+    method = result.chosen_method
+    problem = dataclasses.replace(here.problem_for(method), wants_scores=False)
+    asked = Procedure(problem, method, weights, dataclasses.replace(result.choice, folds=folds))
+    given = _Given(asked, horizon, stream_seed(seed, "validation"))
+    names = here.arrays.groups.names
+    kind = _kind_of(len(weights), names)
+    found = list(run_pieces(_one, [(given, b) for b in range(n)], kind, course).values())
+    risk = result.model.predict(problem)
+    response, values = here.response, weights.values.astype(np.float64)
+    what = f"{response.name} = {response.classes[-1]}" if response.classes else response.name
+    if response.follow_up is not None:
+        what = f"event by {response.follow_up.time} = {horizon:g}"
+    return Validation(
+        predicted=_shown(problem, weights, risk, horizon),
+        resampled=np.array([own.predicted for own in found]),
+        apparent=_measures(problem, weights, weights, risk),
+        measures=np.array([own.measures for own in found]),
+        k=np.array([len(own.units) for own in found], dtype=np.int64),
+        k_of_fit=result.k,
+        rows=response.rows,
+        y=response.y,
+        mass=values if weights.are_copies else values / values.mean(),
+        family=family,
+        horizon=float("nan") if horizon is None else horizon,
+        what=what,
+        call=call,
+        rule=rule_words(asked, result),
+        scheme="of whole clusters" if weights.groups is not None else "of the rows",
+        seed=seed,
+        asked=n if len(found) < n else None,
+        library=here.library,
+        source=result.all_rows(),
+    )
+
+
+def _one(given: _Given, number: int, *, n_threads: int = 1) -> _Sample:
+    (problem, method, weights, choice), horizon, seed = given
+    drawn = resample_weights(problem, weights, "bootstrap", number, seed)
+    check_varies(problem, [drawn], number)
+    if choice.k == AUTO and drawn.groups is None:
+        # The tests must not take copies of a row for independent rows: each row is a cluster.
+        drawn = drawn.in_groups(np.arange(len(drawn)))
+    asked = Procedure(problem, method, drawn, choice)
+    found, model = run_selection(
+        asked, stream_seed(seed, "sample", number), Workers(1, n_threads), progress=False
+    )
+    risk = model.predict(problem, n_threads)
+    others = weights.only(np.flatnonzero(weights.used & ~drawn.used))
+    parts = [_measures(problem, drawn, rows, risk) for rows in (drawn, weights, others)]
+    units = np.flatnonzero(found.step.selected)
+    return _Sample(units, _shown(problem, drawn, risk, horizon), np.array(parts))
+
+
+def _shown(
+    problem: Problem, training: RowWeights, risk: FloatArray, horizon: float | None
+) -> FloatArray:
+    """Predictions on the scale of the response: of times, of the event by the horizon."""
+    return risk if horizon is None else 1 - survival_at(problem, training.values, risk, horizon)
+
+
+def _measures(
+    problem: Problem, training: RowWeights, rows: RowWeights, risk: FloatArray
+) -> FloatArray:
+    """Score, calibration slope and intercept on some rows, of predictions by a model fitted to the
+    training rows; missing where they are not known."""
+    family, at, nothing = problem.family, rows.rows, np.full(3, np.nan)
+    if not len(at):
+        return nothing
+    score = known_score(family, problem.y, risk, rows.values, training.values)
+    mass = rows.values[at].astype(np.float64)
+    mass = mass if rows.are_copies else mass / mass.mean()
+    eta = linear_predictor(family, risk)
+    found = recalibrate(family.name, problem.y[at], eta[at], mass)
+    intercept = found.intercept
+    if family.has_times:
+        intercept = excess_events(problem.y, eta, training.values, at, mass)
+    return np.array([score, found.slope, intercept])
+
+
+def _kind_of(n_rows: int, names: tuple[str, ...]) -> Kind:
+    """How samples are written to and read from files."""
+
+    def read(_: int, saved: Any) -> _Sample:
+        units, predicted, measures = saved
+        table = table_read(predicted, (1, n_rows))[0]
+        return _Sample(units_read(units, len(names)), table, table_read(measures, (3, 3)))
+
+    def write(found: _Sample) -> Any:
+        measures = np.where(np.isfinite(found.measures), found.measures, np.nan)
+        predicted = table_written(found.predicted[np.newaxis])
+        return [found.units.tolist(), predicted, table_written(measures)]
+
+    def told(_: int, found: _Sample) -> dict[str, Any]:
+        return {"selected": tuple(names[g] for g in found.units)}
+
+    return Kind("sample", write, read, told)
