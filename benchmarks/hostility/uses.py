@@ -32,7 +32,7 @@ USES = (
     "resample(3).search.alternatives()", "resample(3).model.coefficient_stability()",
     "resample(2, effects=True).model.effects()", "resample(2, path=True)", "model.effects()",
     "search.exchanges()", "search.citation()", "search.citation().methods",
-    "search.citation(fit.performance(2))", "search.history()",
+    "search.citation(fit.performance(2))", "search.checklist()", "search.history()",
     "search.learning_curve((0.5, 1.0), 2)", "plot()", "plot('path')", "plot('shape', term=TERM)",
     "search.notes", "search.scores", "search.steps", "model.importance", "model.sparse",
     "model.fitted", "data.design", "family", "search.method", "groups", "k", "search.seed",
