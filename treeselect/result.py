@@ -1047,6 +1047,7 @@ class SelectionResult(Rounded):
         performance: Performance | None = None,
         coefficients: CoefficientStability | None = None,
         linear: GlmFit | None = None,
+        inference: Inference | None = None,
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
@@ -1072,6 +1073,9 @@ class SelectionResult(Rounded):
             <treeselect.results.views.ModelView.coefficient_stability>`, shown in its own section.
         linear : GlmFit, optional
             The result of ``refit("glm")``, shown in its own section with tests of its terms.
+        inference : Inference, optional
+            The result of :meth:`inference`, shown in its own section: p-values that account for the
+            selection, as those of the linear model do not.
         sections : list of str, optional
             The sections below the first screen, in this order, such as
             ``["terms", "path", "stability"]``; by default all that apply. Their names are those of
@@ -1090,7 +1094,7 @@ class SelectionResult(Rounded):
         OptionError
             If the file can't be written or would be neither HTML nor Markdown (``.docx``,
             ``.pdf``), there is no such template or section or the template can't be rendered, or
-            `performance`, `coefficients` or `linear` belong to another fit.
+            `performance`, `coefficients`, `linear` or `inference` belong to another fit.
         """
         from treeselect.reports.pages import write_report
 
@@ -1099,6 +1103,7 @@ class SelectionResult(Rounded):
             return write_report(
                 self._fit, file_path(path), own, sections,
                 performance=performance, coefficients=coefficients, linear=linear,
+                inference=inference,
             )  # fmt: skip
 
     def __repr__(self) -> str:

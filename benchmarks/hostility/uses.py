@@ -82,7 +82,7 @@ HARD = (
     "with_data(data, offset=VALUE)", "search.learning_curve(VALUE, 2)",
     "search.learning_curve((0.5, 1.0), VALUE)", "search.learning_curve((1.0,), 2, repeats=VALUE)",
     "data.describe(VALUE)", "summary(digits=VALUE)", "report(html, digits=VALUE)",
-    "report(html, sections=VALUE)", "report(html, linear=VALUE)",
+    "report(html, sections=VALUE)", "report(html, linear=VALUE)", "report(html, inference=VALUE)",
     "report(html, coefficients=VALUE)", "performance(2, checkpoint=VALUE)",
     "performance(2, on_piece=VALUE)", "inference(missing=VALUE)", "inference(ordered=VALUE)",
     "refit('glm', missing=VALUE)", "refit('glm', ordered=VALUE)",
