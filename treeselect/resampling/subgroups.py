@@ -108,8 +108,8 @@ class Subgroups(Rounded):
             all held-out predictions of the group together, ``ci_low`` and ``ci_high``, its 95%
             interval; ``predicted`` and ``observed`` mean; ``slope`` and ``intercept`` of
             calibration with their 95% intervals, ``slope_low``, ``slope_high``, ``intercept_low``
-            and ``intercept_high``. What is not known is missing: slopes and intercepts of times to
-            an event, scores of groups whose response does not vary.
+            and ``intercept_high``. What is not known is missing: intercepts of times to an event,
+            scores of groups whose response does not vary.
         """
         return in_library(self.table, self.library)
 
