@@ -44,7 +44,6 @@ from treeselect.running.pieces import (
     Kind,
     number_read,
     run_pieces,
-    stopped_note,
     units_read,
 )
 from treeselect.shown import is_broken
@@ -433,8 +432,7 @@ def _reference_models(found: Contest) -> list[str]:
 def comparison_notes(found: Contest) -> tuple[str, ...]:
     """Notes on these numbers."""
     n_folds = len(found.n_test)
-    notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
-    notes += [found.score_words] if found.score_words else []
+    notes = [*found.stopped(n_folds, "folds"), *filter(None, [found.score_words])]
     notes += _reference_models(found)
     notes += _nothing_left_out(found)
     if any(run.sizes is None for run in found.runs):

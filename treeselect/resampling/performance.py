@@ -45,13 +45,13 @@ from treeselect.resampling.held_out import (
     roc_table,
 )
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
+from treeselect.resampling.records import Stoppable
 from treeselect.resampling.subgroups import Subgroups, by_subgroup
 from treeselect.running.pieces import (
     Course,
     Kind,
     number_read,
     run_pieces,
-    stopped_note,
     table_read,
     table_written,
     units_read,
@@ -98,7 +98,7 @@ def frequency_note(frequency: Mapping[str, int], n_folds: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Performance(Rounded):
+class Performance(Rounded, Stoppable):
     """Scores of the whole selection on held-out rows, by nested cross-validation.
 
     Attributes
@@ -184,11 +184,6 @@ class Performance(Rounded):
     fingerprint: str | None = None
     model: str = ""
     source: Source = field(default=NO_SOURCE, repr=False, compare=False)
-
-    @property
-    def partial(self) -> bool:
-        """Whether the call was stopped, so that only the finished folds are here."""
-        return self.asked is not None
 
     @property
     def mean(self) -> float:
@@ -546,8 +541,7 @@ def _score(found: Performance) -> str:
 
 def _notes(found: Performance) -> tuple[str, ...]:
     n_folds = len(found.scores)
-    notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
-    notes += [*filter(None, [found.score_words]), INSIDE_FOLDS]
+    notes = [*found.stopped(n_folds, "folds"), *filter(None, [found.score_words]), INSIDE_FOLDS]
     notes += [frequency_note(found.frequency, n_folds)] if found.frequency else []
     if np.isfinite(found.path_score):
         notes.append(

@@ -43,6 +43,7 @@ from treeselect.resampling.held_out import (
     survival_steps,
 )
 from treeselect.resampling.outer_folds import outer_folds
+from treeselect.resampling.records import InLibrary
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class RiskGroups(Rounded):
+class RiskGroups(Rounded, InLibrary):
     """Groups of held-out rows by predicted risk, with their survival curves.
 
     Attributes
@@ -155,10 +156,6 @@ class RiskGroups(Rounded):
         >>> found["survival"].round(2).to_list()[::2]
         [1.0, 1.0]
         """
-        return in_library(self.table_at(times), self.library)
-
-    def table_at(self, times: Sequence[float]) -> pd.DataFrame:
-        """See :meth:`at`; always of pandas."""
         listed = members(times)
         known = [finite(time) for time in listed or ()]
         at = np.array([-1.0 if time is None else time for time in known], dtype=np.float64)
@@ -168,7 +165,7 @@ class RiskGroups(Rounded):
             )
         survival, low, high = survival_steps(self.curves, at)
         names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "group": names.repeat(len(at)).array,
                 "time": np.tile(at, len(self.names)),
@@ -178,6 +175,7 @@ class RiskGroups(Rounded):
                 "ci_high": high.ravel(),
             }
         )
+        return in_library(table, self.library)
 
     def calibration(self) -> Any:
         """Predicted and observed survival at the horizon, one row per group.
