@@ -438,15 +438,7 @@ class Performance(Rounded, Stoppable):
         >>> fit.performance(folds=3).decision_curve(costs=(1, 3)).threshold
         0.25
         """
-
-        return decide(
-            self.held_out,
-            thresholds,
-            costs,
-            scheme=self.scheme,
-            seed=self.seed,
-            library=self.library,
-        )
+        return decide(self.held_out, thresholds, costs, **self._told)
 
     def by(self, column: Any) -> Subgroups:
         """Performance and calibration of the held-out predictions by subgroup.
@@ -485,10 +477,12 @@ class Performance(Rounded, Stoppable):
            the external validation of a multivariable prognostic model: a resampling study.
            Statistics in Medicine 35, 214-226.
         """
-        return by_subgroup(
-            self.held_out, column, self.source, score_name=self.score_name,
-            score_words=self.score_words, scheme=self.scheme, seed=self.seed, library=self.library,
-        )  # fmt: skip
+        return by_subgroup(self.held_out, column, self.source, **self._told)
+
+    @property
+    def _told(self) -> dict[str, Any]:
+        """What all that is computed from these predictions says of them."""
+        return {"scheme": self.scheme, "seed": self.seed, "library": self.library}
 
     def _content(self) -> SummaryContent:
         named = tuple(

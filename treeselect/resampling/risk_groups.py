@@ -316,9 +316,8 @@ def group_by_risk(
     rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))
     if not len(rows):
         raise OptionError(NO_STRATA)
-    group = quantile_groups(risk[rows], weight[rows], n_groups)
     mass = weight if outer.weights.are_copies else weight / weight[rows].mean()
-    members = [rows[group == g] for g in range(int(group.max()) + 1)]
+    members = [rows[own] for own in quantile_groups(risk[rows], weight[rows], n_groups)]
     middle = weighted_median(risk[rows], weight[rows])
     return RiskGroups(
         names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),

@@ -23,7 +23,6 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least
-from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.errors import OptionError, quoted
 from treeselect.figures.axes import nice_ticks, number_axis
 from treeselect.figures.charts import agreement_figure, level_figure, share_figure
@@ -41,6 +40,7 @@ from treeselect.resampling.held_out import (
     excess_events,
     horizon_of,
     linear_predictor,
+    mean_outcome,
     quantile_groups,
     survival_at,
 )  # fmt: skip
@@ -351,8 +351,8 @@ def _ends(values: FloatArray) -> FloatArray:
 def _curve(found: Validation, predicted: FloatArray, n_groups: int) -> pd.DataFrame:
     """Predicted and observed means in groups of rows by prediction."""
     here = np.flatnonzero(~np.isnan(predicted))
-    group = quantile_groups(predicted[here], found.mass[here], n_groups)
-    members = [here[group == g] for g in range(int(group.max()) + 1)]
+    groups = quantile_groups(predicted[here], found.mass[here], n_groups)
+    members = [here[own] for own in groups]
     means = [np.average(predicted[own], weights=found.mass[own]) for own in members]
     observed = [_observed(found, own) for own in members]
     rows = {"group": np.arange(1, len(members) + 1), "predicted": means, "observed": observed}
@@ -360,11 +360,7 @@ def _curve(found: Validation, predicted: FloatArray, n_groups: int) -> pd.DataFr
 
 
 def _observed(found: Validation, rows: IntArray) -> float:
-    """Mean response of some rows; of times the share with the event by the horizon."""
-    y, mass = found.y[rows], found.mass[rows]
-    if y.ndim == 1:
-        return float(np.average(y, weights=mass))
-    return 1 - float(kaplan_meier(y, mass).at(np.array(found.horizon)))
+    return mean_outcome(found.y[rows], found.mass[rows], found.horizon)
 
 
 def validation_figure(found: Validation, kind: str, threshold: float | None = None) -> Plane:
