@@ -29,7 +29,7 @@ from treeselect.resampling.resampled import Scheme
 from treeselect.resampling.stability import Stability
 from treeselect.results.calls import step_text, with_step
 from treeselect.results.fitting import fit_selection, resample, updated_arguments
-from treeselect.results.predicting import predict, values_of
+from treeselect.results.predicting import Wanted, predict, values_of
 from treeselect.results.tables import glance_table, path_table, tidy_table
 from treeselect.results.views import DataView, ModelView, SearchView
 from treeselect.running.parallel import check_n_jobs, workers_for
@@ -249,7 +249,7 @@ class SelectionResult(Rounded):
         kind = "class" if len(self._fit.design.response.classes) > 2 else "response"
 
         def fitted(frame: Any) -> list[Any]:
-            values = values_of(self._fit, frame, kind, offset, None)
+            values = values_of(self._fit, frame, Wanted(kind, offset))
             assert isinstance(values, list)
             return values
 
@@ -357,7 +357,8 @@ class SelectionResult(Rounded):
         >>> fit.predict(data.head(2), type="quantile", quantiles=[0.1, 0.9]).columns.to_list()
         ['0.1', '0.9']
         """
-        return predict(self._fit, new, type, offset, times, (quantiles, interval, level))
+        asked = Wanted(type, offset, times, quantiles, interval, level)
+        return predict(self._fit, new, asked)
 
     def refit(
         self,

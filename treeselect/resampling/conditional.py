@@ -75,10 +75,8 @@ class ConditionalImportance(Rounded, InLibrary):
     score_name : str
     score_words : str
         A sentence that explains the score; empty if its name suffices.
-    scheme : str
-        How rows are held out, in words.
-    call : str
-        The call, after that of the fit.
+    scheme, call : str
+        How rows are held out, in words; the call, after that of the fit.
     seed : int
     library : str
         Data frame library of the tables.

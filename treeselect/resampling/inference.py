@@ -44,7 +44,7 @@ from treeselect.printing import MOST_ROWS, OfContent, SummaryContent, count_text
 from treeselect.resampling.choosing import Choice, Procedure, choose
 from treeselect.resampling.fit import noun
 from treeselect.resampling.folds import Folds, Split
-from treeselect.resampling.records import Stoppable
+from treeselect.resampling.records import Stoppable, stopped
 from treeselect.resampling.sample_splitting import (
     SplitFit,
     aggregate_p_values,
@@ -406,7 +406,7 @@ def _content(
         notes += few_events_notes(fits, "split")
         if len(found.terms) > MOST_ROWS:
             notes.append(f"{len(found.terms) - MOST_ROWS:,} more terms in `.tidy()`.")
-    notes = [*found.stopped(n, "splits"), *notes]
+    notes = [*stopped(found, n, "splits"), *notes]
     reasons = Counter(split.failure for split in found.splits if split.failure)
     for why, count in reasons.most_common():
         none = "No linear model" if one else f"No linear model in {count} of {n} splits"

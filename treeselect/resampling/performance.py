@@ -45,7 +45,7 @@ from treeselect.resampling.held_out import (
     roc_table,
 )
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
-from treeselect.resampling.records import Stoppable
+from treeselect.resampling.records import Stoppable, stopped
 from treeselect.resampling.subgroups import Subgroups, by_subgroup
 from treeselect.running.pieces import (
     Course,
@@ -535,7 +535,7 @@ def _score(found: Performance) -> str:
 
 def _notes(found: Performance) -> tuple[str, ...]:
     n_folds = len(found.scores)
-    notes = [*found.stopped(n_folds, "folds"), *filter(None, [found.score_words]), INSIDE_FOLDS]
+    notes = [*stopped(found, n_folds, "folds"), *filter(None, [found.score_words]), INSIDE_FOLDS]
     notes += [frequency_note(found.frequency, n_folds)] if found.frequency else []
     if np.isfinite(found.path_score):
         notes.append(

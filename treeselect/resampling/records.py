@@ -33,6 +33,7 @@ class Stoppable(InLibrary):
         """Whether the call was stopped, so that only what was finished is here."""
         return self.asked is not None
 
-    def stopped(self, n: int, pieces: str) -> tuple[str, ...]:
-        """The note of a summary that this happened, after so many pieces, if it did."""
-        return () if self.asked is None else (stopped_note(n, self.asked, pieces),)
+
+def stopped(found: Stoppable, n: int, pieces: str) -> tuple[str, ...]:
+    """The note of a summary that the call was stopped, after so many pieces, if it was."""
+    return () if found.asked is None else (stopped_note(n, found.asked, pieces),)

@@ -69,10 +69,8 @@ class RiskGroups(Rounded, InLibrary):
         Mean predicted survival at the horizon.
     time : str
         Name of the times, as in the formula.
-    scheme : str
-        How rows are held out, in words.
-    call : str
-        The call, after that of the fit.
+    scheme, call : str
+        How rows are held out, in words; the call, after that of the fit.
     seed : int
     spans : tuple of ndarray of float, shape (3, n_rows of the group)
         Start and end of the observation of each row, and its weight.

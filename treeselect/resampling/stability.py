@@ -37,6 +37,7 @@ from treeselect.resampling.error_bounds import (
     no_bound,
     q_values_of,
 )
+from treeselect.resampling.records import stopped
 from treeselect.resampling.resampled import Resampled
 from treeselect.shown import shown
 
@@ -442,7 +443,7 @@ def _index(stability: Stability) -> str:
 
 
 def _notes(stability: Stability, more: int) -> tuple[str, ...]:
-    notes = [*stability.stopped(stability.n_resamples, "resamples")]
+    notes = [*stopped(stability, stability.n_resamples, "resamples")]
     if more > 0:
         notes.append(f"{count_text(more)} more in `.tidy()`.")
     notes.append(

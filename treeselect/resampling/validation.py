@@ -45,7 +45,7 @@ from treeselect.resampling.held_out import (
     survival_at,
 )  # fmt: skip
 from treeselect.resampling.performance import rule_words
-from treeselect.resampling.records import Stoppable
+from treeselect.resampling.records import Stoppable, stopped
 from treeselect.resampling.subgroups import read_subgroups
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import (
@@ -445,7 +445,7 @@ def _content(found: Validation) -> SummaryContent:
         columns=("Measure", "Apparent", "Training", "Test", "Optimism", "Corrected", "Left out"),
         rows=tuple(rows),
         notes=(
-            *found.stopped(found.n_samples, "samples"),
+            *stopped(found, found.n_samples, "samples"),
             *filter(None, [found.family.score_words]),
             *_NOTES,
             *((unknown,) if lost else ()),

@@ -27,6 +27,7 @@ from treeselect.printing import (
 )
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.fit import as_shown, noun, selected_of_all, selection_clause
+from treeselect.resampling.records import stopped
 from treeselect.resampling.sample_size import least_rows
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
@@ -383,7 +384,7 @@ def stability_notes(result: Fit) -> list[str]:
         )
     varied = could_vary(stability)
     said = [
-        *stability.stopped(stability.n_resamples, "resamples"),
+        *stopped(stability, stability.n_resamples, "resamples"),
         recurrence_sentence(result.groups, stability, noun(result)) if varied else "",
         *place_sentences(stability),
         outsiders_note(result, stability),
