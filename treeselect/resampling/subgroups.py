@@ -170,17 +170,17 @@ def subgroup_figure(found: Subgroups) -> Rows:
     table = found.table[found.table["score"].notna()]
     if not len(table):
         raise OptionError("There is nothing to plot: the response varies in no group.")
-    at = table["score"].to_list()
-    low, high = (table[name].fillna(table["score"]).to_list() for name in ("ci_low", "ci_high"))
-    halves = [max(a - b, c - a) for a, b, c in zip(at, low, high, strict=True)]
-    axis = score_axis(at, halves, found.held_out[0].family.score_bounds)
+    ends = table[["score", "ci_low", "ci_high"]].ffill(axis=1)  # alone if it has no interval
+    spans = list(ends.itertuples(index=False, name=None))
+    halves = [max(at - low, high - at) for at, low, high in spans]
+    axis = score_axis(table["score"].to_list(), halves, found.held_out[0].family.score_bounds)
     texts = [
-        f"{decimal_text(a, 3)} ({interval_text(b, c, decimal_form(3))})"
-        for a, b, c in zip(at, low, high, strict=True)
+        f"{decimal_text(at, 3)} ({interval_text(low, high, decimal_form(3))})"
+        for at, low, high in spans
     ]
     names = [f"{found.column} = {group}" for group in table["group"]]
     head = f"{found.score_name} (95% interval)"
-    return interval_rows(names, at, low, high, texts, axis.named(head))
+    return interval_rows(names, spans, texts, axis.named(head))
 
 
 def _content(found: Subgroups) -> SummaryContent:
