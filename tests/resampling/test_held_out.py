@@ -307,15 +307,16 @@ def test_the_number_of_groups_is_checked(died, n_groups):
 @pytest.mark.parametrize(
     ("values", "weight", "n", "expected"),
     [
-        ([3.0, 1.0, 2.0, 4.0], [1, 1, 1, 1], 2, [1, 0, 0, 1]),
-        ([3.0, 1.0, 2.0, 4.0], [1, 3, 1, 1], 2, [1, 0, 1, 1]),
-        ([0.1 + 0.2, 0.3, 0.3, 0.9], [1, 1, 1, 1], 4, [0, 0, 0, 1]),
-        ([5.0, 5.0], [1, 1], 3, [0, 0]),
-        ([1.0, 2.0], [1, 1], 20, [0, 1]),
+        ([3.0, 1.0, 2.0, 4.0], [1, 1, 1, 1], 2, [[1, 2], [0, 3]]),
+        ([3.0, 1.0, 2.0, 4.0], [1, 3, 1, 1], 2, [[1], [0, 2, 3]]),
+        ([0.1 + 0.2, 0.3, 0.3, 0.9], [1, 1, 1, 1], 4, [[0, 1, 2], [3]]),
+        ([5.0, 5.0], [1, 1], 3, [[0, 1]]),
+        ([1.0, 2.0], [1, 1], 20, [[0], [1]]),
     ],
 )
 def test_groups_are_cut_at_quantiles_and_ties_stay_together(values, weight, n, expected):
-    assert quantile_groups(np.array(values), np.array(weight), n).tolist() == expected
+    found = quantile_groups(np.array(values), np.array(weight), n)
+    assert [own.tolist() for own in found] == expected
 
 
 # --- models of the selected terms on held-out rows: conditional importance, and risk groups -------

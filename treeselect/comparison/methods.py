@@ -35,6 +35,7 @@ from treeselect.printing import (
 from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import FoldPath, follow_fold
 from treeselect.resampling.folds import Folds, Split
+from treeselect.resampling.records import stopped
 from treeselect.results.calls import unshown_note
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import (
@@ -44,7 +45,6 @@ from treeselect.running.pieces import (
     Kind,
     number_read,
     run_pieces,
-    stopped_note,
     units_read,
 )
 from treeselect.shown import is_broken
@@ -433,8 +433,7 @@ def _reference_models(found: Contest) -> list[str]:
 def comparison_notes(found: Contest) -> tuple[str, ...]:
     """Notes on these numbers."""
     n_folds = len(found.n_test)
-    notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
-    notes += [found.score_words] if found.score_words else []
+    notes = [*stopped(found, n_folds, "folds"), *filter(None, [found.score_words])]
     notes += _reference_models(found)
     notes += _nothing_left_out(found)
     if any(run.sizes is None for run in found.runs):

@@ -192,13 +192,8 @@ def difference_rows(material: ContestMaterial) -> Rows:
     """Differences from the best, as dots."""
     table = material.differences.sort_values("difference", ascending=False, kind="stable")
     shown = table.head(MOST_UNITS)
-    return difference_figure(
-        shown["method"].tolist(),
-        shown["difference"].tolist(),
-        shown["ci_low"].tolist(),
-        shown["ci_high"].tolist(),
-        len(table) - len(shown),
-    )
+    spans = shown[["difference", "ci_low", "ci_high"]].itertuples(index=False, name=None)
+    return difference_figure(shown["method"].tolist(), list(spans), len(table) - len(shown))
 
 
 # --- the methods, best score first --------------------------------------------------------------

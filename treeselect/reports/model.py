@@ -334,7 +334,7 @@ def risk_groups(material: FitMaterial) -> Section | None:
 def risk_section(found: RiskGroups) -> Section:
     """Figure and tables of risk groups."""
     ticks = time_ticks(max(float(curve.time[-1]) for curve in found.curves))
-    at_ticks = found.table_at(ticks)
+    at_ticks = found.in_pandas.at(ticks)
     figure = risk_figure(found)
     table = listed(
         at_ticks,
@@ -365,7 +365,7 @@ def risk_section(found: RiskGroups) -> Section:
 def risk_figure(found: RiskGroups) -> Plane:
     """The curves, with ticks for censored rows if these are few enough to be distinguished."""
     ticks = time_ticks(max(float(curve.time[-1]) for curve in found.curves))
-    at_ticks = found.table_at(ticks)
+    at_ticks = found.in_pandas.at(ticks)
     counts = [at_ticks.loc[at_ticks["group"] == name, "at_risk"].to_list() for name in found.names]
     shows = all((curve.censored > 0).sum() <= _MOST_TICKS for curve in found.curves)
     groups = [

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -127,6 +127,17 @@ def step_text(method: Callable[..., Any], arguments: Mapping[str, Any], view: st
         shown = repr(value) if value is None else _shown(key, value) or key
         typed.append(shown if positional else f"{key}={shown}")
     return f"{view and '.'}{view}.{method.__name__}({', '.join(typed)})"
+
+
+Found = TypeVar("Found")
+
+
+def with_step(
+    fit: Fit, found: Found, method: Callable[..., Any], given: Mapping[str, Any], view: str = ""
+) -> Found:
+    """What a step found, with its call: that of the fit, and the step (see :func:`step_text`)."""
+    call = fit.call.text + step_text(method, given, view)
+    return cast(Found, dataclasses.replace(cast(Any, found), call=call))
 
 
 def _source(data: object) -> str:
