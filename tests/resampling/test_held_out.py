@@ -120,10 +120,9 @@ def test_predictions_are_saved_with_the_folds(mixed, died, tmp_path):
 def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
     found = small_fit().performance(3, horizon=200)
     held, table = found.held_out, found.calibration(3)
-    group = quantile_groups(held.event, np.ones(90), 3)
-    for g, row in enumerate(table.itertuples()):
-        own = group == g
-        curve = kaplan_meier(held.y[own], np.ones(own.sum()))
+    groups = quantile_groups(held.event, np.ones(90), 3)
+    for own, row in zip(groups, table.itertuples(), strict=True):
+        curve = kaplan_meier(held.y[own], np.ones(len(own)))
         at = np.searchsorted(curve.time, 200, side="right") - 1
         assert row.predicted == pytest.approx(held.event[own].mean())
         assert row.observed == pytest.approx(1 - curve.survival[at])

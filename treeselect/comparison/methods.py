@@ -512,23 +512,14 @@ def verdict(ranked: pd.DataFrame, differences: pd.DataFrame) -> Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class ScorePoint:
-    """A method at one size."""
-
-    size: float  # the requested size; the mean number of units if a tuning parameter determines it
-    score: float  # mean over the folds, and its standard error
-    error: float
-    stability: float  # NaN if it is not defined
-    compared: bool  # whether the method is compared at this size
-
-
-@dataclass(frozen=True, slots=True)
 class ScoreLine:
     """A method over its sizes; a single point if it has one size."""
 
     method: str
     size: str  # size at which it is compared, as text: "3", or "(2.6)" for a mean number of units
-    points: tuple[ScorePoint, ...]
+    # rows of ``Contest.curves`` with ``size``, the mean number of units if a tuning parameter
+    # determines it, and ``compared``, whether the method is compared at this size
+    curve: pd.DataFrame
 
 
 def score_lines(found: Contest, most: int | None = None) -> tuple[ScoreLine, ...]:
@@ -543,16 +534,8 @@ def score_lines(found: Contest, most: int | None = None) -> tuple[ScoreLine, ...
 
 def _line(compared: Mapping[Hashable, Any], curve: pd.DataFrame) -> ScoreLine:
     own = bool(curve["k"].isna().all())
-    points = [
-        ScorePoint(
-            size=float(row["n_selected"] if own else row["k"]),
-            score=row["score"],
-            error=row["standard_error"],
-            stability=row["stability"],
-            compared=own or row["k"] == compared["k"],
-        )
-        for row in curve.to_dict("records")
-        if row["n_selected"] > 0 or pd.isna(row["k"]) or row["k"] == compared["k"]
-    ]
-    size = size_text(compared["k"], compared["n_selected"])
-    return ScoreLine(str(compared["method"]), size, tuple(points))
+    here = own | (curve["k"] == compared["k"]).fillna(False).astype(bool)
+    sizes = curve["n_selected" if own else "k"].astype(float)
+    shown = curve.assign(size=sizes, compared=here)[(curve["n_selected"] > 0) | here]
+    text = size_text(compared["k"], compared["n_selected"])
+    return ScoreLine(str(compared["method"]), text, shown)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import described, finite, members
+from treeselect.arguments.checks import described, numbers_in
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
@@ -383,9 +383,8 @@ def _part(problem: Problem, weights: RowWeights, split: Split, share: float, see
 
 def _read_shares(shares: object) -> tuple[float, ...]:
     """The shares; an OptionError unless they are increasing."""
-    found = [finite(share) for share in members(shares) or ()]
-    numbers = [share for share in found if share is not None and 0 < share <= 1]
-    if not numbers or len(numbers) < len(found) or numbers != sorted(set(numbers)):
+    numbers = numbers_in(shares, lambda share: 0 < share <= 1)
+    if not numbers or numbers != sorted(set(numbers)):
         raise OptionError(
             "`shares` must be increasing numbers above 0 and at most 1, such as `[0.25, 0.5, 1]`.\n"
             f"  Found: {described(shares)}."

@@ -11,12 +11,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.algorithms.method import REFITS
-from treeselect.arguments.checks import (
-    check_count,
-    described,
-    finite,
-    members,
-)
+from treeselect.arguments.checks import check_count, described, numbers_in
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -154,10 +149,8 @@ class RiskGroups(Rounded, InLibrary):
         >>> found["survival"].round(2).to_list()[::2]
         [1.0, 1.0]
         """
-        listed = members(times)
-        known = [finite(time) for time in listed or ()]
-        at = np.array([-1.0 if time is None else time for time in known], dtype=np.float64)
-        if not len(at) or (at < 0).any():
+        at = np.array(numbers_in(times, lambda time: time >= 0))
+        if not len(at):
             raise OptionError(
                 f"`times` must be one or more numbers of at least 0.\n  Found: {described(times)}."
             )

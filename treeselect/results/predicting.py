@@ -15,7 +15,7 @@ from treeselect.arguments.checks import (
     described,
     finite,
     length,
-    members,
+    numbers_in,
     values_text,
 )
 from treeselect.designs.survival import strata_of
@@ -154,10 +154,9 @@ def read_quantiles(type: str, quantiles: object) -> FloatArray:
             f"`quantiles` must be left out for `type={type!r}`.\n"
             f'  Use `type="{QUANTILE}"` for quantiles.'
         )
-    listed = [quantiles] if finite(quantiles) is not None else members(quantiles) or []
-    shares = [finite(share) for share in listed]
-    known = [float(s) for s in shares if s is not None and 0 < s < 1]
-    if not known or len(known) < len(listed) or known != sorted(set(known)):
+    listed = [quantiles] if finite(quantiles) is not None else quantiles
+    known = numbers_in(listed, lambda share: 0 < share < 1)
+    if not known or known != sorted(set(known)):
         raise OptionError(
             "`quantiles` must be increasing numbers above 0 and below 1.\n"
             f"  Found: {described(quantiles)}. Write, for example, `quantiles=(0.05, 0.5, 0.95)`."
