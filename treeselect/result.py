@@ -384,9 +384,9 @@ class SelectionResult(Rounded):
             restricted cubic spline of each number. ``"negative-binomial"``: counts whose variance
             is ``mu + mu^2 / theta``, theta by maximum likelihood (R: ``MASS::glm.nb``; tests
             estimate it anew in each model). ``"firth"``: two classes that terms may separate, by
-            Firth's penalised likelihood (R: ``logistf``). ``"ordinal"``: ordered classes, those of
-            the response in the order that its summary shows, by the proportional odds model (R:
-            ``MASS::polr``). Alternatively, an estimator from
+            Firth's penalised likelihood (R: ``logistf``). ``"ordinal"``: ordered classes, numbers
+            or an ordered categorical, in the order that the summary shows, by the proportional odds
+            model (R: ``MASS::polr``). Alternatively, an estimator from
             scikit-learn (for times to an event, from scikit-survival), which is cloned and fitted
             to formulaic's one-hot columns; ``lightgbm.DaskLGBMClassifier`` and
             ``DaskLGBMRegressor`` are fitted to all rows of `data`, a Dask frame, by the workers of
