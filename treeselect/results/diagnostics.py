@@ -18,7 +18,6 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError
 from treeselect.figures.axes import nice_ticks, number_axis
-from treeselect.figures.charts import agreement_figure, share_figure
 from treeselect.figures.marks import Figure, Plane, Rule, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
@@ -48,11 +47,11 @@ from treeselect.resampling.cross_validation import (
 from treeselect.resampling.folds import Folds, split_rows
 from treeselect.resampling.held_out import (
     HeldOut,
-    calibration_table,
     gather_held_out,
     quantile_groups,
     recalibration,
 )
+from treeselect.resampling.held_out_figures import calibration_figure
 from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
@@ -209,16 +208,9 @@ class Diagnostics(Summarised):
         if np.isfinite(table["cooks_distance"]).any():
             found["influence"] = _influence(table)
         if not self.held_out.family.has_times:
-            groups = calibration_table(self.held_out, _GROUPS)
-            own = groups.columns.intersection(["class"]).tolist()
-            groups = groups[groups["class"] == groups["class"].iloc[-1]] if own else groups
-            draw = share_figure if self.held_out.classes else agreement_figure
-            labels = ("mean predicted", "mean observed")
-            if self.held_out.classes:
-                labels = ("mean predicted probability", f"share of {groups['class'].iloc[-1]}")
-            found["calibration"] = dataclasses.replace(
-                draw(_dots(groups, "predicted", "observed"), labels), head="Calibration, held out"
-            )
+            classes = self.held_out.classes
+            drawn = calibration_figure(self.held_out, classes[-1] if len(classes) > 2 else None)
+            found["calibration"] = dataclasses.replace(drawn, head="Calibration, held out")
         return found
 
     def __repr__(self) -> str:
@@ -245,12 +237,6 @@ def _cloud(x: FloatArray, y: FloatArray, rows: IntArray) -> Series:
     return Series(
         x=x[some].tolist(), y=y[some].tolist(), line="", texts=texts, small=True, soft=True
     )
-
-
-def _dots(groups: pd.DataFrame, x: str, y: str) -> Series:
-    own = [groups[name].to_list() for name in (x, y, "ci_low", "ci_high")]
-    texts = [f"{b:.3g} at {a:.3g}" for a, b in zip(own[0], own[1], strict=True)]
-    return Series(x=own[0], y=own[1], low=own[2], high=own[3], line="", texts=texts)
 
 
 def _residuals(table: pd.DataFrame) -> Figure:
