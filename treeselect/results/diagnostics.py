@@ -24,6 +24,7 @@ from treeselect.frames.tables import in_library
 from treeselect.models.linear.diagnostics import (
     fitted_means,
     hazard_tests,
+    interaction_tests,
     row_diagnostics,
     variance_inflation,
 )
@@ -80,6 +81,9 @@ class Diagnostics(Summarised):
         ``inflation``, its root of order ``2 df``: about how many times as wide intervals are as if
         the term were uncorrelated with the others; for times to an event ``ph_statistic`` and
         ``ph_p_value`` of the test of proportional hazards.
+    interactions : pandas.DataFrame
+        One row per pair of terms (of the first ten), whose product is added to the model: ``term``,
+        ``other``, ``df``, ``statistic``, ``p_value``, and ``p_adjusted`` for the number of pairs.
     hazards : pandas.DataFrame or None
         Tests of proportional hazards, the last row of all terms together; None without times.
     scores, forest_scores : ndarray of float, shape (n_folds,)
@@ -113,6 +117,7 @@ class Diagnostics(Summarised):
 
     table: pd.DataFrame
     terms: pd.DataFrame
+    interactions: pd.DataFrame
     hazards: pd.DataFrame | None
     scores: FloatArray
     forest_scores: FloatArray
@@ -356,8 +361,9 @@ def diagnose(
     held, scores, forest, share = _held_out(found, data, n_folds, seed)
     gap = paired_difference(differences(forest, scores), share)
     return Diagnostics(
-        table, terms, hazards, scores, forest, gap, recalibration(held), held, found,
-        shown_names(data), seed, not data.arrays.groups.keep.all(), library,
+        table, terms, interaction_tests(found), hazards, scores, forest, gap,
+        recalibration(held), held, found, shown_names(data), seed,
+        not data.arrays.groups.keep.all(), library,
     )  # fmt: skip
 
 
@@ -420,6 +426,16 @@ def _notes(own: Diagnostics) -> Iterator[str]:
             f"A forest of the same terms predicts better: {score} higher by {gap.mean:.3f} (95%"
             f" interval {ends}). Something bends or interacts: look at the residuals, and try"
             ' `refit("gam")` or interactions.'
+        )
+    pairs = own.interactions[own.interactions["p_adjusted"] < 0.05].head(_MOST_NAMED)
+    if len(pairs):
+        said = ", ".join(
+            f"{listed([row['term']])} × {listed([row['other']])} ({p_text(row['p_adjusted'])})"
+            for row in pairs.to_dict("records")
+        )
+        yield (
+            f"Interactions that add to the model, with P adjusted for {len(own.interactions):,}"
+            f" pairs (Holm): {said}. A formula with `*` has them."
         )
     if own.calibration is not None and own.calibration.slope_high < 1:
         yield "The calibration slope is below 1: predictions for new rows are too extreme."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, STOP
+from treeselect.errors import DataError
+from treeselect.models.linear.coefficients import wald_test
 from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit, rule_of
 from treeselect.models.linear.tests import FittedTerms
@@ -222,6 +225,54 @@ def hazard_tests(found: FittedTerms) -> pd.DataFrame:
         df = int(np.linalg.matrix_rank(part, hermitian=True))
         table.append((term, df, statistic, float(scipy.stats.chi2.sf(statistic, max(df, 1)))))
     return pd.DataFrame(table, columns=["term", "df", "statistic", "p_value"])
+
+
+_MOST_PAIRED = 10
+"""Terms whose pairs are tested."""
+
+
+def interaction_tests(found: FittedTerms) -> pd.DataFrame:
+    """Tests of the product of each two terms, added to the model alone: ``term``, ``other``,
+    ``df``, ``statistic``, ``p_value``, and ``p_adjusted`` for the number of pairs (Holm 1979), the
+    most evident first.
+
+    Likelihood ratio tests, F tests with the variance of the larger model, and Wald tests where
+    errors are robust, as R's ``add1``; pairs that can't be fitted are left out.
+    """
+    import pandas as pd
+
+    own, rows = found.factors_of, []
+    plain = [t for t in found.terms if len(own[t]) == 1][:_MOST_PAIRED]
+    taken = {own[t] for t in found.terms}
+    for term, other in itertools.combinations(plain, 2):
+        if own[term] | own[other] in taken:
+            continue
+        try:
+            rows.append((term, other, *_added(found, term, other)))
+        except (DataError, np.linalg.LinAlgError):
+            continue
+    columns = ["term", "other", "df", "statistic", "p_value"]
+    table = pd.DataFrame([row for row in rows if row[2]], columns=columns)
+    table = table.sort_values("p_value", kind="stable", ignore_index=True)
+    holm = table["p_value"] * np.arange(len(table), 0, -1)
+    return table.assign(p_adjusted=holm.cummax().clip(upper=1.0))
+
+
+def _added(found: FittedTerms, term: str, other: str) -> tuple[int, float, float]:
+    """Degrees of freedom, statistic and p-value of the products of two terms."""
+    below, above = found.whole, found.with_products(term, other)
+    df = above.rank - below.rank
+    if not df:
+        return 0, 0.0, 1.0
+    if found.is_robust:
+        return df, *wald_test(above.fit, np.array(above.fit.terms) == f"{term}:{other}")
+    gain = max(below.deviance - above.deviance, 0.0)
+    if found.scale is None:
+        return df, gain, float(scipy.stats.chi2.sf(gain, df))
+    dispersion = above.fit.dispersion if found.fit.is_quasi else None
+    scale = above.deviance / above.df_resid if dispersion is None else dispersion
+    f = gain / df / scale
+    return df, f, float(scipy.stats.f.sf(f, df, above.df_resid))
 
 
 ALL = "(all)"

@@ -92,6 +92,24 @@ class FittedTerms:
         free: BoolArray = part.is_free if part.matrix.shape[1] else np.zeros(0, dtype=bool)
         return self._nested(fit_linear(part.of_columns(free), self.family, self.name, self.classes))
 
+    def with_products(self, term: str, other: str) -> Nested:
+        """The model with the products of the columns of two terms, fitted to the same rows."""
+        import pandas as pd
+
+        data, owner = self.data, np.array(self.data.term_of, dtype=object)
+        x = data.matrix.to_numpy(dtype=np.float64)
+        parts = [x[:, (owner == name) & data.is_free] for name in (term, other)]
+        made = (parts[0][:, :, np.newaxis] * parts[1][:, np.newaxis]).reshape(len(x), -1)
+        pair = f"{term}:{other}"
+        extra = pd.DataFrame(made, columns=[f"{pair}[{i}]" for i in range(made.shape[1])])
+        whole = dataclasses.replace(
+            data,
+            matrix=pd.concat([data.matrix, extra], axis=1),
+            term_of=(*data.term_of, *[pair] * made.shape[1]),
+        )
+        part = whole.of_columns(whole.is_free)
+        return self._nested(fit_linear(part, self.family, self.name, self.classes))
+
     @property
     def whole(self) -> Nested:
         """The model itself."""
