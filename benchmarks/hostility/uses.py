@@ -17,7 +17,7 @@ USES = (
     "path", "summary()", "report(html)", "again()", "again(True)", "resample(2)",
     "resample(2, scheme='complementary')", "resample(2, seed=np.int64(3))", "refit('forest')",
     "refit('boosting')", "refit('glm')", "refit('gam')", "refit('negative-binomial')",
-    "refit('firth')", "refit('ordinal')",
+    "refit('firth')", "refit('ordinal')", "refit('gamma')",
     "refit(LinearRegression())", "inference()",
     "inference(seed=1)", "performance(2)", "performance(2, model='glm')",
     "model.conditional_importance(2, repeats=1)", "model.conditional_importance(2, terms=TERM)",

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
+from treeselect.models.linear.rule import LinearRule
 
 import treeselect
 from treeselect.errors import OptionError
-from treeselect.models.linear.fit import LinearRule
 
 SURVEY = pd.read_csv("tests/reference/survey_data.csv")
 SURVEY["o"] = np.minimum(SURVEY["w"] // 9, 4)

@@ -314,8 +314,7 @@ def _held_out(
         fit = fit_linear(part.of_columns(free), found.family, found.name, found.classes)
         own = place[split.test]
         offset = 0.0 if full.offset is None else full.offset[own]
-        family = data.response.family.name
-        predicted.append(fitted_means(fit, family, matrix[own][:, free], offset))
+        predicted.append(fitted_means(fit, matrix[own][:, free], offset))
         shape = (len(data.weight), *predicted[-1].shape[1:])
         here = np.zeros(shape)
         here[split.test] = predicted[-1]

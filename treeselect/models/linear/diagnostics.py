@@ -16,7 +16,8 @@ from treeselect.engine.survival.times import EVENT, STOP
 from treeselect.errors import DataError
 from treeselect.models.linear.coefficients import wald_test
 from treeselect.models.linear.data import ORDINAL
-from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit, rule_of
+from treeselect.models.linear.fit import FIRTH, GAMMA, NEGATIVE_BINOMIAL, LinearFit
+from treeselect.models.linear.rule import rule_of
 from treeselect.models.linear.tests import FittedTerms
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
     matrix = data.matrix.to_numpy(dtype=np.float64)[:, data.is_free]
     offset = np.zeros(len(matrix)) if data.offset is None else data.offset
     if found.family in ("multinomial", ORDINAL):
-        share = fitted_means(fit, found.family, matrix, offset)
+        share = fitted_means(fit, matrix, offset)
         own = share[np.arange(len(share)), data.y.astype(np.int64)]
         residual, unknown = np.sqrt(-2 * np.log(own)), np.full(len(own), np.nan)
         until = np.cumsum(share, axis=1)[np.arange(len(share)), data.y.astype(np.int64)]
@@ -75,14 +76,18 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
     root = np.sqrt(precision * family.weights(mean))[:, np.newaxis] * matrix
     inverse = np.linalg.pinv((root * copies[:, np.newaxis]).T @ root, hermitian=True)
     leverage = np.minimum(np.einsum("ij,jk,ik->i", root, inverse, root), 1.0)
-    scale = float(fit.result.scale) if found.family == "gaussian" or fit.is_quasi else 1.0
+    has_scale = found.family in ("gaussian", GAMMA) or fit.is_quasi
+    scale = float(fit.result.scale) if has_scale else 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         residual = np.asarray(family.resid_dev(data.y, mean, precision))
         pearson = (data.y - mean) * np.sqrt(precision / family.variance(mean))
         standardised = residual / np.sqrt(scale * (1 - leverage))
         cook = (pearson / (1 - leverage)) ** 2 * leverage / (scale * matrix.shape[1])
     quantile = standardised
-    if found.family != "gaussian":
+    if found.family == GAMMA:
+        share = scipy.stats.gamma.cdf(data.y, 1 / scale, scale=mean * scale)
+        quantile = _drawn(share, share, seed)
+    elif found.family != "gaussian":
         law = _law(found, mean)
         quantile = _drawn(law.cdf(data.y - 1), law.cdf(data.y), seed)
     return RowDiagnostics(eta, residual, standardised, quantile, leverage, cook)
@@ -279,7 +284,7 @@ ALL = "(all)"
 """The row of all terms together."""
 
 
-def fitted_means(fit: LinearFit, family: str, matrix: FloatArray, offset: Any) -> FloatArray:
+def fitted_means(fit: LinearFit, matrix: FloatArray, offset: Any) -> FloatArray:
     """Predictions of rows on the scale of the response, of times the relative risk."""
-    rule = rule_of(fit, family, np.zeros(matrix.shape[1]))
+    rule = rule_of(fit, np.zeros(matrix.shape[1]))
     return rule.predict(matrix, offset, on_link=False, level=0.95).fit

@@ -24,6 +24,7 @@ from treeselect.models.linear.coefficients import (
 from treeselect.models.linear.data import ORDINAL, LinearData, linear_data
 from treeselect.models.linear.fit import (
     FIRTH,
+    GAMMA,
     NEGATIVE_BINOMIAL,
     LinearFit,
     fit_linear,
@@ -77,6 +78,8 @@ class FittedTerms:
         the dispersion of a quasi-Poisson one; None for likelihood ratio tests."""
         if self.family == "gaussian":
             return self.whole.deviance / self.whole.df_resid
+        if self.family == GAMMA:
+            return float(self.fit.result.scale)
         return self.fit.dispersion if self.fit.is_quasi else None
 
     def without(self, terms: Sequence[str]) -> Nested:
@@ -144,7 +147,7 @@ class FittedTerms:
         n = float(weights.values.sum()) if weights.are_copies else float(len(weights))
         return Nested(
             fit, self.family, deviance_of(fit.result, self.family), fit.n_parameters, n,
-            weights.are_copies and not self.fit.is_quasi and self.family != FIRTH,
+            weights.are_copies and not self.fit.is_quasi and self.family not in (FIRTH, GAMMA),
         )  # fmt: skip
 
 
