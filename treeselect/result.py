@@ -384,9 +384,9 @@ class SelectionResult(Rounded):
             restricted cubic spline of each number. ``"negative-binomial"``: counts whose variance
             is ``mu + mu^2 / theta``, theta by maximum likelihood (R: ``MASS::glm.nb``; tests
             estimate it anew in each model). ``"firth"``: two classes that terms may separate, by
-            Firth's penalised likelihood (R: ``logistf``). ``"ordinal"``: ordered classes, those of
-            the response in the order that its summary shows, by the proportional odds model (R:
-            ``MASS::polr``). Alternatively, an estimator from
+            Firth's penalised likelihood (R: ``logistf``). ``"ordinal"``: ordered classes, numbers
+            or an ordered categorical, in the order that the summary shows, by the proportional odds
+            model (R: ``MASS::polr``). Alternatively, an estimator from
             scikit-learn (for times to an event, from scikit-survival), which is cloned and fitted
             to formulaic's one-hot columns; ``lightgbm.DaskLGBMClassifier`` and
             ``DaskLGBMRegressor`` are fitted to all rows of `data`, a Dask frame, by the workers of
@@ -1023,6 +1023,7 @@ class SelectionResult(Rounded):
         performance: Performance | None = None,
         coefficients: CoefficientStability | None = None,
         linear: GlmFit | None = None,
+        inference: Inference | None = None,
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
@@ -1048,6 +1049,9 @@ class SelectionResult(Rounded):
             <treeselect.results.views.ModelView.coefficient_stability>`, shown in its own section.
         linear : GlmFit, optional
             The result of ``refit("glm")``, shown in its own section with tests of its terms.
+        inference : Inference, optional
+            The result of :meth:`inference`, shown in its own section: p-values that account for the
+            selection, as those of the linear model do not.
         sections : list of str, optional
             The sections below the first screen, in this order, such as
             ``["terms", "path", "stability"]``; by default all that apply. Their names are those of
@@ -1066,7 +1070,7 @@ class SelectionResult(Rounded):
         OptionError
             If the file can't be written or would be neither HTML nor Markdown (``.docx``,
             ``.pdf``), there is no such template or section or the template can't be rendered, or
-            `performance`, `coefficients` or `linear` belong to another fit.
+            `performance`, `coefficients`, `linear` or `inference` belong to another fit.
         """
         from treeselect.reports.pages import write_report
 
@@ -1075,6 +1079,7 @@ class SelectionResult(Rounded):
             return write_report(
                 self._fit, file_path(path), own, sections,
                 performance=performance, coefficients=coefficients, linear=linear,
+                inference=inference,
             )  # fmt: skip
 
     def __repr__(self) -> str:

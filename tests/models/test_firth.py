@@ -64,7 +64,10 @@ def test_the_logistic_model_names_it_and_its_table_has_profile_intervals(model):
     table = model.regression_table(["selected"])
     ratio = table.tidy().set_index("term")["ci_high"]
     assert ratio["NV"] == pytest.approx(np.exp(EXPECTED.loc["NV", "ci_high"]), rel=1e-4)
-    assert "CI: profile-likelihood confidence interval." in str(table)
+    assert (
+        "CI: penalised profile-likelihood confidence interval. P: penalised likelihood ratio tests"
+        in " ".join(str(table).split())
+    )
     wald = model.regression_table(["selected"], interval="wald").tidy().set_index("term")
     assert wald.loc["NV", "ci_high"] == pytest.approx(
         np.exp(EXPECTED.loc["NV", "estimate"] + 1.959964 * EXPECTED.loc["NV", "std_error"])

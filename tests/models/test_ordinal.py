@@ -109,3 +109,26 @@ def test_it_needs_classes():
     fit = treeselect.select("y ~ x", SURVEY, method="mrmr", k=1)
     with pytest.raises(OptionError, match=r'`model="ordinal"` needs ordered classes'):
         fit.refit("ordinal")
+
+
+def test_an_order_of_the_alphabet_is_refused():
+    names = SURVEY["o"].map(dict(enumerate(["none", "few", "some", "most", "all"])))
+    with pytest.raises(OptionError, match="Found: text, in alphabetical order: `all`, `few`, `mos"):
+        fitted(SURVEY.assign(o=names)).refit("ordinal")
+    with pytest.raises(OptionError, match="Make `o` an ordered categorical"):
+        fitted(SURVEY.assign(o=names.astype("category"))).refit("ordinal")
+    numbers = fitted().refit("ordinal").tidy()["estimate"]
+    for ordered in (True, False):
+        kind = pd.CategoricalDtype(["none", "few", "some", "most", "all"], ordered=ordered)
+        own = fitted(SURVEY.assign(o=names.astype(kind))).refit("ordinal")
+        np.testing.assert_allclose(own.tidy()["estimate"], numbers)
+    letters = SURVEY["o"].map(dict(enumerate("abcde")))
+    kind = pd.CategoricalDtype(list("abcde"), ordered=True)
+    own = fitted(SURVEY.assign(o=letters.astype(kind))).refit("ordinal")
+    np.testing.assert_allclose(own.tidy()["estimate"], numbers)
+
+
+def test_aic_is_named_where_there_is_one():
+    weighted = fitted(weights="w", weights_kind="sampling").refit("ordinal")
+    assert "compare AIC" in str(fitted().refit("ordinal").summary())
+    assert "AIC" not in str(weighted.summary())

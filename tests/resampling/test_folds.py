@@ -429,7 +429,7 @@ def test_clusters_that_can_not_be_used(name, wards):
         (np.zeros(400), "must have at least two groups"),
         (wards["ward"].where(wards.index > 2), "3 rows in which it is missing"),
         (np.arange(7), "one value per row, 400"),
-        ("ward", r"must be a column of the data(.|\n)*Found: `ward`"),
+        ("wing", r"must be a column of the data(.|\n)*Found: `wing`"),
     ):
         with pytest.raises(OptionError, match=f"(?s)`fold_groups`.*{said}"):
             CALLS[name](fit, fold_groups=groups)

@@ -17,7 +17,7 @@ from survival_data import small_fit, small_times
 import treeselect
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.curves import kaplan_meier
-from treeselect.engine.survival.times import EVENT, STOP, STRATUM
+from treeselect.engine.survival.times import EVENT, STOP, STRATUM, as_times
 from treeselect.errors import OptionError
 from treeselect.models.forest import refit_forest
 from treeselect.models.linear.statistics import recalibrate
@@ -581,3 +581,30 @@ def test_arguments_are_checked(timed, given, said):
 def test_other_responses_have_no_risk_groups(fitted):
     with pytest.raises(OptionError, match="need a survival response"):
         fitted.model.risk_groups()
+
+
+def test_intervals_of_calibration_allow_for_clusters_and_for_counts_that_vary_more():
+    rng = np.random.default_rng(2)
+    unit, eta = np.repeat(np.arange(200), 4), rng.normal(size=200).repeat(4)
+    ones = np.ones(800)
+    y = (rng.random(200) < 1 / (1 + np.exp(-eta[::4]))).repeat(4).astype(float)
+    alone, once, each = (
+        recalibrate("binomial", y[part], eta[part], ones[part], groups)
+        for part, groups in ((slice(None, None, 4), None), (slice(None), unit), (slice(None), None))
+    )
+    for name in ("slope", "intercept"):
+        width = [getattr(own, f"{name}_high") - getattr(own, f"{name}_low")
+                 for own in (alone, once, each)]  # fmt: skip
+        assert width[1] == pytest.approx(width[0], rel=0.12)
+        assert width[2] == pytest.approx(width[0] / 2, rel=1e-4)
+    time = as_times(rng.exponential(np.exp(-eta[::4])).repeat(4), np.ones(800))
+    own, known = (recalibrate("cox", time, eta, ones, part) for part in (None, unit))
+    assert known.slope_high - known.slope_low > 1.5 * (own.slope_high - own.slope_low)
+    mean = np.exp(0.5 * eta)
+    counts, plain = rng.poisson(mean * rng.gamma(0.5, 2.0, size=800)), rng.poisson(mean)
+    wide, narrow = (
+        recalibrate("poisson", own.astype(float), np.log(mean), ones) for own in (counts, plain)
+    )
+    ratio = (wide.slope_high - wide.slope_low) / (narrow.slope_high - narrow.slope_low)
+    assert ratio > 1.3
+    assert np.isnan(recalibrate("binomial", 0 * ones, eta, ones)[:6]).all()

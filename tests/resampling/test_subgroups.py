@@ -98,6 +98,26 @@ def test_sites_that_are_left_out(data):
     found = fit.performance(LeaveOneGroupOut(), fold_groups="site")
     by = found.by("site").tidy()
     assert by["score"].to_list() == pytest.approx(found.scores.tolist())
+    width = by["ci_high"] - by["ci_low"]  # of one cluster, of which there is no other sample
+    assert width.between(0.05, 0.2).all()
+    said = " ".join(found.by("site").summary().as_text().split())
+    assert "Where a group is one cluster, its intervals are of its rows." in said
+    alone = treeselect.select("sick ~ a + b", data, method="mrmr", k=1, seed=1, model="glm")
+    again = alone.performance(LeaveOneGroupOut(), fold_groups="site")  # a column behind no term
+    assert again.by("site").tidy()["n"].to_list() == by["n"].to_list()
+
+
+def test_data_that_were_changed_are_refused(data):
+    own = data.copy()
+    fit = treeselect.select("sick ~ a + b", own, method="mrmr", k=1, seed=1, model="glm", rows=400)
+    found = fit.performance(2)
+    assert found.by("site").tidy()["n"].sum() == 400
+    own[:] = own.sort_values("c").to_numpy()
+    with pytest.raises(OptionError, match="rows in another order, than when it was fitted"):
+        found.by("site")
+    assert len(found.by(data["site"]).tidy()) == 3
+    with pytest.raises(OptionError, match="rows in another order, than when it was fitted"):
+        fit.performance(2, fold_groups="site")
 
 
 def test_times_have_risks_by_the_horizon():
@@ -128,6 +148,7 @@ def test_a_group_without_variation_has_no_score(data, measured):
     assert table["score"].isna().all()
     assert table["ci_low"].isna().all()
     assert table["observed"].to_list() == [0, 1]
+    assert table[["slope", "intercept"]].isna().all(axis=None)
     with pytest.raises(OptionError, match="nothing to plot"):
         measured.by(data["sick"]).plot()
 

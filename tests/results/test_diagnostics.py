@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import treeselect
-from treeselect.errors import OptionError
+from treeselect.errors import OptionError, TreeselectWarning
 
 SURVEY = pd.read_csv("tests/reference/survey_data.csv")
 REFERENCE = pd.read_csv("tests/reference/diagnostics.csv")
@@ -146,7 +146,8 @@ def test_figures(left):
     found = fitted(left, family=family).refit("glm").diagnostics(folds=2)
     page = found.plot()
     assert page.shape == (2, 2)
-    assert [ax.get_title(loc="left") for ax in page[0]] == ["Residuals", "Normal quantiles"]
+    first = "" if left == "m" else "Residuals"  # of which there is no single linear predictor
+    assert [ax.get_title(loc="left") for ax in page[0]] == [first, "Normal quantiles"]
     if left == "m":
         with pytest.raises(OptionError, match="more than two classes no influence"):
             found.plot("influence")
@@ -161,6 +162,9 @@ def test_what_is_refused():
         model.diagnostics(folds=1)
     with pytest.raises(OptionError, match="`seed` must be"):
         model.diagnostics(seed=-1)
+    clustered = fitted("y", SURVEY.assign(c=np.arange(len(SURVEY)) % 5), "x", fold_groups="c")
+    with pytest.raises(OptionError, match=r"Found: 5\. Give other `folds`\.$"):
+        clustered.refit("glm").diagnostics()
     found = model.diagnostics(folds=2)
     with pytest.raises(OptionError, match="`kind` must be one of"):
         found.plot("qq")
@@ -171,3 +175,40 @@ def test_what_is_refused():
     assert empty.selected == ()
     with pytest.raises(OptionError, match="Diagnostics need a model with terms"):
         empty.refit("glm").diagnostics()
+
+
+def test_residuals_of_ordered_classes_do_not_depend_on_the_linear_predictor():
+    rng = np.random.default_rng(6)
+    data = pd.DataFrame({"x": rng.normal(size=3000), "z": rng.normal(size=3000)})
+    data["y"] = np.digitize(data["x"] + rng.logistic(size=3000), [1.0, 2.5])
+    found = fitted("y", data, "x + z", family="multinomial").refit("ordinal").diagnostics(folds=2)
+    table = found.tidy()
+    means = table.groupby(pd.qcut(table["fitted"], 6))["quantile"].mean()
+    assert np.abs(means).max() < 0.15
+    assert found.plot("residuals").get_xlabel() == "linear predictor"
+
+
+@pytest.mark.parametrize("left", ["y", "Surv(time, event)"])
+def test_terms_without_coefficients_have_no_inflation(left):
+    data = SURVEY.assign(twin=3 * SURVEY["x"])
+    fit = fitted(left, data, "x + twin + g", keep=["x", "twin", "g"])
+    found = fit.refit("glm").diagnostics(folds=2)
+    (twin,) = found.terms.query("df == 0").to_dict("records")
+    assert np.isnan([value for name, value in twin.items() if name not in ("term", "df")]).all()
+    text = " ".join(str(found).split())
+    assert f"as linear combinations of the other columns: {twin['term']}." in text
+    assert "selected" not in text  # all are forced in
+    assert "All rows selected" in str(fitted("y").refit("glm").diagnostics(folds=2))
+
+
+def test_interactions_are_collinear_by_construction():
+    data = SURVEY.assign(x=SURVEY["x"] + 9)
+    found = fitted("y", data, "x + site + x:site").refit("glm").diagnostics(folds=2)
+    assert "An interaction is collinear with the terms that it contains" in str(found)
+
+
+def test_problems_of_the_fit_are_told():
+    data = SURVEY.assign(g=np.where(SURVEY["b"] == 1, "u", SURVEY["g"]))
+    with pytest.warns(TreeselectWarning, match="separate the classes"):
+        model = fitted("b", data, "x + g", family="binomial").refit("glm")
+    assert "separate the classes" in " ".join(str(model.diagnostics(folds=2)).split())

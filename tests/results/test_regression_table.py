@@ -188,3 +188,17 @@ def test_clusters_have_wald_tests():
 def test_bad_arguments(options, message):
     with pytest.raises(OptionError, match=message):
         fitted("x + g").refit("glm").regression_table(**options)
+
+
+def test_terms_without_coefficients_are_named():
+    data = SURVEY.assign(twin=3 * SURVEY["x"])
+    model = fitted("x + twin", data=data, keep=["x", "twin"]).refit("glm")
+    text = " ".join(str(model.regression_table()).split())
+    assert "Selected terms: dropped because they are linear combinations of preceding" in text
+    assert "Univariable: dropped" not in text
+
+
+def test_robust_errors_have_no_profile():
+    model = fitted("x + g", weights="w", weights_kind="sampling").refit("glm")
+    with pytest.raises(OptionError, match="`interval` must be 'wald' for this model"):
+        model.regression_table(interval="profile")

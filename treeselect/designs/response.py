@@ -53,6 +53,8 @@ class Response:
     # observations of each class; of numbers their number, and of counts their sum behind it. Empty
     # for times, and in models saved by versions that did not keep them
     counts: tuple[int, ...] = ()
+    # whether the classes were said to be ordered; not kept in model files
+    ordered: bool = False
 
     @property
     def family_text(self) -> str:
@@ -207,7 +209,8 @@ def _classes(name: str, labels: Labels, family: str) -> Response:
     kind = "categorical" if labels.declared else "text"
     classes = tuple(labels.levels[c] for c in present)
     reason = f"{quoted(name)} is {kind} with {_COUNTS.get(len(classes), len(classes))} classes"
-    return _class_response(name, classes, y, rows, len(labels.codes), family, reason)
+    found = _class_response(name, classes, y, rows, len(labels.codes), family, reason)
+    return dataclasses.replace(found, ordered=labels.ordered)
 
 
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}

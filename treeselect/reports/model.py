@@ -434,3 +434,19 @@ def linear(material: FitMaterial) -> Section | None:
         tests=of_terms and of_terms.titled("Tests of terms given all others"),
         sentences=(*said, *content.notes),
     )
+
+
+def inference(material: FitMaterial) -> Section | None:
+    """P-values of terms that were selected on other rows; None if not given."""
+    found = material.inference
+    if found is None:
+        return None
+    table = first_rows(found.content.columns, found.content.rows)
+    return Section(
+        "inference",
+        "P-values that account for the selection",
+        sub=True,
+        facts=Facts(fact for fact in found.content.facts if fact[0] not in ("Call", "Seed")),
+        table=table.titled("P-values by sample splitting"),
+        sentences=found.content.notes,
+    )

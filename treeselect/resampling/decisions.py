@@ -69,6 +69,8 @@ class DecisionCurve(Rounded):
         Number of rows, and of those left out because their risk is not known.
     n_draws : int
         Number of bootstrap samples behind the intervals.
+    drawn : str
+        What these consist of, in words.
     costs : tuple of float or None
         Of a false positive and of a false negative, as given.
     scheme : str
@@ -94,6 +96,7 @@ class DecisionCurve(Rounded):
     n_rows: int
     n_left_out: int
     n_draws: int
+    drawn: str
     costs: tuple[float, float] | None
     scheme: str
     seed: int
@@ -112,10 +115,11 @@ class DecisionCurve(Rounded):
         -------
         frame, in the library of the data
             ``threshold``; ``positive``, share of the rows whose risk reaches it; ``sensitivity``,
-            ``specificity``, ``ppv`` and ``npv`` (missing if there are no such rows);
-            ``net_benefit`` with its 95% interval, ``ci_low`` and ``ci_high``; ``all``, the net
-            benefit of treating all rows (that of treating none is 0); ``gain``, net benefit beyond
-            the better of treating all and none, with its interval, ``gain_low`` and ``gain_high``.
+            ``specificity``, ``ppv`` and ``npv`` (missing if there are no such rows, or of times if
+            none of them is followed up until the horizon); ``net_benefit`` with its 95% interval,
+            ``ci_low`` and ``ci_high``; ``all``, the net benefit of treating all rows (that of
+            treating none is 0); ``gain``, net benefit beyond the better of treating all and none,
+            with its interval, ``gain_low`` and ``gain_high``.
         """
         return in_library(self.table, self.library)
 
@@ -204,6 +208,10 @@ _TIMES = (
 )
 
 
+_ENDED = (
+    "What is unknown, or –: no row on one side of the threshold is followed up until the horizon."
+)
+
 _RATES = (("sensitivity",) * 2, ("specificity",) * 2, ("PPV", "ppv"), ("NPV", "npv"))
 
 
@@ -251,9 +259,10 @@ def _content(found: DecisionCurve) -> SummaryContent:
         notes=(
             "Net benefit: true positives less false positives times threshold / (1 - threshold), as"
             " a share of all rows. Gain: net benefit less that of the better of treating all and"
-            f" none. Intervals: {found.n_draws:,} bootstrap samples of the held-out rows; models"
+            f" none. Intervals: {found.n_draws:,} bootstrap samples of the {found.drawn}; models"
             " and predictions are held fixed.",
             *((_TIMES,) if found.has_times else ()),
+            *((_ENDED,) if found.has_times and table["sensitivity"].isna().any() else ()),
             *((f"{left_out} the same stratum.",) if n else ()),
         ),
     )  # fmt: skip
@@ -394,6 +403,7 @@ def decide(
         n_rows=rows.held.n_rows,
         n_left_out=held.n_rows - rows.held.n_rows,
         n_draws=n_draws,
+        drawn=held.drawn_words,
         costs=paid,
         scheme=scheme,
         seed=seed,

@@ -9,17 +9,20 @@ from functools import cached_property
 from typing import Any, Self, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from treeselect.algorithms.method import Method
 from treeselect.algorithms.task import Step, shares, skipped_sizes
 from treeselect.brief import brief
-from treeselect.designs.modeldata import Associations, ModelData
+from treeselect.designs.modeldata import AllRows, Associations, ModelData
 from treeselect.designs.preparing import in_labels, shown_names
 from treeselect.designs.problem import is_grouped, noun_of
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling, slack
 from treeselect.engine.survival.curves import Baseline
-from treeselect.errors import StabilityError
+from treeselect.errors import OptionError, StabilityError
+from treeselect.frames.reading import read_data
+from treeselect.frames.values import Numbers, read_column
 from treeselect.models.model import TreeModel, WeightedForest
 from treeselect.models.probing import ResampledReadings
 from treeselect.printing import count_text
@@ -80,13 +83,43 @@ class Source:
 
     data: Any  # frame or path, or the columns behind the terms; None in a copy
     n_rows: int
+    behind: AllRows | None = None  # the columns behind the terms, as they were fitted
 
     __repr__ = brief
+
+    def frame(self) -> Any:
+        """The data; an OptionError if they are not those of the fit any more."""
+        if isinstance(self.data, AllRows):
+            return self.data
+        frame = read_data(self.data)
+        is_same = len(frame) == self.n_rows
+        if is_same and self.behind is not None:
+            for name in set(self.behind.columns[:_COMPARED]) & set(frame.columns):
+                own = _values(self.behind.sources[name], name)
+                is_same = is_same and own.equals(_values(frame[name].iloc[self.behind.rows], name))
+        if not is_same:
+            raise OptionError(
+                "The data must be those of the fit for a column that no term uses.\n  Found: other"
+                " rows, or rows in another order, than when it was fitted. Give the values of the"
+                " column, or use `fit.with_data(data)`."
+            )
+        return frame
 
     def __reduce__(self) -> Any:
         """Without the data, which are not to be in a file by accident."""
         return Source, (None, self.n_rows)
 
+
+def _values(series: pd.Series[Any], name: str) -> pd.Series[Any]:
+    """Numbers, or labels as text, whatever the type of the column."""
+    read = read_column(series, name)
+    if isinstance(read, Numbers):
+        return pd.Series(read.values)
+    return pd.Series(np.append(list(map(str, read.levels)), "")[read.codes])
+
+
+_COMPARED = 3
+"""Columns by which it is seen that data are those of a fit."""
 
 NO_SOURCE = Source(None, 0)
 
@@ -142,13 +175,17 @@ class Fit:
     def in_groups(self, fold_groups: str | Sequence[Any] | None = None) -> tuple[ModelData, Folds]:
         """Rows and folds of the fit, with other clusters if given."""
         self.design.check_data()
-        return with_groups(self.design, self.choice.folds, fold_groups, self.source)
+        data = self.source
+        if data is None and isinstance(fold_groups, str) and fold_groups not in self.design.sources:
+            whole = self.all_rows()
+            data = None if isinstance(whole.data, AllRows) else whole.frame()
+        return with_groups(self.design, self.choice.folds, fold_groups, data)
 
     def all_rows(self) -> Source:
         """The data as given, if they are known; otherwise the columns behind the terms."""
         given = self.asked.data if self.source is None and self.asked is not None else self.source
         rows = self.design.all_rows()
-        return Source(rows if given is None else given, len(rows))
+        return Source(rows if given is None else given, len(rows), rows)
 
     # --- the answer ---
 

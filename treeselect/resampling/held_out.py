@@ -101,12 +101,18 @@ class HeldOut:
         return self if self.event is None else self.only(known)
 
     def drawn(self, n: int, seed: int) -> Iterator[FloatArray]:
-        """Weights of bootstrap samples of the rows, or of whole clusters."""
+        """Weights of bootstrap samples of the rows, or of whole clusters if there are several."""
         rng = np.random.default_rng(seed)
-        unit = np.unique(self.unit, return_inverse=True)[1]
+        is_one = len(np.unique(self.unit)) == 1
+        unit = np.unique(self.row if is_one else self.unit, return_inverse=True)[1]
         n_units = int(unit.max()) + 1
         for _ in range(n):
             yield rng.multinomial(n_units, np.full(n_units, 1 / n_units))[unit] * self.mass
+
+    @property
+    def drawn_words(self) -> str:
+        """What bootstrap samples consist of."""
+        return "held-out clusters" if self.grouped else "held-out rows"
 
     def only(self, rows: IntArray | slice) -> HeldOut:
         """Some of these predictions."""
@@ -300,7 +306,8 @@ def recalibration(held: HeldOut) -> Recalibration | None:
         pairs = np.column_stack([held.fold, y[:, STRATUM]])
         y = y.copy()
         y[:, STRATUM] = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
-    return recalibrate(held.family.name, y, known, mass)
+    several = held.grouped and len(np.unique(held.unit)) > 1
+    return recalibrate(held.family.name, y, known, mass, held.unit if several else None)
 
 
 def mean_outcome(y: FloatArray, mass: FloatArray, horizon: float) -> float:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import check_count, described, members, not_found
-from treeselect.designs.modeldata import AllRows
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import EVENT
@@ -18,7 +17,6 @@ from treeselect.figures.axes import score_axis
 from treeselect.figures.charts import interval_rows
 from treeselect.figures.marks import Rows
 from treeselect.figures.plotting import need_matplotlib, plotted
-from treeselect.frames.reading import read_data
 from treeselect.frames.tables import in_library
 from treeselect.frames.values import Labels, read_column
 from treeselect.models.linear.statistics import Recalibration
@@ -107,8 +105,8 @@ class Subgroups(Rounded):
             all held-out predictions of the group together, ``ci_low`` and ``ci_high``, its 95%
             interval; ``predicted`` and ``observed`` mean; ``slope`` and ``intercept`` of
             calibration with their 95% intervals, ``slope_low``, ``slope_high``, ``intercept_low``
-            and ``intercept_high``. What is not known is missing: intercepts of times to an event,
-            scores of groups whose response does not vary.
+            and ``intercept_high``. What is not known is missing: intercepts of times to an event;
+            scores, slopes and intercepts of groups whose response does not vary.
         """
         return in_library(self.table, self.library)
 
@@ -183,6 +181,13 @@ def subgroup_figure(found: Subgroups) -> Rows:
     return interval_rows(names, spans, texts, axis.named(head))
 
 
+_ONE_CLUSTER = "Where a group is one cluster, its intervals are of its rows."
+
+
+def _is_one_cluster(held: HeldOut) -> bool:
+    return held.grouped and len(np.unique(held.unit)) == 1
+
+
 def _content(found: Subgroups) -> SummaryContent:
     form, family = decimal_form(3), found.held_out[0].family
     shares = ".3f" if family.has_classes or family.has_times else ",.4g"
@@ -217,8 +222,9 @@ def _content(found: Subgroups) -> SummaryContent:
             *filter(None, [found.score_words]),
             "Cases: rows of the smaller class, events of times, or rows of numbers. Scores are of"
             " all held-out predictions of a group together, with intervals of"
-            f" {_N_DRAWS} bootstrap samples. A slope below 1 means predictions that are too"
-            " extreme.",
+            f" {_N_DRAWS} bootstrap samples of the {found.held_out[0].drawn_words}. A slope below 1"
+            " means predictions that are too extreme.",
+            *((_ONE_CLUSTER,) if any(map(_is_one_cluster, found.held_out)) else ()),
             *((caution,) if small else ()),
         ),
     )  # fmt: skip
@@ -299,7 +305,8 @@ def read_subgroups(column: Any, source: Source, rows: IntArray) -> tuple[list[st
                 "`column` must have one value per row of the data: a copy of a result does not hold"
                 f" the data.\n  Found: {quoted(column)}."
             )
-        frame = source.data if isinstance(source.data, AllRows) else read_data(source.data)
+        own = source.behind
+        frame = own if own is not None and column in own else source.frame()
         if column not in frame:
             raise not_found(column, "column", list(frame.columns), "columns")
         series = frame[column]

@@ -22,6 +22,7 @@ from treeselect.errors import OptionError
 from treeselect.frames.files import EncodedFile
 from treeselect.printing import enumeration
 from treeselect.resampling.folds import Splitter
+from treeselect.resampling.inference import Inference
 from treeselect.results.linear_model import GlmFit
 
 if TYPE_CHECKING:
@@ -276,6 +277,17 @@ def check_found(fit: Fit, name: str, found: Performance | CoefficientStability, 
             f"  Found: that of {found.call}, which selected {found.k_of_fit}."
         )
     _check_data(fit, name, found)
+
+
+def check_inference(fit: Fit, found: object) -> None:
+    """Raise an OptionError unless an argument is what `inference()` of this fit has found."""
+    if not isinstance(found, Inference):
+        raise OptionError(
+            f"`inference` must be what `fit.inference()` gives.\n  Found: {described(found)}."
+        )
+    call = dict(found.content.facts)["Call"]
+    if not call.startswith(f"{fit.call.text}."):
+        raise OptionError(f"`inference` must belong to the same fit.\n  Found: that of {call}.")
 
 
 def _check_data(fit: Fit, name: str, found: Performance | CoefficientStability | GlmFit) -> None:

@@ -96,6 +96,9 @@ class Diagnostics(Summarised):
         The model.
     labels : dict of str to str
         Labels of terms in print.
+    seed : int
+    is_selected : bool
+        Whether any term was not forced in.
     library : str
         Library in which tables are returned.
 
@@ -119,6 +122,8 @@ class Diagnostics(Summarised):
     held_out: HeldOut
     fitted: FittedTerms
     labels: dict[str, str]
+    seed: int
+    is_selected: bool = True
     library: str = "pandas"
 
     def summary(self) -> Summary:
@@ -132,10 +137,10 @@ class Diagnostics(Summarised):
         -------
         frame, in the library of the data
             ``row``, its number in the data, from 0; ``fitted``, the linear predictor (for more than
-            two classes the probability of the class observed); ``residual``, the deviance residual;
-            ``standardised``, the same divided by its standard error; ``quantile``, the randomised
-            quantile residual, standard normal if the model is right; ``leverage``; and
-            ``cooks_distance``. A row with copies has the numbers of one.
+            two classes without an order the probability of the class observed); ``residual``, the
+            deviance residual; ``standardised``, the same divided by its standard error;
+            ``quantile``, the randomised quantile residual, standard normal if the model is right;
+            ``leverage``; and ``cooks_distance``. A row with copies has the numbers of one.
         """
         return in_library(self.table, self.library)
 
@@ -175,7 +180,8 @@ class Diagnostics(Summarised):
             if drawn is None:
                 raise OptionError(
                     f"`kind` must be one of the figures of this model.\n  Found: {kind!r}."
-                    " Relative risks have no calibration; more than two classes no influence."
+                    " Relative risks have no calibration; more than two classes no influence,"
+                    ' and residuals only by `refit("ordinal")`.'
                 )
             return plotted(drawn, ax, (6.4, 4.4))
         if ax is not None:
@@ -198,6 +204,8 @@ class Diagnostics(Summarised):
         found: dict[str, Figure] = {}
         if len(known):
             found = {"residuals": _residuals(known), "quantiles": _quantiles(known)}
+        if self.fitted.family == "multinomial":  # without a single linear predictor
+            found.pop("residuals", None)
         if np.isfinite(table["cooks_distance"]).any():
             found["influence"] = _influence(table)
         if not self.held_out.family.has_times:
@@ -298,7 +306,9 @@ def _held_out(
     of held-out to training rows. Knots and reference levels are those of all rows."""
     full, problem = found.data, data.problem
     weights = data.row_weights.only(full.rows)
-    splits = split_rows(problem, weights, Folds(folds), stream_seed(seed, "diagnostics"))
+    splits = split_rows(
+        problem, weights, Folds(folds, choose=False), stream_seed(seed, "diagnostics")
+    )
     groups = problem.groups
     selected = np.array([set(names) <= set(found.terms) for names in groups.terms])
     place = np.full(len(data.weight), -1)
@@ -361,7 +371,7 @@ def diagnose(
     gap = paired_difference(differences(forest, scores), share)
     return Diagnostics(
         table, terms, hazards, scores, forest, gap, recalibration(held), held, found,
-        shown_names(data), library,
+        shown_names(data), seed, not data.arrays.groups.keep.all(), library,
     )  # fmt: skip
 
 
@@ -380,6 +390,7 @@ def _content(own: Diagnostics) -> SummaryContent:
             low, high = (getattr(calibration, f"{name}_{end}") for end in ("low", "high"))
             said = f"{value:{form}} (95% interval {interval_text(low, high, form)})"
             facts.append((f"Calibration {name}", said))
+    facts.append(("Seed", str(own.seed)))
     columns = ["Term", "Df", "GVIF", "Wider by"]
     table = own.terms
     if own.hazards is not None:
@@ -416,6 +427,7 @@ def _notes(own: Diagnostics) -> Iterator[str]:
     def listed(names: Iterable[str]) -> str:
         return ", ".join(own.labels.get(name, name) for name in names)
 
+    yield from own.fitted.fit.problems
     if gap.low > 0:
         ends = interval_text(gap.low, gap.high, ".3f")
         yield (
@@ -428,6 +440,14 @@ def _notes(own: Diagnostics) -> Iterator[str]:
     wide = own.terms.loc[own.terms["inflation"] > _INFLATED, "term"]
     if len(wide):
         yield f"Collinear with other terms: {listed(wide)}."
+        if not set(wide) <= set(own.fitted.droppable):
+            yield (
+                "An interaction is collinear with the terms that it contains by construction; what"
+                " it fits does not depend on that."
+            )
+    gone = own.terms.loc[own.terms["df"] == 0, "term"]
+    if len(gone):
+        yield f"Without coefficients, as linear combinations of the other columns: {listed(gone)}."
     if own.hazards is not None:
         terms = own.terms.loc[own.terms["ph_p_value"] < 0.05, "term"]
         yield "Chi-squared and P: tests of proportional hazards (R: `cox.zph`)."
@@ -444,6 +464,10 @@ def _notes(own: Diagnostics) -> Iterator[str]:
         yield f"Rows of most influence, numbered from 0, with Cook's distance: {said}."
     yield (
         "Wider by: how many times as wide intervals are as if the term were uncorrelated with the"
-        " others (the root of order 2 df of GVIF). All rows selected the terms, so held-out scores"
-        " are a little too good; `performance()` repeats the selection."
+        " others (the root of order 2 df of GVIF)."
     )
+    if own.is_selected:
+        yield (
+            "All rows selected the terms, so held-out scores are a little too good;"
+            " `performance()` repeats the selection."
+        )

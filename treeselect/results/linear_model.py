@@ -38,17 +38,16 @@ from treeselect.models.linear.coefficients import (
     table_rows,
     with_references,
 )
-from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.linear.tests import FittedTerms, fit_terms
 from treeselect.printing import Summarised, Summary, SummaryContent
 from treeselect.results.diagnostics import Diagnostics, diagnose
 from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
 from treeselect.results.linear_notes import (
-    HIGHER_CLASS,
     QUASI,
     coding_notes,
     group_notes,
+    higher_class_note,
     left_out_note,
     ordinal_facts,
     separation_notes,
@@ -451,7 +450,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             *few_events_notes([fit]),
             *(QUASI if fit.is_quasi else ()),
             *separation_notes(fit, family),
-            *(HIGHER_CLASS if family == ORDINAL else ()),
+            *higher_class_note(family, has_aic=data.row_weights.are_copies),
             *left_out_note(left_out, fit),
             *weight_notes(data, fit),
             *coding_notes(data, full, result.selected, coding),

@@ -15,7 +15,7 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import shown_names
 from treeselect.errors import listing, quoted
 from treeselect.models.linear.coefficients import robust_note
-from treeselect.models.linear.data import LinearData
+from treeselect.models.linear.data import ORDINAL, LinearData
 from treeselect.models.linear.fit import FIRTH, LinearFit
 from treeselect.models.linear.ordinal import OrdinalFit
 
@@ -66,10 +66,14 @@ def ordinal_facts(data: ModelData, fit: LinearFit) -> list[tuple[str, str]]:
     ]
 
 
-HIGHER_CLASS = (
-    'Odds ratios are of a higher class, at each threshold alike. `refit("glm")` has coefficients'
-    " of its own for each class: compare AIC.",
-)
+def higher_class_note(family: str, *, has_aic: bool) -> tuple[str, ...]:
+    """What the ratios of ordered classes are of."""
+    if family != ORDINAL:
+        return ()
+    return (
+        'Odds ratios are of a higher class, at each threshold alike. `refit("glm")` has'
+        f" coefficients of its own for each class{': compare AIC' if has_aic else ''}.",
+    )
 
 
 def spline_notes(splines: Mapping[str, Any]) -> tuple[str, ...]:

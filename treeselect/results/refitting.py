@@ -17,6 +17,7 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import FinalModel
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
+from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.fit import FIRTH, ONLY_FOR
 from treeselect.models.model import baseline_of
 from treeselect.resampling.folds import Splitter, in_own_groups
@@ -95,6 +96,18 @@ def _check_family(model: str, data: ModelData) -> None:
         raise OptionError(
             f'`model="{model}"` needs {what}.\n  Found: the family {quoted(family)}. Select with'
             f' `family="{needed}"`.'
+        )
+    classes = list(data.response.classes)
+    if (
+        model == ORDINAL
+        and not data.response.ordered
+        and all(isinstance(c, str) for c in classes)
+        and classes == sorted(classes)
+    ):
+        raise OptionError(
+            f'`model="{model}"` needs ordered classes.\n  Found: text, in alphabetical order:'
+            f" {listing(classes, 6)}. Make {quoted(data.response.name)} an ordered categorical,"
+            " `pandas.Categorical(values, levels, ordered=True)`, or number the classes."
         )
     if model == FIRTH and data.row_weights.error_groups is not None:
         raise OptionError(

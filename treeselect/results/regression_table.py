@@ -25,12 +25,11 @@ from treeselect.models.linear.coefficients import (
 from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.fit import FIRTH
 from treeselect.models.linear.tests import (
-    TEST_WORDS,
     FittedTerms,
     drop_tests,
     fit_terms,
     intervals,
-    statistic_name,
+    test_words,
 )
 from treeselect.printing import (
     OfContent,
@@ -41,6 +40,7 @@ from treeselect.printing import (
     p_text,
     significant,
 )
+from treeselect.results.linear_notes import left_out_note
 from treeselect.results.linear_predictor import fitted_terms
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def regression_table(
     table = pd.DataFrame(rows)
     if per == "sd":
         table["label"] = table["label"].str.replace(r": per (\S+)$", r": per s.d. (\1)", regex=True)
-    said = _notes({name: model for name, model, _ in blocks}, interval, caution) if notes else ()
+    said = _notes([block[:2] for block in blocks], interval, caution) if notes else ()
     content = _content(table, found, data, wanted, terms, check_digits(digits), said)
     return RegressionTable(table, content, library)
 
@@ -199,7 +199,9 @@ def _rows(
     table = coefficient_table(fit)
     if interval == "profile":
         unit = np.sqrt(np.diag(fit.covariance) / np.diag(found.fit.covariance))
-        table[["ci_low", "ci_high"]] = intervals(found, interval, 0.95) * unit[:, np.newaxis]
+        table[["ci_low", "ci_high"]] = (
+            intervals(found, interval, 0.95, "interval") * unit[:, np.newaxis]
+        )
     table = with_references(table, found.references)
     tests = _tests(found)
     labels = column_labels(data, table["column"], table["term"])
@@ -346,9 +348,11 @@ def _form(at: float, low: float, high: float) -> str:
     return common_form([at, 10 * (high - low)], digits=significant(3))
 
 
-def _notes(models: Mapping[str, FittedTerms], interval: str, caution: str) -> tuple[str, ...]:
+def _notes(
+    blocks: Sequence[tuple[str, FittedTerms]], interval: str, caution: str
+) -> tuple[str, ...]:
     """How the table was made; of univariable models any one."""
-    notes = []
+    notes, models = [], dict(blocks)
     for name, found in models.items():
         events = "" if np.isnan(found.n_events) else f" with {found.n_events:,.0f} events"
         dropped = found.data.n_dropped
@@ -358,13 +362,22 @@ def _notes(models: Mapping[str, FittedTerms], interval: str, caution: str) -> tu
             notes.append(f"{_HEADS[name]}: {kind} of {found.whole.n:,.0f} rows{events}{out}.")
         elif found.coding.missing == "drop":
             notes.append("Univariable models use the rows in which their term is known.")
+        gone = {
+            str(column): None
+            for own, model in blocks
+            for column in model.data.matrix.columns[~model.data.is_free]
+            if own == name
+        }
+        for said in left_out_note([*gone], found.fit):
+            notes.append(f"{_HEADS[name]}: d{said.removeprefix('D')}")
     found = models[[*models][-1]]
     contained = [term for term in found.terms if term not in found.droppable]
+    profile = "penalised " * (found.family == FIRTH) + "profile-likelihood"
     no_test = ", none of a term that an interaction contains" * bool(contained)
     return (
         *notes,
-        f"CI: {'Wald' if interval == 'wald' else 'profile-likelihood'} confidence interval."
-        f" P: {TEST_WORDS[statistic_name(found)]} of each term given the others of the"
+        f"CI: {'Wald' if interval == 'wald' else profile} confidence interval."
+        f" P: {test_words(found)} of each term given the others of the"
         f" model{no_test}.",
         caution,
     )

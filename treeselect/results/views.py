@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.outer_folds import LearningCurve
     from treeselect.resampling.performance import Performance
     from treeselect.resampling.risk_groups import RiskGroups
+    from treeselect.results.checklist import Checklist
     from treeselect.results.citation import Citation
 
 
@@ -837,6 +838,36 @@ class SearchView:
         if performance is not None:
             check_found(self._fit, "performance", performance, Performance)
         return cite(self._fit, software_versions(), performance)
+
+    def checklist(self, performance: Performance | None = None) -> Checklist:
+        """The TRIPOD+AI checklist of a prediction model, filled in as far as the fit knows.
+
+        Parameters
+        ----------
+        performance : Performance, optional
+            The result of :meth:`SelectionResult.performance`.
+
+        Returns
+        -------
+        Checklist
+            ``.summary()``, with ``as_markdown()``, which pandoc turns into Word; ``.tidy()``.
+
+        Raises
+        ------
+        OptionError
+            If `performance` belongs to another fit.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> len(fit.search.checklist().tidy())
+        36
+        """
+        from treeselect.results.checklist import checklist
+
+        return checklist(self._fit, self.citation(performance), performance)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

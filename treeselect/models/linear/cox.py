@@ -131,13 +131,17 @@ def fit_cox(data: LinearData) -> CoxFit:
     )
 
 
-def fit_slope(y: FloatArray, eta: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    """Coefficient of one column with its standard error."""
+def fit_slope(
+    y: FloatArray, eta: FloatArray, weight: FloatArray, groups: IntArray | None = None
+) -> tuple[float, float]:
+    """Coefficient of one column with its standard error, with clusters a robust one."""
     rows, base = CoxRows(y, weight), np.zeros(len(y))
     spread = float(eta.std())
     column = (eta - eta.mean())[:, np.newaxis] / spread
     at, converged = _maximum(rows, column, base)
     _, inverse = _newton_step(rows, column, column @ at)
+    if groups is not None:
+        inverse = _robust(inverse, rows, column, column @ at, groups)
     error = float(np.sqrt(inverse[0, 0])) / spread
     return float(at[0]) / spread if converged else float("nan"), error
 

@@ -24,7 +24,7 @@ class RowDiagnostics(NamedTuple):
     """One number for each row of a fit, of a row with copies for one of them; NaN where there is
     none."""
 
-    fitted: FloatArray  # the linear predictor; of several classes the probability of the observed
+    fitted: FloatArray  # the linear predictor; without one the probability of the class observed
     residual: FloatArray  # deviance residual
     standardised: FloatArray  # divided by its standard error given the leverage
     quantile: FloatArray  # randomised quantile residual, standard normal if the model is right
@@ -56,7 +56,8 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
         residual, unknown = np.sqrt(-2 * np.log(own)), np.full(len(own), np.nan)
         until = np.cumsum(share, axis=1)[np.arange(len(share)), data.y.astype(np.int64)]
         quantile = _drawn(until - own, until, seed)
-        return RowDiagnostics(own, residual, residual, quantile, unknown, unknown)
+        eta = matrix @ fit.estimate + offset if found.family == ORDINAL else own
+        return RowDiagnostics(eta, residual, residual, quantile, unknown, unknown)
     if data.has_times:
         return _of_times(found, matrix, offset, seed)
     import statsmodels.api as sm
@@ -136,7 +137,8 @@ def variance_inflation(found: FittedTerms) -> pd.DataFrame:
     -----
     The generalised variance inflation factor of [1]_, R's ``car::vif``: how much larger the squared
     volume of the confidence region of the term's coefficients is than if its columns were
-    uncorrelated with the others; `inflation` is about the factor of the width of an interval.
+    uncorrelated with the others; `inflation` is about the factor of the width of an interval. A
+    term without coefficients, a linear combination of the others, has none.
 
     References
     ----------
@@ -161,12 +163,15 @@ def variance_inflation(found: FittedTerms) -> pd.DataFrame:
     rows = []
     for term in found.terms:
         own = names == term
+        if not own.any():  # a linear combination of the others
+            rows.append((term, 0, np.nan, np.nan))
+            continue
         size = [
             np.linalg.slogdet((covariance / np.outer(error, error))[np.ix_(part, part)])[1]
             for part in (own, ~own, own | True)
         ]
         gvif = float(np.exp(size[0] + size[1] - size[2]))
-        rows.append((term, int(own.sum()), gvif, gvif ** (0.5 / max(own.sum(), 1))))
+        rows.append((term, int(own.sum()), gvif, gvif ** (0.5 / own.sum())))
     return pd.DataFrame(rows, columns=["term", "df", "gvif", "inflation"])
 
 
@@ -209,6 +214,9 @@ def hazard_tests(found: FittedTerms) -> pd.DataFrame:
     table, names = [], np.array(found.fit.terms, dtype=object)
     for term in (*found.terms, ALL):
         own = np.flatnonzero((names == term) | (term == ALL))
+        if not len(own):
+            table.append((term, 0, np.nan, np.nan))
+            continue
         part = left[np.ix_(own, own)]
         statistic = float(score[own] @ np.linalg.pinv(part, hermitian=True) @ score[own])
         df = int(np.linalg.matrix_rank(part, hermitian=True))

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.models.linear.cox import fit_slope
 from treeselect.models.linear.data import ORDINAL
-from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit
+from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit, overdispersed
 from treeselect.quiet import own_filters
 
 Facts = tuple[tuple[str, str], ...]
@@ -221,7 +221,11 @@ _Z95 = 1.959963984540054
 
 
 def recalibrate(
-    family: str, y: FloatArray, linear_predictor: FloatArray, mass: FloatArray
+    family: str,
+    y: FloatArray,
+    linear_predictor: FloatArray,
+    mass: FloatArray,
+    groups: IntArray | None = None,
 ) -> Recalibration:
     """Regress the response on the predictions by the generalised linear model of the family.
 
@@ -229,22 +233,28 @@ def recalibrate(
     -----
     The slope is from a model with its own intercept. The intercept is from a model with the linear
     predictor as offset: calibration-in-the-large (Cox 1958; Steyerberg 2019, section 15.3). Cox's
-    model has none.
+    model has none. With clusters intervals are robust; those of counts that vary more than chance
+    allows are quasi-Poisson.
     """
     if family == "cox":
-        return Recalibration(*_of_times(y, linear_predictor, mass), *_UNKNOWN, _REGRESSIONS[family])
+        slope = _of_times(y, linear_predictor, mass, groups)
+        return Recalibration(*slope, *_UNKNOWN, _REGRESSIONS[family])
+    if family != "gaussian" and np.ptp(y) == 0:
+        return Recalibration(*_UNKNOWN, *_UNKNOWN, _REGRESSIONS[family])
     ones = np.ones((len(y), 1))
-    slope = _last(family, y, np.column_stack([ones, linear_predictor]), None, mass)
-    intercept = _last(family, y, ones, linear_predictor, mass)
+    slope = _last(family, y, np.column_stack([ones, linear_predictor]), None, mass, groups)
+    intercept = _last(family, y, ones, linear_predictor, mass, groups)
     return Recalibration(*slope, *intercept, _REGRESSIONS[family])
 
 
-def _of_times(y: FloatArray, eta: FloatArray, mass: FloatArray) -> tuple[float, float, float]:
+def _of_times(
+    y: FloatArray, eta: FloatArray, mass: FloatArray, groups: IntArray | None
+) -> tuple[float, float, float]:
     """The coefficient of Cox's model, with its interval."""
     if np.ptp(eta) == 0:
         return _UNKNOWN
     try:
-        slope, error = fit_slope(y, eta, mass)
+        slope, error = fit_slope(y, eta, mass, groups)
     except np.linalg.LinAlgError:
         return _UNKNOWN
     if not (np.isfinite(slope) and error <= _LARGEST_ERROR):
@@ -253,7 +263,12 @@ def _of_times(y: FloatArray, eta: FloatArray, mass: FloatArray) -> tuple[float, 
 
 
 def _last(
-    family: str, y: FloatArray, columns: FloatArray, offset: FloatArray | None, mass: FloatArray
+    family: str,
+    y: FloatArray,
+    columns: FloatArray,
+    offset: FloatArray | None,
+    mass: FloatArray,
+    groups: IntArray | None,
 ) -> tuple[float, float, float]:
     """The last coefficient, with its interval."""
     import statsmodels.api as sm
@@ -269,7 +284,10 @@ def _last(
         warnings.simplefilter("ignore")  # for separation, which is checked below
         try:
             model = sm.GLM(y, columns, kinds[family](), offset=offset, freq_weights=mass)
-            found = model.fit()
+            by = {} if groups is None else {"cov_type": "cluster", "cov_kwds": {"groups": groups}}
+            found = model.fit(**by)
+            if not by and family == "poisson" and overdispersed(found):
+                found = model.fit(scale="X2")
         except (ValueError, ArithmeticError, np.linalg.LinAlgError):
             return _UNKNOWN
         estimate, error = float(found.params[-1]), float(found.bse[-1])

@@ -389,7 +389,7 @@ def _tests(
                 ("Call", found.call),
                 ("Formula", found.formula),
                 ("Model", found.fit.model),
-                ("Tests", f"{TEST_WORDS[name]}; {how}"),
+                ("Tests", f"{test_words(found)}; {how}"),
             ),
             columns=(
                 "Term", "Df", "Sum of sq." if squares else "Deviance", "Resid. df",
@@ -416,7 +416,12 @@ def _cells(row: dict[str, Any], found: FittedTerms) -> tuple[str, ...]:
     return (found.names.get(term, term) + behind, *numbers, p)
 
 
-TEST_WORDS = {
+def test_words(found: FittedTerms) -> str:
+    """The tests of terms, in words."""
+    return "penalised " * (found.family == FIRTH) + _TEST_WORDS[statistic_name(found)]
+
+
+_TEST_WORDS = {
     "F": "F tests",
     "LR": "likelihood ratio tests",
     "Wald": "Wald tests with robust standard errors",
@@ -431,7 +436,9 @@ _DOUBLINGS = 8
 """An end more than 2**8 times the Wald distance away is infinite: the terms separate the rows."""
 
 
-def intervals(found: FittedTerms, method: str | None, level: float) -> FloatArray:
+def intervals(
+    found: FittedTerms, method: str | None, level: float, argument: str = "method"
+) -> FloatArray:
     """Lower and upper ends for each coefficient, shape (n_coefficients, 2).
 
     Notes
@@ -458,13 +465,13 @@ def intervals(found: FittedTerms, method: str | None, level: float) -> FloatArra
         if found.is_robust:
             why = "its standard errors are robust, and the likelihood is not"
         raise OptionError(
-            f"`method` must be 'wald' for this model: {why}.\n"
-            f'  Found: {method!r}. Use `confint(method="wald")`.'
+            f"`{argument}` must be 'wald' for this model: {why}.\n"
+            f'  Found: {method!r}. Use `{argument}="wald"`.'
         )
     if found.fit.problems:
         raise DataError(
             "The likelihood of this model can't be profiled.\n"
-            f'  {found.fit.problems[0]} Use `confint(method="wald")`.'
+            f'  {found.fit.problems[0]} Use `{argument}="wald"`.'
         )
     from scipy import stats
 
