@@ -194,6 +194,7 @@ RESULTS = (
     "treeselect.resampling.stability.Stability",
     "treeselect.resampling.subgroups.Subgroups",
     "treeselect.resampling.validation.Validation",
+    "treeselect.results.checklist.Checklist",
     "treeselect.results.citation.Citation",
     "treeselect.results.views.DataView",
     "treeselect.results.views.ModelView",

@@ -53,7 +53,7 @@ from treeselect.resampling.folds import Splitter, mean_repeats, read_folds, spli
 from treeselect.results.calls import call_text, data_text, once
 from treeselect.running.machine import announce_compilation, read_progress
 from treeselect.running.parallel import check_n_jobs, workers_for
-from treeselect.running.pieces import Course, Piece, check_on_piece, read_checkpoint
+from treeselect.running.pieces import Course, Piece, read_course
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -216,12 +216,8 @@ def compare(
         others = {"data": data, "checkpoint": checkpoint, "on_piece": on_piece}
         return _compare_fits(formula, {**given, **others}, n_jobs, options)
     others = _other_arguments(options)
-    course = Course(
-        workers_for(check_n_jobs(n_jobs)),
-        read_progress(others["progress"]),
-        read_checkpoint(checkpoint),
-        check_on_piece(on_piece),
-    )
+    workers, progress = workers_for(check_n_jobs(n_jobs)), read_progress(others["progress"])
+    course = read_course(workers, progress, checkpoint, on_piece)
     if checkpoint is not None and seed is None:
         raise OptionError(
             "`checkpoint` needs a `seed`: without one, the next call draws another and can't"
@@ -350,7 +346,7 @@ def _compare_fits(
     return compare_fits(
         [fit._fit for fit in fits], given["folds"], repeats=given["repeats"],
         scoring=given["scoring"], seed=given["seed"],
-        course=Course(workers, read_progress(others["progress"]), None, None),
+        course=Course(workers, read_progress(others["progress"])),
     )  # fmt: skip
 
 

@@ -27,13 +27,13 @@ from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
 from treeselect.resampling.resampled import Scheme
 from treeselect.resampling.stability import Stability
-from treeselect.results.calls import step_text
+from treeselect.results.calls import step_text, with_step
 from treeselect.results.fitting import fit_selection, resample, updated_arguments
-from treeselect.results.predicting import predict, values_of
+from treeselect.results.predicting import Wanted, predict, values_of
 from treeselect.results.tables import glance_table, path_table, tidy_table
 from treeselect.results.views import DataView, ModelView, SearchView
 from treeselect.running.parallel import check_n_jobs, workers_for
-from treeselect.running.pieces import Course, Piece, check_on_piece, read_checkpoint
+from treeselect.running.pieces import Course, Piece, read_course
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -249,7 +249,7 @@ class SelectionResult(Rounded):
         kind = "class" if len(self._fit.design.response.classes) > 2 else "response"
 
         def fitted(frame: Any) -> list[Any]:
-            values = values_of(self._fit, frame, kind, offset, None)
+            values = values_of(self._fit, frame, Wanted(kind, offset))
             assert isinstance(values, list)
             return values
 
@@ -357,7 +357,8 @@ class SelectionResult(Rounded):
         >>> fit.predict(data.head(2), type="quantile", quantiles=[0.1, 0.9]).columns.to_list()
         ['0.1', '0.9']
         """
-        return predict(self._fit, new, type, offset, times, (quantiles, interval, level))
+        asked = Wanted(type, offset, times, quantiles, interval, level)
+        return predict(self._fit, new, asked)
 
     def refit(
         self,
@@ -552,10 +553,8 @@ class SelectionResult(Rounded):
             Size up to which to follow the path on each resample, for ``stability.path()`` and
             ``stability.q_values()``; True for the size that q-values use, at least `k`. By default
             the path is not recorded. If it is, `k` is a size on that path.
-        seed : int, optional
-            Default: as in the fit.
-        n_jobs : int, optional
-            Default: as in the fit. Results do not depend on it.
+        seed, n_jobs : int, optional
+            Default: as in the fit. Results do not depend on `n_jobs`.
         fold_groups : str or array, shape (n_rows,), optional
             Column or array of clusters, for example patients or sites: resamples, and the bags of
             the method, draw whole clusters (default: as in the fit). A column that is neither
@@ -619,12 +618,8 @@ class SelectionResult(Rounded):
         course = self._course(n_jobs, checkpoint, on_piece)
         seed = self._fit.seed if seed is None else read_seed(seed)
         given: dict[str, Any] = {
-            "k": k,
-            "path": path,
-            "seed": seed,
-            "fold_groups": fold_groups,
-            "effects": effects,
-        }
+            "k": k, "path": path, "seed": seed, "fold_groups": fold_groups, "effects": effects,
+        }  # fmt: skip
         found = resample(self._fit, n, scheme=scheme, **given, course=course)
         step = step_text(SelectionResult.resample, {"n": n, "scheme": scheme, **given})
         return SelectionResult(replace(found, call=self._fit.call.then(step)))
@@ -670,10 +665,8 @@ class SelectionResult(Rounded):
             For times to an event: the time by which the probability of the event is predicted, for
             :meth:`decision_curve <treeselect.resampling.performance.Performance.decision_curve>`;
             by default the median time of the events.
-        seed : int, optional
-            Default: as in the fit.
-        n_jobs : int, optional
-            Default: as in the fit. Results do not depend on it.
+        seed, n_jobs : int, optional
+            Default: as in the fit. Results do not depend on `n_jobs`.
         checkpoint, on_piece : path, callable, optional
             As in :meth:`resample`; a piece is a fold.
 
@@ -688,10 +681,8 @@ class SelectionResult(Rounded):
         ------
         OptionError
             If an argument is not allowed, or the rows can't be split.
-        DataError
-            If the model was loaded without its data (see :meth:`SelectionResult.with_data`).
-        OutOfMemoryError, WorkerError
-            If memory runs out, or work can't be passed to a process.
+        DataError, OutOfMemoryError, WorkerError
+            As for :meth:`resample`.
 
         Examples
         --------
@@ -717,8 +708,8 @@ class SelectionResult(Rounded):
         if other is not None:
             words = model_words(other, fit.design.response.family)
             found = replace(found, model=words, path_score=float("nan"))
-        step = step_text(SelectionResult.performance, {"folds": folds, "model": model, **given})
-        return replace(found, call=fit.call.text + step)
+        told = {"folds": folds, "model": model, **given}
+        return with_step(fit, found, SelectionResult.performance, told)
 
     def validate(
         self,
@@ -743,10 +734,8 @@ class SelectionResult(Rounded):
         horizon : float, optional
             For times to an event: the time by which the probability of the event is predicted; by
             default the median time of the events.
-        seed : int, optional
-            Default: as in the fit.
-        n_jobs : int, optional
-            Default: as in the fit. Results do not depend on it.
+        seed, n_jobs : int, optional
+            Default: as in the fit. Results do not depend on `n_jobs`.
         checkpoint, on_piece : path, callable, optional
             As in :meth:`resample`; a piece is a sample.
 
@@ -762,12 +751,10 @@ class SelectionResult(Rounded):
         ------
         OptionError
             If an argument is not allowed, or the response has more than two classes.
-        DataError
-            If the model was loaded without its data (see :meth:`SelectionResult.with_data`).
         StabilityError
             If the response is constant on a sample.
-        OutOfMemoryError, WorkerError
-            If memory runs out, or work can't be passed to a process.
+        DataError, OutOfMemoryError, WorkerError
+            As for :meth:`resample`.
 
         Notes
         -----
@@ -862,10 +849,8 @@ class SelectionResult(Rounded):
         ------
         OptionError
             If an argument is not allowed, or a part has too few rows or clusters.
-        DataError
-            If the model was loaded without its data (see :meth:`SelectionResult.with_data`).
-        OutOfMemoryError, WorkerError
-            If memory runs out, or work can't be passed to a process.
+        DataError, OutOfMemoryError, WorkerError
+            As for :meth:`resample`.
 
         Warns
         -----
@@ -931,20 +916,11 @@ class SelectionResult(Rounded):
         step = step_text(SelectionResult.inference, {**given, "fold_groups": fold_groups})
         return infer(fit, here, **given, folds=folds, course=course, call=fit.call.text + step)
 
-    def _course(
-        self,
-        n_jobs: object,
-        checkpoint: object,
-        on_piece: Callable[[Piece], object] | None,
-    ) -> Course:
+    def _course(self, n_jobs: object, checkpoint: object, on_piece: object) -> Course:
         """How the pieces of a long call are run."""
         asked = check_n_jobs(n_jobs)
-        return Course(
-            workers_for(self._fit.n_jobs if asked is None else asked),
-            self._fit.progress,
-            read_checkpoint(checkpoint),
-            check_on_piece(on_piece),
-        )
+        workers = workers_for(self._fit.n_jobs if asked is None else asked)
+        return read_course(workers, self._fit.progress, checkpoint, on_piece)
 
     # --- file, figures and report ---
 
@@ -1047,6 +1023,7 @@ class SelectionResult(Rounded):
         performance: Performance | None = None,
         coefficients: CoefficientStability | None = None,
         linear: GlmFit | None = None,
+        inference: Inference | None = None,
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
@@ -1072,6 +1049,9 @@ class SelectionResult(Rounded):
             <treeselect.results.views.ModelView.coefficient_stability>`, shown in its own section.
         linear : GlmFit, optional
             The result of ``refit("glm")``, shown in its own section with tests of its terms.
+        inference : Inference, optional
+            The result of :meth:`inference`, shown in its own section: p-values that account for the
+            selection, as those of the linear model do not.
         sections : list of str, optional
             The sections below the first screen, in this order, such as
             ``["terms", "path", "stability"]``; by default all that apply. Their names are those of
@@ -1090,7 +1070,7 @@ class SelectionResult(Rounded):
         OptionError
             If the file can't be written or would be neither HTML nor Markdown (``.docx``,
             ``.pdf``), there is no such template or section or the template can't be rendered, or
-            `performance`, `coefficients` or `linear` belong to another fit.
+            `performance`, `coefficients`, `linear` or `inference` belong to another fit.
         """
         from treeselect.reports.pages import write_report
 
@@ -1099,6 +1079,7 @@ class SelectionResult(Rounded):
             return write_report(
                 self._fit, file_path(path), own, sections,
                 performance=performance, coefficients=coefficients, linear=linear,
+                inference=inference,
             )  # fmt: skip
 
     def __repr__(self) -> str:

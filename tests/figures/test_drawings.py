@@ -112,11 +112,10 @@ def test_bars(names):
 def test_dots(names):
     n = len(names)
     values = np.linspace(1, 0, n).tolist()
-    check(dot_figure(names, values, [0.0] * n, [1.0] * n, [True] * n, 0))
-    lows, highs = [-1234.5 * (v + 1) for v in values], [2e5 * (v + 1) for v in values]
-    check(dot_figure(names, values, lows, highs, [True] * n, 0, mark=("greatest shadow", 4e5)))
-    small = [value / 1e3 for value in values]
-    check(difference_figure(names, small, [value - 0.0004 for value in small], small, 0))
+    check(dot_figure(names, [(v, 0.0, 1.0) for v in values], [True] * n, 0))
+    wide = [(v, -1234.5 * (v + 1), 2e5 * (v + 1)) for v in values]
+    check(dot_figure(names, wide, [True] * n, 0, mark=("greatest shadow", 4e5)))
+    check(difference_figure(names, [(v / 1e3, v / 1e3 - 0.0004, v / 1e3) for v in values], 0))
 
 
 @pytest.mark.parametrize("sizes", [[1, 2], list(range(1, 40)), [0, 5, 7129]])

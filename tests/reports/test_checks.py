@@ -68,7 +68,7 @@ def said(found):
 
 
 def test_two_classes_in_words_and_numbers(snapshot):
-    found = checks._two_classes(TWO, "died", CURVE)
+    found = checks._risks(TWO, CURVE)
     titles = ["ROC curve", "Calibration", "Net benefit"]
     assert [picture.title for picture in found.pictures] == titles
     assert content_of(found, found.folded) == snapshot
@@ -122,7 +122,7 @@ def test_the_page_has_the_figures_and_no_names_that_act(cross_validated, measure
     data = gather(cross_validated._fit, written="", versions={}, performance=measured)
     page = render(data)
     assert page.count('<svg class="square"') == 2
-    data.checks = checks._two_classes(TWO, "died", CURVE)
+    data.checks = checks._risks(TWO, CURVE)
     page = render(data)
     assert HOSTILE not in page
     assert "&lt;b&gt;yes" in page

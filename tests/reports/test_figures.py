@@ -262,8 +262,8 @@ def centres(drawing):
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_ranges_of_any_values_share_an_axis_with_the_marked_one(number):
-    figure = dot_figure(["a", "b"], [3.0, -1.0], [2.0, -2.5], [4.5, 0.0], [True, False], 0,
-                          mark=("bar", 1.0))  # fmt: skip
+    spans = [(3.0, 2.0, 4.5), (-1.0, -2.5, 0.0)]
+    figure = dot_figure(["a", "b"], spans, [True, False], 0, mark=("bar", 1.0))
     drawing = Drawing(figure, number)
     filled, hollow = centres(drawing)
     ((marked, _),) = drawing.starts("marker")
@@ -278,13 +278,13 @@ def test_ranges_of_any_values_share_an_axis_with_the_marked_one(number):
 
 
 def test_shares_have_the_whole_axis():
-    drawing = Drawing(dot_figure(["a"], [1.0], [0.2], [1.0], [True], 0), 1)
+    drawing = Drawing(dot_figure(["a"], [(1.0, 0.2, 1.0)], [True], 0), 1)
     assert list(drawing.x_ticks) == ["0%", "25%", "50%", "75%", "100%"]
     assert centres(drawing) == [drawing.x_ticks["100%"]]
 
 
 def test_differences_are_drawn_about_zero():
-    figure = difference_figure(["a", "b"], [-0.02, -0.01], [-0.03, -0.03], [-0.01, 0.01], 0)
+    figure = difference_figure(["a", "b"], [(-0.02, -0.03, -0.01), (-0.01, -0.03, 0.01)], 0)
     assert [row.dots[0].kind for row in figure.rows] == [0, 1]
     for number in (0, 1):
         drawing = Drawing(figure, number)
@@ -293,7 +293,7 @@ def test_differences_are_drawn_about_zero():
         first, second = (NUMBER.findall(own.get("d"))[2] for own in drawing.all("error"))
         assert float(first) < zero < float(second)
     assert "selected" not in figure.text
-    alone = difference_figure(["a", "b"], [0.0, 0.1], [0.0, NAN], [0.0, NAN], 0)
+    alone = difference_figure(["a", "b"], [(0.0, 0.0, 0.0), (0.1, NAN, NAN)], 0)
     assert [row.dots[0].kind for row in alone.rows] == [1, 1]
     assert alone.rows[1].dots[0].low == 0.1
 

@@ -501,14 +501,15 @@ def test_of_many_methods_the_best_are_shown():
 def test_the_constant_model_is_left_out_unless_it_is_compared():
     found = made(2, own=(1,))
     line, point = score_lines(found)
-    assert [p.size for p in line.points] == list(range(1, 10))
-    assert len(point.points) == 1
+    assert line.curve["size"].to_list() == list(range(1, 10))
+    assert len(point.curve) == 1
     assert point.size == "(5.0)"
     nothing = made(1, (0, 1, 2), n_units=4)
     for fold in nothing.runs[0].folds:
         fold.scores[:] = 0.5
     (line,) = score_lines(nothing)  # the smallest of equal sizes is nothing
-    assert [(p.size, p.compared) for p in line.points] == [(0, True), (1, False), (2, False)]
+    assert line.curve["size"].to_list() == [0, 1, 2]
+    assert line.curve["compared"].to_list() == [True, False, False]
 
 
 def test_the_front_has_its_errors_and_whole_numbers_of_units():

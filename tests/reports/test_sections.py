@@ -13,6 +13,7 @@ from quick import changed, stability_of
 from survival_data import small_fit, small_times
 
 import treeselect
+from treeselect.errors import OptionError
 from treeselect.reports.head import cards
 from treeselect.reports.pages import gather
 from treeselect.reports.parts import FitMaterial
@@ -466,3 +467,17 @@ def test_nothing_to_say():
     assert path_section(None) is None
     assert path_section(dataclasses.replace(stability([[1, 0, 0]]), along=None)) is None
     assert path_section(stability([[0, 0, 0]])) is None
+
+
+def test_valid_p_values_stand_beside_the_linear_model(fitted, cross_validated, tmp_path):
+    found = fitted.inference(repeats=2, missing="indicator")
+    page = fitted.report(tmp_path / "a.html", inference=found).read_text(encoding="utf-8")
+    assert '<h2 id="inference">P-values that account for the selection</h2>' in page
+    section = page[page.index('id="inference"') :]
+    for row in found.content.rows:
+        assert all(f">{html.escape(cell)}<" in section for cell in row)
+    assert '"inference"' not in fitted.report(tmp_path / "a.html").read_text(encoding="utf-8")
+    with pytest.raises(OptionError, match=r"`inference` must be what `fit.inference\(\)` gives"):
+        fitted.report(tmp_path / "b.html", inference=fitted.stability)
+    with pytest.raises(OptionError, match="`inference` must belong to the same fit"):
+        cross_validated.report(tmp_path / "b.html", inference=found)

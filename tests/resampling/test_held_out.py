@@ -120,10 +120,9 @@ def test_predictions_are_saved_with_the_folds(mixed, died, tmp_path):
 def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
     found = small_fit().performance(3, horizon=200)
     held, table = found.held_out, found.calibration(3)
-    group = quantile_groups(held.event, np.ones(90), 3)
-    for g, row in enumerate(table.itertuples()):
-        own = group == g
-        curve = kaplan_meier(held.y[own], np.ones(own.sum()))
+    groups = quantile_groups(held.event, np.ones(90), 3)
+    for own, row in zip(groups, table.itertuples(), strict=True):
+        curve = kaplan_meier(held.y[own], np.ones(len(own)))
         at = np.searchsorted(curve.time, 200, side="right") - 1
         assert row.predicted == pytest.approx(held.event[own].mean())
         assert row.observed == pytest.approx(1 - curve.survival[at])
@@ -307,15 +306,16 @@ def test_the_number_of_groups_is_checked(died, n_groups):
 @pytest.mark.parametrize(
     ("values", "weight", "n", "expected"),
     [
-        ([3.0, 1.0, 2.0, 4.0], [1, 1, 1, 1], 2, [1, 0, 0, 1]),
-        ([3.0, 1.0, 2.0, 4.0], [1, 3, 1, 1], 2, [1, 0, 1, 1]),
-        ([0.1 + 0.2, 0.3, 0.3, 0.9], [1, 1, 1, 1], 4, [0, 0, 0, 1]),
-        ([5.0, 5.0], [1, 1], 3, [0, 0]),
-        ([1.0, 2.0], [1, 1], 20, [0, 1]),
+        ([3.0, 1.0, 2.0, 4.0], [1, 1, 1, 1], 2, [[1, 2], [0, 3]]),
+        ([3.0, 1.0, 2.0, 4.0], [1, 3, 1, 1], 2, [[1], [0, 2, 3]]),
+        ([0.1 + 0.2, 0.3, 0.3, 0.9], [1, 1, 1, 1], 4, [[0, 1, 2], [3]]),
+        ([5.0, 5.0], [1, 1], 3, [[0, 1]]),
+        ([1.0, 2.0], [1, 1], 20, [[0], [1]]),
     ],
 )
 def test_groups_are_cut_at_quantiles_and_ties_stay_together(values, weight, n, expected):
-    assert quantile_groups(np.array(values), np.array(weight), n).tolist() == expected
+    found = quantile_groups(np.array(values), np.array(weight), n)
+    assert [own.tolist() for own in found] == expected
 
 
 # --- models of the selected terms on held-out rows: conditional importance, and risk groups -------

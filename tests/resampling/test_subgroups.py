@@ -137,7 +137,7 @@ def test_times_have_risks_by_the_horizon():
         curve = kaplan_meier(as_times(own["time"], own["dead"]), np.ones(len(own)))
         assert row["observed"] == pytest.approx(1 - curve.at(np.array(200.0)))
         assert row["cases"] == own["dead"].sum()
-    assert table["slope"].notna().all()
+    assert np.isfinite(table["slope"]).all()
     assert table["intercept"].isna().all()
     assert "too uncertain to tell groups apart" in " ".join(found.summary().as_text().split())
 

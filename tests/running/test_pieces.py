@@ -33,9 +33,9 @@ from treeselect.running.pieces import (
     Course,
     Fingerprints,
     Kind,
-    check_on_piece,
     number_read,
     read_checkpoint,
+    read_course,
     run_pieces,
     units_read,
     versions,
@@ -291,7 +291,7 @@ def test_a_folder_that_cant_be_written_to_is_an_error_before_the_work(tmp_path):
     with pytest.raises(OptionError, match="`checkpoint` must be text or a"):
         read_checkpoint(3)
     with pytest.raises(OptionError, match="`on_piece` must be a function"):
-        check_on_piece(3)
+        read_course(ALONE, None, None, 3)
 
 
 # --- what is read --------------------------------------------------------------------------------

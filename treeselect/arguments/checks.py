@@ -264,6 +264,13 @@ def members(value: object) -> list[Any] | None:
     return found
 
 
+def numbers_in(value: object, holds: Callable[[float], bool]) -> list[float]:
+    """The numbers in an argument that takes several; none unless a condition holds for all."""
+    found = [finite(one) for one in members(value) or ()]
+    known = [float(one) for one in found if one is not None and holds(one)]
+    return known if len(known) == len(found) else []
+
+
 def read_names(name: str, value: object) -> list[str]:
     """The names in an argument that takes one or several; empty for None."""
     if value is None or isinstance(value, str):

@@ -35,6 +35,7 @@ from treeselect.printing import (
 from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import FoldPath, follow_fold
 from treeselect.resampling.folds import Folds, Split
+from treeselect.resampling.records import stopped
 from treeselect.results.calls import unshown_note
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import (
@@ -44,7 +45,6 @@ from treeselect.running.pieces import (
     Kind,
     number_read,
     run_pieces,
-    stopped_note,
     units_read,
 )
 from treeselect.shown import is_broken
@@ -433,8 +433,7 @@ def _reference_models(found: Contest) -> list[str]:
 def comparison_notes(found: Contest) -> tuple[str, ...]:
     """Notes on these numbers."""
     n_folds = len(found.n_test)
-    notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
-    notes += [found.score_words] if found.score_words else []
+    notes = [*stopped(found, n_folds, "folds"), *filter(None, [found.score_words])]
     notes += _reference_models(found)
     notes += _nothing_left_out(found)
     if any(run.sizes is None for run in found.runs):
@@ -513,23 +512,14 @@ def verdict(ranked: pd.DataFrame, differences: pd.DataFrame) -> Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class ScorePoint:
-    """A method at one size."""
-
-    size: float  # the requested size; the mean number of units if a tuning parameter determines it
-    score: float  # mean over the folds, and its standard error
-    error: float
-    stability: float  # NaN if it is not defined
-    compared: bool  # whether the method is compared at this size
-
-
-@dataclass(frozen=True, slots=True)
 class ScoreLine:
     """A method over its sizes; a single point if it has one size."""
 
     method: str
     size: str  # size at which it is compared, as text: "3", or "(2.6)" for a mean number of units
-    points: tuple[ScorePoint, ...]
+    # rows of ``Contest.curves`` with ``size``, the mean number of units if a tuning parameter
+    # determines it, and ``compared``, whether the method is compared at this size
+    curve: pd.DataFrame
 
 
 def score_lines(found: Contest, most: int | None = None) -> tuple[ScoreLine, ...]:
@@ -544,16 +534,8 @@ def score_lines(found: Contest, most: int | None = None) -> tuple[ScoreLine, ...
 
 def _line(compared: Mapping[Hashable, Any], curve: pd.DataFrame) -> ScoreLine:
     own = bool(curve["k"].isna().all())
-    points = [
-        ScorePoint(
-            size=float(row["n_selected"] if own else row["k"]),
-            score=row["score"],
-            error=row["standard_error"],
-            stability=row["stability"],
-            compared=own or row["k"] == compared["k"],
-        )
-        for row in curve.to_dict("records")
-        if row["n_selected"] > 0 or pd.isna(row["k"]) or row["k"] == compared["k"]
-    ]
-    size = size_text(compared["k"], compared["n_selected"])
-    return ScoreLine(str(compared["method"]), size, tuple(points))
+    here = own | (curve["k"] == compared["k"]).fillna(False).astype(bool)
+    sizes = curve["n_selected" if own else "k"].astype(float)
+    shown = curve.assign(size=sizes, compared=here)[(curve["n_selected"] > 0) | here]
+    text = size_text(compared["k"], compared["n_selected"])
+    return ScoreLine(str(compared["method"]), text, shown)

@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,7 @@ from treeselect.resampling.cross_validation import (
     paired_difference,
     test_share,
 )
+from treeselect.resampling.records import Stoppable
 
 # --- the Pareto front of a set of points -------------------------------------------------------
 
@@ -94,7 +95,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class Contest(Stoppable):
     """Methods compared on the same folds, and the tables that follow.
 
     Attributes
@@ -175,16 +176,6 @@ class Contest:
             response=self.labels.get(self.response, self.response),
             labels={},
         )
-
-    @property
-    def in_pandas(self) -> Self:
-        """The same with tables of pandas."""
-        return dataclasses.replace(self, library="pandas")
-
-    @property
-    def partial(self) -> bool:
-        """Whether the call was stopped, so that only the finished folds are here."""
-        return self.asked is not None
 
     @property
     def methods(self) -> tuple[str, ...]:

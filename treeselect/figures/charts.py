@@ -31,6 +31,9 @@ from treeselect.printing import decimal_form, decimal_text, interval_text, plain
 UNBOUNDED = (-math.inf, math.inf)
 NAN = math.nan
 
+Span = tuple[float, float, float]
+"""A value with the ends of its interval."""
+
 
 # --- over the number of units --------------------------------------------------------------------
 
@@ -260,9 +263,7 @@ def bar_figure(
 
 def dot_figure(
     names: Sequence[str],
-    values: Sequence[float],
-    lows: Sequence[float],
-    highs: Sequence[float],
+    spans: Sequence[Span],
     filled: Sequence[bool],
     more: int,
     *,
@@ -271,10 +272,7 @@ def dot_figure(
 ) -> Rows:
     """Dots with intervals, filled if they are selected: shares, or any finite values beside one
     that is marked."""
-    texts = [
-        f"{decimal_text(value, 2)} ({interval_text(low, high)})"
-        for value, low, high in zip(values, lows, highs, strict=True)
-    ]
+    texts = [f"{decimal_text(value, 2)} ({interval_text(low, high)})" for value, low, high in spans]
     said = [
         f"{name}: {text}{', selected' if fill else ''}"
         for name, text, fill in zip(names, texts, filled, strict=True)
@@ -282,29 +280,25 @@ def dot_figure(
     axis, rules = share_axis(), []
     if mark is not None:
         said.append(f"{mark[0]}: {decimal_text(mark[1], 2)}")
-        axis = number_axis(nice_ticks(min([*lows, mark[1]]), max([*highs, mark[1]])))
+        _, lows, highs = zip(*spans, strict=True)
+        axis = number_axis(nice_ticks(min(*lows, mark[1]), max(*highs, mark[1])))
         rules = [Rule(mark[1], "y", mark[0])]
     return Rows(
         text="; ".join(said),
         more=more,
         x=axis.named(label),
-        rows=_dot_rows(names, values, lows, highs, filled, texts),
+        rows=_dot_rows(names, spans, filled, texts),
         rules=rules,
         kinds=("frequency, selected", "frequency, not selected", ""),
     )
 
 
 def interval_rows(
-    names: Sequence[str],
-    values: Sequence[float],
-    lows: Sequence[float],
-    highs: Sequence[float],
-    texts: Sequence[str],
-    axis: Axis,
+    names: Sequence[str], spans: Sequence[Span], texts: Sequence[str], axis: Axis
 ) -> Rows:
     """Dots with intervals, and texts at the right edge."""
     said = [f"{name}: {text}" for name, text in zip(names, texts, strict=True)]
-    rows = _dot_rows(names, values, lows, highs, [True] * len(names), said)
+    rows = _dot_rows(names, spans, [True] * len(names), said)
     return Rows(
         text="; ".join(said),
         more=0,
@@ -315,49 +309,28 @@ def interval_rows(
 
 
 def _dot_rows(
-    names: Sequence[str],
-    values: Sequence[float],
-    lows: Sequence[float],
-    highs: Sequence[float],
-    filled: Sequence[bool],
-    texts: Sequence[str],
+    names: Sequence[str], spans: Sequence[Span], filled: Sequence[bool], texts: Sequence[str]
 ) -> list[Row]:
     return [
-        Row(name=name, dots=[Dot(value, low, high, 0 if fill else 1)], text=text)
-        for name, value, low, high, fill, text in zip(
-            names, values, lows, highs, filled, texts, strict=True
-        )
+        Row(name=name, dots=[Dot(*span, 0 if fill else 1)], text=text)
+        for name, span, fill, text in zip(names, spans, filled, texts, strict=True)
     ]
 
 
-def difference_figure(
-    names: Sequence[str],
-    values: Sequence[float],
-    lows: Sequence[float],
-    highs: Sequence[float],
-    more: int,
-) -> Rows:
+def difference_figure(names: Sequence[str], spans: Sequence[Span], more: int) -> Rows:
     """Differences about a line at 0; a dot is filled if its interval excludes 0. Without an
     interval, which is not a number, an empty dot stands alone."""
     texts = [
         f"{decimal_text(value, 3, '+')} ({interval_text(low, high, decimal_form(3, '+'))})"
-        for value, low, high in zip(values, lows, highs, strict=True)
+        for value, low, high in spans
     ]
-    ends = [(v, v, v) if low != low else (v, low, high)
-            for v, low, high in zip(values, lows, highs, strict=True)]  # fmt: skip
-    ticks = nice_ticks(min(0.0, *(e[1] for e in ends)), max(0.0, *(e[2] for e in ends)))
+    drawn = [(v, v, v) if low != low else (v, low, high) for v, low, high in spans]
+    _, lows, highs = zip(*drawn, strict=True)
     return Rows(
         text="; ".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True)),
         more=more,
-        x=number_axis(ticks, signed=True),
-        rows=_dot_rows(
-            names,
-            values,
-            [low for _, low, _ in ends],
-            [high for _, _, high in ends],
-            [bool(low > 0 or high < 0) for low, high in zip(lows, highs, strict=True)],
-            texts,
-        ),
+        x=number_axis(nice_ticks(min(0.0, *lows), max(0.0, *highs)), signed=True),
+        rows=_dot_rows(names, drawn, [low > 0 or high < 0 for _, low, high in spans], texts),
         rules=[Rule(0.0)],
         kinds=("interval excludes 0", "interval includes 0", ""),
         key="difference-dots",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -59,108 +60,93 @@ def checks(material: FitMaterial) -> Section | None:
     if material.performance is None:
         return None
     held, name = material.performance.held_out, material.fit.design.response.name
-    if held.event is not None:
-        return _times(held, material.performance.decision_curve())
-    if not held.classes:
-        return _numbers(held, name)
-    if len(held.classes) == 2:
-        return _two_classes(held, name, material.performance.decision_curve())
-    return _classes(held, name)
+    if held.event is not None or len(held.classes) == 2:
+        return _risks(held, material.performance.decision_curve())
+    return _classes(held, name) if held.classes else _numbers(held, name)
+
+
+def _section(
+    held: HeldOut,
+    pictures: Sequence[Picture],
+    sentences: Sequence[str],
+    *folded: Table,
+    lead: str = "",
+    opened: tuple[Table, ...] = (),
+) -> Section:
+    return Section(
+        "checks",
+        "Checks on held-out rows",
+        lead=_rows_words(held) + lead,
+        opened=opened,
+        pictures=tuple(
+            replace(own, figure=replace(own.figure, key=f"check-{i + 1}", title=own.title))
+            for i, own in enumerate(pictures)
+        ),
+        sentences=(*sentences, *_cautions(held)),
+        folded=folded,
+    )
 
 
 # --- what the response is -----------------------------------------------------------------------
 
 
-def _times(held: HeldOut, decisions: DecisionCurve) -> Section:
-    found = calibration_table(held, N_GROUPS)
-    return Section(
-        "checks",
-        "Checks on held-out rows",
-        lead=_rows_words(held),
-        pictures=_pictures(
-            Picture(
-                "Calibration",
-                f"Observed share of {decisions.event} in {_groups_words(found)} of increasing"
-                " predicted probability, by Kaplan and Meier's estimate, with 95% intervals."
-                " Perfect calibration is the diagonal.",
-                _calibration(found, shorten(decisions.event, 18.0)),
-            ),
-            _decisions(decisions),
-        ),
-        sentences=(*decisions.summary().content.notes, *_cautions(held)),
-        folded=(
-            _folded(_shares_table(found), f"Calibration: {decisions.event}"),
-            _decision_table(decisions),
-        ),
-    )
-
-
-def _two_classes(held: HeldOut, name: str, decisions: DecisionCurve) -> Section:
-    label = f"{name} = {held.classes[1]}"
-    found, curve = calibration_table(held, N_GROUPS), roc_table(held)
-    together, by_fold = areas(held, 1)
-    roc = curve_figure(
-        curve["false_positive_rate"].to_list(),
-        curve["true_positive_rate"].to_list(),
-        ("1 − specificity", "sensitivity"),
-        f"Area under the curve {decimal_text(together, 3)}; "
-        + "; ".join(
-            f"sensitivity {row['sensitivity']:.2f} at specificity {row['specificity']:.2f}"
-            for row in rates_table(held, _CUTOFFS).to_dict("records")
-        ),
-    )
-    return Section(
-        "checks",
-        "Checks on held-out rows",
-        lead=_rows_words(held),
-        pictures=_pictures(
-            Picture("ROC curve", f"Over all cut-offs of P({label}).", roc),
-            Picture(
-                "Calibration",
-                _calibration_words(found, label),
-                _calibration(found, shorten(label, 18.0)),
-            ),
-            _decisions(decisions),
-        ),
-        sentences=(
+def _risks(held: HeldOut, decisions: DecisionCurve) -> Section:
+    """Of two classes, and of times to an event."""
+    event, found = decisions.event, calibration_table(held, N_GROUPS)
+    calibration = _calibration(found, shorten(event, 18.0))
+    if held.event is not None:
+        how = ", by Kaplan and Meier's estimate, with 95% intervals"
+        caption, first = f"Calibration: {event}", []
+        said = decisions.summary().content.notes
+    else:
+        how, caption = _WILSON, f"Calibration of P({event})"
+        first = [Picture("ROC curve", f"Over all cut-offs of P({event}).", _roc(held))]
+        together, by_fold = areas(held, 1)
+        said = (
             f"The area under the curve is {decimal_text(together, 3)} with the predictions of all"
             " folds pooled; the mean of the areas within folds, which compare only rows of the same"
             f" fold, is {decimal_text(by_fold, 3)}.",
             *_recalibration_words(recalibration(held)),
-            *_cautions(held),
-        ),
-        folded=(
-            _folded(_shares_table(found), f"Calibration of P({label})"),
-            _decision_table(decisions),
+        )
+    words = _calibration_words(found, event, how)
+    return _section(
+        held,
+        [*first, Picture("Calibration", words, calibration), _decisions(decisions)],
+        said,
+        _folded(_shares_table(found), caption),
+        _decision_table(decisions),
+    )
+
+
+def _roc(held: HeldOut) -> Plane:
+    curve = roc_table(held)
+    return curve_figure(
+        curve["false_positive_rate"].to_list(),
+        curve["true_positive_rate"].to_list(),
+        ("1 − specificity", "sensitivity"),
+        f"Area under the curve {decimal_text(areas(held, 1)[0], 3)}; "
+        + "; ".join(
+            f"sensitivity {row['sensitivity']:.2f} at specificity {row['specificity']:.2f}"
+            for row in rates_table(held, _CUTOFFS).to_dict("records")
         ),
     )
 
 
 def _numbers(held: HeldOut, name: str) -> Section:
     found = calibration_table(held, N_GROUPS)
-    texts = [
-        f"predicted {row['predicted']:,.4g}: observed {row['observed']:,.4g}"
-        f"{_between(row['ci_low'], row['ci_high'])}"
-        for row in found.to_dict("records")
-    ]
+    text = "predicted {:,.4g}: observed {:,.4g}{}"
     left = agreement_figure(
-        _dots(found, texts, "observed", "ci_low", "ci_high"),
+        _dots(found, text, "observed", "ci_low", "ci_high"),
         ("mean prediction", f"mean observed {shorten(name, 15.0)}"),
     )
-    texts = [
-        f"predicted {row['predicted']:,.4g}: residual {row['residual']:,.3g}"
-        f"{_between(row['residual_low'], row['residual_high'])}"
-        for row in found.to_dict("records")
-    ]
+    text = "predicted {:,.4g}: residual {:,.3g}{}"
     right = level_figure(
-        _dots(found, texts, "residual", "residual_low", "residual_high"),
+        _dots(found, text, "residual", "residual_low", "residual_high"),
         ("mean prediction", "observed minus predicted"),
     )
-    return Section(
-        "checks",
-        "Checks on held-out rows",
-        lead=_rows_words(held),
-        pictures=_pictures(
+    return _section(
+        held,
+        [
             Picture(
                 "Observed against predicted",
                 f"Means in {_groups_words(found)} of increasing predictions, with 95% intervals for"
@@ -173,9 +159,9 @@ def _numbers(held: HeldOut, name: str) -> Section:
                 " percentile of the residuals in the group.",
                 right,
             ),
-        ),
-        sentences=(*_recalibration_words(recalibration(held)), *_cautions(held)),
-        folded=(_folded(_numbers_table(found), "Observed and predicted means by group"),),
+        ],
+        _recalibration_words(recalibration(held)),
+        _folded(_numbers_table(found), "Observed and predicted means by group"),
     )
 
 
@@ -184,16 +170,14 @@ def _classes(held: HeldOut, name: str) -> Section:
     by_class = per_class_table(held)
     order = by_class["n"].to_numpy().argsort(kind="stable")[::-1][:MOST_CHECKED]
     first = [held.classes[number] for number in sorted(order)]
-    pictures = _pictures(
-        *(
-            Picture(
-                f"{name} = {label}",
-                "" if i else _calibration_words(found, "the class"),
-                _calibration(found[found["class"] == label], shorten(str(label), 18.0)),
-            )
-            for i, label in enumerate(first)
+    pictures = [
+        Picture(
+            f"{name} = {label}",
+            "" if i else _calibration_words(found, "the class", _WILSON),
+            _calibration(found[found["class"] == label], shorten(str(label), 18.0)),
         )
-    )
+        for i, label in enumerate(first)
+    ]
     several = len(held.classes) > len(first)
     which = f"the {len(first)} most frequent" if several else "each"
     caption = "Recall, precision and area by class; rows are assigned to their most probable class"
@@ -201,20 +185,18 @@ def _classes(held: HeldOut, name: str) -> Section:
     if not several:
         caption = "Confusion matrix: observed class by most probable class"
         shown.insert(0, _confusion(held).titled(caption))
-    return Section(
-        "checks",
-        "Checks on held-out rows",
-        lead=f"{_rows_words(held)} The figures show calibration for {which}"
-        f"{' classes' if several else ' class'}.",
+    said = (
+        "Recall: share of the rows of a class that are assigned to it. Precision: share of the"
+        " rows assigned to a class that belong to it. Area: under the ROC curve of the class"
+        " against the others, with the predictions of all folds pooled."
+    )
+    return _section(
+        held,
+        pictures,
+        [said],
+        _folded(_shares_table(found), "Calibration of the classes"),
+        lead=f" The figures show calibration for {which}{' classes' if several else ' class'}.",
         opened=tuple(shown),
-        pictures=pictures,
-        sentences=(
-            "Recall: share of the rows of a class that are assigned to it. Precision: share of the"
-            " rows assigned to a class that belong to it. Area: under the ROC curve of the class"
-            " against the others, with the predictions of all folds pooled.",
-            *_cautions(held),
-        ),
-        folded=(_folded(_shares_table(found), "Calibration of the classes"),),
     )
 
 
@@ -234,10 +216,13 @@ def _groups_words(found: pd.DataFrame) -> str:
     return f"{n:,} groups" if n > 1 else "one group"
 
 
-def _calibration_words(found: pd.DataFrame, what: str) -> str:
+_WILSON = ", with 95% Wilson intervals"
+
+
+def _calibration_words(found: pd.DataFrame, what: str, how: str) -> str:
     return (
-        f"Observed share of {what} in {_groups_words(found)} of increasing predicted probability,"
-        " with 95% Wilson intervals. Perfect calibration is the diagonal."
+        f"Observed share of {what} in {_groups_words(found)} of increasing predicted"
+        f" probability{how}. Perfect calibration is the diagonal."
     )
 
 
@@ -306,34 +291,22 @@ def _folded(table: Table, caption: str) -> Table:
     return table.titled(caption, caption)
 
 
-def _pictures(*pictures: Picture) -> tuple[Picture, ...]:
-    """Figures that have their titles, and identifiers on the page."""
-    return tuple(
-        replace(own, figure=replace(own.figure, key=f"check-{i + 1}", title=own.title))
-        for i, own in enumerate(pictures)
-    )
-
-
 def _calibration(found: pd.DataFrame, label: str) -> Plane:
-    texts = [
-        f"probability {row['predicted']:.2f}: observed {row['observed']:.2f}"
-        f"{_between(row['ci_low'], row['ci_high'])} in {row['n']:,.6g} rows"
-        for row in found.to_dict("records")
-    ]
+    text = "probability {:.2f}: observed {:.2f}{} in {:,.6g} rows"
     return share_figure(
-        _dots(found, texts, "observed", "ci_low", "ci_high"),
+        _dots(found, text, "observed", "ci_low", "ci_high"),
         ("mean predicted probability", f"observed share of {label}"),
     )
 
 
-def _dots(found: pd.DataFrame, texts: list[str], *names: str) -> Series:
-    """Values and intervals of groups against their mean predictions."""
-    x, y, lows, highs = (found[name].to_list() for name in ("predicted", *names))
+def _dots(found: pd.DataFrame, text: str, *names: str) -> Series:
+    """Values and intervals of groups against their mean predictions, and in words."""
+    x, y, lows, highs, n = (found[name].to_list() for name in ("predicted", *names, "n"))
+    between = [
+        f" ({a:,.3g} to {b:,.3g})" if a == a else "" for a, b in zip(lows, highs, strict=True)
+    ]
+    texts = [text.format(*one) for one in zip(x, y, between, n, strict=True)]
     return Series(x=x, y=y, low=lows, high=highs, line="", texts=texts)
-
-
-def _between(low: float, high: float) -> str:
-    return f" ({low:,.3g} to {high:,.3g})" if low == low else ""
 
 
 def _shares_table(found: pd.DataFrame) -> Table:

@@ -192,13 +192,8 @@ def difference_rows(material: ContestMaterial) -> Rows:
     """Differences from the best, as dots."""
     table = material.differences.sort_values("difference", ascending=False, kind="stable")
     shown = table.head(MOST_UNITS)
-    return difference_figure(
-        shown["method"].tolist(),
-        shown["difference"].tolist(),
-        shown["ci_low"].tolist(),
-        shown["ci_high"].tolist(),
-        len(table) - len(shown),
-    )
+    spans = shown[["difference", "ci_low", "ci_high"]].itertuples(index=False, name=None)
+    return difference_figure(shown["method"].tolist(), list(spans), len(table) - len(shown))
 
 
 # --- the methods, best score first --------------------------------------------------------------
@@ -250,7 +245,7 @@ def score_lines_figure(material: ContestMaterial) -> Plane:
     """Score of the best methods by size."""
     found, lines = material.found, material.lines
     shown = [
-        line_series(line, i, [p.score for p in line.points], [p.error for p in line.points])
+        line_series(line, i, "score", line.curve["standard_error"].to_list())
         for i, line in enumerate(lines[:MOST_LINES])
     ]
     figure = score_figure(
@@ -280,9 +275,9 @@ def stability(material: ContestMaterial) -> Section:
     """Stability of each method at each size, where it is defined."""
     found, lines = material.found, material.lines
     shown = [
-        line_series(line, i, [p.stability for p in line.points], [np.nan] * len(line.points))
+        line_series(line, i, "stability", [np.nan] * len(line.curve))
         for i, line in enumerate(lines[:MOST_LINES])
-        if any(np.isfinite(p.stability) for p in line.points)
+        if line.curve["stability"].notna().any()
     ]
     units = noun_of(found.terms_of_unit, 2)
     title = f"Stability against number of {units}"
@@ -436,14 +431,10 @@ def _paper(run: Run) -> tuple[str, str]:
 # --- values of methods by size: as lines, and as a table ----------------------------------------
 
 
-def line_series(
-    line: ScoreLine, i: int, values: Sequence[float], errors: Sequence[float]
-) -> Series:
-    """Values of a method by number of terms."""
-    return method_series(
-        line.method, i, [p.size for p in line.points], values, errors,
-        [p.compared for p in line.points],
-    )  # fmt: skip
+def line_series(line: ScoreLine, i: int, what: str, errors: Sequence[float]) -> Series:
+    """A column of the table of a method by number of terms."""
+    size, values, compared = (line.curve[name].to_list() for name in ("size", what, "compared"))
+    return method_series(line.method, i, size, values, errors, compared)
 
 
 def table_by_size(

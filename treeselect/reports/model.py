@@ -334,7 +334,7 @@ def risk_groups(material: FitMaterial) -> Section | None:
 def risk_section(found: RiskGroups) -> Section:
     """Figure and tables of risk groups."""
     ticks = time_ticks(max(float(curve.time[-1]) for curve in found.curves))
-    at_ticks = found.table_at(ticks)
+    at_ticks = found.in_pandas.at(ticks)
     figure = risk_figure(found)
     table = listed(
         at_ticks,
@@ -365,7 +365,7 @@ def risk_section(found: RiskGroups) -> Section:
 def risk_figure(found: RiskGroups) -> Plane:
     """The curves, with ticks for censored rows if these are few enough to be distinguished."""
     ticks = time_ticks(max(float(curve.time[-1]) for curve in found.curves))
-    at_ticks = found.table_at(ticks)
+    at_ticks = found.in_pandas.at(ticks)
     counts = [at_ticks.loc[at_ticks["group"] == name, "at_risk"].to_list() for name in found.names]
     shows = all((curve.censored > 0).sum() <= _MOST_TICKS for curve in found.curves)
     groups = [
@@ -433,4 +433,20 @@ def linear(material: FitMaterial) -> Section | None:
         coefficients=table.titled("Coefficients of the linear model"),
         tests=of_terms and of_terms.titled("Tests of terms given all others"),
         sentences=(*said, *content.notes),
+    )
+
+
+def inference(material: FitMaterial) -> Section | None:
+    """P-values of terms that were selected on other rows; None if not given."""
+    found = material.inference
+    if found is None:
+        return None
+    table = first_rows(found.content.columns, found.content.rows)
+    return Section(
+        "inference",
+        "P-values that account for the selection",
+        sub=True,
+        facts=Facts(fact for fact in found.content.facts if fact[0] not in ("Call", "Seed")),
+        table=table.titled("P-values by sample splitting"),
+        sentences=found.content.notes,
     )

@@ -27,13 +27,14 @@ from treeselect.reports.render import (
 from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.fit import as_shown, noun
 from treeselect.resampling.performance import Performance
-from treeselect.results.calls import check_found, check_linear
+from treeselect.results.calls import check_found, check_inference, check_linear
 from treeselect.results.versions import session
 from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:
     from treeselect.comparison.record import Contest
     from treeselect.resampling.fit import Fit
+    from treeselect.resampling.inference import Inference
     from treeselect.results.linear_model import GlmFit
 
 
@@ -56,6 +57,7 @@ SELECTION_SECTIONS: Mapping[str, Callable[[FitMaterial], object]] = {
     "models": resamples.models,
     "pairs": resamples.pairs,
     "linear": model.linear,
+    "inference": model.inference,
     "coefficients": resamples.coefficients,
     "associations": data.associations,
     "performance": checks.performance,
@@ -213,6 +215,7 @@ def gather(
     performance: Performance | None = None,
     coefficients: CoefficientStability | None = None,
     linear: GlmFit | None = None,
+    inference: Inference | None = None,
     sections: Sequence[str] | None = None,
     whole: bool = False,
 ) -> Report:
@@ -227,11 +230,13 @@ def gather(
         check_found(fit, "coefficients", coefficients, CoefficientStability)
     if linear is not None:
         check_linear(fit, linear)
+    if inference is not None:
+        check_inference(fit, inference)
     terms = [spec.term.name for spec in fit.design.spec.terms]
     named = labelled_names(fit.design, [*fit.selected, *terms])
     fit = as_shown(fit)
     material = FitMaterial(
-        fit, performance, coefficients, linear, versions, written, tuple(named),
+        fit, performance, coefficients, linear, inference, versions, written, tuple(named),
         whole=whole or sections is not None,
     )  # fmt: skip
     title = f"Which terms predict {fit.design.response.name}?"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from treeselect.comparison.record import Contest
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.fit import Fit
+    from treeselect.resampling.inference import Inference
     from treeselect.resampling.performance import Performance
     from treeselect.results.linear_model import GlmFit
 
@@ -374,6 +375,7 @@ class FitMaterial:
     performance: Performance | None = None
     coefficients: CoefficientStability | None = None
     linear: GlmFit | None = None
+    inference: Inference | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     written: str = ""
     names: tuple[tuple[str, str], ...] = ()

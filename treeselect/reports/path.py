@@ -166,9 +166,7 @@ def decisions(material: FitMaterial) -> Section | None:
     shown = competed.head(MOST_UNITS)
     figure = dot_figure(
         names=shown["term"].to_list(),
-        values=shown["median"].to_list(),
-        lows=shown["low"].to_list(),
-        highs=shown["high"].to_list(),
+        spans=list(shown[["median", "low", "high"]].itertuples(index=False, name=None)),
         filled=[unit in fit.groups for unit in shown["term"]],
         more=len(competed) - len(shown),
         mark=("best shadow", bar),

@@ -205,9 +205,7 @@ def _frequencies(fit: Fit, most: int, label: str, worth: dict[str, float]) -> Ro
         table = table.sort_values(["selected", "importance"], ascending=False, ignore_index=True)
     figure = dot_figure(
         table["term"].to_list(),
-        table["frequency"].to_list(),
-        table["ci_low"].to_list(),
-        table["ci_high"].to_list(),
+        list(table[["frequency", "ci_low", "ci_high"]].itertuples(index=False, name=None)),
         table["selected"].to_list(),
         len(found) - len(table),
         label=f"{label} over {stability.n_resamples:,} resamples with 95% intervals",

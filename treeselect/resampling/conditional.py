@@ -43,6 +43,7 @@ from treeselect.resampling.cross_validation import (
 from treeselect.resampling.folds import Split, Splitter
 from treeselect.resampling.independence import closed_levels, dependence_given
 from treeselect.resampling.outer_folds import outer_folds
+from treeselect.resampling.records import InLibrary
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionalImportance(Rounded):
+class ConditionalImportance(Rounded, InLibrary):
     """Tests of whether the response depends on each of some units given others, and the loss of
     score on held-out rows without the unit.
 
@@ -74,10 +75,8 @@ class ConditionalImportance(Rounded):
     score_name : str
     score_words : str
         A sentence that explains the score; empty if its name suffices.
-    scheme : str
-        How rows are held out, in words.
-    call : str
-        The call, after that of the fit.
+    scheme, call : str
+        How rows are held out, in words; the call, after that of the fit.
     seed : int
     library : str
         Data frame library of the tables.
@@ -132,10 +131,6 @@ class ConditionalImportance(Rounded):
             ``score_with`` and ``score_without``, mean scores over the folds with and without the
             unit; ``importance``, their difference; ``ci_low`` and ``ci_high``, its 95% interval.
         """
-        return in_library(self.table(), self.library)
-
-    def table(self) -> pd.DataFrame:
-        """:meth:`tidy` as a pandas frame."""
         table = pd.DataFrame(
             {
                 "term": pd.Series(list(self.units), dtype=pd.Series(["text"]).dtype),
@@ -153,7 +148,7 @@ class ConditionalImportance(Rounded):
             table["importance"] = np.array([one.mean for one in found])
             table["ci_low"] = np.array([one.low for one in found])
             table["ci_high"] = np.array([one.high for one in found])
-        return table
+        return in_library(table, self.library)
 
     def _content(self) -> SummaryContent:
         return _content(self)
@@ -164,7 +159,7 @@ class ConditionalImportance(Rounded):
 
 
 def _content(found: ConditionalImportance) -> SummaryContent:
-    table, is_all, has_scores = found.table(), found.given == "all", bool(len(found.score))
+    table, is_all, has_scores = found.in_pandas.tidy(), found.given == "all", bool(len(found.score))
     is_mixed = not found.selected.all()
     columns = ["Term", "p", "e", "Level"]
     rows = [

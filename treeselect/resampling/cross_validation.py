@@ -375,11 +375,17 @@ def sampling_error(
         held_out = np.concatenate([none, weight])
         training = np.concatenate([train.values[rows], np.zeros_like(weight)])
         found.append(known_score(family, y[every], predicted[every], held_out, training))
-    known = np.array(found)[np.isfinite(found)]
-    if 2 * len(known) < N_DRAWS:
-        return float("nan")
-    low, high = np.quantile(known, [0.1587, 0.8413])
-    return float(high - low) / 2
+    low, high = percentiles(found, (0.1587, 0.8413))
+    return (high - low) / 2
+
+
+def percentiles(scores: Sequence[float], ends: tuple[float, float]) -> tuple[float, float]:
+    """Two quantiles of the scores of bootstrap samples; NaN if fewer than half have a score."""
+    known = np.array(scores)[np.isfinite(scores)]
+    if 2 * len(known) < len(scores):
+        return float("nan"), float("nan")
+    low, high = np.quantile(known, ends)
+    return float(low), float(high)
 
 
 def _drawn(weights: RowWeights, rng: np.random.Generator) -> tuple[IntArray, WeightArray]:

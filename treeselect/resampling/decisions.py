@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import described, finite, members
+from treeselect.arguments.checks import described, numbers_in
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least
@@ -415,9 +415,8 @@ def _read_thresholds(given: object) -> Sequence[float]:
     """The thresholds; an OptionError unless they are between 0 and 1."""
     if given is None:
         return _USUAL
-    found = [finite(one) for one in members(given) or ()]
-    known = [float(one) for one in found if one is not None and 0 < one < 1]
-    if not known or len(known) < len(found):
+    known = numbers_in(given, lambda threshold: 0 < threshold < 1)
+    if not known:
         raise OptionError(
             "`thresholds` must be one or more numbers above 0 and below 1.\n"
             f"  Found: {described(given)}."
@@ -429,9 +428,8 @@ def _read_costs(given: object) -> tuple[float, float] | None:
     """The costs; an OptionError unless they are two numbers above 0."""
     if given is None:
         return None
-    found = [finite(cost) for cost in members(given) or ()]
-    known = [float(cost) for cost in found if cost is not None and cost > 0]
-    if len(known) == len(found) == 2 and 0 < _optimal((known[0], known[1])) < 1:
+    known = numbers_in(given, lambda cost: cost > 0)
+    if len(known) == 2 and 0 < _optimal((known[0], known[1])) < 1:
         return known[0], known[1]
     raise OptionError(
         "`costs` must be two numbers above 0: of a false positive and of a false negative.\n"

@@ -267,7 +267,8 @@ _LEAST_MEAN = 1e-6
 def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
     """One row per group (see ``Performance.calibration``)."""
     if held.event is not None:
-        return _times_in_groups(held.with_risks, n_groups)
+        held = held.with_risks
+        return _in_groups(held, held.risk, held.y, n_groups)
     if not held.classes:
         return _in_groups(held, held.predicted, held.y, n_groups)
     parts = []
@@ -309,16 +310,11 @@ def recalibration(held: HeldOut) -> Recalibration | None:
     return recalibrate(held.family.name, y, known, mass, held.unit if several else None)
 
 
-def _times_in_groups(held: HeldOut, n_groups: int) -> pd.DataFrame:
-    """Predicted and observed shares with the event by the horizon, of groups of rows."""
-    group = quantile_groups(held.risk, held.mass, n_groups)
-    members = [np.flatnonzero(group == g) for g in range(int(group.max()) + 1)]
-    curves = [kaplan_meier(held.y[own], held.mass[own]) for own in members]
-    survival, low, high = survival_steps(curves, np.array([held.horizon]))[..., 0]
-    n = np.array([held.mass[own].sum() for own in members])
-    predicted = [held.mass[own] @ held.risk[own] for own in members] / n
-    table = {"group": np.arange(1, len(n) + 1), "n": n, "predicted": predicted}
-    return pd.DataFrame(table | {"observed": 1 - survival, "ci_low": 1 - high, "ci_high": 1 - low})
+def mean_outcome(y: FloatArray, mass: FloatArray, horizon: float) -> float:
+    """Mean response of some rows; of times the share with the event by the horizon."""
+    if y.ndim == 1:
+        return float(np.average(y, weights=mass))
+    return 1 - float(kaplan_meier(y, mass).at(np.array(horizon)))
 
 
 def linear_predictor(family: Family, predicted: FloatArray) -> FloatArray:
@@ -331,28 +327,34 @@ def linear_predictor(family: Family, predicted: FloatArray) -> FloatArray:
 def _in_groups(
     held: HeldOut, predicted: FloatArray, observed: FloatArray, n_groups: int
 ) -> pd.DataFrame:
-    """Predicted and observed means of groups of rows, with their intervals; of numbers and counts
-    the residuals, too."""
+    """Predicted and observed means of groups of rows, with their intervals; of times shares with
+    the event by the horizon; of numbers and counts the residuals, too."""
     from scipy import stats
 
-    group = quantile_groups(predicted, held.mass, n_groups)
-    groups = [np.flatnonzero(group == g) for g in range(int(group.max()) + 1)]
+    groups = quantile_groups(predicted, held.mass, n_groups)
 
     def mean(values: FloatArray) -> FloatArray:
         return np.array([np.average(values[own], weights=held.mass[own]) for own in groups])
 
-    means, n = mean(observed), np.array([held.like_rows(own) for own in groups])
     table = {
         "group": np.arange(1, len(groups) + 1),
         "n": np.array([held.mass[own].sum() for own in groups]),
         "predicted": mean(predicted),
-        "observed": means,
     }
+    if held.event is not None:
+        curves = [kaplan_meier(observed[own], held.mass[own]) for own in groups]
+        survival, low, high = survival_steps(curves, np.array([held.horizon]))[..., 0]
+        table |= {"observed": 1 - survival, "ci_low": 1 - high, "ci_high": 1 - low}
+        return pd.DataFrame(table)
+    means, n = mean(observed), np.array([held.like_rows(own) for own in groups])
+    table["observed"] = means
     if held.classes:
         table["ci_low"], table["ci_high"] = wilson_interval(means, n)
         return pd.DataFrame(table)
     with np.errstate(divide="ignore", invalid="ignore"):  # one row has no standard error
-        error = np.sqrt(mean((observed - means[group]) ** 2)) / np.sqrt(n - 1)
+        spread = [np.average((observed[own] - at) ** 2, weights=held.mass[own])
+                  for own, at in zip(groups, means, strict=True)]  # fmt: skip
+        error = np.sqrt(spread) / np.sqrt(n - 1)
         half = stats.t.ppf(0.975, np.maximum(n - 1, 1e-9)) * np.where(n > 1, error, np.nan)
     table["ci_low"], table["ci_high"] = means - half, means + half
     table["residual"] = means - table["predicted"]
@@ -465,14 +467,14 @@ def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:
 # --- groups of rows by quantiles of a value ------------------------------------------------------
 
 
-def quantile_groups(values: FloatArray, weight: WeightArray, n_groups: int) -> IntArray:
-    """Group number of each row, from 0, by weighted quantiles. Rows with equal values are in the
-    same group, so there may be fewer groups."""
+def quantile_groups(values: FloatArray, weight: WeightArray, n_groups: int) -> list[IntArray]:
+    """Rows of each group, in order, by weighted quantiles. Rows with equal values are in the same
+    group, so there may be fewer groups."""
     _, place = np.unique(levels(values), return_inverse=True)
     share = np.bincount(place, weight)
     middle = (np.cumsum(share) - share / 2) / share.sum()
     found = np.minimum((middle * n_groups).astype(np.int64), n_groups - 1)[place]
-    return np.unique(found, return_inverse=True)[1]
+    return [np.flatnonzero(found == group) for group in np.unique(found)]
 
 
 # --- the score of a selection on the rows that were not drawn, which had no part in it -----------

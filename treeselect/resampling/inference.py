@@ -44,6 +44,7 @@ from treeselect.printing import MOST_ROWS, OfContent, SummaryContent, count_text
 from treeselect.resampling.choosing import Choice, Procedure, choose
 from treeselect.resampling.fit import noun
 from treeselect.resampling.folds import Folds, Split
+from treeselect.resampling.records import Stoppable, stopped
 from treeselect.resampling.sample_splitting import (
     SplitFit,
     aggregate_p_values,
@@ -51,14 +52,14 @@ from treeselect.resampling.sample_splitting import (
     fit_part,
 )
 from treeselect.running.parallel import Workers
-from treeselect.running.pieces import Course, Kind, run_pieces, stopped_note, units_read
+from treeselect.running.pieces import Course, Kind, run_pieces, units_read
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True, slots=True)
-class Inference(OfContent, Tabled):
+class Inference(OfContent, Tabled, Stoppable):
     """P-values of terms that were selected on other rows (sample splitting).
 
     Attributes
@@ -116,11 +117,6 @@ class Inference(OfContent, Tabled):
     response: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def partial(self) -> bool:
-        """Whether the call was stopped, so that only the finished splits are here."""
-        return self.asked is not None
 
     @property
     def n_splits(self) -> int:
@@ -410,8 +406,7 @@ def _content(
         notes += few_events_notes(fits, "split")
         if len(found.terms) > MOST_ROWS:
             notes.append(f"{len(found.terms) - MOST_ROWS:,} more terms in `.tidy()`.")
-    if found.asked is not None:
-        notes.insert(0, stopped_note(n, found.asked, "splits"))
+    notes = [*stopped(found, n, "splits"), *notes]
     reasons = Counter(split.failure for split in found.splits if split.failure)
     for why, count in reasons.most_common():
         none = "No linear model" if one else f"No linear model in {count} of {n} splits"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import described, finite, members
+from treeselect.arguments.checks import described, numbers_in
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
@@ -44,6 +44,7 @@ from treeselect.resampling.folds import (
     split_rows,
 )
 from treeselect.resampling.held_out import survival_at
+from treeselect.resampling.records import InLibrary
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: 
 
 
 @dataclass(frozen=True, slots=True)
-class LearningCurve:
+class LearningCurve(InLibrary):
     """Scores on the same held-out rows, and selected sets, by the number of training rows.
 
     Attributes
@@ -259,17 +260,13 @@ class LearningCurve:
             ``stability_high``. With one fold the standard error and the index are missing; so is
             the index if every fold selects all units or none.
         """
-        return in_library(self.table(), self.library)
-
-    def table(self) -> pd.DataFrame:
-        """:meth:`tidy` as a pandas frame."""
         measures = np.full((len(self.shares), 4), np.nan)
         if self.scores.shape[1] > 1:
             for row, scores, sets in zip(measures, self.scores, self.selected, strict=True):
                 agreement, interval = stability_index(sets[:, self.assessed])
                 row[:] = standard_error(scores, self.repeats), agreement, *interval
         error, index, low, high = measures.T
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "share": self.shares,
                 "rows": self.n_train.mean(axis=1),
@@ -281,6 +278,7 @@ class LearningCurve:
                 "stability_high": high,
             }
         )
+        return in_library(table, self.library)
 
     @property
     def words(self) -> str:
@@ -288,7 +286,7 @@ class LearningCurve:
         return " ".join(filter(None, (self._gain_words(), self.score_words)))
 
     def _gain_words(self) -> str:
-        table = self.table()
+        table = self.in_pandas.tidy()
         last = table.iloc[-1]
         rows, held_out = f"{last['rows']:,.0f} training rows", f"{self.score_name} on held-out rows"
         if len(table) == 1:
@@ -385,9 +383,8 @@ def _part(problem: Problem, weights: RowWeights, split: Split, share: float, see
 
 def _read_shares(shares: object) -> tuple[float, ...]:
     """The shares; an OptionError unless they are increasing."""
-    found = [finite(share) for share in members(shares) or ()]
-    numbers = [share for share in found if share is not None and 0 < share <= 1]
-    if not numbers or len(numbers) < len(found) or numbers != sorted(set(numbers)):
+    numbers = numbers_in(shares, lambda share: 0 < share <= 1)
+    if not numbers or numbers != sorted(set(numbers)):
         raise OptionError(
             "`shares` must be increasing numbers above 0 and at most 1, such as `[0.25, 0.5, 1]`.\n"
             f"  Found: {described(shares)}."

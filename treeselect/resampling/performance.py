@@ -45,13 +45,13 @@ from treeselect.resampling.held_out import (
     roc_table,
 )
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
+from treeselect.resampling.records import Stoppable, stopped
 from treeselect.resampling.subgroups import Subgroups, by_subgroup
 from treeselect.running.pieces import (
     Course,
     Kind,
     number_read,
     run_pieces,
-    stopped_note,
     table_read,
     table_written,
     units_read,
@@ -98,7 +98,7 @@ def frequency_note(frequency: Mapping[str, int], n_folds: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Performance(Rounded):
+class Performance(Rounded, Stoppable):
     """Scores of the whole selection on held-out rows, by nested cross-validation.
 
     Attributes
@@ -184,11 +184,6 @@ class Performance(Rounded):
     fingerprint: str | None = None
     model: str = ""
     source: Source = field(default=NO_SOURCE, repr=False, compare=False)
-
-    @property
-    def partial(self) -> bool:
-        """Whether the call was stopped, so that only the finished folds are here."""
-        return self.asked is not None
 
     @property
     def mean(self) -> float:
@@ -443,15 +438,7 @@ class Performance(Rounded):
         >>> fit.performance(folds=3).decision_curve(costs=(1, 3)).threshold
         0.25
         """
-
-        return decide(
-            self.held_out,
-            thresholds,
-            costs,
-            scheme=self.scheme,
-            seed=self.seed,
-            library=self.library,
-        )
+        return decide(self.held_out, thresholds, costs, **self._told)
 
     def by(self, column: Any) -> Subgroups:
         """Performance and calibration of the held-out predictions by subgroup.
@@ -490,10 +477,12 @@ class Performance(Rounded):
            the external validation of a multivariable prognostic model: a resampling study.
            Statistics in Medicine 35, 214-226.
         """
-        return by_subgroup(
-            self.held_out, column, self.source, score_name=self.score_name,
-            score_words=self.score_words, scheme=self.scheme, seed=self.seed, library=self.library,
-        )  # fmt: skip
+        return by_subgroup(self.held_out, column, self.source, **self._told)
+
+    @property
+    def _told(self) -> dict[str, Any]:
+        """What all that is computed from these predictions says of them."""
+        return {"scheme": self.scheme, "seed": self.seed, "library": self.library}
 
     def _content(self) -> SummaryContent:
         named = tuple(
@@ -546,8 +535,7 @@ def _score(found: Performance) -> str:
 
 def _notes(found: Performance) -> tuple[str, ...]:
     n_folds = len(found.scores)
-    notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
-    notes += [*filter(None, [found.score_words]), INSIDE_FOLDS]
+    notes = [*stopped(found, n_folds, "folds"), *filter(None, [found.score_words]), INSIDE_FOLDS]
     notes += [frequency_note(found.frequency, n_folds)] if found.frequency else []
     if np.isfinite(found.path_score):
         notes.append(

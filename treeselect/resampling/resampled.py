@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,7 @@ from treeselect.resampling.agreement import (
     stability_index,
     wilson_interval,
 )
+from treeselect.resampling.records import Stoppable
 
 Scheme = Literal["bootstrap", "subsample", "complementary"]
 SCHEMES = ("bootstrap", "subsample", "complementary")
@@ -83,7 +83,7 @@ class StabilityPath:
 
 
 @dataclass(frozen=True, slots=True)
-class Resampled:
+class Resampled(Stoppable):
     """Selections on resamples of the rows.
 
     Attributes
@@ -163,11 +163,6 @@ class Resampled:
         return np.asarray(~self.assessed & self.selected.all(axis=0))
 
     @property
-    def partial(self) -> bool:
-        """Whether the call was stopped, so that only the finished resamples are here."""
-        return self.asked is not None
-
-    @property
     def n_resamples(self) -> int:
         """Number of resamples."""
         return len(self.selected)
@@ -176,11 +171,6 @@ class Resampled:
     def frequency(self) -> FloatArray:
         """Selection frequency: share of resamples that selected each unit, shape (n_groups,)."""
         return np.asarray(self.selected.mean(axis=0))
-
-    @property
-    def in_pandas(self) -> Self:
-        """The same with tables of pandas."""
-        return dataclasses.replace(self, library="pandas")
 
     @property
     def index(self) -> float:

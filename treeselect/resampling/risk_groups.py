@@ -11,12 +11,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.algorithms.method import REFITS
-from treeselect.arguments.checks import (
-    check_count,
-    described,
-    finite,
-    members,
-)
+from treeselect.arguments.checks import check_count, described, numbers_in
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -43,6 +38,7 @@ from treeselect.resampling.held_out import (
     survival_steps,
 )
 from treeselect.resampling.outer_folds import outer_folds
+from treeselect.resampling.records import InLibrary
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
@@ -50,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class RiskGroups(Rounded):
+class RiskGroups(Rounded, InLibrary):
     """Groups of held-out rows by predicted risk, with their survival curves.
 
     Attributes
@@ -68,10 +64,8 @@ class RiskGroups(Rounded):
         Mean predicted survival at the horizon.
     time : str
         Name of the times, as in the formula.
-    scheme : str
-        How rows are held out, in words.
-    call : str
-        The call, after that of the fit.
+    scheme, call : str
+        How rows are held out, in words; the call, after that of the fit.
     seed : int
     spans : tuple of ndarray of float, shape (3, n_rows of the group)
         Start and end of the observation of each row, and its weight.
@@ -155,20 +149,14 @@ class RiskGroups(Rounded):
         >>> found["survival"].round(2).to_list()[::2]
         [1.0, 1.0]
         """
-        return in_library(self.table_at(times), self.library)
-
-    def table_at(self, times: Sequence[float]) -> pd.DataFrame:
-        """See :meth:`at`; always of pandas."""
-        listed = members(times)
-        known = [finite(time) for time in listed or ()]
-        at = np.array([-1.0 if time is None else time for time in known], dtype=np.float64)
-        if not len(at) or (at < 0).any():
+        at = np.array(numbers_in(times, lambda time: time >= 0))
+        if not len(at):
             raise OptionError(
                 f"`times` must be one or more numbers of at least 0.\n  Found: {described(times)}."
             )
         survival, low, high = survival_steps(self.curves, at)
         names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "group": names.repeat(len(at)).array,
                 "time": np.tile(at, len(self.names)),
@@ -178,6 +166,7 @@ class RiskGroups(Rounded):
                 "ci_high": high.ravel(),
             }
         )
+        return in_library(table, self.library)
 
     def calibration(self) -> Any:
         """Predicted and observed survival at the horizon, one row per group.
@@ -318,9 +307,8 @@ def group_by_risk(
     rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))
     if not len(rows):
         raise OptionError(NO_STRATA)
-    group = quantile_groups(risk[rows], weight[rows], n_groups)
     mass = weight if outer.weights.are_copies else weight / weight[rows].mean()
-    members = [rows[group == g] for g in range(int(group.max()) + 1)]
+    members = [rows[own] for own in quantile_groups(risk[rows], weight[rows], n_groups)]
     middle = weighted_median(risk[rows], weight[rows])
     return RiskGroups(
         names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),

@@ -37,8 +37,8 @@ from treeselect.resampling.error_bounds import (
     no_bound,
     q_values_of,
 )
+from treeselect.resampling.records import stopped
 from treeselect.resampling.resampled import Resampled
-from treeselect.running.pieces import stopped_note
 from treeselect.shown import shown
 
 _FEW = 0.05
@@ -443,8 +443,7 @@ def _index(stability: Stability) -> str:
 
 
 def _notes(stability: Stability, more: int) -> tuple[str, ...]:
-    asked = stability.asked
-    notes = [] if asked is None else [stopped_note(stability.n_resamples, asked, "resamples")]
+    notes = [*stopped(stability, stability.n_resamples, "resamples")]
     if more > 0:
         notes.append(f"{count_text(more)} more in `.tidy()`.")
     notes.append(

@@ -11,7 +11,6 @@ import pandas as pd
 from treeselect.arguments.checks import check_count, described, members, not_found
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError, quoted
 from treeselect.figures.axes import score_axis
@@ -30,8 +29,8 @@ from treeselect.printing import (
     interval_text,
     number_text,
 )
-from treeselect.resampling.cross_validation import known_score
-from treeselect.resampling.held_out import calibration_table, recalibration
+from treeselect.resampling.cross_validation import known_score, percentiles
+from treeselect.resampling.held_out import calibration_table, mean_outcome, recalibration
 from treeselect.running.machine import warn
 from treeselect.shown import shown
 
@@ -169,17 +168,17 @@ def subgroup_figure(found: Subgroups) -> Rows:
     table = found.table[found.table["score"].notna()]
     if not len(table):
         raise OptionError("There is nothing to plot: the response varies in no group.")
-    at = table["score"].to_list()
-    low, high = (table[name].fillna(table["score"]).to_list() for name in ("ci_low", "ci_high"))
-    halves = [max(a - b, c - a) for a, b, c in zip(at, low, high, strict=True)]
-    axis = score_axis(at, halves, found.held_out[0].family.score_bounds)
+    ends = table[["score", "ci_low", "ci_high"]].ffill(axis=1)  # alone if it has no interval
+    spans = list(ends.itertuples(index=False, name=None))
+    halves = [max(at - low, high - at) for at, low, high in spans]
+    axis = score_axis(table["score"].to_list(), halves, found.held_out[0].family.score_bounds)
     texts = [
-        f"{decimal_text(a, 3)} ({interval_text(b, c, decimal_form(3))})"
-        for a, b, c in zip(at, low, high, strict=True)
+        f"{decimal_text(at, 3)} ({interval_text(low, high, decimal_form(3))})"
+        for at, low, high in spans
     ]
     names = [f"{found.column} = {group}" for group in table["group"]]
     head = f"{found.score_name} (95% interval)"
-    return interval_rows(names, at, low, high, texts, axis.named(head))
+    return interval_rows(names, spans, texts, axis.named(head))
 
 
 _ONE_CLUSTER = "Where a group is one cluster, its intervals are of its rows."
@@ -234,18 +233,8 @@ def _content(found: Subgroups) -> SummaryContent:
 # --- the groups ----------------------------------------------------------------------------------
 
 
-def by_subgroup(
-    held: HeldOut,
-    column: Any,
-    source: Source,
-    *,
-    score_name: str,
-    score_words: str,
-    scheme: str,
-    seed: int,
-    library: str,
-) -> Subgroups:
-    """See :meth:`Performance.by`."""  # fmt: skip
+def by_subgroup(held: HeldOut, column: Any, source: Source, *, seed: int, **told: Any) -> Subgroups:
+    """See :meth:`Performance.by`; other fields of the record are `told`."""
     if held.predicted.ndim > 1:
         raise OptionError(
             "`by()` needs numbers, counts, two classes, or times to an event.\n"
@@ -260,11 +249,10 @@ def by_subgroup(
         table=pd.DataFrame(rows).astype({"group": pd.Series(["text"]).dtype}),
         held_out=tuple(parts),
         column=column if isinstance(column, str) else "subgroup",
-        score_name=score_name,
-        score_words=score_words,
-        scheme=scheme,
+        score_name=held.family.score_name,
+        score_words=held.family.score_words,
         seed=seed,
-        library=library,
+        **told,
     )
     if found.small:
         warn(
@@ -277,15 +265,12 @@ def by_subgroup(
 def _row(held: HeldOut, seed: int) -> dict[str, float]:
     """The figures of one group."""
     family, mass, risk = held.family, held.mass, held.risk
-    n = float(mass.sum())
+    n = cases = float(mass.sum())
     if family.has_times:
         # The cumulative hazard is a relative risk that is comparable between folds.
         risk = -np.log1p(-np.minimum(risk, _NEAR_ONE))
-        survival = kaplan_meier(held.y, mass).at(np.array(held.horizon))
-        mean, cases = 1 - float(survival), float(mass @ held.y[:, EVENT])
-    else:
-        mean, cases = float(np.average(held.y, weights=mass)), n
-    if family.has_classes:
+        cases = float(mass @ held.y[:, EVENT])
+    elif family.has_classes:
         cases = min(float(mass @ held.y), float(mass @ (1 - held.y)))
     low, high = _interval(held, risk, seed)
     known = recalibration(held)
@@ -297,7 +282,7 @@ def _row(held: HeldOut, seed: int) -> dict[str, float]:
         "ci_low": low,
         "ci_high": high,
         "predicted": float(np.average(held.risk, weights=mass)),
-        "observed": mean,
+        "observed": mean_outcome(held.y, mass, held.horizon),
         **{name: float("nan") if known is None else getattr(known, name) for name in names},
     }
 
@@ -305,14 +290,9 @@ def _row(held: HeldOut, seed: int) -> dict[str, float]:
 def _interval(held: HeldOut, risk: FloatArray, seed: int) -> tuple[float, float]:
     """Percentiles of the score over bootstrap samples; missing if fewer than half of these have
     one."""
-    found = [
-        known_score(held.family, held.y, risk, mass, mass) for mass in held.drawn(_N_DRAWS, seed)
-    ]
-    known = np.array(found)[np.isfinite(found)]
-    if 2 * len(known) < _N_DRAWS:
-        return float("nan"), float("nan")
-    low, high = np.quantile(known, [0.025, 0.975])
-    return float(low), float(high)
+    drawn = held.drawn(_N_DRAWS, seed)
+    scores = [known_score(held.family, held.y, risk, mass, mass) for mass in drawn]
+    return percentiles(scores, (0.025, 0.975))
 
 
 def read_subgroups(column: Any, source: Source, rows: IntArray) -> tuple[list[str], IntArray]:

@@ -23,7 +23,6 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least
-from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.errors import OptionError, quoted
 from treeselect.figures.axes import nice_ticks, number_axis
 from treeselect.figures.charts import agreement_figure, level_figure, share_figure
@@ -41,17 +40,18 @@ from treeselect.resampling.held_out import (
     excess_events,
     horizon_of,
     linear_predictor,
+    mean_outcome,
     quantile_groups,
     survival_at,
 )  # fmt: skip
 from treeselect.resampling.performance import rule_words
+from treeselect.resampling.records import Stoppable, stopped
 from treeselect.resampling.subgroups import read_subgroups
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import (
     Course,
     Kind,
     run_pieces,
-    stopped_note,
     table_read,
     table_written,
     units_read,
@@ -70,7 +70,7 @@ _DRAWN_ROWS, _DRAWN_CURVES = 150, 40
 
 
 @dataclass(frozen=True, slots=True)
-class Validation(Rounded):
+class Validation(Rounded, Stoppable):
     """The whole procedure, repeated on bootstrap samples of the rows.
 
     Returned by :meth:`treeselect.SelectionResult.validate`.
@@ -144,11 +144,6 @@ class Validation(Rounded):
         return len(self.k)
 
     @property
-    def partial(self) -> bool:
-        """Whether the call was stopped, so that only the finished samples are here."""
-        return self.asked is not None
-
-    @property
     def mean_error(self) -> float:
         """Mean absolute prediction error: the mean of that of the rows (:meth:`instability`)."""
         return float(np.average(self._errors(), weights=self.mass))
@@ -168,14 +163,10 @@ class Validation(Rounded):
             less optimism; ``left_out``, mean on the rows not drawn; ``n``, number of samples in
             which training and test are known.
         """
-        return in_library(self.table(), self.library)
-
-    def table(self) -> pd.DataFrame:
-        """:meth:`tidy` as a pandas frame."""
         known = np.asarray(np.isfinite(self.measures[:, :2]).all(axis=1))
         both = np.where(known[:, None], self.measures[:, :2], np.nan)
         training, test = _means(both)
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "measure": [self.family.score_name, "slope", "intercept"],
                 "apparent": self.apparent,
@@ -187,6 +178,7 @@ class Validation(Rounded):
                 "n": known.sum(axis=0),
             }
         )
+        return in_library(table, self.library)
 
     def instability(self, threshold: float | None = None) -> Any:
         """How much predictions vary between models developed on other samples.
@@ -210,9 +202,6 @@ class Validation(Rounded):
         OptionError
             If the threshold is not allowed, or the response has no risks.
         """
-        return in_library(self._rows_table(threshold), self.library)
-
-    def _rows_table(self, threshold: float | None) -> pd.DataFrame:
         low, high = _ends(self.resampled)
         table: dict[str, Any] = {
             "row": self.rows,
@@ -231,7 +220,7 @@ class Validation(Rounded):
             own, others = (at_least(p, threshold) for p in (self.predicted, self.resampled))
             others = np.where(np.isnan(self.resampled), np.nan, others != own)
             table["changed"] = _means(others)
-        return pd.DataFrame(table)
+        return in_library(pd.DataFrame(table), self.library)
 
     def by(self, column: Any, threshold: float | None = None) -> Any:
         """Instability by subgroup.
@@ -258,7 +247,7 @@ class Validation(Rounded):
             If an argument is not allowed.
         """
         names, group = read_subgroups(column, self.source, self.rows)
-        table = self._rows_table(threshold)
+        table = self.in_pandas.instability(threshold)
         table["width"] = table["high"] - table["low"]
         found: dict[str, Any] = {
             "group": pd.Series(names, dtype=pd.Series(["text"]).dtype),
@@ -339,7 +328,7 @@ class Validation(Rounded):
         return _content(self)
 
     def __repr__(self) -> str:
-        own = self.table().iloc[0]
+        own = self.in_pandas.tidy().iloc[0]
         return (
             f"<Validation: {own['measure']} {decimal_text(own['corrected'], 3)} corrected for"
             f" optimism, {self.n_samples:,} bootstrap samples>"
@@ -362,8 +351,8 @@ def _ends(values: FloatArray) -> FloatArray:
 def _curve(found: Validation, predicted: FloatArray, n_groups: int) -> pd.DataFrame:
     """Predicted and observed means in groups of rows by prediction."""
     here = np.flatnonzero(~np.isnan(predicted))
-    group = quantile_groups(predicted[here], found.mass[here], n_groups)
-    members = [here[group == g] for g in range(int(group.max()) + 1)]
+    groups = quantile_groups(predicted[here], found.mass[here], n_groups)
+    members = [here[own] for own in groups]
     means = [np.average(predicted[own], weights=found.mass[own]) for own in members]
     observed = [_observed(found, own) for own in members]
     rows = {"group": np.arange(1, len(members) + 1), "predicted": means, "observed": observed}
@@ -371,11 +360,7 @@ def _curve(found: Validation, predicted: FloatArray, n_groups: int) -> pd.DataFr
 
 
 def _observed(found: Validation, rows: IntArray) -> float:
-    """Mean response of some rows; of times the share with the event by the horizon."""
-    y, mass = found.y[rows], found.mass[rows]
-    if y.ndim == 1:
-        return float(np.average(y, weights=mass))
-    return 1 - float(kaplan_meier(y, mass).at(np.array(found.horizon)))
+    return mean_outcome(found.y[rows], found.mass[rows], found.horizon)
 
 
 def validation_figure(found: Validation, kind: str, threshold: float | None = None) -> Plane:
@@ -388,7 +373,7 @@ def validation_figure(found: Validation, kind: str, threshold: float | None = No
         lines = [_line(_curve(found, own, 10), is_fit=i == 0) for i, own in enumerate(models)]
         drawn = square(lines[0], (f"mean {name}", "observed"))
         return dataclasses.replace(drawn, series=[*lines[1:], lines[0]])
-    table = found._rows_table(threshold).sort_values("predicted")
+    table = found.in_pandas.instability(threshold).sort_values("predicted")
     table = table.iloc[np.unique(np.linspace(0, len(table) - 1, _DRAWN_ROWS).round().astype(int))]
     x = table["predicted"].to_list()
     if kind == "predictions":
@@ -432,13 +417,13 @@ _NOTES = (
 
 
 def _content(found: Validation) -> SummaryContent:
-    table = found.table()
+    table = found.in_pandas.tidy()
     columns = ("apparent", "training", "test", "optimism", "corrected", "left_out")
     rows = [
         (row["measure"], *(decimal_text(row[name], 3, missing="–") for name in columns))
         for row in table.to_dict("records")
     ]
-    each = found._rows_table(None)
+    each = found.in_pandas.instability()
     form = ".3f" if found.family.has_classes or found.family.has_times else ".4g"
     low, high = int(found.k.min()), int(found.k.max())
     sizes = str(low) if low == high else f"{low} to {high}"
@@ -460,7 +445,7 @@ def _content(found: Validation) -> SummaryContent:
         columns=("Measure", "Apparent", "Training", "Test", "Optimism", "Corrected", "Left out"),
         rows=tuple(rows),
         notes=(
-            *((stopped_note(found.n_samples, found.asked, "samples"),) if found.asked else ()),
+            *stopped(found, found.n_samples, "samples"),
             *filter(None, [found.family.score_words]),
             *_NOTES,
             *((unknown,) if lost else ()),

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from treeselect.errors import OptionError
 from treeselect.frames.files import EncodedFile
 from treeselect.printing import enumeration
 from treeselect.resampling.folds import Splitter
+from treeselect.resampling.inference import Inference
 from treeselect.results.linear_model import GlmFit
 
 if TYPE_CHECKING:
@@ -126,6 +127,17 @@ def step_text(method: Callable[..., Any], arguments: Mapping[str, Any], view: st
         shown = repr(value) if value is None else _shown(key, value) or key
         typed.append(shown if positional else f"{key}={shown}")
     return f"{view and '.'}{view}.{method.__name__}({', '.join(typed)})"
+
+
+Found = TypeVar("Found")
+
+
+def with_step(
+    fit: Fit, found: Found, method: Callable[..., Any], given: Mapping[str, Any], view: str = ""
+) -> Found:
+    """What a step found, with its call: that of the fit, and the step (see :func:`step_text`)."""
+    call = fit.call.text + step_text(method, given, view)
+    return cast(Found, dataclasses.replace(cast(Any, found), call=call))
 
 
 def _source(data: object) -> str:
@@ -265,6 +277,17 @@ def check_found(fit: Fit, name: str, found: Performance | CoefficientStability, 
             f"  Found: that of {found.call}, which selected {found.k_of_fit}."
         )
     _check_data(fit, name, found)
+
+
+def check_inference(fit: Fit, found: object) -> None:
+    """Raise an OptionError unless an argument is what `inference()` of this fit has found."""
+    if not isinstance(found, Inference):
+        raise OptionError(
+            f"`inference` must be what `fit.inference()` gives.\n  Found: {described(found)}."
+        )
+    call = dict(found.content.facts)["Call"]
+    if not call.startswith(f"{fit.call.text}."):
+        raise OptionError(f"`inference` must belong to the same fit.\n  Found: that of {call}.")
 
 
 def _check_data(fit: Fit, name: str, found: Performance | CoefficientStability | GlmFit) -> None:

@@ -257,10 +257,9 @@ def _residuals(table: pd.DataFrame) -> Figure:
     x, y = table["fitted"].to_numpy(), table["quantile"].to_numpy()
     order = np.argsort(x, kind="stable")
     cloud = _cloud(x[order], y[order], table["row"].to_numpy()[order])
-    group = quantile_groups(x, np.ones(len(x)), _GROUPS)
-    own = [group == g for g in range(int(group.max()) + 1)]
+    own = quantile_groups(x, np.ones(len(x)), _GROUPS)
     middle = np.array([(x[here].mean(), y[here].mean()) for here in own])
-    half = np.array([1.96 * y[here].std() / np.sqrt(here.sum()) for here in own])
+    half = np.array([1.96 * y[here].std() / np.sqrt(len(here)) for here in own])
     means = Series(
         x=middle[:, 0].tolist(), y=middle[:, 1].tolist(), line="straight",
         low=(middle[:, 1] - half).tolist(), high=(middle[:, 1] + half).tolist(), mark=0,

@@ -62,32 +62,13 @@ _HALVES = 20
 """Half-samples by default, where tests choose the number of units."""
 
 ARGUMENTS: dict[str, Any] = {
-    "method": USUAL_METHOD,
-    "k": USUAL_SIZE,
-    "family": "auto",
-    "weights": None,
-    "offset": None,
-    "groups": None,
-    "costs": None,
-    "keep": None,
-    "monotone": None,
-    "model": None,
-    "resamples": None,
-    "folds": None,
-    "fold_groups": None,
-    "scoring": None,
-    "seed": None,
-    "n_jobs": None,
-    "weights_kind": None,
-    "repeats": None,
-    "positive": None,
-    "new_levels": "error",
-    "trusted": False,
-    "labels": None,
-    "na": None,
-    "rows": None,
+    "method": USUAL_METHOD, "k": USUAL_SIZE, "family": "auto", "weights": None, "offset": None,
+    "groups": None, "costs": None, "keep": None, "monotone": None, "model": None,
+    "resamples": None, "folds": None, "fold_groups": None, "scoring": None, "seed": None,
+    "n_jobs": None, "weights_kind": None, "repeats": None, "positive": None,
+    "new_levels": "error", "trusted": False, "labels": None, "na": None, "rows": None,
     "progress": None,
-}
+}  # fmt: skip
 """Arguments of ``select()`` and their defaults."""
 
 

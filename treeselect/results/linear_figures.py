@@ -61,8 +61,7 @@ def coefficient_figure(table: pd.DataFrame, ratio: str, names: Sequence[str]) ->
         axis = number_axis(nice_ticks(min(0.0, drawn.min()), max(0.0, drawn.max())))
     own = [name for name, here in zip(names, keep, strict=True) if here]
     head = f"{ratio.capitalize() or 'Estimate'} (95% interval)"
-    at, low, high = drawn.T.tolist()
-    figure = interval_rows(own, at, low, high, texts, axis.named(head))
+    figure = interval_rows(own, drawn.tolist(), texts, axis.named(head))
     return replace(figure, rules=[Rule(0.0, "y", "")], key="coefficients", title="Coefficients")
 
 

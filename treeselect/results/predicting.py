@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from treeselect.arguments.checks import (
     described,
     finite,
     length,
-    members,
+    numbers_in,
     values_text,
 )
 from treeselect.designs.survival import strata_of
@@ -42,38 +42,29 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-NO_EXTRAS: tuple[Sequence[float] | None, object, object] = (None, None, 0.95)
-"""Neither quantiles nor an interval."""
+class Wanted(NamedTuple):
+    """Arguments of a prediction, as they were given: see :meth:`SelectionResult.predict`."""
+
+    type: str
+    offset: Sequence[float] | None = None
+    times: object = None
+    quantiles: Sequence[float] | None = None
+    interval: object = None
+    level: object = 0.95
 
 
-def predict(
-    fit: Fit,
-    new: Any,
-    type: str,
-    offset: Sequence[float] | None,
-    times: object,
-    asked: tuple[Sequence[float] | None, object, object],
-) -> Any:
-    """See :meth:`SelectionResult.predict`; `asked` are quantiles, interval and level."""
+def predict(fit: Fit, new: Any, asked: Wanted) -> Any:
+    """See :meth:`SelectionResult.predict`."""
     scan = scan_of(new)
-    if scan is None:
-        found = values_of(fit, new, type, offset, times, asked)
-    else:
-        found = _of_batches(fit, scan, type, offset, times, asked)
+    found = values_of(fit, new, asked) if scan is None else _of_batches(fit, scan, asked)
     if isinstance(found, dict):
         return as_frame(found, new)
     return as_column(found, fit.design.response.name, new)
 
 
-def _of_batches(
-    fit: Fit,
-    scan: Scan,
-    type: str,
-    offset: Sequence[float] | None,
-    times: object,
-    asked: tuple[Sequence[float] | None, object, object],
-) -> Any:
+def _of_batches(fit: Fit, scan: Scan, asked: Wanted) -> Any:
     """The same for data that are read in batches, of which only the columns needed are read."""
+    offset = asked.offset
     if offset is not None and length(offset) != scan.n_rows:
         raise OptionError(
             f"`offset` must have one value per row of `new`, {scan.n_rows:,}.\n"
@@ -86,30 +77,25 @@ def _of_batches(
     parts: list[Any] = []
     for start, table in scan.batches(columns):
         own = None if offset is None else offset[start : start + table.num_rows]
-        found = values_of(fit, frame_of_arrow(table), type, own, times, asked)
+        found = values_of(fit, frame_of_arrow(table), asked._replace(offset=own))
         # Numbers take a quarter of the memory in an array.
         if isinstance(found, dict):
             parts.append({name: np.asarray(values) for name, values in found.items()})
         else:
-            parts.append(found if type == "class" else np.asarray(found))
+            parts.append(found if asked.type == "class" else np.asarray(found))
     if not parts:
         empty = frame_of_arrow(scan.schema.empty_table())
-        return values_of(fit, empty, type, offset, times, asked)
+        return values_of(fit, empty, asked)
     if isinstance(parts[0], dict):
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return list(chain(*parts)) if type == "class" else np.concatenate(parts)
+    return list(chain(*parts)) if asked.type == "class" else np.concatenate(parts)
 
 
-def values_of(
-    fit: Fit,
-    new: Any,
-    type: str,
-    offset: Sequence[float] | None,
-    times: object,
-    asked: tuple[Sequence[float] | None, object, object] = NO_EXTRAS,
-) -> list[Any] | dict[str, list[float]]:
-    at = read_type(fit, type, times, (QUANTILE,))
-    shares, level = read_asked(type, *asked)
+def values_of(fit: Fit, new: Any, asked: Wanted) -> list[Any] | dict[str, list[float]]:
+    """The values of a column, or columns of them by name."""
+    type, offset = asked.type, asked.offset
+    at = read_type(fit, type, asked.times, (QUANTILE,))
+    shares, level = read_asked(asked)
     response = fit.design.response
     frame = read_data(new)
     if shares is not None:
@@ -168,10 +154,9 @@ def read_quantiles(type: str, quantiles: object) -> FloatArray:
             f"`quantiles` must be left out for `type={type!r}`.\n"
             f'  Use `type="{QUANTILE}"` for quantiles.'
         )
-    listed = [quantiles] if finite(quantiles) is not None else members(quantiles) or []
-    shares = [finite(share) for share in listed]
-    known = [float(s) for s in shares if s is not None and 0 < s < 1]
-    if not known or len(known) < len(listed) or known != sorted(set(known)):
+    listed = [quantiles] if finite(quantiles) is not None else quantiles
+    known = numbers_in(listed, lambda share: 0 < share < 1)
+    if not known or known != sorted(set(known)):
         raise OptionError(
             "`quantiles` must be increasing numbers above 0 and below 1.\n"
             f"  Found: {described(quantiles)}. Write, for example, `quantiles=(0.05, 0.5, 0.95)`."
@@ -284,14 +269,12 @@ def check_forest(fit: Fit, argument: str) -> None:
         )
 
 
-def read_asked(
-    type: str, quantiles: Sequence[float] | None, interval: Any, level: Any
-) -> tuple[FloatArray | None, float | None]:
+def read_asked(asked: Wanted) -> tuple[FloatArray | None, float | None]:
     """The shares of quantiles and the level of an interval, as far as `predict` is to give them."""
-    shares = None
-    if quantiles is not None or type == QUANTILE:
-        shares = read_quantiles(type, (0.05, 0.5, 0.95) if quantiles is None else quantiles)
-    return shares, read_level(type, interval, level)
+    shares, quantiles = None, asked.quantiles
+    if quantiles is not None or asked.type == QUANTILE:
+        shares = read_quantiles(asked.type, (0.05, 0.5, 0.95) if quantiles is None else quantiles)
+    return shares, read_level(asked.type, asked.interval, asked.level)
 
 
 # --- survival and cumulative hazard --------------------------------------------------------------

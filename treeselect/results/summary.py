@@ -27,6 +27,7 @@ from treeselect.printing import (
 )
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.fit import as_shown, noun, selected_of_all, selection_clause
+from treeselect.resampling.records import stopped
 from treeselect.resampling.sample_size import least_rows
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
@@ -49,7 +50,6 @@ from treeselect.results.verdict import (
     undefined_words,
     verdict,
 )
-from treeselect.running.pieces import stopped_note
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -384,7 +384,7 @@ def stability_notes(result: Fit) -> list[str]:
         )
     varied = could_vary(stability)
     said = [
-        _partial_note(stability),
+        *stopped(stability, stability.n_resamples, "resamples"),
         recurrence_sentence(result.groups, stability, noun(result)) if varied else "",
         *place_sentences(stability),
         outsiders_note(result, stability),
@@ -395,13 +395,6 @@ def stability_notes(result: Fit) -> list[str]:
         *_bound_notes(result, stability),
     ]
     return [sentence for sentence in said if sentence]
-
-
-def _partial_note(stability: Stability) -> str:
-    """That the call was stopped early, if it was."""
-    if stability.asked is None:
-        return ""
-    return stopped_note(stability.n_resamples, stability.asked, "resamples")
 
 
 def _bound_notes(result: Fit, stability: Stability) -> list[str]:

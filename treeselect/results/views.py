@@ -23,7 +23,7 @@ from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
 from treeselect.resampling.held_out import HeldOutScore
-from treeselect.results.calls import step_text
+from treeselect.results.calls import step_text, with_step
 from treeselect.results.describing import describe_table, neighbour_table
 from treeselect.results.effects import effect_table, warn_of_few
 from treeselect.results.shapes import interaction_table, shape_table
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.outer_folds import LearningCurve
     from treeselect.resampling.performance import Performance
     from treeselect.resampling.risk_groups import RiskGroups
+    from treeselect.results.checklist import Checklist
     from treeselect.results.citation import Citation
 
 
@@ -307,8 +308,7 @@ class ModelView:
             How often to repeat the folds, so that losses depend less on the random split; by
             default 5 if `folds` is a number, otherwise 1.
         fold_groups : str or array, shape (n_rows,), optional
-            Clusters that are held out as a whole; by default as in the fit. A column that is
-            neither the fit's nor behind the terms requires `data`.
+            As in :meth:`SelectionResult.performance`.
         scoring : str or callable, optional
             Score on the held-out rows; by default as in the fit.
         seed : int, optional
@@ -324,10 +324,8 @@ class ModelView:
         OptionError
             If an argument is not allowed, no term is selected and `terms` is not given, or the
             rows can't be split.
-        DataError
-            If the model was loaded without its data (see :meth:`SelectionResult.with_data`).
-        OutOfMemoryError, WorkerError
-            If memory runs out, or work can't be passed to a process.
+        DataError, OutOfMemoryError, WorkerError
+            As for :meth:`SelectionResult.resample`.
 
         Notes
         -----
@@ -383,16 +381,12 @@ class ModelView:
         fit = self._fit
         seed = fit.seed if seed is None else read_seed(seed)
         asked: dict[str, Any] = {
-            "terms": terms,
-            "given": given,
-            "repeats": repeats,
-            "fold_groups": fold_groups,
-            "scoring": scoring,
-            "seed": seed,
-        }
+            "terms": terms, "given": given, "repeats": repeats, "fold_groups": fold_groups,
+            "scoring": scoring, "seed": seed,
+        }  # fmt: skip
         found = leave_out(fit, folds, **asked, workers=workers_for(fit.n_jobs))
-        step = step_text(ModelView.conditional_importance, {"folds": folds, **asked}, "model")
-        return dataclasses.replace(found, call=fit.call.text + step)
+        told = {"folds": folds, **asked}
+        return with_step(fit, found, ModelView.conditional_importance, told, "model")
 
     def coefficient_stability(
         self,
@@ -426,10 +420,8 @@ class ModelView:
             If there are no resamples, or the call that drew them was interrupted.
         OptionError
             If an argument is not allowed, or clusters are required and not given.
-        DataError
-            If the model was loaded without its data (see :meth:`SelectionResult.with_data`).
-        OutOfMemoryError, WorkerError
-            If memory runs out, a process ends prematurely, or work can't be passed to a process.
+        DataError, OutOfMemoryError, WorkerError
+            As for :meth:`SelectionResult.resample`.
 
         Warns
         -----
@@ -512,8 +504,7 @@ class ModelView:
         folds : int, splitter or array of int
             Folds, given as in :func:`treeselect.select`.
         fold_groups : str or array, shape (n_rows,), optional
-            Clusters that are held out as a whole; by default as in the fit. A column that is
-            neither the fit's nor behind the terms requires `data`.
+            As in :meth:`SelectionResult.performance`.
         seed : int, optional
             Default: as in the fit.
 
@@ -528,10 +519,8 @@ class ModelView:
         OptionError
             If the response is not a time to an event, an argument is not allowed, or the rows
             can't be split.
-        DataError
-            If the model was loaded without its data (see :meth:`SelectionResult.with_data`).
-        OutOfMemoryError, WorkerError
-            If memory runs out, or work can't be passed to a process.
+        DataError, OutOfMemoryError, WorkerError
+            As for :meth:`SelectionResult.resample`.
 
         Notes
         -----
@@ -554,8 +543,7 @@ class ModelView:
             "n_groups": n_groups, "horizon": horizon, "folds": folds, "fold_groups": fold_groups,
             "seed": found.seed,
         }  # fmt: skip
-        step = step_text(ModelView.risk_groups, given, "model")
-        return dataclasses.replace(found, call=fit.call.text + step)
+        return with_step(fit, found, ModelView.risk_groups, given, "model")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -759,9 +747,7 @@ class SearchView:
         shares : sequence of float
             Shares of the training rows of each fold (stratified by class; whole clusters, if there
             are any), increasing, above 0, at most 1.
-        folds, repeats : int, splitter or array of int; int
-            As in :meth:`SelectionResult.performance`.
-        fold_groups : str or array, shape (n_rows,), optional
+        folds, repeats, fold_groups
             As in :meth:`SelectionResult.performance`.
         inner_folds : int, splitter or array of int, optional
             Folds of the rows of a subset that choose `k`; by default as in the fit.
@@ -777,10 +763,8 @@ class SearchView:
         ------
         OptionError
             If an argument is not allowed, the rows can't be split, or a subset is too small.
-        DataError
-            If the model was loaded without its data (see :meth:`SelectionResult.with_data`).
-        OutOfMemoryError, WorkerError
-            If memory runs out, a process ends prematurely, or work can't be passed to a process.
+        DataError, OutOfMemoryError, WorkerError
+            As for :meth:`SelectionResult.resample`.
 
         Notes
         -----
@@ -800,18 +784,12 @@ class SearchView:
 
         fit = self._fit
         given: dict[str, Any] = {
-            "repeats": repeats,
-            "fold_groups": fold_groups,
-            "inner_folds": inner_folds,
-        }
+            "repeats": repeats, "fold_groups": fold_groups, "inner_folds": inner_folds,
+        }  # fmt: skip
         seed = fit.seed if seed is None else read_seed(seed)
         found = learn(fit, shares, folds, **given, seed=seed, workers=workers_for(fit.n_jobs))
-        step = step_text(
-            SearchView.learning_curve,
-            {"shares": shares, "folds": folds, **given, "seed": seed},
-            "search",
-        )
-        return dataclasses.replace(found, call=fit.call.text + step)
+        told = {"shares": shares, "folds": folds, **given, "seed": seed}
+        return with_step(fit, found, SearchView.learning_curve, told, "search")
 
     def citation(
         self,
@@ -860,6 +838,36 @@ class SearchView:
         if performance is not None:
             check_found(self._fit, "performance", performance, Performance)
         return cite(self._fit, software_versions(), performance)
+
+    def checklist(self, performance: Performance | None = None) -> Checklist:
+        """The TRIPOD+AI checklist of a prediction model, filled in as far as the fit knows.
+
+        Parameters
+        ----------
+        performance : Performance, optional
+            The result of :meth:`SelectionResult.performance`.
+
+        Returns
+        -------
+        Checklist
+            ``.summary()``, with ``as_markdown()``, which pandoc turns into Word; ``.tidy()``.
+
+        Raises
+        ------
+        OptionError
+            If `performance` belongs to another fit.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> len(fit.search.checklist().tidy())
+        36
+        """
+        from treeselect.results.checklist import checklist
+
+        return checklist(self._fit, self.citation(performance), performance)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

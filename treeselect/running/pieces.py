@@ -111,14 +111,17 @@ HERE = Course()
 """In this process, silently."""
 
 
-def check_on_piece(on_piece: Any) -> Any:
-    """The argument; an OptionError unless it can be called or is None."""
+def read_course(
+    workers: Workers, progress: bool | None, checkpoint: object, on_piece: Any
+) -> Course:
+    """How pieces are run, from the arguments of a call; an OptionError if one is not allowed."""
+    folder = read_checkpoint(checkpoint)
     if on_piece is not None and not callable(on_piece):
         raise OptionError(
             "`on_piece` must be a function of one argument, the finished piece.\n"
             f"  Found: {described(on_piece)}."
         )
-    return on_piece
+    return Course(workers, progress, folder, on_piece)
 
 
 def run_pieces(

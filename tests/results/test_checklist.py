@@ -1,0 +1,60 @@
+"""The checklist of TRIPOD+AI: all items, true for the fit."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.errors import OptionError
+
+DATA = treeselect.datasets.load("titanic")
+
+
+def fitted(right="sex + age + pclass", data=DATA, left="survived", **options):
+    options = {"method": "mrmr", "k": 2, "seed": 1} | options
+    return treeselect.select(f"{left} ~ {right}", data, **options)
+
+
+def reported(fit, *given):
+    return fit.search.checklist(*given).tidy().set_index("item")["reported"]
+
+
+def test_all_items_and_what_is_known():
+    fit = fitted()
+    performance = fit.performance(2)
+    found = fit.search.checklist(performance)
+    table = found.tidy().set_index("item")
+    numbers = dict.fromkeys(int("".join(filter(str.isdigit, item))) for item in table.index)
+    assert list(numbers) == list(range(1, 28))
+    assert (table["reported"] + table["to_add"]).str.len().min() > 10
+    said = table["reported"]
+    assert said["8a"] == f"survived: {fit._fit.design.response.family_text}."
+    assert said["9a"] == "3 candidate terms: `sex`, `age`, `pclass`."
+    assert said["11"] == "263 rows with missing values: age (263)."
+    assert said["22"].startswith("2 of 3 terms: sex and pclass. The final model is a random forest")
+    assert said["23a"] == f"AUC {performance.words}, nested cross-validation."
+    assert fit.search.citation(performance).methods.startswith(said["12c"])
+    assert fit.search.citation().fingerprint in said["18"]
+    assert "To add: approval, consent." in str(found)
+    assert "- 17 Ethics: To add: approval" in found.summary().as_markdown()
+
+
+def test_what_is_true_of_other_fits():
+    assert reported(fitted())["23a"] == ""
+    assert reported(fitted(model="gam"))["12b"].startswith("Numbers as restricted cubic splines")
+    assert reported(fitted())["12d"] == "Rows are taken as independent."
+    groups = fitted(data=DATA.assign(id=np.arange(len(DATA)) // 2), fold_groups="id")
+    assert reported(groups)["12d"] == "Rows of the same id are drawn and held out together."
+    few = DATA.head(60)
+    assert reported(fitted(data=few))["10"].startswith("Few rows: by Riley's criteria")
+    times = treeselect.datasets.load("gbsg2")
+    found = reported(fitted("age + pnodes", times, "Surv(time, cens)", k=1))
+    assert found["15"] == "Relative hazard, and survival at given times."
+    noise = pd.DataFrame(np.random.default_rng(1).normal(size=(80, 2)), columns=["y", "x"])
+    empty = treeselect.select("y ~ x", noise, seed=1)
+    assert reported(empty)["22"].startswith("0 of 1 terms: none. The final model is the null model")
+
+
+def test_a_performance_of_another_fit_is_refused():
+    with pytest.raises(OptionError, match="`performance`"):
+        fitted().search.checklist(fitted("sex + age").performance(2))

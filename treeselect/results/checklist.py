@@ -1,0 +1,231 @@
+"""The TRIPOD+AI checklist: what the fit knows, and what the author must add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from treeselect.errors import listing
+from treeselect.frames.tables import in_library
+from treeselect.printing import OfContent, SummaryContent, enumeration
+from treeselect.resampling.fit import as_shown
+from treeselect.results.citation import Citation, limitations, methods_text, versions_text
+from treeselect.results.summary import few_rows_note, summarise
+from treeselect.results.tables import missing_counts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.resampling.fit import Fit
+    from treeselect.resampling.performance import Performance
+
+TO_ADD = "To add: "
+"""Begins what the author must write."""
+
+Item = tuple[str, str, str]
+"""Number, topic, and what is reported; what must be added begins with :data:`TO_ADD`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checklist(OfContent):
+    """The items of TRIPOD+AI [1]_ for a fit.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        Content of :meth:`tidy`.
+    content : SummaryContent
+        Content of :meth:`summary`.
+    library : str
+        Library in which tables are returned.
+
+    References
+    ----------
+    .. [1] G. S. Collins and others (2024). TRIPOD+AI statement: updated guidance for reporting
+       clinical prediction models that use regression or machine learning methods. BMJ 385,
+       e078378.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+    >>> found = fit.search.checklist().tidy()
+    >>> found.loc[found["item"] == "8a", "reported"].item()
+    'survived: binomial (`survived` is 0 or 1); positive class: 1 (500 of 1,309).'
+    """
+
+    table: pd.DataFrame
+    content: SummaryContent
+    library: str = "pandas"
+
+    def tidy(self) -> Any:
+        """One row per item.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``item``, its number; ``topic``; ``reported``, what the fit knows, empty for nothing;
+            ``to_add``, what the author must add, empty for nothing.
+        """
+        return in_library(self.table, self.library)
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+
+def checklist(fit: Fit, cited: Citation, performance: Performance | None) -> Checklist:
+    """See ``SearchView.checklist``."""
+    import pandas as pd
+
+    fit = as_shown(fit)
+    items = list(_items(fit, cited, performance))
+    rows = []
+    for number, topic, text in items:
+        reported, _, to_add = text.partition(TO_ADD)
+        rows.append((number, topic, reported.strip(), to_add.strip()))
+    content = SummaryContent(
+        title="TRIPOD+AI checklist",
+        facts=tuple((f"{number} {topic}", text) for number, topic, text in items),
+        columns=(),
+        rows=(),
+        notes=(
+            f"{TO_ADD.strip()} marks what a fit can't know. Items of Collins and others (2024), in"
+            " short.",
+        ),
+    )
+    table = pd.DataFrame(rows, columns=["item", "topic", "reported", "to_add"])
+    return Checklist(table, content, fit.design.library)
+
+
+def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterator[Item]:
+    design, data = fit.design, dict(summarise(fit).facts)["Data"]
+    response, rows = design.response, design.rows
+    names = [spec.term.name for spec in design.spec.terms]
+    candidates = f"{len(names):,} candidate terms: {listing(names, most=20)}."
+    chosen = enumeration(list(fit.selected)) if fit.selected else "none"
+    aim = "Development" + (", and internal validation" if performance is not None else "")
+    prepared = " ".join(design.notes) or "Columns as in the data."
+    score = f"{TO_ADD}`fit.performance()`, and give it here as `performance`."
+    if performance is not None:
+        score = f"{performance.score_name} {performance.words}, nested cross-validation."
+    yield "1", "Title", f"{TO_ADD}that a prediction model is developed, population, outcome."
+    yield "2", "Abstract", f"{TO_ADD}see TRIPOD+AI for abstracts."
+    yield "3", "Background", f"{TO_ADD}context, existing models, users, known inequalities."
+    yield "4", "Objectives", f"{aim}. {TO_ADD}the aim in a sentence."
+    yield "5", "Data", f"{data.capitalize()}. {TO_ADD}source, dates, representativeness."
+    yield "6", "Participants", f"{TO_ADD}setting, eligibility, treatments received."
+    yield "7", "Data preparation", f"{prepared} {TO_ADD}steps before, alike across groups."
+    yield "8a", "Outcome", f"{response.name}: {response.family_text}."
+    yield "8b", "Assessment", f"{TO_ADD}how, by whom, when, alike across groups, blinded or not."
+    yield "9a", "Predictors", f"{candidates} {TO_ADD}why these."
+    yield "9b", "Measurement", f"{TO_ADD}definition, time and way of measurement, units."
+    yield "10", "Sample size", f"{' '.join(few_rows_note(fit))} {TO_ADD}how it was decided."
+    yield "11", "Missing data", f"{_missing(fit)} {TO_ADD}reasons."
+    yield "12a", "Use of data", _use(fit, performance)
+    yield "12b", "Predictors in the model", _columns(fit)
+    yield "12c", "Model building", methods_text(fit, performance)
+    yield "12d", "Clusters", _clusters(fit)
+    yield (
+        "12e",
+        "Performance measures",
+        (
+            f"{response.family.score_name}. {TO_ADD}`calibration()` and `decision_curve()` of"
+            " `fit.performance()`."
+        ),
+    )
+    yield "12f", "Updating", f"None. {TO_ADD}if the model was updated after validation."
+    yield "12g", "Predictions", "`fit.predict(new)`, also of a saved model."
+    yield "13", "Class imbalance", f"The method does not balance classes. {_weights(fit)}".strip()
+    yield "14", "Fairness", f"{TO_ADD}what was done; `performance().by(column)` compares groups."
+    yield "15", "Model output", f"{_output(fit)} {TO_ADD}thresholds, with reasons."
+    yield "16", "Development and evaluation", f"{TO_ADD}differences between their data."
+    yield "17", "Ethics", f"{TO_ADD}approval, consent."
+    yield (
+        "18",
+        "Open science",
+        (
+            f"Call: {cited.call} Versions: {versions_text(cited.versions)}. SHA-256 of the data:"
+            f" {cited.fingerprint or 'not known'}. {TO_ADD}funding, conflicts, protocol,"
+            " registration, where data and code are."
+        ),
+    )
+    yield "19", "Involvement", f"{TO_ADD}of patients and the public."
+    yield (
+        "20",
+        "Participants, flow",
+        (
+            f"{rows.used:,} rows used, {rows.no_response:,} left out without a response."
+            f" `fit.data.describe()` is the table of characteristics. {TO_ADD}flow, follow-up."
+        ),
+    )
+    yield "21", "Model development", f"{rows.used:,} rows; {response.family_text}."
+    yield (
+        "22",
+        "Model specification",
+        (
+            f"{len(fit.selected):,} of {len(names):,} terms: {chosen}. The final model is"
+            f" {fit.model.description}. {TO_ADD}the model file, `fit.save(path)`, or"
+            ' `fit.refit("glm").regression_table()`.'
+        ),
+    )
+    yield "23a", "Model performance", score
+    yield "23b", "Heterogeneity", f"{TO_ADD}`performance().by(column)` by site or subgroup."
+    yield "24", "Model updating", f"None. {TO_ADD}if there was any."
+    yield "25", "Interpretation", f"{TO_ADD}in the light of objectives and other models."
+    yield "26", "Limitations", f"{' '.join(limitations(fit, performance))} {TO_ADD}further ones."
+    yield "27", "Usability", f"{TO_ADD}poor input, interaction with the user, future research."
+
+
+def _use(fit: Fit, performance: Performance | None) -> str:
+    said = ["All rows that are used select the terms and fit the model"]
+    if fit.scores is not None:
+        said.append(f"sets are scored by {fit.scores.words(fit.choice.folds)}")
+    if fit.resampled is not None:
+        said.append(f"stability is that of {fit.stability.words}")
+    if performance is not None:
+        said.append(f"performance is that of {performance.scheme}, with the selection in each fold")
+    return f"{'; '.join(said)}."
+
+
+def _columns(fit: Fit) -> str:
+    gaps = "a missing number is the median with an indicator, a missing level a level."
+    if fit.design.model == "glm":
+        return f"Numbers as straight lines, levels of factors as indicators; {gaps}"
+    if fit.design.model == "gam":
+        return f"Numbers as restricted cubic splines, levels of factors as indicators; {gaps}"
+    return "Numbers and levels of factors as trees divide them; a missing value is one of its own."
+
+
+def _clusters(fit: Fit) -> str:
+    name = fit.choice.folds.groups_name
+    if name:
+        which = f"the same {name}" if isinstance(name, str) else "one cluster"
+        return f"Rows of {which} are drawn and held out together."
+    return f"Rows are taken as independent. {TO_ADD}`fold_groups`, if they are not."
+
+
+def _missing(fit: Fit) -> str:
+    if not fit.design.has_data:
+        return "Not known without the data."
+    named, incomplete = missing_counts(fit)
+    if not named:
+        return "No missing values in the candidate terms."
+    said = ", ".join(f"{name} ({n:,})" for name, n in named[:10])
+    more = f" and {len(named) - 10} more" if len(named) > 10 else ""
+    return f"{incomplete:,} rows with missing values: {said}{more}."
+
+
+def _weights(fit: Fit) -> str:
+    return " ".join(f"{name}: {value}." for name, value in fit.design.weights_facts)
+
+
+def _output(fit: Fit) -> str:
+    response = fit.design.response
+    if response.follow_up is not None:
+        return "Relative hazard, and survival at given times."
+    if response.classes:
+        what = f"of {response.classes[-1]}" if len(response.classes) == 2 else "of each class"
+        return f"Probability {what}."
+    return "Mean of the response."
