@@ -68,3 +68,12 @@ def test_counts_that_vary_too_much_name_it():
 def test_it_needs_counts(left, family):
     with pytest.raises(OptionError, match=f'needs counts.*\n.*`{family}`.*family="poisson"'):
         fitted(SURVEY, left, family).refit("negative-binomial")
+
+
+def test_counts_that_are_predicted_exactly_have_no_classes():
+    data = pd.DataFrame({"x": np.repeat([0, 1], 20), "z": np.tile(np.arange(4), 10)})
+    fit = treeselect.select(
+        "y ~ x + z", data.assign(y=3 * data["x"]), method="mrmr", k=2, family="poisson"
+    )
+    with pytest.warns(UserWarning, match="The terms predict the response completely"):
+        fit.refit("glm")

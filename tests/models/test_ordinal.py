@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
-from treeselect.models.linear.rule import LinearRule
 
 import treeselect
-from treeselect.errors import OptionError
+from treeselect.errors import DataError, OptionError, TreeselectWarning
+from treeselect.models.linear.rule import LinearRule
 
 SURVEY = pd.read_csv("tests/reference/survey_data.csv")
 SURVEY["o"] = np.minimum(SURVEY["w"] // 9, 4)
@@ -132,3 +132,22 @@ def test_aic_is_named_where_there_is_one():
     weighted = fitted(weights="w", weights_kind="sampling").refit("ordinal")
     assert "compare AIC" in str(fitted().refit("ordinal").summary())
     assert "AIC" not in str(weighted.summary())
+
+
+def test_estimates_that_diverge_are_told():
+    data = SURVEY.assign(g=np.where((SURVEY["o"] == 0) & (SURVEY.index % 2 == 0), "u", SURVEY["g"]))
+    with pytest.warns(TreeselectWarning, match=r"estimates diverge, of `g\[T.u\]`.$"):
+        model = fitted(data).refit("ordinal")
+    assert np.isfinite(model.confint()["ci_low"]).all()
+    with pytest.raises(DataError, match="can't be profiled"):
+        model.confint(method="profile")
+    row = model.regression_table(["selected"]).tidy().set_index("column").loc["g[T.u]"]
+    assert row["ci_high"] > 1e6
+    with pytest.warns(TreeselectWarning) as said:
+        fitted(data.assign(id=np.arange(len(data)) // 2), fold_groups="id").refit("ordinal")
+    assert str(said[0].message).count("diverge") == 1
+    exact = pd.DataFrame({"x": np.repeat([0, 1], 20), "z": np.tile(np.arange(4), 10)})
+    with pytest.warns(TreeselectWarning, match="estimates diverge, of `x`, `z`"):
+        fitted(exact.assign(o=exact["x"] + (exact["z"] > 2)), "x + z").refit("ordinal")
+    near = SURVEY.assign(twin=SURVEY["x"] + 1e-5 * SURVEY["x"] ** 2)  # large errors, but a maximum
+    assert not fitted(near, "x + twin").refit("ordinal").fitted.fit.problems

@@ -79,6 +79,14 @@ def test_columns_of_any_library_and_numbers(data, measured):
     assert isinstance(found.by("sex").tidy(), pl.DataFrame)
 
 
+def test_categories_keep_their_order_and_intervals_are_labels(data, measured):
+    cut = pd.cut(data["b"], [-9, 0, 9])
+    for given in (cut, cut.array, list(cut)):
+        assert measured.by(given).tidy()["group"].to_list() == ["(-9, 0]", "(0, 9]"]
+    named = pd.cut(data["b"], [-9, 0, 9], labels=["low", "high"])
+    assert measured.by(named).tidy()["group"].to_list() == ["low", "high"]
+
+
 def test_rows_that_are_not_used_have_no_group(data):
     gaps = data.assign(dose=data["dose"].mask(data.index % 7 == 0))
     fit = treeselect.select("dose ~ a + b", gaps, method="mrmr", k=1, seed=1)

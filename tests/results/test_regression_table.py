@@ -202,3 +202,8 @@ def test_robust_errors_have_no_profile():
     model = fitted("x + g", weights="w", weights_kind="sampling").refit("glm")
     with pytest.raises(OptionError, match="`interval` must be 'wald' for this model"):
         model.regression_table(interval="profile")
+
+
+def test_intervals_of_least_squares_are_not_called_profiles():
+    table = fitted("x + g", "y").refit("glm").regression_table(interval="profile")
+    assert "CI: Wald confidence interval." in str(table)

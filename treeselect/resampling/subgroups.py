@@ -318,7 +318,10 @@ def read_subgroups(column: Any, source: Source, rows: IntArray) -> tuple[list[st
                 "`column` must be the name of a column, or have one value per row of the data,"
                 f" {source.n_rows:,}.\n  Found: {found}."
             )
-        series = pd.Series(listed)
+        is_known = isinstance(column, pd.Series | pd.Categorical)
+        series = pd.Series(column if is_known else listed).reset_index(drop=True)
+    if isinstance(series.dtype, pd.IntervalDtype):
+        series = series.astype("category")
     read = read_column(series.iloc[rows], name)
     if isinstance(read, Labels):
         last = len(read.levels)

@@ -373,11 +373,13 @@ def _notes(
             notes.append(f"{_HEADS[name]}: d{said.removeprefix('D')}")
     found = models[[*models][-1]]
     contained = [term for term in found.terms if term not in found.droppable]
-    profile = "penalised " * (found.family == FIRTH) + "profile-likelihood"
+    kind = "Wald"
+    if interval == "profile" and found.family != "gaussian":
+        kind = "penalised " * (found.family == FIRTH) + "profile-likelihood"
     no_test = ", none of a term that an interaction contains" * bool(contained)
     return (
         *notes,
-        f"CI: {'Wald' if interval == 'wald' else profile} confidence interval."
+        f"CI: {kind} confidence interval."
         f" P: {test_words(found)} of each term given the others of the"
         f" model{no_test}.",
         caution,

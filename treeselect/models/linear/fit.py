@@ -138,7 +138,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
             " terms, or fit on a larger part."
         )
     problems: list[str] = []
-    with _noting(problems):
+    with _noting(problems, "separate the classes" if len(classes) else "predict the response"):
         try:
             result, model = _FITS[family](data, name)
             estimate, covariance, converged = _estimates(result)
@@ -154,7 +154,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
             problems.append("The standard errors can't be computed.")
     columns = [str(c) for c in data.matrix.columns]
     names = tuple(prefix + column for prefix in others for column in columns)
-    problems += result.problems(names) if data.has_times else []
+    problems += result.problems(names) if data.has_times or family == ORDINAL else []
     if n_groups is not None and not problems:
         problems += _without_groups(result, covariance, names)
     if data.row_weights.is_sample and family in ("binomial", "multinomial") and not problems:
@@ -259,8 +259,9 @@ def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -
 
 
 @contextmanager
-def _noting(problems: list[str]) -> Iterator[None]:
-    """Turn statsmodels' warnings into sentences; others are issued unchanged."""
+def _noting(problems: list[str], what: str = "") -> Iterator[None]:
+    """Turn statsmodels' warnings into sentences, with what the terms may do completely; others are
+    issued unchanged."""
     from statsmodels.tools import sm_exceptions
 
     with own_filters(record=True) as caught, np.errstate(all="ignore"):
@@ -269,7 +270,7 @@ def _noting(problems: list[str]) -> Iterator[None]:
     for warning in caught:
         kind = warning.category
         if issubclass(kind, sm_exceptions.PerfectSeparationWarning):
-            problems.append("The terms separate the classes completely: estimates diverge.")
+            problems.append(f"The terms {what} completely: estimates diverge.")
         elif issubclass(kind, sm_exceptions.ConvergenceWarning):
             problems.append("The fit did not converge.")
         elif issubclass(kind, sm_exceptions.HessianInversionWarning):

@@ -5,17 +5,23 @@ statsmodels' ``OrderedModel`` takes neither weights nor offsets, and differentia
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 
-from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.errors import listing
 from treeselect.models.linear.data import LinearData
 
 _MOST_STEPS, _MOST_HALVINGS, _NEAR = 100, 40, 1e-12
 """Steps of Newton's method, and the squared length of the last one in standard errors."""
+
+_FAR, _MOVING = 100.0, 1e-3
+"""Of a column of standard deviation 1 a coefficient diverges if its error is beyond the one and the
+next step of Newton's method beyond the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,7 @@ class OrdinalFit:
     llnull: float  # the same of thresholds alone
     nobs: float
     converged: bool
+    infinite: BoolArray  # (n_columns,): coefficients that diverge
 
     @property
     def use_t(self) -> bool:
@@ -45,6 +52,13 @@ class OrdinalFit:
     def bic(self) -> float:
         """``p log(n) - 2 log L``."""
         return float(len(self.whole_covariance) * np.log(self.nobs) - 2 * self.llf)
+
+    def problems(self, names: Sequence[str]) -> list[str]:
+        """Problems of the fit, in sentences."""
+        found = [names[j] for j in np.flatnonzero(self.infinite).tolist()]
+        if not found:
+            return []
+        return [f"The terms separate the classes: estimates diverge, of {listing(found)}."]
 
     def cov_params(self) -> FloatArray:
         """Covariance of the coefficients."""
@@ -79,6 +93,9 @@ def fit_ordinal(data: LinearData) -> OrdinalFit:
     at, value, converged = _maximum(x / scale, y, weight, base, np.append(0.0 * scale, start))
     found = _derivatives(x / scale, y, weight, base, at)
     own = inverse = np.linalg.inv(found.information)
+    n = x.shape[1]
+    still = inverse @ found.scores.sum(axis=0)
+    infinite = (np.sqrt(np.diag(inverse)) > _FAR) & (np.abs(still) > _MOVING)
     groups = weights.error_groups
     if groups is not None:
         number = np.unique(groups, return_inverse=True)[1].ravel()
@@ -88,10 +105,10 @@ def fit_ordinal(data: LinearData) -> OrdinalFit:
         own = moved.T @ moved * (len(total) / (len(total) - 1))
     unit = np.append(1 / scale, np.ones(len(start)))
     own, inverse = (part * np.outer(unit, unit) for part in (own, inverse))
-    n = x.shape[1]
     return OrdinalFit(
-        at[:n] / scale, at[n:], own, inverse[:n, :n], value, null, float(weight.sum()), converged
-    )
+        at[:n] / scale, at[n:], own, inverse[:n, :n], value, null, float(weight.sum()),
+        converged or bool(infinite.any()), infinite[:n],
+    )  # fmt: skip
 
 
 class _Derivatives(NamedTuple):

@@ -223,7 +223,7 @@ def fit_terms(
             ),
         )
     if too_few:
-        fit = dataclasses.replace(fit, problems=(*fit.problems, too_few))
+        fit = dataclasses.replace(fit, problems=tuple(dict.fromkeys([*fit.problems, too_few])))
     return full, left_out, fit
 
 
