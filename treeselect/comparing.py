@@ -436,18 +436,9 @@ class Comparison(Rounded, Tabled, Contest):
 
         Parameters
         ----------
-        path : path
-            File to write. An existing file is replaced, completely or not at all. With the suffix
-            ``.md`` it is Markdown, with text and tables and no figures.
-        template : path, optional
-            Your jinja2 template instead of ``comparison.html.j2``, which it may extend or copy; the
-            first lines of ``report.html.j2`` explain how.
-        sections : list of str, optional
-            Sections after the answer, in this order, such as ``["methods", "scores"]``; all by
-            default. They are the names of the blocks of ``templates/comparison.html.j2``. Not
-            allowed together with `template`.
-        digits : int, optional
-            As in :meth:`summary`.
+        path, template, sections, digits
+            As in :meth:`SelectionResult.report`, but with the template ``comparison.html.j2`` and
+            the sections that are its blocks, such as ``["methods", "scores"]``.
 
         Returns
         -------
@@ -457,8 +448,7 @@ class Comparison(Rounded, Tabled, Contest):
         Raises
         ------
         OptionError
-            If the file can't be written, the template or a section is not found, or the template
-            can't be rendered.
+            As for :meth:`SelectionResult.report`.
         """
         from treeselect.reports.pages import write_comparison
 

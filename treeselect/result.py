@@ -386,10 +386,11 @@ class SelectionResult(Rounded):
             estimate it anew in each model). ``"firth"``: two classes that terms may separate, by
             Firth's penalised likelihood (R: ``logistf``). ``"ordinal"``: ordered classes, numbers
             or an ordered categorical, in the order that the summary shows, by the proportional odds
-            model (R: ``MASS::polr``). Alternatively, an estimator from
-            scikit-learn (for times to an event, from scikit-survival), which is cloned and fitted
-            to formulaic's one-hot columns; ``lightgbm.DaskLGBMClassifier`` and
-            ``DaskLGBMRegressor`` are fitted to all rows of `data`, a Dask frame, by the workers of
+            model (R: ``MASS::polr``). ``"gamma"``: numbers above 0, with the log link.
+            Alternatively, an estimator from scikit-learn (for times to an event, from
+            scikit-survival), which is cloned and fitted to formulaic's one-hot columns;
+            ``lightgbm.DaskLGBMClassifier`` and ``DaskLGBMRegressor`` are fitted to all rows of
+            `data`, a Dask frame, by the workers of
             its cluster.
         missing : {"drop", "indicator"}
             For ``"glm"`` and ``"gam"``: a row with a missing value in a term is dropped, or a

@@ -7,7 +7,7 @@ from scipy.special import expit
 
 import treeselect
 from treeselect.errors import DataError, OptionError, TreeselectWarning
-from treeselect.models.linear.fit import LinearRule
+from treeselect.models.linear.rule import LinearRule
 
 SURVEY = pd.read_csv("tests/reference/survey_data.csv")
 SURVEY["o"] = np.minimum(SURVEY["w"] // 9, 4)

@@ -608,3 +608,41 @@ def test_intervals_of_calibration_allow_for_clusters_and_for_counts_that_vary_mo
     ratio = (wide.slope_high - wide.slope_low) / (narrow.slope_high - narrow.slope_low)
     assert ratio > 1.3
     assert np.isnan(recalibrate("binomial", 0 * ones, eta, ones)[:6]).all()
+
+
+@pytest.mark.parametrize("kind", ["calibration", "roc"])
+def test_figures_are_of_the_tables(died, kind):
+    import matplotlib.pyplot as plt
+
+    ax = died.plot(kind)
+    labels = {"calibration": "observed share of died = True", "roc": "sensitivity"}
+    assert ax.get_ylabel() == labels[kind]
+    table = died.calibration() if kind == "calibration" else died.roc()
+    column = "observed" if kind == "calibration" else "true_positive_rate"
+    drawn = np.concatenate([line.get_ydata() for line in ax.lines])
+    assert np.abs(table[column].to_numpy()[:, None] - drawn).min(axis=1).max() < 0.005
+    plt.close("all")
+
+
+def test_figures_of_other_responses(mixed, died):
+    import matplotlib.pyplot as plt
+
+    three = mixed.assign(dose=pd.cut(mixed["dose"], 3, labels=["low", "middle", "high"]))
+    fit = treeselect.select("dose ~ signal + noise", three, method="mrmr", k=1, seed=1)
+    found = fit.performance(2)
+    assert found.plot(of_class="low").get_ylabel() == "observed share of dose = low"
+    assert found.plot("roc", of_class="low").get_ylabel() == "sensitivity"
+    for given in ({}, {"of_class": "none"}):
+        with pytest.raises(OptionError, match="`of_class` must be one of more than two classes"):
+            found.plot(**given)
+    with pytest.raises(OptionError, match="`of_class` must be"):
+        died.plot(of_class=True)
+    times = small_fit().performance(2, horizon=200)
+    assert times.plot().get_ylabel() == "observed share of event by 200"
+    with pytest.raises(OptionError, match=r"`roc\(\)` needs a response with classes"):
+        times.plot("roc")
+    with pytest.raises(OptionError, match="`kind` must be one of `calibration`, `roc`"):
+        times.plot("qq")
+    numbers = treeselect.select("dose ~ signal", mixed, method="mrmr", k=1, seed=1).performance(2)
+    assert numbers.plot().get_ylabel() == "mean observed dose"
+    plt.close("all")

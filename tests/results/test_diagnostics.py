@@ -212,3 +212,28 @@ def test_problems_of_the_fit_are_told():
     with pytest.warns(TreeselectWarning, match="separate the classes"):
         model = fitted("b", data, "x + g", family="binomial").refit("glm")
     assert "separate the classes" in " ".join(str(model.diagnostics(folds=2)).split())
+
+
+@pytest.mark.parametrize("left", ["y", "b", "n", "Surv(time, event)", "m"])
+def test_interactions_are_those_of_the_formula_with_them(left):
+    family = {"b": "binomial", "n": "poisson", "m": "multinomial"}.get(left, "auto")
+    found = fitted(left, family=family).refit("glm").diagnostics(folds=2).interactions
+    assert len(found) == 3
+    assert (found["p_adjusted"] >= found["p_value"]).all()
+    whole = fitted(left, right=f"{RIGHT} + x:g", family=family, k=4).refit("glm")
+    test = whole.drop1().tidy().set_index("term").loc["x:g"]
+    row = found[(found["term"] == "x") & (found["other"] == "g")].iloc[0]
+    assert row["df"] == test["df"]
+    assert row["statistic"] == pytest.approx(test["statistic"], rel=1e-6)
+    assert row["p_value"] == pytest.approx(test["p_value"], rel=1e-5)
+    again = whole.diagnostics(folds=2).interactions
+    assert {"x", "g"} not in [{a, b} for a, b in zip(again["term"], again["other"], strict=True)]
+
+
+def test_an_interaction_is_said():
+    rng = np.random.default_rng(8)
+    data = pd.DataFrame(rng.normal(size=(400, 3)), columns=["x", "z", "u"])
+    data["y"] = data["x"] + data["z"] + data["u"] + data["x"] * data["z"] + rng.normal(size=400)
+    text = str(fitted("y", data, "x + z + u").refit("glm").diagnostics(folds=2).summary())
+    assert "Interactions that add to the model" in text
+    assert "x × z (<0.0001). A formula with `*` has them." in " ".join(text.split())

@@ -436,7 +436,7 @@ def test_weights_go_to_the_estimator(trial):
             "lasso",
             "size",
             {},
-            "`boosting`, `glm`, `gam`, `negative-binomial`, `firth`, `ordinal`",
+            "`boosting`, `glm`, `gam`, `negative-binomial`, `firth`, `ordinal`, `gamma`",
         ),
         (LinearRegression, "size", {}, r"Write `LinearRegression\(\)`"),
         (3, "size", {}, "Found: 3"),

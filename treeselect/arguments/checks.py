@@ -225,10 +225,18 @@ def check_number(name: str, value: object, *, least: float, most: float) -> floa
 
 def check_share(name: str, value: object) -> float:
     """The value as a Python float; an OptionError unless it is above 0 and below 1."""
+    return check_between(name, value, 0, 1)
+
+
+def check_between(name: str, value: object, least: float, most: float = math.inf) -> float:
+    """The value as a Python float; an OptionError unless it is between two others."""
     found = finite(value)
-    if found is None or not 0 < found < 1:
+    if found is None or not least < found < most:
+        bounds = [f"above {least:.6g}"] if math.isfinite(least) else []
+        bounds += [f"below {most:.6g}"] if math.isfinite(most) else []
         raise OptionError(
-            f"`{name}` must be a number above 0 and below 1.\n  Found: {described(value)}."
+            f"`{name}` must be a number{' ' if bounds else ''}{' and '.join(bounds)}.\n"
+            f"  Found: {described(value)}."
         )
     return float(found)
 

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING
 from treeselect.figures.axes import shorten
 from treeselect.figures.charts import (
     agreement_figure,
-    curve_figure,
     level_figure,
-    share_figure,
 )
-from treeselect.figures.marks import Plane, Series
 from treeselect.printing import decimal_text
 from treeselect.reports.parts import (
     Facts,
@@ -27,14 +24,19 @@ from treeselect.reports.parts import (
     listed,
     number_cell,
 )
-from treeselect.resampling.decisions import decision_figure, rates_table
+from treeselect.resampling.decisions import decision_figure
 from treeselect.resampling.held_out import (
     areas,
     calibration_table,
     confusion_table,
     per_class_table,
     recalibration,
-    roc_table,
+)
+from treeselect.resampling.held_out_figures import (
+    N_GROUPS,
+    group_dots,
+    roc_figure,
+    shares_figure,
 )
 from treeselect.results.effects import decimals
 
@@ -45,13 +47,8 @@ if TYPE_CHECKING:
     from treeselect.resampling.decisions import DecisionCurve
     from treeselect.resampling.held_out import HeldOut
 
-N_GROUPS = 10
-"""Groups of rows with similar predictions."""
-
 MOST_CHECKED = 6
 """Maximum number of classes with a figure, and in the confusion matrix."""
-
-_CUTOFFS = tuple(step / 10 for step in range(1, 10))
 
 
 def checks(material: FitMaterial) -> Section | None:
@@ -93,14 +90,14 @@ def _section(
 def _risks(held: HeldOut, decisions: DecisionCurve) -> Section:
     """Of two classes, and of times to an event."""
     event, found = decisions.event, calibration_table(held, N_GROUPS)
-    calibration = _calibration(found, shorten(event, 18.0))
+    calibration = shares_figure(found, shorten(event, 18.0))
     if held.event is not None:
         how = ", by Kaplan and Meier's estimate, with 95% intervals"
         caption, first = f"Calibration: {event}", []
         said = decisions.summary().content.notes
     else:
         how, caption = _WILSON, f"Calibration of P({event})"
-        first = [Picture("ROC curve", f"Over all cut-offs of P({event}).", _roc(held))]
+        first = [Picture("ROC curve", f"Over all cut-offs of P({event}).", roc_figure(held))]
         together, by_fold = areas(held, 1)
         said = (
             f"The area under the curve is {decimal_text(together, 3)} with the predictions of all"
@@ -118,30 +115,16 @@ def _risks(held: HeldOut, decisions: DecisionCurve) -> Section:
     )
 
 
-def _roc(held: HeldOut) -> Plane:
-    curve = roc_table(held)
-    return curve_figure(
-        curve["false_positive_rate"].to_list(),
-        curve["true_positive_rate"].to_list(),
-        ("1 − specificity", "sensitivity"),
-        f"Area under the curve {decimal_text(areas(held, 1)[0], 3)}; "
-        + "; ".join(
-            f"sensitivity {row['sensitivity']:.2f} at specificity {row['specificity']:.2f}"
-            for row in rates_table(held, _CUTOFFS).to_dict("records")
-        ),
-    )
-
-
 def _numbers(held: HeldOut, name: str) -> Section:
     found = calibration_table(held, N_GROUPS)
     text = "predicted {:,.4g}: observed {:,.4g}{}"
     left = agreement_figure(
-        _dots(found, text, "observed", "ci_low", "ci_high"),
+        group_dots(found, text, "observed", "ci_low", "ci_high"),
         ("mean prediction", f"mean observed {shorten(name, 15.0)}"),
     )
     text = "predicted {:,.4g}: residual {:,.3g}{}"
     right = level_figure(
-        _dots(found, text, "residual", "residual_low", "residual_high"),
+        group_dots(found, text, "residual", "residual_low", "residual_high"),
         ("mean prediction", "observed minus predicted"),
     )
     return _section(
@@ -174,7 +157,7 @@ def _classes(held: HeldOut, name: str) -> Section:
         Picture(
             f"{name} = {label}",
             "" if i else _calibration_words(found, "the class", _WILSON),
-            _calibration(found[found["class"] == label], shorten(str(label), 18.0)),
+            shares_figure(found[found["class"] == label], shorten(str(label), 18.0)),
         )
         for i, label in enumerate(first)
     ]
@@ -289,24 +272,6 @@ def _cautions(held: HeldOut) -> list[str]:
 
 def _folded(table: Table, caption: str) -> Table:
     return table.titled(caption, caption)
-
-
-def _calibration(found: pd.DataFrame, label: str) -> Plane:
-    text = "probability {:.2f}: observed {:.2f}{} in {:,.6g} rows"
-    return share_figure(
-        _dots(found, text, "observed", "ci_low", "ci_high"),
-        ("mean predicted probability", f"observed share of {label}"),
-    )
-
-
-def _dots(found: pd.DataFrame, text: str, *names: str) -> Series:
-    """Values and intervals of groups against their mean predictions, and in words."""
-    x, y, lows, highs, n = (found[name].to_list() for name in ("predicted", *names, "n"))
-    between = [
-        f" ({a:,.3g} to {b:,.3g})" if a == a else "" for a, b in zip(lows, highs, strict=True)
-    ]
-    texts = [text.format(*one) for one in zip(x, y, between, n, strict=True)]
-    return Series(x=x, y=y, low=lows, high=highs, line="", texts=texts)
 
 
 def _shares_table(found: pd.DataFrame) -> Table:

@@ -11,7 +11,14 @@ from typing import Literal
 
 import numpy as np
 
-from treeselect.arguments.checks import check_choice, check_count, described, finite, whole
+from treeselect.arguments.checks import (
+    check_between,
+    check_choice,
+    check_count,
+    described,
+    finite,
+    whole,
+)
 from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.resampled import Resampled, StabilityPath
@@ -126,9 +133,7 @@ def error_bound(stability: Resampled, threshold: float, assumption: Assumption) 
 def least_threshold(stability: Resampled, pfer: float, assumption: Assumption) -> float:
     """The lowest threshold whose bound is at most `pfer`: see ``Stability.threshold``."""
     bound_with = _bound_of(stability, assumption)
-    wanted = finite(pfer)
-    if wanted is None or wanted <= 0:
-        raise OptionError(f"`pfer` must be a number above 0.\n  Found: {described(pfer)}.")
+    pfer = check_between("pfer", pfer, 0)
     n, (q, _) = stability.n_resamples, _sizes(stability)
 
     def is_enough(count: int) -> bool:
@@ -142,7 +147,7 @@ def least_threshold(stability: Resampled, pfer: float, assumption: Assumption) -
         raise StabilityError(
             f"No threshold gives a bound of at most {pfer:g}: at threshold 1 it is"
             f" {least:.3g}, with {q} selected on each resample.\n"
-            f"  {_way_out(stability, bound_with, q, float(pfer))}"
+            f"  {_way_out(stability, bound_with, q, pfer)}"
         )
     # Frequencies are multiples of 1 / n, so only such thresholds differ.
     counts = range(n // 2 + 1, n)
@@ -417,9 +422,7 @@ def efp_of(stability: Resampled, power: int, cutoff: float, independent_pairs: i
     exponent = whole(power)
     if exponent not in POWERS:
         raise OptionError(f"`power` must be 1, 2 or 3.\n  Found: {described(power)}.")
-    wanted = finite(cutoff)
-    if wanted is None or wanted <= 0:
-        raise OptionError(f"`cutoff` must be a number above 0.\n  Found: {described(cutoff)}.")
+    cutoff = check_between("cutoff", cutoff, 0)
     pairs = check_count("independent_pairs", independent_pairs, least=1)
     if not _has_whole_pairs(stability):
         raise StabilityError(
@@ -427,7 +430,7 @@ def efp_of(stability: Resampled, power: int, cutoff: float, independent_pairs: i
         )
     path = followed(stability, "q-values", _WAY)
     n_pairs = min(stability.n_resamples // 2, pairs)
-    return efp_scores(path.frequency[:, stability.assessed], n_pairs, exponent, wanted)
+    return efp_scores(path.frequency[:, stability.assessed], n_pairs, exponent, cutoff)
 
 
 def has_q_values(stability: Resampled) -> bool:

@@ -198,9 +198,7 @@ class Fit:
 
     @property
     def importance(self) -> FloatArray:
-        """Importance of each unit in the final model, shape (n_groups,), summing to 1 (or 0): its
-        share of the out-of-bag gain of a forest, of the gain of boosted trees, or of the weighted
-        standard deviations of the trees of a sparse forest (each divided by gain)."""
+        """Importance of each unit in the final model: see ``ModelView.importance``."""
         return shares(self.model.importance)
 
     @property
@@ -236,8 +234,7 @@ class Fit:
 
     @property
     def subforest(self) -> WeightedForest | None:
-        """The sparse forest behind the selection, of ControlBurn; without the trees that use a
-        unit which was cut or pruned from it."""
+        """The sparse forest behind the selection: see ``ModelView.sparse``."""
         if self.model.sparse is not None:
             return self.model.sparse
         found = self.step.ensemble

@@ -9,18 +9,19 @@ import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import AUTO, check_count
+from treeselect.arguments.checks import AUTO, check_choice, check_count
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import data_fingerprint
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
+from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
 from treeselect.printing import (
     Rounded,
@@ -44,6 +45,7 @@ from treeselect.resampling.held_out import (
     horizon_of,
     roc_table,
 )
+from treeselect.resampling.held_out_figures import drawn
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
 from treeselect.resampling.records import Stoppable, stopped
 from treeselect.resampling.subgroups import Subgroups, by_subgroup
@@ -58,6 +60,8 @@ from treeselect.running.pieces import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from treeselect.resampling.fit import Fit
 
 _MOST_NAMES = 12
@@ -483,6 +487,39 @@ class Performance(Rounded, Stoppable):
     def _told(self) -> dict[str, Any]:
         """What all that is computed from these predictions says of them."""
         return {"scheme": self.scheme, "seed": self.seed, "library": self.library}
+
+    def plot(
+        self,
+        kind: Literal["calibration", "roc"] = "calibration",
+        *,
+        of_class: Any = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the calibration, or the ROC curve, of the held-out predictions.
+
+        Parameters
+        ----------
+        kind : {"calibration", "roc"}
+            As :meth:`calibration`, in ten groups, or as :meth:`roc`.
+        of_class : label, optional
+            With more than two classes the one that is predicted, which is then required.
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on; by default new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or the response has no classes for a ROC curve.
+        MissingPackageError
+            If matplotlib is not installed.
+        """
+        check_choice("kind", kind, ("calibration", "roc"))
+        need_matplotlib()
+        return plotted(drawn(self.held_out, kind, of_class), ax, (5.0, 4.4))
 
     def _content(self) -> SummaryContent:
         named = tuple(

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import check_choice, check_count, described, finite
+from treeselect.arguments.checks import check_between, check_choice, check_count
 from treeselect.errors import OptionError
 from treeselect.printing import Rounded, SummaryContent, decimal_text, interval_text, number_text
 
@@ -214,11 +214,11 @@ def sample_size(
         "horizon": horizon, "mean": mean, "sd": sd,
     }  # fmt: skip
     known = _read(family, given)
-    shrinkage = _between("shrinkage", shrinkage, 0, _HIGHEST)
+    shrinkage = check_between("shrinkage", shrinkage, 0, _HIGHEST)
     share = known.get("prevalence", float("nan"))
     if family == "cox":
         share = known["rate"] * known["follow_up"]
-        _between("rate * follow_up", share, _LEAST, 1 + _LEAST)
+        check_between("rate * follow_up", share, _LEAST, 1 + _LEAST)
     largest = largest_r2(family, share)
     expected = _read_r2(r2, explained, known, largest, shrinkage)
     if family == "gaussian":
@@ -346,7 +346,7 @@ def _read(family: str, given: dict[str, object]) -> dict[str, float]:
         if value is None and name in needed:
             raise OptionError(f"`{name}` must be given for the family {family}.")
     known = {
-        name: _between(name, value, *_BOUNDS.get(name, (0.0, math.inf)))
+        name: check_between(name, value, *_BOUNDS.get(name, (0.0, math.inf)))
         for name, value in given.items()
         if value is not None
     }
@@ -368,26 +368,14 @@ def _read_r2(
     if "auc" in known:
         found = _r2_of_auc(known["auc"], known["prevalence"])
     elif r2 is not None:
-        return _between("r2", r2, _LEAST, min(largest, shrinkage))
+        return check_between("r2", r2, _LEAST, min(largest, shrinkage))
+    elif explained is not None:
+        found = check_between("explained", explained, _LEAST, 1) * largest
     else:
-        share = _USUAL_SHARE if explained is None else _between("explained", explained, _LEAST, 1)
-        found = share * largest
+        found = _USUAL_SHARE * largest
     if not 0 < found < shrinkage:
         raise OptionError(
             "`shrinkage` must be above the expected R2.\n"
             f"  Found: {shrinkage:g}, and an R2 of {found:.4g}."
         )
     return found
-
-
-def _between(name: str, value: object, least: float, most: float) -> float:
-    """A number between two others."""
-    found = finite(value)
-    if found is None or not least < found < most:
-        bounds = [f"above {least:.6g}"] if math.isfinite(least) else []
-        bounds += [f"below {most:.6g}"] if math.isfinite(most) else []
-        raise OptionError(
-            f"`{name}` must be a number{' ' if bounds else ''}{' and '.join(bounds)}.\n"
-            f"  Found: {described(value)}."
-        )
-    return float(found)

@@ -127,14 +127,8 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     yield "12b", "Predictors in the model", _columns(fit)
     yield "12c", "Model building", methods_text(fit, performance)
     yield "12d", "Clusters", _clusters(fit)
-    yield (
-        "12e",
-        "Performance measures",
-        (
-            f"{response.family.score_name}. {TO_ADD}`calibration()` and `decision_curve()` of"
-            " `fit.performance()`."
-        ),
-    )
+    measures = f"{TO_ADD}`calibration()` and `decision_curve()` of `fit.performance()`."
+    yield "12e", "Performance measures", f"{response.family.score_name}. {measures}"
     yield "12f", "Updating", f"None. {TO_ADD}if the model was updated after validation."
     yield "12g", "Predictions", "`fit.predict(new)`, also of a saved model."
     yield "13", "Class imbalance", f"The method does not balance classes. {_weights(fit)}".strip()
@@ -142,34 +136,19 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     yield "15", "Model output", f"{_output(fit)} {TO_ADD}thresholds, with reasons."
     yield "16", "Development and evaluation", f"{TO_ADD}differences between their data."
     yield "17", "Ethics", f"{TO_ADD}approval, consent."
-    yield (
-        "18",
-        "Open science",
-        (
-            f"Call: {cited.call} Versions: {versions_text(cited.versions)}. SHA-256 of the data:"
-            f" {cited.fingerprint or 'not known'}. {TO_ADD}funding, conflicts, protocol,"
-            " registration, where data and code are."
-        ),
-    )
+    known = f"Call: {cited.call} Versions: {versions_text(cited.versions)}. SHA-256 of the data:"
+    known += f" {cited.fingerprint or 'not known'}."
+    others = f"{TO_ADD}funding, conflicts, protocol, registration, where data and code are."
+    yield "18", "Open science", f"{known} {others}"
     yield "19", "Involvement", f"{TO_ADD}of patients and the public."
-    yield (
-        "20",
-        "Participants, flow",
-        (
-            f"{rows.used:,} rows used, {rows.no_response:,} left out without a response."
-            f" `fit.data.describe()` is the table of characteristics. {TO_ADD}flow, follow-up."
-        ),
-    )
+    used = f"{rows.used:,} rows used, {rows.no_response:,} left out without a response."
+    used += " `fit.data.describe()` is the table of characteristics."
+    yield "20", "Participants, flow", f"{used} {TO_ADD}flow, follow-up."
     yield "21", "Model development", f"{rows.used:,} rows; {response.family_text}."
-    yield (
-        "22",
-        "Model specification",
-        (
-            f"{len(fit.selected):,} of {len(names):,} terms: {chosen}. The final model is"
-            f" {fit.model.description}. {TO_ADD}the model file, `fit.save(path)`, or"
-            ' `fit.refit("glm").regression_table()`.'
-        ),
-    )
+    final = f"{len(fit.selected):,} of {len(names):,} terms: {chosen}. The final model is"
+    final += f" {fit.model.description}."
+    file = f'{TO_ADD}the model file, `fit.save(path)`, or `fit.refit("glm").regression_table()`.'
+    yield "22", "Model specification", f"{final} {file}"
     yield "23a", "Model performance", score
     yield "23b", "Heterogeneity", f"{TO_ADD}`performance().by(column)` by site or subgroup."
     yield "24", "Model updating", f"None. {TO_ADD}if there was any."

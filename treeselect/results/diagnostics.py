@@ -18,13 +18,13 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError
 from treeselect.figures.axes import nice_ticks, number_axis
-from treeselect.figures.charts import agreement_figure, share_figure
 from treeselect.figures.marks import Figure, Plane, Rule, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
 from treeselect.models.linear.diagnostics import (
     fitted_means,
     hazard_tests,
+    interaction_tests,
     row_diagnostics,
     variance_inflation,
 )
@@ -48,11 +48,11 @@ from treeselect.resampling.cross_validation import (
 from treeselect.resampling.folds import Folds, split_rows
 from treeselect.resampling.held_out import (
     HeldOut,
-    calibration_table,
     gather_held_out,
     quantile_groups,
     recalibration,
 )
+from treeselect.resampling.held_out_figures import calibration_figure
 from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
@@ -81,6 +81,9 @@ class Diagnostics(Summarised):
         ``inflation``, its root of order ``2 df``: about how many times as wide intervals are as if
         the term were uncorrelated with the others; for times to an event ``ph_statistic`` and
         ``ph_p_value`` of the test of proportional hazards.
+    interactions : pandas.DataFrame
+        One row per pair of terms (of the first ten), whose product is added to the model: ``term``,
+        ``other``, ``df``, ``statistic``, ``p_value``, and ``p_adjusted`` for the number of pairs.
     hazards : pandas.DataFrame or None
         Tests of proportional hazards, the last row of all terms together; None without times.
     scores, forest_scores : ndarray of float, shape (n_folds,)
@@ -114,6 +117,7 @@ class Diagnostics(Summarised):
 
     table: pd.DataFrame
     terms: pd.DataFrame
+    interactions: pd.DataFrame
     hazards: pd.DataFrame | None
     scores: FloatArray
     forest_scores: FloatArray
@@ -209,16 +213,9 @@ class Diagnostics(Summarised):
         if np.isfinite(table["cooks_distance"]).any():
             found["influence"] = _influence(table)
         if not self.held_out.family.has_times:
-            groups = calibration_table(self.held_out, _GROUPS)
-            own = groups.columns.intersection(["class"]).tolist()
-            groups = groups[groups["class"] == groups["class"].iloc[-1]] if own else groups
-            draw = share_figure if self.held_out.classes else agreement_figure
-            labels = ("mean predicted", "mean observed")
-            if self.held_out.classes:
-                labels = ("mean predicted probability", f"share of {groups['class'].iloc[-1]}")
-            found["calibration"] = dataclasses.replace(
-                draw(_dots(groups, "predicted", "observed"), labels), head="Calibration, held out"
-            )
+            classes = self.held_out.classes
+            drawn = calibration_figure(self.held_out, classes[-1] if len(classes) > 2 else None)
+            found["calibration"] = dataclasses.replace(drawn, head="Calibration, held out")
         return found
 
     def __repr__(self) -> str:
@@ -245,12 +242,6 @@ def _cloud(x: FloatArray, y: FloatArray, rows: IntArray) -> Series:
     return Series(
         x=x[some].tolist(), y=y[some].tolist(), line="", texts=texts, small=True, soft=True
     )
-
-
-def _dots(groups: pd.DataFrame, x: str, y: str) -> Series:
-    own = [groups[name].to_list() for name in (x, y, "ci_low", "ci_high")]
-    texts = [f"{b:.3g} at {a:.3g}" for a, b in zip(own[0], own[1], strict=True)]
-    return Series(x=own[0], y=own[1], low=own[2], high=own[3], line="", texts=texts)
 
 
 def _residuals(table: pd.DataFrame) -> Figure:
@@ -323,8 +314,7 @@ def _held_out(
         fit = fit_linear(part.of_columns(free), found.family, found.name, found.classes)
         own = place[split.test]
         offset = 0.0 if full.offset is None else full.offset[own]
-        family = data.response.family.name
-        predicted.append(fitted_means(fit, family, matrix[own][:, free], offset))
+        predicted.append(fitted_means(fit, matrix[own][:, free], offset))
         shape = (len(data.weight), *predicted[-1].shape[1:])
         here = np.zeros(shape)
         here[split.test] = predicted[-1]
@@ -370,8 +360,9 @@ def diagnose(
     held, scores, forest, share = _held_out(found, data, n_folds, seed)
     gap = paired_difference(differences(forest, scores), share)
     return Diagnostics(
-        table, terms, hazards, scores, forest, gap, recalibration(held), held, found,
-        shown_names(data), seed, not data.arrays.groups.keep.all(), library,
+        table, terms, interaction_tests(found), hazards, scores, forest, gap,
+        recalibration(held), held, found, shown_names(data), seed,
+        not data.arrays.groups.keep.all(), library,
     )  # fmt: skip
 
 
@@ -434,6 +425,16 @@ def _notes(own: Diagnostics) -> Iterator[str]:
             f"A forest of the same terms predicts better: {score} higher by {gap.mean:.3f} (95%"
             f" interval {ends}). Something bends or interacts: look at the residuals, and try"
             ' `refit("gam")` or interactions.'
+        )
+    pairs = own.interactions[own.interactions["p_adjusted"] < 0.05].head(_MOST_NAMED)
+    if len(pairs):
+        said = ", ".join(
+            f"{listed([row['term']])} × {listed([row['other']])} ({p_text(row['p_adjusted'])})"
+            for row in pairs.to_dict("records")
+        )
+        yield (
+            f"Interactions that add to the model, with P adjusted for {len(own.interactions):,}"
+            f" pairs (Holm): {said}. A formula with `*` has them."
         )
     if own.calibration is not None and own.calibration.slope_high < 1:
         yield "The calibration slope is below 1: predictions for new rows are too extreme."

@@ -26,6 +26,7 @@ from treeselect.errors import (
 )
 from treeselect.frames.reading import is_dask, read_data, scan_of
 from treeselect.frames.tables import Scanned, as_column, as_frame
+from treeselect.models.linear.fit import ONLY_FOR
 from treeselect.running.machine import memory_errors
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-MODELS = ("stack", "forest", "boosting", "glm", "gam", "negative-binomial", "firth", "ordinal")
+MODELS = ("stack", "forest", "boosting", "glm", "gam", *ONLY_FOR)
 """Models that :meth:`SelectionResult.refit` knows by name."""
 
 

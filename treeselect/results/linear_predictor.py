@@ -30,7 +30,8 @@ from treeselect.models.linear.coefficients import (
     rows_with_references,
 )
 from treeselect.models.linear.data import LinearData
-from treeselect.models.linear.fit import LinearFit, LinearRule, Predicted, rule_of
+from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.rule import LinearRule, Predicted, rule_of
 from treeselect.models.linear.tests import (
     FittedTerms,
     TermTests,
@@ -133,10 +134,10 @@ class LinearPredictor:
         if interval is None:
             return
         check_choice("interval", interval, ("confidence", "prediction"))
-        if interval == "prediction" and self.family != "gaussian":
+        if interval == "prediction" and self.rule.family != "gaussian":
             raise OptionError(
                 '`interval="prediction"` needs a numeric response.\n'
-                f'  Found: family {quoted(self.family)}. Use `interval="confidence"`.'
+                f'  Found: family {quoted(self.rule.family)}. Use `interval="confidence"`.'
             )
 
 
@@ -272,9 +273,7 @@ def linear_predictor(data: ModelData, full: LinearData, fit: LinearFit) -> Linea
         centre = np.average(matrix, axis=0, weights=weight)
         eta = (matrix - centre) @ fit.estimate
         baseline = breslow(full.y, eta if full.offset is None else eta + full.offset, weight)
-    family = data.response.family.name
-    scale = float(fit.result.scale) if family == "gaussian" else 0.0
-    rule = rule_of(fit, family, centre, scale)
+    rule = rule_of(fit, centre)
     return LinearPredictor(
         dataclasses.replace(data, notes=()), full.columns, chosen, rule, baseline
     )

@@ -92,7 +92,9 @@ def _check_family(model: str, data: ModelData) -> None:
     """Raise an OptionError if a model is not for this response."""
     needed, family = ONLY_FOR.get(model), data.response.family.name
     if needed is not None and family != needed:
-        what = {"poisson": "counts", "binomial": "two classes"}.get(needed, "ordered classes")
+        what = {"poisson": "counts", "binomial": "two classes", "gaussian": "numbers"}.get(
+            needed, "ordered classes"
+        )
         raise OptionError(
             f'`model="{model}"` needs {what}.\n  Found: the family {quoted(family)}. Select with'
             f' `family="{needed}"`.'

@@ -274,7 +274,8 @@ _KINDS = {
     "gaussian": "linear regression", "binomial": "logistic regression",
     "multinomial": "multinomial logistic regression", "poisson": "Poisson regression",
     "cox": "Cox regression", "negative-binomial": "negative binomial regression",
-    "ordinal": "proportional odds regression", "firth": "logistic regression with Firth's penalty",
+    "gamma": "gamma regression", "ordinal": "proportional odds regression",
+    "firth": "logistic regression with Firth's penalty",
 }  # fmt: skip
 _LARGEST = 1e6
 """Ends of intervals beyond are those of estimates that diverge."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,11 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, STOP
+from treeselect.errors import DataError
+from treeselect.models.linear.coefficients import wald_test
 from treeselect.models.linear.data import ORDINAL
-from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit, rule_of
+from treeselect.models.linear.fit import FIRTH, GAMMA, NEGATIVE_BINOMIAL, LinearFit
+from treeselect.models.linear.rule import rule_of
 from treeselect.models.linear.tests import FittedTerms
 
 if TYPE_CHECKING:
@@ -51,7 +55,7 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
     matrix = data.matrix.to_numpy(dtype=np.float64)[:, data.is_free]
     offset = np.zeros(len(matrix)) if data.offset is None else data.offset
     if found.family in ("multinomial", ORDINAL):
-        share = fitted_means(fit, found.family, matrix, offset)
+        share = fitted_means(fit, matrix, offset)
         own = share[np.arange(len(share)), data.y.astype(np.int64)]
         residual, unknown = np.sqrt(-2 * np.log(own)), np.full(len(own), np.nan)
         until = np.cumsum(share, axis=1)[np.arange(len(share)), data.y.astype(np.int64)]
@@ -72,14 +76,18 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
     root = np.sqrt(precision * family.weights(mean))[:, np.newaxis] * matrix
     inverse = np.linalg.pinv((root * copies[:, np.newaxis]).T @ root, hermitian=True)
     leverage = np.minimum(np.einsum("ij,jk,ik->i", root, inverse, root), 1.0)
-    scale = float(fit.result.scale) if found.family == "gaussian" or fit.is_quasi else 1.0
+    has_scale = found.family in ("gaussian", GAMMA) or fit.is_quasi
+    scale = float(fit.result.scale) if has_scale else 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         residual = np.asarray(family.resid_dev(data.y, mean, precision))
         pearson = (data.y - mean) * np.sqrt(precision / family.variance(mean))
         standardised = residual / np.sqrt(scale * (1 - leverage))
         cook = (pearson / (1 - leverage)) ** 2 * leverage / (scale * matrix.shape[1])
     quantile = standardised
-    if found.family != "gaussian":
+    if found.family == GAMMA:
+        share = scipy.stats.gamma.cdf(data.y, 1 / scale, scale=mean * scale)
+        quantile = _drawn(share, share, seed)
+    elif found.family != "gaussian":
         law = _law(found, mean)
         quantile = _drawn(law.cdf(data.y - 1), law.cdf(data.y), seed)
     return RowDiagnostics(eta, residual, standardised, quantile, leverage, cook)
@@ -224,11 +232,59 @@ def hazard_tests(found: FittedTerms) -> pd.DataFrame:
     return pd.DataFrame(table, columns=["term", "df", "statistic", "p_value"])
 
 
+_MOST_PAIRED = 10
+"""Terms whose pairs are tested."""
+
+
+def interaction_tests(found: FittedTerms) -> pd.DataFrame:
+    """Tests of the product of each two terms, added to the model alone: ``term``, ``other``,
+    ``df``, ``statistic``, ``p_value``, and ``p_adjusted`` for the number of pairs (Holm 1979), the
+    most evident first.
+
+    Likelihood ratio tests, F tests with the variance of the larger model, and Wald tests where
+    errors are robust, as R's ``add1``; pairs that can't be fitted are left out.
+    """
+    import pandas as pd
+
+    own, rows = found.factors_of, []
+    plain = [t for t in found.terms if len(own[t]) == 1][:_MOST_PAIRED]
+    taken = {own[t] for t in found.terms}
+    for term, other in itertools.combinations(plain, 2):
+        if own[term] | own[other] in taken:
+            continue
+        try:
+            rows.append((term, other, *_added(found, term, other)))
+        except (DataError, np.linalg.LinAlgError):
+            continue
+    columns = ["term", "other", "df", "statistic", "p_value"]
+    table = pd.DataFrame([row for row in rows if row[2]], columns=columns)
+    table = table.sort_values("p_value", kind="stable", ignore_index=True)
+    holm = table["p_value"] * np.arange(len(table), 0, -1)
+    return table.assign(p_adjusted=holm.cummax().clip(upper=1.0))
+
+
+def _added(found: FittedTerms, term: str, other: str) -> tuple[int, float, float]:
+    """Degrees of freedom, statistic and p-value of the products of two terms."""
+    below, above = found.whole, found.with_products(term, other)
+    df = above.rank - below.rank
+    if not df:
+        return 0, 0.0, 1.0
+    if found.is_robust:
+        return df, *wald_test(above.fit, np.array(above.fit.terms) == f"{term}:{other}")
+    gain = max(below.deviance - above.deviance, 0.0)
+    if found.scale is None:
+        return df, gain, float(scipy.stats.chi2.sf(gain, df))
+    dispersion = above.fit.dispersion if found.fit.is_quasi else None
+    scale = above.deviance / above.df_resid if dispersion is None else dispersion
+    f = gain / df / scale
+    return df, f, float(scipy.stats.f.sf(f, df, above.df_resid))
+
+
 ALL = "(all)"
 """The row of all terms together."""
 
 
-def fitted_means(fit: LinearFit, family: str, matrix: FloatArray, offset: Any) -> FloatArray:
+def fitted_means(fit: LinearFit, matrix: FloatArray, offset: Any) -> FloatArray:
     """Predictions of rows on the scale of the response, of times the relative risk."""
-    rule = rule_of(fit, family, np.zeros(matrix.shape[1]))
+    rule = rule_of(fit, np.zeros(matrix.shape[1]))
     return rule.predict(matrix, offset, on_link=False, level=0.95).fit

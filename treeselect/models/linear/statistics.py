@@ -11,7 +11,7 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.models.linear.cox import fit_slope
 from treeselect.models.linear.data import ORDINAL
-from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit, overdispersed
+from treeselect.models.linear.fit import FIRTH, GAMMA, NEGATIVE_BINOMIAL, LinearFit, overdispersed
 from treeselect.quiet import own_filters
 
 Facts = tuple[tuple[str, str], ...]
@@ -117,6 +117,7 @@ _NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
     "gaussian": _least_squares,
     "binomial": _deviance,
     FIRTH: _penalised,
+    GAMMA: _penalised,
     "poisson": _deviance,
     NEGATIVE_BINOMIAL: _dispersed,
     "multinomial": _classes,
@@ -184,6 +185,7 @@ _WORDS: dict[str, Callable[[LinearFit, dict[str, float]], Facts]] = {
     "gaussian": _errors,
     "binomial": _deviances,
     FIRTH: _deviances,
+    GAMMA: _deviances,
     "poisson": _deviances,
     NEGATIVE_BINOMIAL: _deviances,
     "multinomial": _deviances,

@@ -24,6 +24,7 @@ from treeselect.models.linear.coefficients import (
 from treeselect.models.linear.data import ORDINAL, LinearData, linear_data
 from treeselect.models.linear.fit import (
     FIRTH,
+    GAMMA,
     NEGATIVE_BINOMIAL,
     LinearFit,
     fit_linear,
@@ -77,6 +78,8 @@ class FittedTerms:
         the dispersion of a quasi-Poisson one; None for likelihood ratio tests."""
         if self.family == "gaussian":
             return self.whole.deviance / self.whole.df_resid
+        if self.family == GAMMA:
+            return float(self.fit.result.scale)
         return self.fit.dispersion if self.fit.is_quasi else None
 
     def without(self, terms: Sequence[str]) -> Nested:
@@ -91,6 +94,24 @@ class FittedTerms:
         part = beside(self.data.of_columns(here), self.data, self.family)
         free: BoolArray = part.is_free if part.matrix.shape[1] else np.zeros(0, dtype=bool)
         return self._nested(fit_linear(part.of_columns(free), self.family, self.name, self.classes))
+
+    def with_products(self, term: str, other: str) -> Nested:
+        """The model with the products of the columns of two terms, fitted to the same rows."""
+        import pandas as pd
+
+        data, owner = self.data, np.array(self.data.term_of, dtype=object)
+        x = data.matrix.to_numpy(dtype=np.float64)
+        parts = [x[:, (owner == name) & data.is_free] for name in (term, other)]
+        made = (parts[0][:, :, np.newaxis] * parts[1][:, np.newaxis]).reshape(len(x), -1)
+        pair = f"{term}:{other}"
+        extra = pd.DataFrame(made, columns=[f"{pair}[{i}]" for i in range(made.shape[1])])
+        whole = dataclasses.replace(
+            data,
+            matrix=pd.concat([data.matrix, extra], axis=1),
+            term_of=(*data.term_of, *[pair] * made.shape[1]),
+        )
+        part = whole.of_columns(whole.is_free)
+        return self._nested(fit_linear(part, self.family, self.name, self.classes))
 
     @property
     def whole(self) -> Nested:
@@ -126,7 +147,7 @@ class FittedTerms:
         n = float(weights.values.sum()) if weights.are_copies else float(len(weights))
         return Nested(
             fit, self.family, deviance_of(fit.result, self.family), fit.n_parameters, n,
-            weights.are_copies and not self.fit.is_quasi and self.family != FIRTH,
+            weights.are_copies and not self.fit.is_quasi and self.family not in (FIRTH, GAMMA),
         )  # fmt: skip
 
 

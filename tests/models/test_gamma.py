@@ -1,0 +1,57 @@
+"""Gamma regression of the selected terms, beside R."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.errors import OptionError
+
+SURVEY = pd.read_csv("tests/reference/survey_data.csv")
+EXPECTED = pd.read_csv("tests/reference/gamma.csv").set_index("what")
+NAMES = {"(Intercept)": "Intercept", "x": "x", "gb": "g[T.b]", "gc": "g[T.c]"}
+
+
+def fitted(left="time", data=SURVEY, **options):
+    return treeselect.select(f"{left} ~ x + g", data, method="mrmr", k=2, seed=1, **options)
+
+
+def test_it_is_that_of_r():
+    model = fitted().refit("gamma")
+    own = model.tidy().set_index("column")
+    for theirs, ours in NAMES.items():
+        row, columns = EXPECTED.loc[theirs], ["estimate", "std_error", "p_value"]
+        np.testing.assert_allclose(
+            own.loc[ours, columns].astype(float), row[["value", "std_error", "p_value"]], rtol=1e-5
+        )
+    test = model.drop1().tidy().set_index("term").loc["g"]
+    assert [test["statistic"], test["p_value"]] == pytest.approx(
+        EXPECTED.loc["F", ["value", "p_value"]].tolist(), rel=1e-5
+    )
+    rows = model.diagnostics(folds=2).tidy()
+    for name, what in (("cooks_distance", "cook"), ("standardised", "standardised")):
+        assert rows[name][0] == pytest.approx(EXPECTED.loc[what, "value"], rel=1e-5)
+
+
+def test_it_predicts_means_and_ratios():
+    model = fitted().refit("gamma")
+    mean = model.predict(SURVEY.head(5), se=True)
+    link = model.predict(SURVEY.head(5), "link", se=True)
+    np.testing.assert_allclose(mean["fit"], np.exp(link["fit"]))
+    np.testing.assert_allclose(mean["se"], mean["fit"] * link["se"])
+    assert "Ratio of means" in str(model.summary(exponentiate=True))
+    rng = np.random.default_rng(3)
+    data = SURVEY.iloc[np.arange(2000) % len(SURVEY)].reset_index(drop=True)
+    data["time"] = rng.gamma(2.0, np.exp(0.5 * data["x"]) / 2)
+    found = fitted(data=data).refit("gamma").diagnostics(folds=2).tidy()["quantile"]
+    assert abs(found.mean()) < 0.1
+    assert found.std() == pytest.approx(1, abs=0.05)
+
+
+def test_what_is_refused():
+    with pytest.raises(OptionError, match=r'`model="gamma"` needs a response above 0'):
+        fitted("y").refit("gamma")
+    with pytest.raises(OptionError, match=r'`model="gamma"` needs numbers'):
+        fitted("b", family="binomial").refit("gamma")
+    with pytest.raises(OptionError, match='`interval="prediction"` needs a numeric response'):
+        fitted().refit("gamma").predict(SURVEY.head(2), interval="prediction")

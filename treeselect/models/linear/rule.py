@@ -1,0 +1,149 @@
+"""Predictions of a fitted linear model, with standard errors and intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from treeselect.engine.arrays import FloatArray
+from treeselect.engine.losses import poisson_mean
+from treeselect.models.linear.data import ORDINAL
+from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit
+from treeselect.models.linear.ordinal import OrdinalFit, ends_of
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """Predictions, shape (n_rows,), or (n_rows, n_classes) for more than two classes; NaN where the
+    row is not known."""
+
+    fit: FloatArray
+    se: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class LinearRule:
+    """What is known of a fitted linear model for predictions."""
+
+    family: str
+    estimate: FloatArray  # (n_coefficients,): class after class for more than two classes
+    covariance: FloatArray  # (n_coefficients, n_coefficients)
+    df: float | None  # degrees of freedom of t intervals; None for normal ones
+    centre: FloatArray  # (n_columns,): subtracted from the columns
+    scale: float  # residual variance of a numeric response
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def predict(
+        self,
+        matrix: FloatArray,
+        offset: FloatArray | float,
+        *,
+        on_link: bool,
+        level: float,
+        of_rows: bool = False,
+    ) -> Predicted:
+        """Predictions of rows.
+
+        Notes
+        -----
+        With variance ``v = x' V x`` of the linear predictor, its interval is symmetric, and that of
+        the mean is its image under the inverse link. Standard errors of the mean are by the delta
+        method. For more than two classes the gradient of ``log p_k`` in the coefficients of class j
+        is ``(1[j = k] - p_j) x``; the interval of ``p_k`` is symmetric for ``logit(p_k)``, whose
+        standard error is that of ``log p_k`` divided by ``1 - p_k``.
+        """
+        law = scipy.stats.norm() if self.df is None else scipy.stats.t(self.df)
+        quantile = float(law.ppf((1 + level) / 2))
+        own = matrix - self.centre
+        if self.family == "multinomial":
+            return self._classes(own, quantile, on_link=on_link)
+        if self.family == ORDINAL:
+            return self._ordered(own, offset, quantile, on_link=on_link)
+        eta = own @ self.estimate + offset
+        variance = np.einsum("ij,jk,ik->i", own, self.covariance, own, optimize=True)
+        error = _root(variance)
+        wide = _root(variance + self.scale) if of_rows else error
+        low, high = eta - quantile * wide, eta + quantile * wide
+        if on_link or self.family == "gaussian":
+            return Predicted(eta, error, low, high)
+        mean, slope = _mean(self.family, eta)
+        return Predicted(
+            mean, slope * error, _mean(self.family, low)[0], _mean(self.family, high)[0]
+        )
+
+    def _classes(self, own: FloatArray, quantile: float, *, on_link: bool) -> Predicted:
+        n, p = own.shape
+        n_others = len(self.estimate) // p
+        eta = own @ self.estimate.reshape(n_others, p).T
+        log_p = scipy.special.log_softmax(np.column_stack([np.zeros(n), eta]), axis=1)
+        share = np.exp(log_p)
+        # Covariances of the linear predictors of two classes, shape (n, n_others, n_others).
+        blocks = self.covariance.reshape(n_others, p, n_others, p)
+        between = np.einsum("ni,aibj,nj->nab", own, blocks, own, optimize=True)
+        error = np.empty_like(share)
+        for k in range(n_others + 1):
+            gradient = -share[:, 1:].copy()
+            if k:
+                gradient[:, k - 1] += 1.0
+            error[:, k] = _root(np.einsum("na,nab,nb->n", gradient, between, gradient))
+        if on_link:
+            return Predicted(log_p, error, log_p - quantile * error, log_p + quantile * error)
+        return _shares(log_p, error, quantile)
+
+    def _ordered(
+        self, own: FloatArray, offset: FloatArray | float, quantile: float, *, on_link: bool
+    ) -> Predicted:
+        """The same for ordered classes; the thresholds are the last coefficients."""
+        n = own.shape[1]
+        eta, thresholds = own @ self.estimate[:n] + offset, self.estimate[n:]
+        log_p, error = np.empty((2, len(own), len(thresholds) + 1))
+        for k in range(len(thresholds) + 1):
+            log_p[:, k], upper, lower = ends_of(eta, thresholds, k)
+            gradient = np.zeros((len(own), len(self.estimate)))
+            gradient[:, :n] = -(upper.slope + lower.slope)[:, np.newaxis] * own
+            for place, end in ((n + k, upper), (n + k - 1, lower)):
+                if n <= place < len(self.estimate):
+                    gradient[:, place] = end.slope
+            error[:, k] = _root(np.einsum("ia,ab,ib->i", gradient, self.covariance, gradient))
+        if on_link:
+            return Predicted(log_p, error, log_p - quantile * error, log_p + quantile * error)
+        return _shares(log_p, error, quantile)
+
+
+def _shares(log_p: FloatArray, error: FloatArray, quantile: float) -> Predicted:
+    """Probabilities of classes, with intervals that are symmetric on the logit scale."""
+    share, rest = np.exp(log_p), np.log(-np.expm1(np.minimum(log_p, -1e-300)))
+    logit, half = log_p - rest, quantile * error / np.exp(rest)
+    ends = (scipy.special.expit(logit + sign * half) for sign in (-1, 1))
+    return Predicted(share, share * error, *ends)
+
+
+def rule_of(fit: LinearFit, centre: FloatArray) -> LinearRule:
+    """The rule of a fit for the mean of its family."""
+    estimate, covariance = fit.estimate, fit.covariance
+    if isinstance(fit.result, OrdinalFit):
+        covariance = fit.result.whole_covariance
+        estimate = np.append(estimate, fit.result.thresholds)
+    scale = float(fit.result.scale) if fit.family == "gaussian" else 0.0
+    return LinearRule(fit.family, estimate, covariance, fit.df, centre, scale)
+
+
+def _mean(family: str, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean at a linear predictor, and its derivative."""
+    if family in ("binomial", FIRTH):
+        mean = scipy.special.expit(eta)
+        return mean, mean * scipy.special.expit(-eta)
+    if family in ("poisson", NEGATIVE_BINOMIAL):
+        mean = poisson_mean(eta)
+        return mean, mean
+    risk: FloatArray = np.exp(eta)
+    return risk, risk
+
+
+def _root(variance: FloatArray) -> FloatArray:
+    """Standard error; NaN where a singular fit leaves a negative variance."""
+    return np.sqrt(np.where(variance >= 0, variance, np.nan))
