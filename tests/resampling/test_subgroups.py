@@ -136,7 +136,8 @@ def test_times_have_risks_by_the_horizon():
         own = data[data["site"] == name]
         curve = kaplan_meier(as_times(own["time"], own["dead"]), np.ones(len(own)))
         assert row["observed"] == pytest.approx(1 - curve.at(np.array(200.0)))
-        assert row["cases"] == own["dead"].sum()
+        assert row["cases"] == (own["dead"] * (own["time"] <= 200)).sum()
+    assert "events by time = 200," in found.summary().as_text()
     assert np.isfinite(table["slope"]).all()
     assert table["intercept"].isna().all()
     assert "too uncertain to tell groups apart" in " ".join(found.summary().as_text().split())

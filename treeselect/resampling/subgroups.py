@@ -11,7 +11,8 @@ import pandas as pd
 from treeselect.arguments.checks import check_count, described, members, not_found
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.engine.survival.times import EVENT
+from treeselect.engine.rounding import at_least
+from treeselect.engine.survival.times import EVENT, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.figures.axes import score_axis
 from treeselect.figures.charts import interval_rows
@@ -101,9 +102,9 @@ class Subgroups(Rounded):
         -------
         frame, in the library of the data
             ``group``; ``n``, number of rows (or their total weight); ``cases``, the smaller of the
-            numbers of rows of the two classes, or the number of events, or of rows; ``score`` of
-            all held-out predictions of the group together, ``ci_low`` and ``ci_high``, its 95%
-            interval; ``predicted`` and ``observed`` mean; ``slope`` and ``intercept`` of
+            numbers of rows of the two classes, or the number of events by the horizon, or of rows;
+            ``score`` of all held-out predictions of the group together, ``ci_low`` and ``ci_high``,
+            its 95% interval; ``predicted`` and ``observed`` mean; ``slope`` and ``intercept`` of
             calibration with their 95% intervals, ``slope_low``, ``slope_high``, ``intercept_low``
             and ``intercept_high``. What is not known is missing: intercepts of times to an event;
             scores, slopes and intercepts of groups whose response does not vary.
@@ -181,6 +182,12 @@ def subgroup_figure(found: Subgroups) -> Rows:
     return interval_rows(names, spans, texts, axis.named(head))
 
 
+def _case_words(held: HeldOut) -> str:
+    if held.family.has_times:
+        return f"events by {held.name} = {held.horizon:g}, which are predicted and observed"
+    return "rows of the smaller class" if held.family.has_classes else "rows"
+
+
 _ONE_CLUSTER = "Where a group is one cluster, its intervals are of its rows."
 
 
@@ -220,8 +227,8 @@ def _content(found: Subgroups) -> SummaryContent:
         rows=rows,
         notes=(
             *filter(None, [found.score_words]),
-            "Cases: rows of the smaller class, events of times, or rows of numbers. Scores are of"
-            " all held-out predictions of a group together, with intervals of"
+            f"Cases: {_case_words(found.held_out[0])}. Scores are of all held-out"
+            " predictions of a group together, with intervals of"
             f" {_N_DRAWS} bootstrap samples of the {found.held_out[0].drawn_words}. A slope below 1"
             " means predictions that are too extreme.",
             *((_ONE_CLUSTER,) if any(map(_is_one_cluster, found.held_out)) else ()),
@@ -269,7 +276,7 @@ def _row(held: HeldOut, seed: int) -> dict[str, float]:
     if family.has_times:
         # The cumulative hazard is a relative risk that is comparable between folds.
         risk = -np.log1p(-np.minimum(risk, _NEAR_ONE))
-        cases = float(mass @ held.y[:, EVENT])
+        cases = float(mass @ (held.y[:, EVENT] * at_least(held.horizon, held.y[:, STOP])))
     elif family.has_classes:
         cases = min(float(mass @ held.y), float(mass @ (1 - held.y)))
     low, high = _interval(held, risk, seed)
