@@ -79,6 +79,13 @@ def test_columns_of_any_library_and_numbers(data, measured):
     assert isinstance(found.by("sex").tidy(), pl.DataFrame)
 
 
+def test_a_series_goes_by_the_index_of_the_data(data, measured):
+    other = measured.by(data["site"].sample(frac=1, random_state=1)).tidy()
+    pd.testing.assert_frame_equal(other, measured.by("site").tidy())
+    by_place = measured.by(data["site"].set_axis(np.arange(700) + 9)).tidy()
+    pd.testing.assert_frame_equal(by_place, other)
+
+
 def test_categories_keep_their_order_and_intervals_are_labels(data, measured):
     cut = pd.cut(data["b"], [-9, 0, 9])
     for given in (cut, cut.array, list(cut)):

@@ -450,7 +450,8 @@ class Performance(Rounded, Stoppable):
         Parameters
         ----------
         column : str, or one value per row of the data
-            Labels, or a number with at most 20 distinct values; missing values are a group.
+            Labels, or a number with at most 20 distinct values; missing values are a group. A
+            pandas Series with the index of the data in another order is read by its index.
 
         Returns
         -------

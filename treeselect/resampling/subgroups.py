@@ -302,6 +302,14 @@ def _interval(held: HeldOut, risk: FloatArray, seed: int) -> tuple[float, float]
     return percentiles(scores, (0.025, 0.975))
 
 
+def _in_order(column: pd.Series[Any], index: pd.Index[Any]) -> pd.Series[Any]:
+    """A series with the labels of the data, in their order; others as they are."""
+    own = column.index
+    if own.equals(index) or not (own.is_unique and index.is_unique and index.isin(own).all()):
+        return column
+    return column.reindex(index)
+
+
 def read_subgroups(column: Any, source: Source, rows: IntArray) -> tuple[list[str], IntArray]:
     """Names of groups, and the number of the group of each of these rows of the data. Missing
     values are a group of their own."""
@@ -325,6 +333,8 @@ def read_subgroups(column: Any, source: Source, rows: IntArray) -> tuple[list[st
                 "`column` must be the name of a column, or have one value per row of the data,"
                 f" {source.n_rows:,}.\n  Found: {found}."
             )
+        if isinstance(column, pd.Series) and isinstance(source.data, pd.DataFrame):
+            column = _in_order(column, source.data.index)
         is_known = isinstance(column, pd.Series | pd.Categorical)
         series = pd.Series(column if is_known else listed).reset_index(drop=True)
     if isinstance(series.dtype, pd.IntervalDtype):
