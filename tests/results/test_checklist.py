@@ -50,6 +50,8 @@ def test_what_is_true_of_other_fits():
     times = treeselect.datasets.load("gbsg2")
     found = reported(fitted("age + pnodes", times, "Surv(time, cens)", k=1))
     assert found["15"] == "Relative hazard, and survival at given times."
+    assert found["13"] == "There are no classes."
+    assert reported(fitted(model="stack"))["12b"].startswith("Splines of numbers and indicators")
     noise = pd.DataFrame(np.random.default_rng(1).normal(size=(80, 2)), columns=["y", "x"])
     empty = treeselect.select("y ~ x", noise, seed=1)
     assert reported(empty)["22"].startswith("0 of 1 terms: none. The final model is the null model")
@@ -58,3 +60,9 @@ def test_what_is_true_of_other_fits():
 def test_a_performance_of_another_fit_is_refused():
     with pytest.raises(OptionError, match="`performance`"):
         fitted().search.checklist(fitted("sex + age").performance(2))
+
+
+def test_the_name_of_a_file_stays_as_it_is(tmp_path):
+    path = tmp_path / "Mine.CSV.csv"
+    DATA.head(200).to_csv(path, index=False)
+    assert "Mine.CSV.csv" in reported(fitted(data=path))["5"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import pandas as pd
@@ -60,7 +60,7 @@ def read_coding(
     """The coding requested, for these candidate terms and the columns behind them."""
     check_choice("missing", missing, get_args(MissingRule))
     check_choice("ordered", ordered, get_args(OrderedRule), _AS_IN_R)
-    coding = LinearCoding(missing, ordered)  # type: ignore[arg-type]
+    coding = LinearCoding(cast(MissingRule, missing), cast(OrderedRule, ordered))
     if coding.ordered != "treatment" and not any(_ordered_factors(sources, terms)):
         raise OptionError(
             f"`ordered={ordered!r}` needs a term that is an ordered factor.\n"

@@ -27,6 +27,7 @@ from treeselect.frames.reading import (
     scan_of,
 )
 from treeselect.frames.values import Numbers, read_column
+from treeselect.printing import OfContent, SummaryContent
 from treeselect.running.machine import memory_errors
 
 USUAL_ROWS = 200_000
@@ -285,6 +286,18 @@ def library_of(data: Any) -> str:
     if _is_pandas(data):
         return "pandas"
     return nw.from_native(data).implementation.value
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PrintedTable(OfContent):
+    """A table in pandas, which ``tidy()`` gives in a library, with its printed form."""
+
+    table: pd.DataFrame
+    content: SummaryContent
+    library: str = "pandas"
+
+    def __repr__(self) -> str:
+        return str(self.summary())
 
 
 def in_library(frame: pd.DataFrame, library: str) -> Any:

@@ -188,7 +188,9 @@ def _tuning(fit: Fit) -> Card:
     assert fit.scores is not None
     how = f"Optimistic: {fit.scores.chooser} chose the number of {noun(fit)}."
     if fit.scores.of_halves:
-        how = "Each half of the rows was searched, and scored on the other."
+        how = "Half of the rows were searched, the others scored the models found."
+    elif fit.scores.spared is not None:
+        how = f"Optimistic: the same held-out rows chose the number of {noun(fit)}."
     details = [
         f"{_error(glance['cv_score'], glance['cv_se'])}. {how}",
         *(f"On the same rows: {said}." for _, said in reference_facts(fit)),

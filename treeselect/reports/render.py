@@ -227,6 +227,7 @@ def template_environment(folders: Sequence[Path]) -> Environment:
         "drawing": _drawing,
     }  # fmt: skip
     environment.globals["number"] = count(1).__next__  # for unique identifiers
+    environment.globals["folded"] = False  # sections below the first
     return environment
 
 

@@ -393,11 +393,9 @@ def decide(
     table = rates_table(held, at)
     table = table.assign(net_benefit=own, ci_low=low, ci_high=high, all=every)
     table = table.assign(gain=own - np.maximum(every, 0.0), gain_low=gain_low, gain_high=gain_high)
-    event = f"{held.name} = {held.classes[-1]}" if has_two else f"event by {held.name} = "
-    event += "" if has_two else f"{held.horizon:g}"
     return DecisionCurve(
         table=table,
-        event=event,
+        event=held.event_words,
         has_times=not has_two,
         prevalence=float(rates[0, 0]),
         n_rows=rows.held.n_rows,

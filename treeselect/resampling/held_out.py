@@ -93,6 +93,13 @@ class HeldOut:
         return self.predicted if self.event is None else self.event
 
     @property
+    def event_words(self) -> str:
+        """What has the predicted probability: the positive class, or the event by the horizon."""
+        if self.event is not None:
+            return f"event by {self.name} = {self.horizon:g}"
+        return f"{self.name} = {self.classes[-1]}"
+
+    @property
     def with_risks(self) -> HeldOut:
         """Those of the rows whose risk is known; an OptionError if there are none."""
         known = np.flatnonzero(~np.isnan(self.event)) if self.event is not None else slice(None)

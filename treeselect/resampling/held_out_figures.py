@@ -41,10 +41,8 @@ def calibration_figure(held: HeldOut, label: Any = None) -> Plane:
     found, name = calibration_table(held, N_GROUPS), held.name
     if len(held.classes) > 2:
         found = found[found["class"] == label]
-    if held.classes:
-        name = f"{name} = {held.classes[-1] if label is None else label}"
-    elif held.family.has_times:
-        name = f"event by {held.horizon:g}"
+    if held.classes or held.event is not None:
+        name = held.event_words if label is None else f"{name} = {label}"
     if not (held.classes or held.family.has_times):
         text = "predicted {:,.4g}: observed {:,.4g}{}"
         dots = group_dots(found, text, "observed", "ci_low", "ci_high")

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from treeselect.errors import listing
-from treeselect.frames.tables import in_library
-from treeselect.printing import OfContent, SummaryContent, enumeration
+from treeselect.frames.tables import PrintedTable, in_library
+from treeselect.printing import SummaryContent, enumeration
 from treeselect.resampling.fit import as_shown
 from treeselect.results.citation import Citation, limitations, methods_text, versions_text
 from treeselect.results.summary import few_rows_note, summarise
 from treeselect.results.tables import missing_counts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.performance import Performance
 
@@ -27,8 +25,8 @@ Item = tuple[str, str, str]
 """Number, topic, and what is reported; what must be added begins with :data:`TO_ADD`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checklist(OfContent):
+@dataclass(frozen=True, slots=True, repr=False)
+class Checklist(PrintedTable):
     """The items of TRIPOD+AI [1]_ for a fit.
 
     Attributes
@@ -56,10 +54,6 @@ class Checklist(OfContent):
     'survived: binomial (`survived` is 0 or 1); positive class: 1 (500 of 1,309).'
     """
 
-    table: pd.DataFrame
-    content: SummaryContent
-    library: str = "pandas"
-
     def tidy(self) -> Any:
         """One row per item.
 
@@ -70,9 +64,6 @@ class Checklist(OfContent):
             ``to_add``, what the author must add, empty for nothing.
         """
         return in_library(self.table, self.library)
-
-    def __repr__(self) -> str:
-        return str(self.summary())
 
 
 def checklist(fit: Fit, cited: Citation, performance: Performance | None) -> Checklist:
@@ -114,7 +105,7 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     yield "2", "Abstract", f"{TO_ADD}see TRIPOD+AI for abstracts."
     yield "3", "Background", f"{TO_ADD}context, existing models, users, known inequalities."
     yield "4", "Objectives", f"{aim}. {TO_ADD}the aim in a sentence."
-    yield "5", "Data", f"{data.capitalize()}. {TO_ADD}source, dates, representativeness."
+    yield "5", "Data", f"{data[0].upper()}{data[1:]}. {TO_ADD}source, dates, representativeness."
     yield "6", "Participants", f"{TO_ADD}setting, eligibility, treatments received."
     yield "7", "Data preparation", f"{prepared} {TO_ADD}steps before, alike across groups."
     yield "8a", "Outcome", f"{response.name}: {response.family_text}."
@@ -131,7 +122,7 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     yield "12e", "Performance measures", f"{response.family.score_name}. {measures}"
     yield "12f", "Updating", f"None. {TO_ADD}if the model was updated after validation."
     yield "12g", "Predictions", "`fit.predict(new)`, also of a saved model."
-    yield "13", "Class imbalance", f"The method does not balance classes. {_weights(fit)}".strip()
+    yield "13", "Class imbalance", f"{_balance(fit)} {_weights(fit)}".strip()
     yield "14", "Fairness", f"{TO_ADD}what was done; `performance().by(column)` compares groups."
     yield "15", "Model output", f"{_output(fit)} {TO_ADD}thresholds, with reasons."
     yield "16", "Development and evaluation", f"{TO_ADD}differences between their data."
@@ -168,13 +159,22 @@ def _use(fit: Fit, performance: Performance | None) -> str:
     return f"{'; '.join(said)}."
 
 
+def _balance(fit: Fit) -> str:
+    if not fit.design.response.classes:
+        return "There are no classes."
+    return "The method does not balance classes."
+
+
 def _columns(fit: Fit) -> str:
     gaps = "a missing number is the median with an indicator, a missing level a level."
     if fit.design.model == "glm":
         return f"Numbers as straight lines, levels of factors as indicators; {gaps}"
     if fit.design.model == "gam":
         return f"Numbers as restricted cubic splines, levels of factors as indicators; {gaps}"
-    return "Numbers and levels of factors as trees divide them; a missing value is one of its own."
+    trees = "numbers and levels of factors as trees divide them; a missing value is one of its own."
+    if fit.design.model == "stack":
+        return f"Splines of numbers and indicators of levels, and, in a forest of the rest, {trees}"
+    return f"{trees[0].upper()}{trees[1:]}"
 
 
 def _clusters(fit: Fit) -> str:

@@ -413,10 +413,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
     full, left_out, fit = fit_terms(data, result.selected, coding)
     if fit.problems:
         warn(" ".join(fit.problems))
-    n_used, family = (
-        full.row_weights.n_observations,
-        coding.distribution or data.response.family.name,
-    )
+    n_used, family = full.row_weights.n_observations, fit.family
     table, shown = coefficient_table(fit), readable(fit, full)
     rows = coefficient_table(shown)
     printed = in_print(data, rows)

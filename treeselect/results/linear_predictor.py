@@ -495,7 +495,6 @@ def fitted_terms(
     return FittedTerms(
         data=full,
         fit=fit,
-        family=coding.distribution or data.response.family.name,
         name=data.response.name,
         classes=data.response.classes,
         factors_of={

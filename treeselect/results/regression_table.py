@@ -15,7 +15,7 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import column_labels, in_labels
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing, quoted
-from treeselect.frames.tables import in_library
+from treeselect.frames.tables import PrintedTable, in_library
 from treeselect.models.linear.coefficients import (
     coefficient_table,
     readable,
@@ -32,7 +32,6 @@ from treeselect.models.linear.tests import (
     test_words,
 )
 from treeselect.printing import (
-    OfContent,
     SummaryContent,
     common_form,
     interval_text,
@@ -50,8 +49,8 @@ MODELS = ("univariable", "all", "selected")
 """A model for each term; one of all candidate terms; that of the selected ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegressionTable(OfContent):
+@dataclass(frozen=True, slots=True, repr=False)
+class RegressionTable(PrintedTable):
     """Models of a response side by side, as a paper prints them.
 
     Attributes
@@ -72,10 +71,6 @@ class RegressionTable(OfContent):
     ['univariable', 'selected']
     """
 
-    table: pd.DataFrame
-    content: SummaryContent
-    library: str = "pandas"
-
     def tidy(self) -> Any:
         """One row per coefficient and model, reference levels among them.
 
@@ -88,9 +83,6 @@ class RegressionTable(OfContent):
             of the whole term given the others of the model, in the first row of the term.
         """
         return in_library(self.table, self.library)
-
-    def __repr__(self) -> str:
-        return str(self.summary())
 
 
 def regression_table(

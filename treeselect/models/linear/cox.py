@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -49,10 +50,7 @@ class CoxFit:
     converged: bool
     infinite: BoolArray  # (n_columns,): coefficients that diverge
 
-    @property
-    def use_t(self) -> bool:
-        """False: tests are normal, not t tests."""
-        return False
+    use_t: ClassVar[bool] = False  # tests are normal
 
     @property
     def aic(self) -> float:

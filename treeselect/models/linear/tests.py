@@ -14,7 +14,7 @@ from treeselect.designs.linear import USUAL, LinearCoding
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError
-from treeselect.frames.tables import in_library
+from treeselect.frames.tables import PrintedTable, in_library
 from treeselect.models.linear.coefficients import (
     Reference,
     bent_columns,
@@ -30,10 +30,10 @@ from treeselect.models.linear.fit import (
     fit_linear,
     fit_quietly,
 )
-from treeselect.printing import OfContent, SummaryContent, number_text, p_text
+from treeselect.printing import SummaryContent, number_text, p_text
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,6 @@ class FittedTerms:
 
     data: LinearData  # all columns, also those that are linear combinations of others
     fit: LinearFit  # the model of the columns that are free
-    family: str
     name: str  # name of the response
     classes: tuple[Any, ...]  # its classes
     factors_of: dict[str, frozenset[str]]  # factors of each term
@@ -53,6 +52,11 @@ class FittedTerms:
     coding: LinearCoding = USUAL
 
     __repr__ = brief
+
+    @property
+    def family(self) -> str:
+        """The distribution of the response."""
+        return self.fit.family
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -251,8 +255,8 @@ NONLINEAR = " (nonlinear)"
 """Behind a term: the test of its spline against a straight line."""
 
 
-@dataclass(frozen=True, slots=True)
-class TermTests(OfContent):
+@dataclass(frozen=True, slots=True, repr=False)
+class TermTests(PrintedTable):
     """Tests of the terms of a linear model.
 
     Attributes
@@ -273,10 +277,6 @@ class TermTests(OfContent):
     ['(none)', 'pclass', 'sex']
     """
 
-    table: pd.DataFrame
-    content: SummaryContent
-    library: str = "pandas"
-
     def tidy(self) -> Any:
         """One row per term, after that of the model with which they are compared.
 
@@ -290,9 +290,6 @@ class TermTests(OfContent):
             sampling weights Wald's; ``p_value``.
         """
         return in_library(self.table, self.library)
-
-    def __repr__(self) -> str:
-        return str(self.summary())
 
 
 def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> TermTests:
