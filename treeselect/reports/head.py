@@ -188,7 +188,7 @@ def _tuning(fit: Fit) -> Card:
     assert fit.scores is not None
     how = f"Optimistic: {fit.scores.chooser} chose the number of {noun(fit)}."
     if fit.scores.of_halves:
-        how = "Half of the rows were searched, the others scored the models found."
+        how = "Models from one half of the rows, scored on the other."
     elif fit.scores.spared is not None:
         how = f"Optimistic: the same held-out rows chose the number of {noun(fit)}."
     details = [
