@@ -57,12 +57,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     processes, the second begins in the middle: there stand tests that can do without, meanwhile."""
     mark_slow(items)
     folder = Path(__file__).parent
-    early = tuple(folder / name for name in WITHOUT_FORESTS)
+    early = tuple(str(folder / name) for name in WITHOUT_FORESTS)
     first, middle, others = [], [], []
     for item in items:
-        if item.name == "test_every_kernel_is_compiled_once_and_then_loaded":
+        if item.name == "test_kernels_are_compiled_once_and_then_loaded":
             first.append(item)
-        elif any(item.path.is_relative_to(path) for path in early):
+        elif str(item.path).startswith(early):
             middle.append(item)
         else:
             others.append(item)

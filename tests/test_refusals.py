@@ -14,6 +14,7 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
+from survival_data import small_fit
 
 import treeselect
 from treeselect import datasets
@@ -86,6 +87,10 @@ def at_hand():
         comparison=treeselect.compare(methods=["mrmr", "cfs"], folds=2, **asked),
         term=fit.selected[0],
         imputed=treeselect.select(**asked | {"method": "mrmr", "data": [data, data]}),
+        paths=fit.resample(4, scheme="complementary", path=2).stability,
+        classes=treeselect.select("I(y > 0) ~ x1", data, method="mrmr", k=1, seed=1).performance(2),
+        times=small_fit("Surv(time, dead) ~ risky", 1),
+        risks=small_fit("Surv(time, dead) ~ risky", 1).model.risk_groups(2, folds=2),
     )
 
 
@@ -168,6 +173,24 @@ DOORS = {
     ): {"fold_groups": NO},
     ("models", lambda at, **given: at.stability.models(**given)): {"n": {"None", "two"}},
     ("pairs", lambda at, **given: at.stability.pairs(**given)): {"level": set()},
+    ("q_values", lambda at, **given: at.paths.q_values(**given)): {
+        "power": set(), "cutoff": {"huge", "beyond digits"},
+        "independent_pairs": {"None", "huge", "beyond digits"},
+    },
+    ("resample ", lambda at, **given: at.fit.resample(**{"n": 2} | given)): {
+        "path": {"true"},
+    },
+    ("learning_curve", lambda at, **given: at.fit.search.learning_curve(**given)): {
+        "shares": {"numbers"},
+    },
+    ("confusion", lambda at, **given: at.classes.confusion(**given)): {"threshold": NO},
+    ("calibration", lambda at, **given: at.classes.calibration(**given)): {"n_groups": set()},
+    ("risk_groups", lambda at, **given: at.times.model.risk_groups(**given)): {
+        "n_groups": set(), "horizon": NO,
+    },
+    ("at", lambda at, **given: at.risks.at(**given)): {
+        "times": {"two", "series", "numbers", "set", "huge"},
+    },
     ("plot", lambda at, **given: at.fit.plot(**{"kind": "shape", "term": at.term} | given)): {
         "kind": set(), "term": set(), "other": NO, "ax": NO,
     },

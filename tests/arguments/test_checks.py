@@ -26,7 +26,6 @@ from treeselect.errors import OptionError
 from treeselect.running.parallel import check_n_jobs
 
 FORMULA = "y ~ a + b + c"
-HUGE = 10**30
 NO_SEEDS = [True, np.True_, "abc", "3", -5, 1.5, 3.0, 2**64, 2**200, pd.NA, float("nan"), [1],
             np.array([3]), np.array(3), np.float64(3.0), b"3"]  # fmt: skip
 
@@ -116,52 +115,6 @@ def test_seeds_are_read():
 # --- other numbers -----------------------------------------------------------------------------
 
 
-COUNTS = {
-    "k": lambda data, fit, value: select(data, k=value),
-    "resamples": lambda data, fit, value: select(data, resamples=value),
-    "folds": lambda data, fit, value: select(data, k="best", folds=value),
-    "repeats": lambda data, fit, value: select(data, k="best", folds=2, repeats=value),
-    "n_jobs": lambda data, fit, value: select(data, n_jobs=value),
-    "`k`": lambda data, fit, value: treeselect.compare(FORMULA, data, ["mrmr"], k=value, folds=2),
-    "`n`": lambda data, fit, value: fit.resample(value),
-    "`k` ": lambda data, fit, value: fit.resample(3, k=value),
-    "`folds`": lambda data, fit, value: fit.performance(value),
-    "`repeats`": lambda data, fit, value: fit.performance(2, repeats=value),
-    "`n_jobs`": lambda data, fit, value: fit.performance(2, n_jobs=value),
-    "`repeats` ": lambda data, fit, value: fit.inference(repeats=value),
-    "`most`": lambda data, fit, value: fit.data.neighbours(most=value),
-    "`n` ": lambda data, fit, value: datasets.simulate_friedman(value, seed=1),
-    "`copies`": lambda data, fit, value: datasets.simulate_noisy_copies(data, ["a"], value, seed=1),
-}
-SHARES = {
-    "`split`": lambda data, fit, value: fit.inference(split=value),
-    "`gamma_min`": lambda data, fit, value: fit.inference(gamma_min=value),
-    "`level`": lambda data, fit, value: fit.inference(level=value),
-    "`noise`": lambda data, fit, value: datasets.simulate_friedman(20, seed=1, noise=value),
-}
-
-
-@pytest.mark.parametrize("name", COUNTS | SHARES)
-def test_what_is_no_such_number_is_refused_by_name(data, fit, name):
-    nonsense = [
-        -HUGE,
-        -1.5,
-        float("nan"),
-        float("inf"),
-        "x",
-        True,
-        pd.NA,
-        np.array([1, 2]),
-        10**5000,
-    ]
-    for value in [*nonsense, HUGE]:
-        if name in ("`k`", "folds", "`folds`") and isinstance(value, np.ndarray):
-            continue  # sizes, and folds of rows
-        with pytest.raises(OptionError) as caught:
-            (COUNTS | SHARES)[name](data, fit, value)
-        assert name.strip(" `") in str(caught.value).splitlines()[0]
-
-
 @pytest.mark.parametrize("number", [np.int64, np.uint8])
 def test_numbers_of_numpy_give_the_answers_of_those_of_python(data, number):
     plain_fit = select(data, k="best", folds=3, repeats=2, resamples=3, n_jobs=1)
@@ -205,35 +158,6 @@ def test_values_are_shown_on_one_short_line():
     assert described(10**5000) == "a value of type int"
     assert len(described("x" * 10_000)) < 200
     assert "\n" not in described(pd.DataFrame({"a": [1, 2]}))
-
-
-ODD = [pd.NA, np.array([1, 2]), [1], {"a"}, 3.5, True, None, pd.DataFrame(), 10**5000, "x" * 1000]
-NAMED = {
-    "kind": lambda fit, found, value: fit.plot(value),
-    "must be a selected term": lambda fit, found, value: fit.model.shape(value),
-    "must be a term of the formula": lambda fit, found, value: fit.data.neighbours(value or 0),
-    "tree": lambda fit, found, value: fit.model.rules(value),
-    "scheme": lambda fit, found, value: fit.resample(3, scheme=value),
-    "type": lambda fit, found, value: fit.predict(None, type=value),
-    "reference": lambda fit, found, value: found.differences(value if value is not None else 0),
-    "k": lambda fit, found, value: found.differences(k="x" if value is None else value),
-    "new_levels": lambda fit, found, value: treeselect.select(
-        FORMULA, fit.data.design.sources, new_levels=value
-    ),
-}
-
-
-@pytest.mark.parametrize("name", NAMED)
-def test_odd_things_where_a_name_belongs_are_refused_in_words(data, fit, name):
-    found = treeselect.compare(FORMULA, data, ["mrmr", "fcbf"], k=1, folds=2, seed=1)
-    for value in ODD:
-        if name == "scheme" and value is None:
-            continue  # the default
-        if name == "must be a term of the formula" and not isinstance(value, str | float | list):
-            continue
-        with pytest.raises(OptionError, match=name) as caught:
-            NAMED[name](fit, found, value)
-        assert len(str(caught.value)) < 700
 
 
 class Proxy:

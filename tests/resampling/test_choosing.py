@@ -33,7 +33,7 @@ from treeselect.resampling.choosing import (
     sufficient_words,
 )
 from treeselect.resampling.cross_validation import ScoreBySize
-from treeselect.resampling.folds import Folds, assign_folds
+from treeselect.resampling.folds import Folds
 
 # Four folds; means 0.5, 0.7, 0.78, 0.8. At size 3 the standard deviation of (.7, .9, .7, .9) is
 # 0.11547, its standard error half of that: 0.0577.
@@ -55,9 +55,6 @@ def test_best_and_one_standard_error():
     assert one_standard_error_size([0, 1, 2, 3], SCORES) == 2
     # Some sizes alone may be there to choose from.
     assert one_standard_error_size([0, 1, 3], SCORES) == 3
-
-
-def test_of_equal_scores_the_smaller_size_is_best():
     flat = ScoreBySize(np.array([[0.5, 0.8, 0.8], [0.5, 0.8, 0.8]]))
     assert best_size([0, 1, 2], flat) == 1
 
@@ -139,21 +136,6 @@ def test_a_path_without_a_step_of_none_may_select_nothing():
     assert found.size == 0
     assert found.tuning == np.inf
     assert found.cut_from is None
-
-
-def test_folds_spread_the_classes_and_leave_out_rows_without_weight(fitted):
-    problem, weight = fitted.data.design.problem, fitted.data.design.weight.copy()
-    weight[:40] = 0
-    fold = assign_folds(problem, row_weights(weight), 4, seed=1)
-    assert (fold[:40] == -1).all()
-    shares = [problem.y[fold == f].mean() for f in range(4)]
-    assert max(shares) - min(shares) < 0.02
-
-
-def test_more_folds_than_rows_of_a_class(mixed):
-    data = mixed.groupby("died").head(3)
-    with pytest.raises(OptionError, match=r"`folds` must be at most .* rarer class, 3"):
-        treeselect.select("died ~ signal + noise", data, k="1se", seed=1)
 
 
 def test_held_out_rows_have_no_part_in_their_folds_fit(mixed):
@@ -381,16 +363,20 @@ def fit(linear):
     return fitted(linear, resamples=6)
 
 
-def test_linear_effects_are_found_and_noise_is_not(fit):
+def test_linear_effects_are_found_by_tests_and_what_is_said_of_them(fit):
     assert set(fit.selected) == {"x0", "x1"}
     assert "no larger set predicts better (p = " in fit._fit.call.rule
-
-
-def test_p_values_are_small_until_the_set_is_sufficient(fit):
     p_values = fit.search.p_values
     assert len(p_values) == fit.k + 1
     assert (p_values[:2] < LEVEL).all()
     assert p_values[2] > LEVEL
+    text = " ".join(str(fit.summary()).split())
+    assert "tests on all rows chose k" in text
+    assert "same folds chose" not in text
+    assert "Most paths end" not in text
+    told = " ".join(str(fit.search.citation()).split())
+    assert "the number of terms was chosen on all rows" in told
+    assert "In 6 half-samples, each scored on other rows, R2 with this number" in told
 
 
 def test_an_interaction_without_main_effects_is_found():
@@ -466,16 +452,6 @@ def test_units_that_became_redundant_are_removed(linear):
     assert set(fit.selected) == {"x0", "x1"}
 
 
-def test_what_is_said_of_k_names_the_tests_and_no_folds(fit):
-    text = " ".join(str(fit.summary()).split())
-    assert "tests on all rows chose k" in text
-    assert "same folds chose" not in text
-    assert "Most paths end" not in text
-    told = " ".join(str(fit.search.citation()).split())
-    assert "the number of terms was chosen on all rows" in told
-    assert "In 6 half-samples, each scored on other rows, R2 with this number" in told
-
-
 def test_half_samples_repeat_the_choice_and_score_sets_on_the_other_half(fit, linear):
     stability = fit.stability
     assert (stability.scheme, stability.n_resamples, stability.fixed_size) == (
@@ -521,11 +497,17 @@ def test_halves_have_the_same_share_of_events():
         assert abs(int(events[used].sum()) - events.sum() / 2) <= 0.5
 
 
-def test_without_half_samples_there_is_no_score(linear):
+def test_scores_are_of_half_samples_or_of_folds(linear):
     fit = fitted(linear[["x0", "x1", "y"]])
     assert fit.search.scores is None
     assert fit._fit.resampled is None
     assert fit.search.p_values is not None
+    few = linear[["x0", "x1", "y"]]
+    assert fitted(few, k=USUAL_SIZE, method="mrmr", folds=2, resamples=None)._fit.choice.k == "1se"
+    with pytest.raises(OptionError, match='`folds` needs `k="1se"`'):
+        fitted(few, method="mrmr", folds=2)
+    with pytest.raises(OptionError, match='"1se" or "best"'):
+        treeselect.compare("y ~ .", linear, ["mrmr", "lasso"], k="auto", progress=False)
 
 
 def test_too_few_events_for_halves_are_told_and_no_error():
@@ -537,18 +519,6 @@ def test_too_few_events_for_halves_are_told_and_no_error():
     assert "No half-samples were searched." in " ".join(str(fit.summary()).split())
     with pytest.raises(StabilityError, match="constant response"):
         treeselect.select("y ~ x + z", data, keep="x", resamples=4, seed=1, progress=False)
-
-
-def test_folds_ask_for_scores(linear):
-    few = linear[["x0", "x1", "y"]]
-    assert fitted(few, k=USUAL_SIZE, method="mrmr", folds=2, resamples=None)._fit.choice.k == "1se"
-    with pytest.raises(OptionError, match='`folds` needs `k="1se"`'):
-        fitted(few, method="mrmr", folds=2)
-
-
-def test_compare_refuses_a_rule_without_scores(linear):
-    with pytest.raises(OptionError, match='"1se" or "best"'):
-        treeselect.compare("y ~ .", linear, ["mrmr", "lasso"], k="auto", progress=False)
 
 
 def test_model_files_keep_the_p_values(fit, tmp_path):

@@ -59,17 +59,11 @@ def test_the_table_and_its_words_by_hand():
     assert "from -1.00 to 1.00; larger training sets share more rows" in found.words
 
 
-def test_an_index_that_stays_is_not_said_to_change():
+def test_words_where_the_index_stays_and_of_one_share_and_one_fold():
     found = curve([[0.2, 0.4], [0.5, 0.5]], [[[1, 0, 1], [0, 1, 1]]] * 2, (0.5, 1.0))
     assert "The stability index of the selected sets stayed at -1.00; larger" in found.words
-
-
-def test_one_share_is_said_without_a_difference():
     found = curve([[0.2, 0.4]], [[[1, 0, 1], [0, 1, 1]]], (0.5,))
     assert found.words == "With 50 training rows, the mean R2 on held-out rows is 0.300."
-
-
-def test_one_fold_has_neither_interval_nor_index():
     found = curve([[0.2], [0.5]], [[[1, 0, 1]], [[1, 0, 1]]], (0.5, 1.0))
     assert found.tidy()["stability"].isna().all()
     assert found.words == (
@@ -119,15 +113,10 @@ def test_parts_are_within_larger_ones(fit):
         assert set(small.train) < set(large.train)
 
 
-@pytest.mark.parametrize(
-    "shares", [[], [0.5, 0.5], [1, 0.5], [0, 1], [0.5, 1.1], "half", 0.5, [None], [np.nan], None]
-)
-def test_shares_must_rise(fit, shares):
-    with pytest.raises(OptionError, match="`shares` must be increasing numbers"):
-        fit.search.learning_curve(shares)
-
-
-def test_a_part_needs_rows(fit):
+def test_shares_must_rise_and_a_part_needs_rows(fit):
+    for shares in ([0.5, 0.5], [0, 1], [0.5, 1.1]):
+        with pytest.raises(OptionError, match="`shares` must be increasing numbers"):
+            fit.search.learning_curve(shares)
     with pytest.raises(OptionError, match="`shares` must leave at least two training rows"):
         fit.search.learning_curve([0.001, 1])
 
@@ -239,9 +228,12 @@ def test_the_variance_grows_by_the_share_of_held_out_rows():
     np.testing.assert_allclose(found.p_value, 2 * stats.t.sf(0.03 / error, 3))
 
 
-def test_no_differences_are_no_difference():
+def test_differences_that_are_none_or_one_alone():
     found = paired_difference(np.zeros(5), 0.25)
     assert (found.mean, found.low, found.high, found.p_value) == (0.0, 0.0, 0.0, 1.0)
+    found = paired_difference(np.array([0.2]), 0.5)
+    assert found.mean == 0.2
+    assert np.isnan([found.low, found.high, found.p_value]).all()
 
 
 @pytest.mark.parametrize("differences", [np.full(5, 0.5), np.array([0.3 - 0.2, 0.4 - 0.3, 0.1])])
@@ -249,12 +241,6 @@ def test_equal_differences_do_not_tell_how_far_chance_goes(differences):
     """One more row right in each of few folds, by accuracy, is no evidence beyond doubt."""
     found = paired_difference(differences, 0.25)
     np.testing.assert_allclose(found.mean, differences[0])
-    assert np.isnan([found.low, found.high, found.p_value]).all()
-
-
-def test_one_fold_has_no_interval():
-    found = paired_difference(np.array([0.2]), 0.5)
-    assert found.mean == 0.2
     assert np.isnan([found.low, found.high, found.p_value]).all()
 
 
@@ -329,7 +315,7 @@ def test_interval_is_from_held_out_rows_folds_and_cases(measured):
     assert f"95% interval: {low:.3f} to {high:.3f}" in measured.summary().as_text()
 
 
-def test_interval_ends_at_the_bounds_of_the_score(measured):
+def test_intervals_of_performance_end_at_the_bounds_and_need_scores_that_vary(measured):
     wide = dataclasses.replace(measured, scores=np.array([0.5, 0.9, 1.0]), score_bounds=(0.0, 1.0))
     low, high = wide.mean_ci
     assert 0 < low < 0.8 < high < 1
@@ -338,9 +324,6 @@ def test_interval_ends_at_the_bounds_of_the_score(measured):
     assert sum(free.mean_ci) / 2 == pytest.approx(free.mean)
     above = dataclasses.replace(wide, score_bounds=(0.0, np.inf))
     assert np.log(above.mean_ci).sum() / 2 == pytest.approx(np.log(above.mean))
-
-
-def test_no_interval_if_all_folds_score_the_same(measured):
     same = dataclasses.replace(measured, scores=np.full(3, 0.75), errors=np.zeros(3))
     assert np.isnan(same.mean_ci).all()
     assert "interval" not in same.summary().as_text()
@@ -434,7 +417,11 @@ def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
         assert len(rows) == 10 * len(inside)
 
 
-def test_two_clusters_make_two_folds(mixed):
+def test_which_arguments_of_the_fit_are_kept(mixed):
+    fit = treeselect.select("dose ~ . - died", mixed, method="rrf", lam=0.5, seed=1, n_trees=10)
+    assert "lam = 0.5, as in the fit" in fit.performance(2).summary().as_text()
+    two = treeselect.select("dose ~ . - died", mixed, k=2, seed=1, **QUICK).performance(2)
+    assert two.k.tolist() == [2, 2]
     fit = treeselect.select("dose ~ signal + noise", mixed, k=1, seed=1, **QUICK)
     assert fit.performance(2, fold_groups=np.where(mixed["flag"], 1, 0)).n_test.sum() == N
 
@@ -457,32 +444,6 @@ def test_another_score_outside(mixed):
     assert other.score_name == "neg_brier_score"
     assert (other.scores < 0).all()
     assert "1 s.e. rule on AUC" in " ".join(other.summary().as_text().split())
-
-
-def test_a_tuning_value_and_a_number_of_units_are_kept(mixed):
-    fit = treeselect.select("dose ~ . - died", mixed, method="rrf", lam=0.5, seed=1, n_trees=10)
-    assert "lam = 0.5, as in the fit" in fit.performance(2).summary().as_text()
-    two = treeselect.select("dose ~ . - died", mixed, k=2, seed=1, **QUICK).performance(2)
-    assert two.k.tolist() == [2, 2]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"folds": 1}, "`folds` must be a whole number, at least 2"),
-        ({"folds": N + 1}, "`folds` must be at most the number of rows"),
-        ({"scoring": "roc_auc"}, "`scoring` must be a score"),
-        ({"inner_folds": 300}, "must be at most .* 200.*training rows of fold 1 of 2"),
-    ],
-)
-def test_what_is_not_allowed(cross_validated, arguments, said):
-    with pytest.raises(OptionError, match=f"(?s){said}"):
-        cross_validated.performance(**{"folds": 2, **arguments})
-
-
-def test_other_data_are_refused(cross_validated):
-    with pytest.raises(DataError, match="must have the columns of the model"):
-        cross_validated.with_data(pd.DataFrame({"dose": [1.0, 2.0]}))
 
 
 # --- model files -------------------------------------------------------------------------------
@@ -556,6 +517,10 @@ def test_no_number_of_units_takes_the_place_of_outer_folds(mixed, cross_validate
             cross_validated.performance(**arguments)
         assert "Give " in str(error.value)
         assert "an integer `k`" not in str(error.value)
+    with pytest.raises(
+        OptionError, match=r"(?s)must be at most .* 200.*training rows of fold 1 of 2"
+    ):
+        cross_validated.performance(2, inner_folds=300)
     ordered = mixed.sort_values("died")
     fit = treeselect.select("died ~ signal", ordered, k=1, seed=1, **QUICK)
     with pytest.raises(OptionError, match=r"1 of 2 classes .*. Give other `folds`.$"):

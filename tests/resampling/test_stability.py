@@ -23,7 +23,6 @@ from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.agreement import (
     Place,
     clustered_interval,
-    co_selection,
     correlated_index,
     distinct_sets,
     pairs_of,
@@ -54,9 +53,13 @@ def test_index_is_definition_4(selected):
     assert index - 1e-12 <= high <= 1.0
 
 
-def test_index_of_equal_selections_is_one_without_spread():
+def test_equal_selections_and_a_single_one():
     selected = np.tile([True, False, True], (5, 1))
     assert stability_index(selected) == (1.0, (1.0, 1.0))
+    alone = np.ones((1, 3), dtype=bool)
+    for index in (lambda: stability_index(alone), lambda: correlated_index(alone, np.eye(3))):
+        with pytest.raises(StabilityError, match="at least two resamples"):
+            index()
 
 
 def test_interval_covers_the_index_of_many_resamples():
@@ -70,13 +73,6 @@ def test_interval_covers_the_index_of_many_resamples():
         _, (low, high) = stability_index(rng.random((100, 6)) < p)
         hits += low <= truth <= high
     assert 0.90 <= hits / 300 <= 0.99
-
-
-def test_an_index_needs_two_resamples():
-    alone = np.ones((1, 3), dtype=bool)
-    for index in (lambda: stability_index(alone), lambda: correlated_index(alone, np.eye(3))):
-        with pytest.raises(StabilityError, match="at least two resamples"):
-            index()
 
 
 def test_wilson_interval_against_statsmodels():
@@ -98,21 +94,15 @@ WEIGHT = np.array([1, 0, 3, 1, 2, 1, 1, 0, 1, 1])
 NUMBERS = SimpleNamespace(family=SimpleNamespace(has_times=False, has_classes=False))
 
 
-def test_bootstrap_draws_distinct_rows_and_takes_all_copies():
+def test_rows_are_drawn_with_all_their_copies():
     drawn = resample_weights(NUMBERS, row_weights(WEIGHT), "bootstrap", 0, seed=1).values
     assert (drawn[WEIGHT == 0] == 0).all()
     count = drawn[WEIGHT > 0] / WEIGHT[WEIGHT > 0]
     assert (count == count.astype(int)).all()
     assert count.sum() == (WEIGHT > 0).sum()
-
-
-def test_subsample_is_half_of_the_rows():
     drawn = resample_weights(NUMBERS, row_weights(WEIGHT), "subsample", 3, seed=1).values
     assert (drawn > 0).sum() == 4
     assert set(drawn[drawn > 0] == WEIGHT[drawn > 0]) == {True}
-
-
-def test_complementary_pairs_do_not_overlap():
     first, second = (
         resample_weights(NUMBERS, row_weights(WEIGHT), "complementary", i, seed=1).values
         for i in (4, 5)
@@ -194,15 +184,7 @@ def test_substitutes_of_a_fit(mixed):
     assert found["substitute"].to_list() == table["substitute"].to_list()
 
 
-@pytest.mark.parametrize("n", [1, 2.0, True, "many"])
-def test_number_of_resamples(fitted, n):
-    with pytest.raises(OptionError, match="`n` must be a whole number, at least 2"):
-        fitted.resample(n)
-
-
-def test_scheme_and_size_are_checked(fitted):
-    with pytest.raises(OptionError, match="`scheme` must be one of"):
-        fitted.resample(3, scheme="jackknife")
+def test_size_is_checked(fitted):
     with pytest.raises(OptionError, match="`k` must be at most 6, the number of candidate terms"):
         fitted.resample(3, k=7)
     assert fitted.resample(3, k=1, scheme="subsample").stability.selected.sum() == 3
@@ -307,22 +289,13 @@ def test_models_by_hand():
     assert (stability.n_models, stability.same_model) == (4, 3)
 
 
-def test_the_set_of_the_fit_is_listed_wherever_it_stands():
+def test_sets_that_never_came_up_and_the_empty_one():
     stability = stability_of(ROWS, fitted=[0, 0, 1])
     table = stability.models(1)
     assert table["terms"].to_list() == [("sex", "age"), ("sex",)]
     np.testing.assert_allclose(table["cumulative"], [0.4, 1.0])
     assert len(stability_of(ROWS, fitted=[1, 0, 0]).models(1)) == 1  # which never came up
     assert len(stability.models(None)) == 4
-
-
-@pytest.mark.parametrize("n", [0, 1.0, "all", True])
-def test_the_number_of_models_is_checked(n):
-    with pytest.raises(OptionError, match="`n` must be a whole number, at least 1"):
-        stability_of(ROWS, fitted=[0, 0, 1]).models(n)
-
-
-def test_the_empty_set_is_a_set():
     table = stability_of([[0, 0, 0], [0, 0, 1], [0, 0, 0]], fitted=[0, 0, 1]).models()
     assert table["terms"].to_list() == [(), ("sex",)]
 
@@ -418,13 +391,6 @@ def test_units_that_are_not_alike_leave_the_index_of_nogueira(selected):
     assert found == pytest.approx(expected, nan_ok=True)
 
 
-def test_it_is_not_defined_where_all_sets_say_the_same():
-    selected = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 0]], dtype=bool)
-    assert np.isnan(correlated_index(selected, np.ones((3, 3))))
-    assert np.isnan(correlated_index(np.ones((4, 3), dtype=bool), np.eye(3)))
-    assert np.isnan(correlated_index(np.zeros((4, 1), dtype=bool), np.eye(1)))
-
-
 # --- proportions whose trials come in clusters ---
 
 
@@ -475,12 +441,6 @@ def test_pairs_are_those_of_contingency_tables(selected):
     assert at == len(found["first"])
 
 
-def test_co_selection_by_hand():
-    selected = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 0], [0, 0, 0]], dtype=bool)
-    expected = [[0.75, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
-    np.testing.assert_array_equal(co_selection(selected), expected)
-
-
 # --- sets that differ and their counts, against plain counting -----------------------------------
 
 
@@ -492,13 +452,6 @@ def test_sets_are_counted(selected):
     assert dict(zip(map(tuple, sets.tolist()), counts.tolist(), strict=True)) == expected
     order = [(-n, sum(own), [not u for u in own]) for own, n in zip(sets, counts, strict=True)]
     assert order == sorted(order)
-
-
-def test_equally_frequent_sets_begin_with_the_small_ones():
-    selected = np.array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool)
-    sets, counts = distinct_sets(selected)
-    assert sets.astype(int).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]]
-    assert counts.tolist() == [1, 1, 1, 1]
 
 
 # --- places that associated units hold in turn ---------------------------------------------------
@@ -527,8 +480,12 @@ def test_one_place_by_hand():
     assert stability.places == (Place(("age", "height"), (50, 40), 90, 0.9),)
 
 
-def test_what_must_come_in_is_no_substitute():
+def test_units_that_stand_for_each_other_only_in_part():
     """With one unit asked for, exactly one of any two that come and go is selected."""
+    drawn = rows(("10000", 40), ("01000", 40), ("00010", 20))
+    chain = [{"age", "height"}, {"height", "weight"}]
+    (place,) = associated(drawn, ["age"], chain).places
+    assert place.units == ("age", "height")
     drawn = rows(("100", 50), ("010", 50))
     assert associated(drawn, ["age"], []).places == ()
     assert len(associated(drawn, ["age"], [{"age", "height"}]).places) == 1
@@ -548,13 +505,6 @@ def test_two_fitted_units_that_share_substitutes_are_one_place_or_none():
     (place,) = associated(apart, ["age", "weight"], [body]).places
     assert place.units == ("age", "height", "weight")
     assert place.exactly_one == 100
-
-
-def test_a_unit_that_is_associated_with_one_member_only_is_none():
-    drawn = rows(("10000", 40), ("01000", 40), ("00010", 20))
-    chain = [{"age", "height"}, {"height", "weight"}]
-    (place,) = associated(drawn, ["age"], chain).places
-    assert place.units == ("age", "height")
 
 
 @given(
