@@ -71,10 +71,7 @@ SCHEMA = 1
 
 
 def json_text(tables: Mapping[str, Any]) -> str:
-    """Tables and single values as JSON, with the versions of the package and of their form.
-
-    Control characters are escaped as in JSON, so that every reader restores them.
-    """
+    """Tables and single values as JSON, with versions; control characters are escaped."""
     import json
 
     versioned = {"treeselect": __version__, "schema": SCHEMA, **tables}

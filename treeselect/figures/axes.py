@@ -30,12 +30,8 @@ def number_text(value: float) -> str:
 @dataclass(frozen=True, slots=True)
 class Axis:
     """An axis from `low` to `high`; `ticks` gives round values with their labels, by the room for
-    these in pixels.
-
-    `values` and `places` are those of an axis of ranks: the values that are known, rising, and the
-    share of each. `slot` is the share on the right that is for missing values, which are infinite;
-    what separates them from the others is minus infinity.
-    """
+    these in pixels. `values` and `places` are those of an axis of ranks; `slot` is the share on the
+    right for missing values, which are infinite."""
 
     low: float
     high: float
@@ -284,10 +280,7 @@ def _spread(places: Sequence[float], shares: Sequence[float]) -> float:
 
 
 def value_ticks(axis: Axis, room: float) -> list[tuple[float, str]]:
-    """Round values within the range, as many as have room for their labels.
-
-    Four digits have no comma: they may be years.
-    """
+    """Round values within the range, as many as have room for their labels; years have no comma."""
     found = _own_values(axis, room)
     if not found:
         found = _ticks_between(axis, room) if axis.kind == "numbers" else _sorted_out(axis, room)
@@ -354,10 +347,7 @@ def _sorted_out(axis: Axis, room: float) -> list[tuple[float, str]]:
 
 
 def density(places: Sequence[float], shares: Sequence[float]) -> list[tuple[float, float, float]]:
-    """A strip of bars that shows the distribution of the rows: their ends, and heights up to 1.
-
-    Areas are shares, but of a few values, which have bars of one width, and at the ends.
-    """
+    """A strip of bars that shows the distribution of the rows: their ends, and heights up to 1."""
     gaps = [b - a for a, b in itertools.pairwise(places)]
     if len(places) <= FEW:
         half = min([_MOST_HALF, *(gap * 0.4 for gap in gaps)])
@@ -388,11 +378,7 @@ _LABEL_EMS = 22.0
 
 
 def shorten(name: str, most: float = _LABEL_EMS) -> str:
-    """A name shortened to `most` ems; the full name belongs in the title.
-
-    The middle is omitted, because long names often differ only at the end. Control characters are
-    escaped first, which makes them wider.
-    """
+    """A name shortened to `most` ems by its middle, because long names often differ at the end."""
     name = shown(name)
     if sum(map(ems, name)) <= most:
         return name
@@ -403,10 +389,8 @@ def shorten(name: str, most: float = _LABEL_EMS) -> str:
 
 
 def distinct(names: Sequence[str], most: float = _LABEL_EMS) -> list[str]:
-    """Names shortened so that they remain distinct, if the distinct part fits.
-
-    Names that would look alike show where they differ: "…00291…".
-    """
+    """Names shortened so that they remain distinct: those that would look alike show where they
+    differ."""
     names = list(map(shown, names))
     labels = [shorten(name, most) for name in names]
     alike: dict[str, set[str]] = {}

@@ -23,13 +23,9 @@ MOST_MARKS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """What all figures have: an identifier on the page, a title and the figure in words for readers
-    who can't see it, how many rows or lines were left out, a name for the file that the page offers
-    (empty for none), and a head above it.
-
-    The form is "panel" or "square" for one small drawing; by default there are two, one for wide
-    screens and paper, one for phones.
-    """
+    """What all figures have: a key on the page, a title and the figure in words, how many rows or
+    lines were left out, a name for a file of it, and a head. The form is "panel" or "square" for
+    one small drawing; by default there are two, for wide and for narrow screens."""
 
     key: str = ""
     title: str = ""
@@ -54,14 +50,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """Points, and what connects and surrounds them.
-
-    The line, "straight", of "steps" or none, is interrupted where `y` is not a number; so are
-    intervals, which are empty without any. The colour is one of eight, None for the only one; the
-    mark one of eight, None for plain dots; the stroke 0 or a kind of dashes. All points are marked
-    and none is ringed by default. The name is at the end of the line or in a legend, the kind once
-    in the legend beside them. `texts` are of each point, `text` of the whole, `ticks` on the line.
-    """
+    """Points, and what connects and surrounds them: a line, "straight", of "steps" or none, and
+    intervals, interrupted where they are not numbers. `texts` are of each point, `text` of the
+    whole, `ticks` on the line, the kind once in a legend."""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -91,12 +82,8 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plane(Figure):
-    """Series between two axes.
-
-    The strip below the horizontal axis has bars: ends as shares of it, and heights up to 1.
-    `counts` are of each series at each tick, in rows below the axis; `tall` is further height in
-    pixels. The legend is for matplotlib: "ends" of lines, as on a page, "box" or "above".
-    """
+    """Series between two axes, a strip of bars and rows of counts below. The legend is for
+    matplotlib: "ends" of lines, "box" or "above"."""
 
     x: Axis
     y: Axis
@@ -135,12 +122,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows(Figure):
-    """Bars and dots, in rows with names on the left.
-
-    `kinds` of dots and of bars are for the legend of matplotlib; `asides` is the head of what is at
-    the right edge; `classes` are the names of the dots of one row, which are then apart and of
-    different colours; the foot is below the axis.
-    """
+    """Bars and dots, in rows with names on the left. `kinds` are for the legend of matplotlib,
+    `asides` is the head of what is at the right edge, `classes` are the names of the dots of one
+    row."""
 
     x: Axis
     rows: Sequence[Row]

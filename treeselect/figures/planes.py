@@ -393,11 +393,8 @@ def _counts(area: _Area) -> tuple[list[Markup], float]:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A size at which a figure is drawn, in pixels: `beside` and `above` are the longest names on
-    the left of their rows, and above them, where longer ones are moved (0 if they are shortened
-    instead); `legend` is the room for names of lines on the right (0 if they are below), `margin`
-    the free space there for half a tick label, `inset` that between the ends of an axis of numbers
-    and those of the horizontal one."""
+    """A size at which a figure is drawn, in pixels: room for names on the left (`beside`), above
+    their rows, and at the ends of lines (`legend`)."""
 
     name: str
     width: int

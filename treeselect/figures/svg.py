@@ -105,10 +105,7 @@ class _Lines:
 
 
 def _row_names(figure: Rows, form: Form, below: float) -> tuple[list[_Lines], float, float]:
-    """Names of rows, where marks may begin, and where the rows end.
-
-    Names stand beside their rows, or above where there is no room.
-    """
+    """Names of rows, beside or above them, where marks may begin, and where the rows end."""
     names = [row.name for row in figure.rows]
     given = [row.parts for row in figure.rows if row.parts]
     parts = given or None

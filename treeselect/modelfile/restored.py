@@ -217,10 +217,8 @@ def _check_term(spec: TermSpec) -> None:
 
 
 def _fits(factor: Factor, learned: Any) -> bool:
-    """Whether each transform has a state: otherwise new data would define it.
-
-    A column without values has no state; trusted code may have any.
-    """
+    """Whether each transform has a state, without which new data would define it; columns without
+    values have none."""
     if not isinstance(learned, dict):
         return False
     texts = {

@@ -168,12 +168,8 @@ def ends_without_split(number: int, eta: FloatArray, trees: Sequence[Trees]) -> 
 
 
 def hold_rows_out(problem: Problem, weights: RowWeights, seed: int) -> tuple[WeightArray, IntArray]:
-    """Weights without a held-out fifth of the rows, and the held-out rows.
-
-    A row is held out with all its copies and with all rows of its cluster. A fifth of each class is
-    held out, at least one row (or cluster) where there are two. If none can be held out, the
-    training rows are used instead.
-    """
+    """Weights without a held-out fifth of the rows of each class, in whole clusters, and the
+    held-out rows; all rows if none can be held out."""
     units, rows = units_of(problem, weights), weights.rows
     order = np.random.default_rng(seed).permutation(len(units.stratum))
     order = order[np.argsort(units.stratum[order], kind="stable")]
@@ -193,11 +189,8 @@ def refit_boosting(
     n_threads: int = 1,
     **_: Any,
 ) -> BoostedModel:
-    """Gradient boosting on the selected units, whose number of trees is its own.
-
-    Newton steps with shrinkage 0.1 on trees of depth 2, 4 or 6, as many as give the lowest loss on
-    a fifth of the rows (or groups of rows) that is held out, with the leaves of a refitted forest.
-    """
+    """Gradient boosting on the selected units, of a depth and a number of trees that have the
+    lowest loss on held-out rows."""
     family, importance = problem.family, np.zeros(len(selected))
     constant = null_predictor(problem, weights.values)
     if not selected.any():

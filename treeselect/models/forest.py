@@ -37,13 +37,8 @@ _NARROWEST, _WIDEST = 0.1, 10.0
 
 
 def with_hazards(forest: Forest, weight: WeightArray, problem: Problem) -> Trees:
-    """The same trees with log hazard ratios in their leaves, scaled out of bag.
-
-    The value of a leaf is the log ratio of observed to expected events under the null model, times
-    the slope that fits the out-of-bag values best. A mean over trees that were cut back against
-    noise is shrunk too far towards 0; the slope of its out-of-bag values in the partial likelihood
-    measures by how much (van Houwelingen 2000).
-    """
+    """The same trees with log ratios of observed to expected events in their leaves, times the
+    slope of their out-of-bag values in the partial likelihood (van Houwelingen 2000)."""
     base = problem.constant(weight)
     apart = problem.family.loss.apart(problem.y, weight, base)
     trees = hazard_trees(forest, weight, apart.y, np.exp(apart.base))
@@ -77,11 +72,8 @@ REFITTED_TREES = 200
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ForestModel(TreeModel):
-    """A bagged forest, whose trees are averaged.
-
-    Its constant is the mean response, or the share of each of more than two classes; on the link,
-    the linear predictor of the null model without the offset. Importances are out-of-bag gains.
-    """
+    """A bagged forest, whose trees are averaged; its constant is the mean response or, on the link,
+    the linear predictor of the null model."""
 
     on_link: bool = False  # whether trees add to a linear predictor
 
@@ -124,18 +116,9 @@ def refit_forest(
     n_threads: int = 1,
     wants_importance: bool = True,
 ) -> ForestModel:
-    """Random forest on the selected units.
-
-    Its capacity is chosen by the out-of-bag error (:func:`best_forest`). It has at most
-    `n_trees` trees, on long data as many as its error needs (:func:`trees_needed`). More than
-    two classes are split by the Gini index.
-
-    With an offset, and for survival times, the trees are grown on the negative gradient at the null
-    model and add to the linear predictor. For numeric responses, leaf values are mean residuals.
-    For classes and counts they are Newton steps given the offset (Friedman 2001, Algorithm 5), with
-    one more row of mean curvature so that pure leaves stay finite. For survival times, see
-    ``with_hazards``.
-    """
+    """Random forest on the selected units, of the capacity of :func:`best_forest`. With an offset,
+    and for times, trees are grown on the negative gradient at the null model, and leaves hold
+    Newton steps (Friedman 2001, Algorithm 5), those of times hazards (:func:`with_hazards`)."""
     family, on_link, weight = problem.family, problem.on_link, weights.values
     constant, importance = _constant(problem, weight), np.zeros(len(selected))
     if not selected.any():
@@ -171,11 +154,8 @@ def grower_of(
 
 
 def _with_one_more_row(trees: Trees, mean: float) -> Trees:
-    """The same trees, each node with one more row at the mean response.
-
-    A leaf without events would otherwise predict a count of 0, and a single event there would have
-    infinite deviance.
-    """
+    """The same trees, each node with one more row at the mean response: a leaf without events would
+    predict a count of 0."""
     weight = trees.nodes.weight[:, np.newaxis]
     value = (trees.nodes.value * weight + mean) / (weight + 1)
     return trees._replace(nodes=trees.nodes._replace(value=value))
@@ -265,11 +245,8 @@ class CutForest(NamedTuple):
 
 
 def truth_of(problem: Problem, weight: WeightArray) -> FloatArray:
-    """Target of the trees, shape (n_rows, n_outputs).
-
-    The response; with more than two classes, an indicator of each; with an offset, and for survival
-    times, minus the gradient at the null model.
-    """
+    """Target of the trees, shape (n_rows, n_outputs): the response, an indicator of each class, or
+    minus the gradient at the null model."""
     family, y = problem.family, problem.y
     if family.n_classes > 2:
         return np.eye(family.n_classes)[y.astype(np.int64)]
@@ -347,11 +324,8 @@ def cut_forest(grower: Grower, *, n_trees: int, n_candidates: int) -> CutForest:
 
 
 def best_forest(grower: Grower, *, n_trees: int) -> CutForest:
-    """The better, out of bag, of two forests that are cut back.
-
-    One tries the square root of the number of groups at each node (for responses without classes, a
-    third of them), rounded up, the other all of them.
-    """
+    """The better, out of bag, of two forests that are cut back: one tries :func:`usual_candidates`
+    groups at each node, the other all of them."""
     return _completed(grower, _best_first_trees(grower, n_trees), n_trees)
 
 
@@ -381,11 +355,8 @@ def _least_trees(weights: RowWeights) -> float:
 
 
 def trees_needed(errors: FloatArray, variances: FloatArray, weights: RowWeights, most: int) -> int:
-    """Trees of a forest whose error is that of infinitely many, but for a negligible rest.
-
-    A mean of T trees has ``V / T`` more squared error than one of infinitely many, where V is the
-    mean variance of a tree. This is at most a tenth of the standard error of the error itself.
-    """
+    """Trees of a forest whose mean variance adds at most a tenth of the standard error to its
+    error."""
     weight = weights.values
     least = _least_trees(weights)
     known = ~np.isnan(errors) & (weight > 0)

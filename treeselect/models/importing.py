@@ -215,10 +215,8 @@ def _missing_left(node: dict[str, Any]) -> bool:
 
 
 def _assemble(parts: Sequence[_Splits], n_features: int, single_precision: bool) -> ImportedForest:
-    """Collect the thresholds of all trees as bin edges, and rewrite the trees with their codes.
-
-    A feature with more thresholds than a column has codes becomes several columns.
-    """
+    """Collect the thresholds of all trees as bin edges, of many as edges of several columns, and
+    rewrite the trees with their codes."""
     features = np.concatenate([part.feature for part in parts])
     thresholds = np.concatenate([part.threshold for part in parts])
     edges: list[FloatArray] = []

@@ -22,28 +22,9 @@ from treeselect.models.importing import ImportedBins
 
 @dataclass(frozen=True, slots=True)
 class TreeModel:
-    """A final model: predicts from the selected units by a constant and a sum of weighted trees.
-
-    Attributes
-    ----------
-    groups : ndarray of bool, shape (n_groups,)
-        Units whose columns it needs; the columns of the trees are numbered among these only.
-    trees : Trees or None
-    constant : ndarray of float, shape (n_outputs,)
-        What its trees add to: the linear predictor of the null model, without the offset.
-    importance : ndarray of float, shape (n_groups,)
-        At least 0; 0 for units that it does not use.
-    family : Family
-    note : str or None
-        What a reader should know about its predictions.
-    importance_note : str
-        What its importances are shares of.
-    in_place_note : str
-        Which model predicts instead of a sparse forest that made the selection, as a clause; empty
-        if the sparse forest itself predicts.
-    stored_as : str
-        Prefix of the names of its arrays in model files.
-    """
+    """A final model: predicts from the selected units, those of `groups`, by a constant and a sum
+    of weighted trees. Its notes say what importances are shares of, and which model predicts in
+    place of a sparse forest; `stored_as` is its name in model files."""
 
     groups: BoolArray
     trees: Any

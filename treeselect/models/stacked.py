@@ -65,14 +65,8 @@ def refit_stack(
     n_threads: int = 1,
     wants_importance: bool = True,
 ) -> StackedModel:
-    """Fit an additive model and a forest of what it leaves, on the selected units.
-
-    The additive model is penalised by as much as approximate leave-one-out predictions want
-    (``additive.fit_additive``). The forest is grown on minus the gradient at these predictions, so
-    that it does not see what the additive model has overfitted, with its capacity chosen out of
-    bag. Its leaves take Newton steps, and all are multiplied by the number from 0 to 1 of least
-    out-of-bag error, so that a forest that finds nothing has no part.
-    """
+    """Fit an additive model and a forest of what its leave-one-out predictions leave, on the
+    selected units. The forest is multiplied by the number from 0 to 1 of least out-of-bag error."""
     return stack_outside(problem, weights, selected, seed, n_trees, n_threads, wants_importance)[0]
 
 

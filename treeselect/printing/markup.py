@@ -270,11 +270,8 @@ def style_sheet() -> str:
 
 
 def template_folder() -> Path:
-    """Folder of the jinja2 templates and the style sheet.
-
-    A wheel carries them inside the package. In a checkout, an editable install included, they
-    stand at the top of the repository, where people copy from them to write a report of their own.
-    """
+    """Folder of the jinja2 templates and the style sheet: inside the package of a wheel, at the top
+    of a checkout."""
     package = Path(__file__).resolve().parent.parent
     candidates = (package / "templates", package.parent / "templates")
     for folder in candidates:

@@ -13,10 +13,8 @@ _DIGITS: ContextVar[int | None] = ContextVar("digits", default=None)
 
 @contextmanager
 def chosen_digits(digits: int | None) -> Iterator[None]:
-    """In this context scores, importances, frequencies and indices, with their errors and
-    intervals, have `digits` decimals, and coefficients and the largest effect `digits` significant
-    digits.
-    """
+    """In this context numbers have as many decimals, and coefficients as many significant
+    digits."""
     if digits is None:
         yield
         return
@@ -33,69 +31,30 @@ def significant(usual: int) -> int:
 
 
 def significant_text(value: float, usual: int, sign: str = "") -> str:
-    """An effect or a coefficient. With chosen digits the integer part is never rounded: 37, not
-    4e+01. Zero has no sign.
-
-    Examples
-    --------
-    >>> from treeselect.printing import chosen_digits, significant_text
-    >>> significant_text(0.03649, 3), significant_text(36.49, 3, "+")
-    ('0.0365', '+36.5')
-    >>> with chosen_digits(1):
-    ...     significant_text(0.03649, 3), significant_text(36.49, 3, "+")
-    ('0.04', '+36')
-    """
+    """An effect or a coefficient, whose integer part is never rounded; zero has no sign."""
     text = signed(value, f"{sign}.{significant(usual)}g")
     is_long = _DIGITS.get() is not None and "e+" in text and abs(value) < 1e6
     return f"{value:{sign}.0f}" if is_long else text
 
 
 def signed(value: float, form: str) -> str:
-    """A number in some format; one that is printed as zero has no sign.
-
-    Examples
-    --------
-    >>> from treeselect.printing import signed
-    >>> signed(-0.0004, "+.3f"), signed(-0.004, "+.3f")
-    ('0.000', '-0.004')
-    """
+    """A number in some format; one that is printed as zero has no sign."""
     text = format(value, form)
     return text if any(digit in text for digit in "123456789") else text.lstrip("+-")
 
 
 def count_text(n: float) -> str:
-    """A count, with commas from a thousand on.
-
-    Examples
-    --------
-    >>> from treeselect.printing import count_text
-    >>> count_text(7129), count_text(22)
-    ('7,129', '22')
-    """
+    """A count, with commas from a thousand on."""
     return f"{n:,.0f}"
 
 
 def percent_text(share: float) -> str:
-    """A share as a whole percentage.
-
-    Examples
-    --------
-    >>> from treeselect.printing import percent_text
-    >>> percent_text(0.8), percent_text(0.249)
-    ('80%', '25%')
-    """
+    """A share as a whole percentage."""
     return f"{share:.0%}"
 
 
 def number_text(value: float, form: str, missing: str = "–") -> str:
-    """A number in some format, or `missing` if it is not finite.
-
-    Examples
-    --------
-    >>> from treeselect.printing import number_text
-    >>> number_text(0.5, ".2f"), number_text(float("nan"), ".2f")
-    ('0.50', '–')
-    """
+    """A number in some format, or `missing` if it is not finite."""
     return format(value, form) if math.isfinite(value) else missing
 
 
@@ -110,19 +69,8 @@ _LONGEST = 1e7
 
 
 def decimal_text(value: float, usual: int, sign: str = "", missing: str | None = None) -> str:
-    """A score, importance, frequency or index, or `missing` if it is not finite.
-
-    With few chosen decimals it is still distinguished from 0 and 1.
-
-    Examples
-    --------
-    >>> from treeselect.printing import chosen_digits, decimal_text
-    >>> decimal_text(0.85, 2), decimal_text(-0.01, 3, "+"), decimal_text(-2.88e131, 3)
-    ('0.85', '-0.010', '-2.88e+131')
-    >>> with chosen_digits(1):
-    ...     decimal_text(0.85, 2), decimal_text(0.97, 2), decimal_text(0.0004, 3)
-    ('0.8', '>0.9', '<0.1')
-    """
+    """A score, importance, frequency or index, or `missing` if it is not finite; with few decimals
+    it is still distinguished from 0 and 1."""
     digits, form = _DIGITS.get(), decimal_form(usual, sign)
     if digits is not None and math.isfinite(value):
         return _distinguished(value, digits, sign)
@@ -142,14 +90,7 @@ def _distinguished(value: float, digits: int, sign: str) -> str:
 
 
 def interval_text(low: float, high: float, form: str = "", missing: str = "–") -> str:
-    """An interval, by default of a frequency or an index, or `missing` if a limit is not finite.
-
-    Examples
-    --------
-    >>> from treeselect.printing import interval_text
-    >>> interval_text(0.306, 0.832), interval_text(-0.01, 0.02, "+.3f")
-    ('0.31 to 0.83', '-0.010 to +0.020')
-    """
+    """An interval, by default of a frequency or an index, or `missing` if a limit is not finite."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return missing
     form = form or decimal_form(2)
@@ -158,14 +99,7 @@ def interval_text(low: float, high: float, form: str = "", missing: str = "–")
 
 def common_form(values: Iterable[float], digits: int) -> str:
     """One format for a table: enough decimals for the smallest number to have `digits` digits; if
-    these are more than six, or some number is huge, `digits` + 1 significant digits of each.
-
-    Examples
-    --------
-    >>> from treeselect.printing import common_form
-    >>> common_form([0.409, 0.00518], digits=3), common_form([1e-9, 1.0], digits=3)
-    ('.5f', '.4g')
-    """
+    these are more than six, or some number is huge, `digits` + 1 significant digits of each."""
     sizes = [abs(value) for value in values if math.isfinite(value) and value]
     if not sizes:
         return ".4g"

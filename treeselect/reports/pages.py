@@ -219,11 +219,8 @@ def gather(
     sections: Sequence[str] | None = None,
     whole: bool = False,
 ) -> Report:
-    """The content of the report on a selection, written at a time with versions of the software.
-
-    Chosen sections are complete even where they repeat others, and with `whole` all are: a template
-    may show any of them. Raises an OptionError if something else is not of this fit.
-    """
+    """The content of the report on a selection. Chosen sections are complete even where they repeat
+    others, and with `whole` all are."""
     if performance is not None:
         check_found(fit, "performance", performance, Performance)
     if coefficients is not None:

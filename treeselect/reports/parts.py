@@ -117,13 +117,8 @@ class Picture:
 
 
 class Section:
-    """A section of a page: a title and its parts, in the order in which they are shown.
-
-    A part is a text, a sequence of sentences, `Facts`, a `Table`, a `Figure` or another class of
-    this file. Empty ones are not shown. In templates each part is an attribute of its name:
-    ``report.path.table``. A section may belong to the one before, stand beside another map on
-    paper, or be left out on paper.
-    """
+    """A section of a page: a title and its parts (texts, sentences, and classes of this file) in
+    their order; in templates each is an attribute of its name, ``report.path.table``."""
 
     def __init__(
         self,
@@ -171,12 +166,9 @@ def _kind(part: Any) -> tuple[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of texts; the first cell of each row is its head.
-
-    `more` rows were left out. `marks` are pictures beside the cells of columns by number. `outside`
-    says which rows are outside the selection, and is empty if none is. With the summary `fold` it
-    is folded, and then not printed unless it is `on_paper`.
-    """
+    """A table of texts; the first cell of each row is its head. `marks` are pictures beside the
+    cells of columns by number; `outside` says which rows are outside the selection. With the
+    summary `fold` it is folded, and then printed only `on_paper`."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -348,12 +340,8 @@ def table_around(
 
 
 class Report(SimpleNamespace):
-    """The content of a page: its title, what is selected ("terms" or "units"), and the content of
-    each section, by the section's name.
-
-    In templates it is called ``report``: ``report.stability`` is what the function of this name in
-    ``SELECTION_SECTIONS`` returns; it is None if the section is empty.
-    """
+    """The content of a page, by the names of the functions that made it: ``report.stability`` in
+    templates; None if the section is empty."""
 
 
 MOST_CURVES, MOST_CLASSES = 10, 4
@@ -365,11 +353,8 @@ _MOST_EFFECTS = 12
 
 @dataclass(frozen=True)
 class FitMaterial:
-    """Material of a report on a selection.
-
-    The fit is as it is shown, under labels; `names` are the names behind these. With `whole`, each
-    section is complete even where it repeats others, because the page may show any of them.
-    """
+    """Material of a report on a selection, whose fit is as it is shown; `names` are the names
+    behind labels. With `whole`, sections may repeat each other."""
 
     fit: Fit
     performance: Performance | None = None

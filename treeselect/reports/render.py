@@ -47,10 +47,8 @@ def csv_link(table: Table) -> str:
 
 
 def csv_text(table: Table) -> str:
-    """A table as CSV, with the content of its pictures in separate columns.
-
-    Texts are ``shown.guarded``. Numbers lose their thousands separators.
-    """
+    """A table as CSV, its texts ``shown.guarded``, with the content of its pictures in separate
+    columns."""
     columns: list[tuple[str, ...]] = []
     for i, head in enumerate(table.columns):
         columns.append((head, *(row[i] for row in table.rows)))
@@ -266,10 +264,7 @@ def css_text(text: str) -> str:
 
 
 def contents(page: Markup) -> list[tuple[str, Markup]]:
-    """The headings of all sections of a page, including custom ones: anchors and texts.
-
-    Data on a page are escaped, so that they can't look like a heading.
-    """
+    """The headings of all sections of a page, including custom ones: anchors and texts."""
     return [(anchor, Markup(text)) for anchor, text in _HEADING.findall(page)]
 
 

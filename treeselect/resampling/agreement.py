@@ -15,11 +15,9 @@ from treeselect.errors import StabilityError
 
 
 def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
-    """Stability index of Nogueira, Sechidis and Brown (2018, JMLR 18(174): definition 4, theorem 7
-    and corollary 8), with its 95% Monte Carlo interval, of sets of shape (n_resamples, n_groups).
-    Agreement of the selected sets, corrected for chance: 1 if every resample selects the same
-    units, about 0 if each selects units at random. NaN if every resample selected no unit, or every
-    unit, as chance agreement is then complete."""
+    """Stability index of Nogueira, Sechidis and Brown (2018, JMLR 18(174): definition 4, theorem 7)
+    of sets of shape (n_resamples, n_groups), with its 95% Monte Carlo interval; NaN if all are
+    empty or full."""
     n, d = selected.shape
     if n < 2:
         raise StabilityError(f"The stability index needs at least two resamples.\n  Found: {n}.")
@@ -90,18 +88,8 @@ def wilson_interval(
 
 
 def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, FloatArray]:
-    """95% interval for proportions, shape (n_clusters, n), of trials in clusters of equal size.
-
-    Wilson's interval with the effective number of independent trials, p (1 - p) / v, where p is the
-    mean over clusters and v its estimated variance between clusters. The effective number is at
-    most the number of trials; if it is smaller, the quantile is that of the t distribution with one
-    degree of freedom less than the number of clusters [1]_.
-
-    .. [1] E. L. Korn, B. I. Graubard (1998). Confidence intervals for proportions with small
-       expected number of positive counts estimated from survey data. Survey Methodology 24,
-       193-201. N. Dean, M. Pagano (2015). Evaluating confidence interval methods for binomial
-       proportions in clustered surveys. Journal of Survey Statistics and Methodology 3, 484-503.
-    """
+    """95% interval for proportions, shape (n_clusters, n), of trials in clusters of equal size:
+    Wilson's with the effective number of independent trials (Korn and Graubard 1998)."""
     from scipy import stats
 
     m = len(shares)
@@ -142,11 +130,8 @@ def co_selection(selected: BoolArray) -> FloatArray:
 
 
 def pairs_of(selected: BoolArray, level: float) -> dict[str, Any]:
-    """All pairs of columns that are neither always nor never selected. Two column numbers; the
-    share of the resamples that selected both, and the product of their frequencies; the p-value of
-    the chi-squared test of independence with Yates' correction, as R's ``chisq.test``; and 1 for
-    pairs selected together more often than by chance at the level, -1 for those selected less
-    often, otherwise 0."""
+    """All pairs of columns that are neither always nor never selected, with the chi-squared test of
+    independence with Yates' correction; the sign is 0 where it does not reject."""
     from scipy.special import chdtrc
 
     n = len(selected)
@@ -182,19 +167,8 @@ missing unit is always replaced by another, so an association is required as wel
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A set of interchangeable units.
-
-    Attributes
-    ----------
-    units : tuple of str
-        At least two, most frequent first; at least one of them is in the fit.
-    counts : tuple of int
-        Number of resamples that selected each.
-    exactly_one : int
-        Number of resamples that selected exactly one of them.
-    association : float
-        Lowest pairwise association, in [0.5, 1].
-    """
+    """Two or more interchangeable units, most frequent first, with the number of resamples that
+    selected each, that which selected exactly one, and the lowest pairwise association."""
 
     units: tuple[str, ...]
     counts: tuple[int, ...]

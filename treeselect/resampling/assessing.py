@@ -47,12 +47,9 @@ fit and score them."""
 def resample_weights(
     problem: Problem, weights: RowWeights, scheme: Scheme, number: int, seed: int
 ) -> RowWeights:
-    """Case weights of one resample: how often each row was drawn, times its weight. Bootstrap: as
-    many draws with replacement as there are rows. Subsample: half of the rows. Complementary:
-    resamples 2i and 2i + 1 are the two halves of one split. Halves have the same share of each
-    class, or of the events (``folds.part_rows``). Clustered rows are drawn as whole clusters (the
-    cluster bootstrap: Davison and Hinkley 1997, section 3.8). Rows of one patient are correlated;
-    drawn one by one, they would overstate the stability of the selection."""
+    """Case weights of one resample: how often each row was drawn, times its weight. Halves have the
+    same share of each class, complementary ones are 2i and 2i + 1; clusters are drawn as a whole
+    (Davison and Hinkley 1997, section 3.8)."""
     pair = number // 2 if scheme == "complementary" else number
     own_seed = stream_seed(seed, scheme, pair)
     if scheme != "bootstrap":
@@ -106,12 +103,9 @@ def assess(
     probes: Probes | None = None,
     course: Course = HERE,
 ) -> Assessed:
-    """Repeat the selection on resamples, of whole clusters if the rows are clustered. If a rule
-    chooses the number of units, it does so on each resample; sets of fewer than `n_scored` units
-    are then scored on rows that were not drawn. If `probes` are given, the model of each resample
-    is fitted too, and evaluated at the probes. If the user stops the
-    call, the finished resamples are the result, provided that there are two or more; of
-    complementary resamples, only complete pairs count."""
+    """Repeat the selection on resamples; sets of fewer than `n_scored` units are scored on rows
+    that were not drawn, and models evaluated at the probes. If stopped, the finished resamples are
+    the result."""
     problem, method, weights, choice = asked
     check_choice("scheme", scheme, SCHEMES)
     n_resamples = check_count("n", n_resamples, least=2, most=MOST_RESAMPLES)

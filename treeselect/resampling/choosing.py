@@ -78,10 +78,8 @@ models."""
 
 
 def spared_rows(asked: Procedure, seed: int) -> tuple[Split, ...] | None:
-    """The others in as many parts as there are folds, which all train on a sample of the rows. The
-    sample is stratified by class. None if sets are to be scored by cross-validation: on data that
-    are not long or have clusters, for survival times, if the sample would hold fewer than 500 rows
-    of a class, if the method searches on all rows, and if the folds are repeated or no number."""
+    """The rows that a search on a sample leaves, in as many parts as there are folds; None where
+    sets are to be scored by cross-validation."""
     problem, method, weights, folds = *asked[:3], asked.choice.folds
     most, rows = method.searches_on, weights.rows
     if most is None or len(rows) <= LONG * most or not isinstance(folds.folds, int):
@@ -229,10 +227,8 @@ def best_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
 
 
 def one_standard_error_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
-    """The smallest size whose mean score is within one standard error of the best. The standard
-    error is that at the best size (Breiman et al. 1984, section 3.4.3). Where paths end before all
-    units are in, the score must be within one standard error of that of all units too; if no size
-    is, and this is no size to choose, the best one is chosen."""
+    """The smallest size whose mean score is within one standard error of the best (Breiman et al.
+    1984, section 3.4.3) and, where paths end early, of that of all units; else the best size."""
     ends_early = cv.full is not None and (
         sizes[-1] - 1 not in sizes or not np.array_equal(cv.scores[:, sizes[-1]], cv.full)
     )
@@ -267,13 +263,8 @@ _TRIED = 3
 
 
 def choose_sufficient(task: Task, method: Method, to: int = 0) -> Chosen:
-    """The first set along a path that no larger set beats, without units that it can do without.
-    Sets are tested in order of size against the next three sizes. A set is also sufficient if none
-    of these explains more by a two-hundredth of what it explains itself. Where none is sufficient,
-    it is the last. From the first sufficient set units are removed again as long as what is left is
-    sufficient: a path may have taken up one early that another made redundant. The path is followed
-    a few steps further, and to a size (`to`) at least; p-values are those by size up to the one
-    chosen, NaN for sizes not tested."""
+    """The first set along a path that none of the next three sizes beats, without units that it can
+    do without; p-values are those by size. The path is followed to a size (`to`) at least."""
     path = (step for step in steps_along(method, task) if step.size <= task.max_size)
     tests, keep, steps = Sufficiency(task), task.problem.groups.keep, [next(path)]
     cuts = method.predicts_any_set
@@ -387,10 +378,8 @@ class Sufficiency:
         return self.of_set(selected, larger) * _TIMES
 
     def of_set(self, selected: BoolArray, larger: BoolArray) -> float:
-        """P-value of the test that a larger set predicts no better out of bag, multiplied by the
-        number of sets that could have been found (Bonferroni). The statistic is that of Clark and
-        West (2007) for nested models, the mean of ``(y - f0) (f1 - f0)``. Of a set with t more
-        units than the smaller one, the level is halved t - 1 times."""
+        """P-value of the test of Clark and West (2007) that a larger set predicts no better out of
+        bag, times the number of sets that could have been found (Bonferroni)."""
         smaller = self._judge.residuals(selected)
         gained = smaller - self._judge.residuals(larger)
         mean, error = self._judge.mean((smaller * gained).sum(axis=1))

@@ -229,11 +229,8 @@ def follow_fold(
     *,
     n_threads: int = 1,
 ) -> FoldPath:
-    """Compute the selection path of the training rows and score it on the held-out rows. Sizes
-    increase; 0 is the constant model, also without the units forced in; None is the single size
-    that the method's tuning parameter yields. The units of each set come in order of importance if
-    they are to be `ranked`, and otherwise rise. The model with all units is scored too, if it is
-    asked for (`with_full`)."""
+    """Compute the selection path of the training rows, and score its sets of these sizes, or the
+    single one of a tuning parameter (None), on the held-out rows; units are `ranked` or rise."""
     train, test = split.weights(weights)
     problem = dataclasses.replace(problem, wants_scores=False)
     most = problem.data.n_groups if sizes is None else max(sizes)
@@ -364,10 +361,8 @@ def sampling_error(
     test: RowWeights,
     seed: int,
 ) -> float:
-    """Standard error of the score of given predictions, as other rows might have been held out. It
-    is half of the range of the central 68.3% of scores of bootstrap samples of the held-out rows,
-    drawn one copy at a time, or in whole clusters: of few rows, some samples hardly vary, and the
-    standard deviation of R2 is without bound. NaN if fewer than half have a score."""
+    """Standard error of the score of given predictions: half of the range of the central 68.3% of
+    the scores of bootstrap samples of the held-out rows."""
     rng, rows, found = np.random.default_rng(seed), train.rows, []
     for _ in range(N_DRAWS):
         drawn, weight = _drawn(test, rng)
@@ -423,25 +418,10 @@ def score_interval(
     repeats: float,
     bounds: tuple[float, float],
 ) -> tuple[float, float]:
-    """A 95% interval of the mean of scores over folds.
-
-    The variance of the mean is ``max(v, s**2) / K`` for K folds in each repeat. Here v is the mean
-    squared standard error of a fold's score, given its model, as from the influence functions of
-    [1]_, by the bootstrap; and ``s**2`` is the variance of the scores, to which models that differ
-    between folds add. The variation that models of overlapping training rows share is in neither
-    [2]_: for it, quantiles are those of t with one degree of freedom for ten cases, at least 4, as
-    simulations suggest. The interval is symmetric on the logit scale between two finite bounds of
-    the score, on that of the logarithm of the distance to a single one. NaN if no fold has a
-    standard error, or all are 0.
-
-    References
-    ----------
-    .. [1] E. LeDell, M. Petersen, M. van der Laan (2015). Computationally efficient confidence
-       intervals for cross-validated area under the ROC curve estimates. Electronic Journal of
-       Statistics 9, 1583-1607.
-    .. [2] S. Bates, T. Hastie, R. Tibshirani (2024). Cross-validation: what does it estimate and
-       how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
-    """
+    """A 95% interval of the mean of scores over folds, by the larger of the variance between folds
+    and the mean squared error of a fold's score (LeDell et al. 2015). Quantiles are those of t with
+    one degree of freedom for ten cases, at least 4, for what overlapping training rows share (Bates
+    et al. 2024). It is symmetric on the logit scale between finite bounds of the score."""
     from scipy.special import expit, logit
     from scipy.stats import t
 
@@ -502,24 +482,8 @@ def test_share(n_train: IntArray, n_test: IntArray) -> float:
 
 
 def paired_difference(differences: FloatArray, test_share: float) -> PairedDifference:
-    """Corrected resampled t interval and test.
-
-    The variance of a mean of J differences is estimated by ``(1 / J + n_test / n_train) s**2``,
-    where ``s**2`` is their sample variance, with J - 1 degrees of freedom. Training sets share
-    rows, so ``s**2 / J`` would be far too small.
-
-    Notes
-    -----
-    The corrected resampled t test of [1]_, over all folds of repeated cross-validation as in [2]_.
-    It approximates the correlation of two folds by ``n_test / (n_test + n_train)``.
-
-    References
-    ----------
-    .. [1] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning 52,
-       239-281.
-    .. [2] R. R. Bouckaert, E. Frank (2004). Evaluating the replicability of significance tests for
-       comparing learning algorithms. PAKDD 2004, LNCS 3056, 3-12.
-    """
+    """Corrected resampled t interval and test: the variance of a mean of J differences is estimated
+    by ``(1 / J + n_test / n_train) s**2`` (Nadeau and Bengio 2003; Bouckaert and Frank 2004)."""
     from scipy.stats import t
 
     n, nan = len(differences), float("nan")

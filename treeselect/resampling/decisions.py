@@ -291,10 +291,9 @@ class _Rows:
             self._dies = dies & at_least(held.horizon, stop)
 
     def rates(self, mass: FloatArray, of_sets: Any, *, check: bool = False) -> FloatArray:
-        """Shares of rows with and without the event, of rows of these weights, among those that
-        reach each threshold (`of_sets` is `_above`) or do not (`_below`): shape (2, n + 1), the
-        first threshold being one that all reach. If it is checked, they are missing where follow-up
-        ends before the horizon."""
+        """Shares with and without the event among rows that reach each threshold (`_above`) or do
+        not (`_below`), shape (2, n + 1); with `check` missing where follow-up ends before the
+        horizon."""
         n = of_sets(np.bincount(self.reached, mass, self.n + 1))
         if self._y.ndim == 1:
             events = of_sets(np.bincount(self.reached, mass * self._y, self.n + 1))

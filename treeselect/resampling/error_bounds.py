@@ -240,12 +240,9 @@ def worst_case_bound(q: int, p: int, threshold: float) -> float:
 
 
 def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
-    """Bound if the distributions of each noise unit's selections are r-concave. Equation 8 of Shah
-    and Samworth (2013), with theta = q / p: p min(D(theta^2, 2t - 1, B, -1/2), D(theta, t, 2B,
-    -1/4)), where D is :func:`largest_tail`. The proportions of simultaneous selections are taken to
-    be -1/2-concave and the frequencies to be -1/4-concave, for B pairs. The threshold is rounded up
-    to the next frequency that 2B resamples can have. An OptionError if the threshold is too low, or
-    q exceeds p / 2."""
+    """Bound if the distributions of each noise unit's selections are r-concave: equation 8 of Shah
+    and Samworth (2013), with D as :func:`largest_tail`. An OptionError if the threshold is too low,
+    or q exceeds p / 2."""
     theta, b = q / p, n_pairs
     if q > p / 2:
         raise OptionError(
@@ -286,12 +283,9 @@ def _twice(mean: float, n: int) -> int:
 
 
 def largest_tail(mean: float, least: int, n: int, r: float) -> float:
-    """Largest P(X >= least) of an r-concave X on {0, ..., n}, r < 0, with mean at most `mean` n: D.
-    Shah and Samworth (2013), appendices A.2 and A.4. The largest tail is that of probabilities f(i)
-    proportional to (a + i)^(1/r) for i = 0, ..., m, with f(m + 1) between 0 and its value by this
-    formula, and 0 above. For each m, `a` ranges from the value at which f(m + 1) follows the
-    formula to that at which it is 0, and the mean determines f(m + 1). If `least` is at most twice
-    the mean, the bound does not apply and is 1."""
+    """Largest P(X >= least) of an r-concave X on {0, ..., n}, r < 0, with mean at most `mean` n:
+    that of probabilities proportional to (a + i)^(1/r) (Shah and Samworth 2013, appendices A.2 and
+    A.4)."""
     if least <= _twice(mean, n):
         return 1.0
     ends = _full_supports(mean, n, r)
@@ -357,14 +351,8 @@ there are, they count as at most this many independent ones."""
 
 
 def size_bound(q: FloatArray, p: int, n_pairs: int, power: int) -> FloatArray:
-    """Bound on the sum of h(frequency) over units without signal, if q of p are selected on a half.
-
-    ``2 x - 1`` is at most the share U of pairs in which both halves select the unit. The bound is
-    p E(U^power) for B independent pairs, in each of which both halves select the unit with
-    probability t^2, t = q / p. For power 1 this is p t^2, also for dependent pairs; for power 2,
-    p (t^2 + (B - 1) t^4) / B; for power 3,
-    p (t^2 + 3 (B - 1) t^4 + (B - 1) (B - 2) t^6) / B^2.
-    """
+    """Bound on the sum of h(frequency) over units without signal, if q of p are selected on a half:
+    p E(U^power) for the share U of n pairs in which both halves select the unit."""
     t2, b = (np.asarray(q, dtype=np.float64) / p) ** 2, n_pairs
     if power == 1:
         return np.asarray(p * t2)

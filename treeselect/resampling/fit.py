@@ -409,10 +409,9 @@ def intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
 
 
 def direction(curve: FloatArray, share: FloatArray) -> str:
-    """Direction of a curve. "up" if a rising one explains 90% of its variance over the rows, so
-    that the steps of a forest are no turns; "down" for a falling one; "flat" if the curve is
-    constant; "mixed" otherwise. Points at either end that together hold at most a fortieth of the
-    rows are ignored, so that a single extreme row does not determine the direction."""
+    """ "up" if a rising curve explains 90% of the variance of a curve over the rows, "down" for a
+    falling one, "flat" if it is constant, "mixed" otherwise; a fortieth of the rows at each end is
+    ignored."""
     from scipy.optimize import isotonic_regression
 
     inner = _inner(share)

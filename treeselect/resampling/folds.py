@@ -448,9 +448,7 @@ def part_rows(
     problem: Problem, weights: RowWeights, split: float, seed: int
 ) -> tuple[IntArray, IntArray]:
     """Rows for selection and rows for testing, at random: the same share of each class, or of the
-    events. Clustered rows are drawn as whole clusters. A cluster with rows of several classes
-    counts towards the rarest of them, so that rare classes are spread. If every row is a cluster,
-    the parts are the same as without clusters."""
+    events, in whole clusters."""
     rng = np.random.default_rng(seed)
     units, rows = units_of(problem, weights), weights.rows
     in_first = np.zeros(len(units.stratum), dtype=bool)

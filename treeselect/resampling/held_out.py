@@ -441,10 +441,8 @@ def confusion_table(held: HeldOut, threshold: object = None) -> pd.DataFrame:
 
 
 def per_class_table(held: HeldOut) -> pd.DataFrame:
-    """One row per class: ``class``, ``n``, ``recall``, share of its rows that are classified as it,
-    ``precision``, share of the rows classified as it that belong to it, and ``area``, the area
-    under the ROC curve of the class against the others over all predictions; missing if there are
-    no such rows."""
+    """One row per class: ``class``, ``n``, ``recall``, ``precision``, and ``area`` under the ROC
+    curve of the class against the others over all predictions."""
     found = confusion_table(held)
     n = len(held.classes)
     counts = found["n"].to_numpy().reshape(n, n)

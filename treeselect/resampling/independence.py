@@ -59,13 +59,10 @@ def dependence_given(
     *,
     n_threads: int = 1,
 ) -> Tested:
-    """Test that the response is independent of a unit given some others, by the products of what
-    the others leave of the response (``stack_outside``) and of the unit's basis functions, out of
-    sample. Their sum has mean 0 if either prediction is right, and to first order if both nearly
-    are (Shah and Peters 2020, theorem 6). Slopes and levels are tested jointly, then the main
-    directions of bends, and slopes and levels with those of each other unit as weights (Scheidegger
-    et al. 2022, section 3). P-values are combined by the Cauchy distribution (Liu and Xie 2020),
-    e-values by their mean. Of a copy nothing is left, so that p = 1."""
+    """Test that the response is independent of a unit given some others, by products of
+    out-of-sample residuals of both (Shah and Peters 2020): of levels and slopes, bends, and
+    products with others (Scheidegger et al. 2022). P-values are combined by Cauchy's distribution,
+    e-values by their mean."""
     problem, weights = _some_rows(problem, weights, seed)
     part = select_groups(problem.data, given) if given.any() else None
     others = np.flatnonzero(given).tolist()
@@ -150,9 +147,7 @@ def _test(y_left: FloatArray, x: FloatArray, weights: RowWeights) -> Tested | No
 
 def closed_levels(e_values: FloatArray) -> FloatArray:
     """For each e-value the lowest false discovery rate, at most 1, at which closed e-BH calls it
-    (Xu et al. 2025): the k largest are called at a level if the mean of every set, divided by the
-    share of the called ones in it, is at least its inverse. The worst set of r called and s others
-    has the smallest of both."""
+    (Xu et al. 2025); of s others the smallest are the worst."""
     order = np.argsort(-e_values, kind="stable")
     falling, m = e_values[order], len(e_values)
     least = np.concatenate([[0.0], np.cumsum(falling[::-1])])  # sums of the smallest

@@ -178,9 +178,7 @@ def why_not() -> Iterator[list[str]]:
 
 def _without_sums(data: LinearData, terms: Sequence[str]) -> tuple[LinearData, dict[str, int]]:
     """The same without columns that are linear combinations of preceding ones, as in R; and terms
-    that lose columns because of other terms, with their number. Columns that are collinear within
-    their own term and the intercept do not count: the joint test of a term is the same whichever of
-    them is dropped."""
+    that lose columns because of other terms, with their number."""
     matrix, term_of = data.compared, np.array(data.term_of, dtype=object)
     free = independent_columns(matrix)
     if free.all():
@@ -197,16 +195,9 @@ def _without_sums(data: LinearData, terms: Sequence[str]) -> tuple[LinearData, d
 
 
 def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatArray:
-    """One p-value per term from those of several splits, shape (n_splits, n_terms), each already
-    multiplied by the number of terms tested in its split.
-
-    Equations 2.2 and 2.3 of [1]_. The empirical gamma-quantile of B values is the k-th smallest
-    for gamma in ((k - 1) / B, k / B], so ``Q(gamma)`` is smallest at ``gamma = k / B``. The infimum
-    is the minimum of ``B / k`` times the k-th smallest value, over ``k / B`` above `gamma_min`.
-
-    .. [1] N. Meinshausen, L. Meier, P. Buehlmann (2009). p-values for high-dimensional regression.
-       Journal of the American Statistical Association 104, 1671-1681.
-    """
+    """One p-value per term from those of several splits, shape (n_splits, n_terms), by equations
+    2.2 and 2.3 of Meinshausen, Meier and Buehlmann (2009); ``Q(gamma)`` is smallest at ``k /
+    B``."""
     n = len(p_values)
     k = np.arange(1, n + 1)
     looked_at = k / n > gamma_min * (1 + 1e-12)

@@ -55,13 +55,7 @@ class Typed(NamedTuple):
 
 
 def code_text(code: str, ours: Collection[str] = ()) -> str:
-    """An expression on one line, with double quotes, and with the package before our names.
-
-    Examples
-    --------
-    >>> print(code_text("select('y ~ .', data, method=RRF(n_trees=5))", {"select", "RRF"}))
-    treeselect.select("y ~ .", data, method=treeselect.RRF(n_trees=5))
-    """
+    """An expression on one line, with double quotes, and with the package before our names."""
     tree = ast.parse(code, mode="eval")
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ours:
@@ -107,10 +101,8 @@ def call_text(
 
 
 def step_text(method: Callable[..., Any], arguments: Mapping[str, Any], view: str = "") -> str:
-    """A further step of a call, a method of the result or of one of its views: ``.resample(50,
-    seed=1)``, ``.model.risk_groups()``. The signature of the method has the order and the defaults
-    of the arguments; the first is written without its name where that is allowed, and None is no
-    value, unless it is that of a first argument with another default."""
+    """A further step of a call, such as ``.resample(50, seed=1)``, with the order and the defaults
+    of the method's signature; the first argument stands without its name where that is allowed."""
     typed = []
     for i, (key, parameter) in enumerate(
         (k, p) for k, p in inspect.signature(method).parameters.items() if k != "self"

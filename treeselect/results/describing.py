@@ -84,15 +84,7 @@ def _thirds(y: FloatArray, copies: IntArray) -> list[ResponseGroup]:
 
 def quantiles(values: FloatArray, copies: IntArray, shares: tuple[float, ...]) -> list[float]:
     """Quantiles of values each of which stands for so many rows, interpolated as numpy and R do by
-    default; NaN where there are none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.results.describing import quantiles
-    >>> quantiles(np.array([1.0, 4.0]), np.array([3, 1]), (0.5, 1.0))
-    [1.0, 4.0]
-    """
+    default; NaN where there are none."""
     if not len(values):
         return [float("nan")] * len(shares)
     order = np.argsort(values)
@@ -302,11 +294,8 @@ _MOST_NEXT = 5
 
 
 def near_units(fit: Fit, most: int = MOST_UNITS) -> tuple[str, ...]:
-    """Selected units, most important first, then those that are nearly selected.
-
-    These are units that a tenth of the resamples or more selected, the most frequent first; without
-    resamples the first five that the path takes after those of the fit.
-    """
+    """Selected units, most important first, then those that a tenth of the resamples selected or,
+    without resamples, the next five on the path."""
     inside = fit.groups
     outside = _next_on_path(fit) if fit.resampled is None else _frequent(fit.resampled)
     return (*inside, *(unit for unit in outside if unit not in set(inside)))[:most]

@@ -196,14 +196,7 @@ class EstimatorFit:
 
 @memory_errors()
 def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFit:
-    """Fit a clone of an estimator to the encoded columns of the selected terms.
-
-    Raises
-    ------
-    OptionError
-        If it is not an estimator, is of the wrong kind, or does not support the weights, the
-        offset, delayed entry or strata.
-    """
+    """Fit a clone of an estimator to the encoded columns of the selected terms."""
     from sklearn.base import clone
 
     check_estimator(result, estimator, data)
@@ -400,28 +393,8 @@ def is_distributed(estimator: Any) -> bool:
 
 @memory_errors()
 def refit_on_partitions(result: Fit, estimator: Any, data: ModelData, frame: Any) -> EstimatorFit:
-    """Fit LightGBM to all rows of a Dask frame, where its workers hold them.
-
-    Each partition is encoded by the worker that has it; the response of all rows comes here.
-
-    Parameters
-    ----------
-    result : Fit
-    estimator : lightgbm.DaskLGBMClassifier or lightgbm.DaskLGBMRegressor
-        Only its parameters are used.
-    data : ModelData
-        The data of the fit.
-    frame : dask.dataframe.DataFrame
-        The same data.
-
-    Raises
-    ------
-    OptionError
-        If it is another estimator, does not suit the response, or fails; if the case weights are
-        an array; or if `frame` is not a Dask frame.
-    DataError
-        If a partition lacks a class: LightGBM's workers would number the classes differently.
-    """
+    """Fit LightGBM to all rows of a Dask frame, whose workers encode their partitions; the response
+    of all rows comes here."""
     _check(estimator, data, frame)
     check_estimator(result, estimator, data)
     sizes = np.array(frame.map_partitions(len).compute(), dtype=np.int64)

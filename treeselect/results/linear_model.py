@@ -396,18 +396,7 @@ def figures_of_splines(found: GlmFit) -> tuple[Figure, ...]:
 
 
 def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> GlmFit:
-    """Fit the linear model of a selection to all complete cases, or to all rows.
-
-    Raises
-    ------
-    DataError
-        If there are too few rows, or statsmodels fails.
-
-    Warns
-    -----
-    TreeselectWarning
-        If the fit did not converge, the terms separate the classes, or many rows are dropped.
-    """
+    """Fit the linear model of a selection to all complete cases, or to all rows."""
     if coding.missing == "drop":
         warn_of_gaps(data, result.selected, call)
     full, left_out, fit = fit_terms(data, result.selected, coding)

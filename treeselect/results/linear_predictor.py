@@ -53,19 +53,8 @@ _WITH_ERRORS = ("response", "link")
 
 @dataclass(frozen=True, slots=True)
 class LinearPredictor:
-    """What a linear model needs to predict.
-
-    Attributes
-    ----------
-    design : ModelData
-    columns : LinearColumns
-        How columns of new data are made.
-    chosen : ndarray of bool, shape (n_columns,)
-        Columns that have a coefficient.
-    rule : LinearRule
-    baseline : Baseline or None
-        Cumulative baseline hazards, for times to an event.
-    """
+    """What a linear model needs to predict: how columns of new data are made, and which are
+    `chosen`."""
 
     design: ModelData
     columns: LinearColumns
@@ -253,15 +242,7 @@ def _with_errors(
 
 
 def linear_predictor(data: ModelData, full: LinearData, fit: LinearFit) -> LinearPredictor:
-    """What a linear model needs to predict.
-
-    Parameters
-    ----------
-    data : ModelData
-    full : LinearData
-        The data of the fit, with all columns.
-    fit : LinearFit
-    """
+    """What a linear model, fitted to `full`, needs to predict."""
     assert full.columns is not None
     chosen = full.is_free
     weight = np.asarray(full.row_weights.values, dtype=np.float64)

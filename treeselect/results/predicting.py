@@ -353,11 +353,8 @@ def read_times(fit: HasHazard, type: str, times: object) -> FloatArray:
 def hazards_at(
     fit: HasHazard, type: str, frame: pd.DataFrame, risk: FloatArray, times: FloatArray
 ) -> dict[str, list[Any]]:
-    """Survival or cumulative hazard of rows with these relative risks, a column for each time.
-
-    Missing where a stratum is missing, and after the last time at which anybody of it was under
-    observation: nothing is known of it.
-    """
+    """Survival or cumulative hazard of rows with these relative risks, a column for each time;
+    missing where nobody of the stratum is under observation."""
     baseline, known = fit.baseline, fit.design.response.follow_up
     assert baseline is not None
     assert known is not None

@@ -433,11 +433,8 @@ def _bound_notes(result: Fit, stability: Stability) -> list[str]:
 
 
 def overview_table(fit: Fit, most: int, most_others: int) -> tuple[pd.DataFrame, int]:
-    """The first selected terms, and unselected terms of which a reader must know: their unit was
-    selected in at least half of the resamples, or more often than the rarest selected one, or is
-    interchangeable with a selected one; the most frequent first. Rows of ``tidy()`` with ``kept``
-    (whether it was forced in) and ``substitutes`` (the units with which its unit is
-    interchangeable), and the number of rows for which there is no room."""
+    """The first selected terms, and unselected terms of which a reader must know, with ``kept``
+    (forced in) and ``substitutes``; and the number of rows for which there is no room."""
     tidy = tidy_table(fit)
     inside = tidy["selected"].to_numpy(dtype=bool)
     if fit.resampled is None:

@@ -132,11 +132,8 @@ def history_table(result: Fit) -> pd.DataFrame:
 
 
 def decision_table(result: Fit) -> tuple[pd.DataFrame, float]:
-    """One row per unit by falling importance, and the median of the largest shadow importances.
-
-    Columns ``term``, ``decision``, ``hits``, ``rounds`` (in which it took part), and ``median``,
-    ``low`` and ``high``, the 5th and 95th percentile, of its importance in these.
-    """
+    """One row per unit by falling importance, with the 5th and 95th percentiles of its importance
+    over the rounds, and the median of the largest shadow importances."""
     history = history_table(result)
     history["hits"] = history["importance"] > history["shadow_max"]
     by_unit = history.groupby("term", sort=False)

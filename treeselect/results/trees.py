@@ -270,10 +270,8 @@ def importance_path_table(result: Fit) -> pd.DataFrame:
 
 
 def association_table(result: Fit) -> pd.DataFrame:
-    """How strongly selected terms go together in the data: a row for each pair of the thirty most
-    important ones, strongest first, with ``term``, ``other``, ``measure`` (see
-    :func:`treeselect.designs.modeldata.association`) and ``association`` in [0, 1], of terms with
-    several columns the strongest."""
+    """Associations of each pair of the thirty most important selected terms in the data, strongest
+    first."""
     import pandas as pd
 
     measured = Associations(result.design)

@@ -97,15 +97,9 @@ class Standing:
 
     @property
     def answer(self) -> Answer:
-        """The verdict on the selection:
-
-        - unstable if at least half of its units are rarely selected, or if it has several, none of
-          which is consistently selected or interchangeable;
-        - stable if all its units are consistently selected, and there are no intruders;
-        - stable up to interchangeable units if the others are consistently selected, and there are
-          no intruders;
-        - partly stable otherwise.
-        """
+        """The verdict: unstable if half of the units are rare, or several and none consistent or
+        interchangeable; stable (up to interchangeable ones) if the others are consistent and there
+        are no intruders; partly stable otherwise."""
         n_inside = len(self.inside)
         none_again = not self.consistent and self.interchangeable.isdisjoint(self.inside)
         if 2 * len(self.rare) >= n_inside or (n_inside > 1 and none_again):

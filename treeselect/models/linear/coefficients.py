@@ -293,11 +293,8 @@ def _level(spec: TermSpec, columns: Collection[str]) -> Any:
 
 
 def with_references(table: pd.DataFrame, references: Mapping[str, Reference]) -> pd.DataFrame:
-    """The table of coefficients with a row for each reference level, above its term's others.
-
-    The estimate is 0; the rest of the row is missing. With more than two classes, there is a row
-    for each class that is compared with the first.
-    """
+    """The table of coefficients with a row of estimate 0 for each reference level, above its term's
+    others."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
@@ -345,46 +342,9 @@ class Pooled:
 
 
 def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None) -> Pooled:
-    """Pool estimates by Rubin's rules.
-
-    Parameters
-    ----------
-    estimates, variances : ndarray of float, shape (n_imputations, n_estimates)
-        Estimates and their squared standard errors from at least two imputations. Variances must be
-        above 0 or NaN, which propagates.
-    df_complete : float or None
-        Degrees of freedom of each analysis; None if its statistics are normal.
-
-    Returns
-    -------
-    Pooled
-
-    Notes
-    -----
-    With m imputations, U the mean of the variances and B the variance of the estimates (divisor
-    m - 1), the total variance is ``T = U + (1 + 1/m) B``, and ``riv = (1 + 1/m) B / U`` [1]_. With
-    ``lambda = (1 + 1/m) B / T`` and n degrees of freedom of the complete data [2]_::
-
-        1 / df = lambda^2 / (m - 1) + (n + 3) / (n (n + 1) (1 - lambda))
-
-    where the second part is 0 for normal statistics. The fraction of missing information is
-    ``(riv + 2 / (df + 3)) / (riv + 1)``. R's mice uses the same formulas, except that it replaces a
-    lambda below 1e-4 by 1e-4.
-
-    References
-    ----------
-    .. [1] D. B. Rubin (1987). Multiple Imputation for Nonresponse in Surveys. Wiley, chapter 3.
-    .. [2] J. Barnard, D. B. Rubin (1999). Small-sample degrees of freedom with multiple imputation.
-       Biometrika 86, 948-955.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.models.linear.coefficients import pool
-    >>> found = pool(np.array([[1.0], [2.0], [3.0]]), np.ones((3, 1)), None)
-    >>> found.estimate.tolist(), (found.std_error**2).round(3).tolist()
-    ([2.0], [2.333])
-    """
+    """Pool estimates and their variances, shape (n_imputations, n_estimates), by the rules of Rubin
+    (1987, chapter 3); with complete-data degrees of freedom by Barnard and Rubin (1999), as R's
+    mice. NaN propagates."""
     m = len(estimates)
     within = variances.mean(axis=0)
     centre = estimates.mean(axis=0)

@@ -59,10 +59,7 @@ class CoxFit:
 
     @property
     def bic(self) -> float:
-        """``p log(d) - 2 log L`` for d events: censored rows carry little information.
-
-        See Volinsky and Raftery (2000).
-        """
+        """``p log(d) - 2 log L`` for d events, as censored rows carry little information."""
         return float(len(self.params) * np.log(self.n_events) - 2 * self.llf)
 
     def cov_params(self) -> FloatArray:
@@ -80,23 +77,9 @@ class CoxFit:
 
 
 def fit_cox(data: LinearData) -> CoxFit:
-    """Fit Cox's model with Efron ties, as R's ``coxph(weights=)``.
-
-    Notes
-    -----
-    A row of weight 2 counts twice in sums over the risk set and is one event of twice the weight,
-    not two tied events. Non-integer weights are first divided by their mean.
-
-    With clusters, the covariance is ``B (sum_g s_g s_g') B`` times ``G / (G - 1)``, where B is the
-    inverse information, s_g the sum of the weighted score residuals of cluster g, and G the number
-    of clusters [1]_. It is that of ``coxph(cluster=)`` except for the factor, which is that of
-    Stata's ``stcox``.
-
-    References
-    ----------
-    .. [1] D. Y. Lin, L. J. Wei (1989). The Robust Inference for the Cox Proportional Hazards Model.
-       Journal of the American Statistical Association 84, 1074-1078.
-    """
+    """Fit Cox's model with Efron ties, as R's ``coxph(weights=)``: a row of weight 2 is one event
+    of twice the weight. Robust covariances (Lin and Wei 1989) are those of ``coxph(cluster=)``
+    times ``G / (G - 1)``."""
     weights = data.row_weights
     weight = weights.values if weights.are_copies else weights.values / weights.values.mean()
     rows = CoxRows(data.y, weight)

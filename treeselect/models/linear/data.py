@@ -48,11 +48,8 @@ class LinearData:
 
     @property
     def compared(self) -> FloatArray:
-        """The columns as they enter the fit.
-
-        For survival times, minus what the baseline hazards absorb, and for ordered classes minus
-        their means, which thresholds absorb; 0 in columns of which nothing remains.
-        """
+        """The columns minus what the baseline hazards or the thresholds absorb; 0 where nothing
+        remains."""
         matrix = self.matrix.to_numpy(dtype=np.float64)
         if self.has_times:
             return beside_baseline(matrix, self.y)
@@ -94,11 +91,8 @@ def linear_data(
     groups: IntArray | None = None,
     coding: LinearCoding = USUAL,
 ) -> LinearData:
-    """The data of a linear model of some terms, for the complete cases among `rows`.
-
-    `groups` are the clusters of all rows with a known response, if there are any. `coding` may
-    replace missing values, which makes all rows complete.
-    """
+    """The data of a linear model of some terms, for the complete cases among `rows`; `groups` are
+    the clusters of all rows."""
     rows = rows[data.row_weights.used[rows]]
     matrix, term_of, used, columns = linear_matrix(data, terms, rows, coding)
     _check_size(matrix)
@@ -159,11 +153,8 @@ def independent_columns(matrix: FloatArray) -> BoolArray:
 def reduced(
     matrix: FloatArray, y: FloatArray | None = None, root: FloatArray | None = None
 ) -> FloatArray:
-    """A short matrix whose columns have the same lengths and angles: R of a QR decomposition.
-
-    It is found block by block of rows, so that no copy of a long matrix is made. Matrices of one
-    block, or with more than half as many columns as a block has rows, are not made shorter.
-    """
+    """A short matrix whose columns have the same lengths and angles: R of a QR decomposition, found
+    block by block of rows."""
     n_rows, n_columns = matrix.shape
     if n_rows <= _BLOCK or n_columns > _BLOCK // 2:
         return _rows(matrix, y, root, slice(None))
@@ -190,11 +181,8 @@ def _centred(matrix: FloatArray) -> FloatArray:
 
 
 def beside_baseline(matrix: FloatArray, y: FloatArray) -> FloatArray:
-    """Columns minus their means in each stratum, for the rows at risk at some event.
-
-    A baseline hazard absorbs whatever is constant within its stratum; other rows contribute to no
-    risk set.
-    """
+    """Columns minus their means in each stratum, which the baseline hazard absorbs, for the rows at
+    risk at some event."""
     at_risk = risk_sets(y, y[:, EVENT] > 0).at_risk
     own, stratum = matrix[at_risk], y[at_risk, STRATUM].astype(np.int64)
     n_rows = np.maximum(np.bincount(stratum), 1)

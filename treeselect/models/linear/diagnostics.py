@@ -37,20 +37,9 @@ class RowDiagnostics(NamedTuple):
 
 
 def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
-    """Residuals and influence of the rows.
-
-    Notes
-    -----
-    As R's ``residuals(fit, "deviance")``, ``rstandard``, ``hatvalues`` and ``cooks.distance`` (Cook
-    and Weisberg 1982; Williams 1987). For times to an event there is no leverage, and Cook's
-    distance is ``d' I d / p`` for the change d of the p coefficients without the row, by the score
-    residuals, and the information I (Cain and Lange 1984). For more than two classes the residual
-    is the root of minus twice the log probability of the class observed.
-
-    The quantile residual of a number is the standardised one. Otherwise it is the normal quantile
-    of a number drawn between the model's probabilities of less than what was observed, and of at
-    most that (Dunn and Smyth 1996); of a censored time, between that of the time and 1.
-    """
+    """Residuals and influence of the rows, as R's ``rstandard``, ``hatvalues`` and
+    ``cooks.distance``; of times by score residuals (Cain and Lange 1984). Quantile residuals are
+    those of Dunn and Smyth (1996)."""
     data, fit = found.data, found.fit
     matrix = data.matrix.to_numpy(dtype=np.float64)[:, data.is_free]
     offset = np.zeros(len(matrix)) if data.offset is None else data.offset
@@ -139,20 +128,8 @@ def _risk_rows(
 
 
 def variance_inflation(found: FittedTerms) -> pd.DataFrame:
-    """One row per term: ``term``, ``df``, ``gvif`` and ``inflation``, its root of order ``2 df``.
-
-    Notes
-    -----
-    The generalised variance inflation factor of [1]_, R's ``car::vif``: how much larger the squared
-    volume of the confidence region of the term's coefficients is than if its columns were
-    uncorrelated with the others; `inflation` is about the factor of the width of an interval. A
-    term without coefficients, a linear combination of the others, has none.
-
-    References
-    ----------
-    .. [1] J. Fox, G. Monette (1992). Generalized Collinearity Diagnostics. Journal of the American
-       Statistical Association 87, 178-183.
-    """
+    """One row per term: ``term``, ``df``, ``gvif`` (Fox and Monette 1992, R's ``car::vif``) and
+    ``inflation``, its root of order ``2 df``."""
     import pandas as pd
 
     fit, data = found.fit, found.data
@@ -184,19 +161,8 @@ def variance_inflation(found: FittedTerms) -> pd.DataFrame:
 
 
 def hazard_tests(found: FittedTerms) -> pd.DataFrame:
-    """Tests of proportional hazards, one row per term and one for all together: ``term``, ``df``,
-    ``statistic``, ``p_value``.
-
-    Notes
-    -----
-    Score tests of coefficients that change with Kaplan and Meier's estimate for all rows, as R's
-    ``cox.zph`` since version 3 of ``survival`` [1]_.
-
-    References
-    ----------
-    .. [1] P. M. Grambsch, T. M. Therneau (1994). Proportional hazards tests and diagnostics based
-       on weighted residuals. Biometrika 81, 515-526.
-    """
+    """Score tests of proportional hazards by Kaplan and Meier's estimate (Grambsch and Therneau
+    1994; R's ``cox.zph``), one row per term and one for all together."""
     import pandas as pd
 
     data = found.data
@@ -237,13 +203,8 @@ _MOST_PAIRED = 10
 
 
 def interaction_tests(found: FittedTerms) -> pd.DataFrame:
-    """Tests of the product of each two terms, added to the model alone: ``term``, ``other``,
-    ``df``, ``statistic``, ``p_value``, and ``p_adjusted`` for the number of pairs (Holm 1979), the
-    most evident first.
-
-    Likelihood ratio tests, F tests with the variance of the larger model, and Wald tests where
-    errors are robust, as R's ``add1``; pairs that can't be fitted are left out.
-    """
+    """Tests of the product of each two terms, added to the model alone, as R's ``add1``;
+    ``p_adjusted`` for the number of pairs (Holm 1979). Pairs that can't be fitted are left out."""
     import pandas as pd
 
     own, rows = found.factors_of, []

@@ -37,11 +37,8 @@ def dispersion(result: Any) -> float:
 
 
 def overdispersed(result: Any) -> bool:
-    """Whether counts vary more than chance allows a Poisson response (one-sided test at 5%).
-
-    A squared Pearson residual of a Poisson variable with mean m and weight v has the variance
-    ``2 + 1 / (v m)``; the normal approximation is to the sum over rows.
-    """
+    """Whether counts vary more than chance allows: a one-sided test at 5%, as a squared Pearson
+    residual of mean m and weight v has the variance ``2 + 1 / (v m)``."""
     own = result.model
     with np.errstate(all="ignore"):
         variance = own.freq_weights @ (2 + 1 / (own.var_weights * result.mu))
@@ -88,39 +85,11 @@ class LinearFit:
 
 
 def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any]) -> LinearFit:
-    """Fit the linear model of a family.
-
-    Notes
-    -----
-    Numeric responses: least squares, weighted if weights are not integers; the offset
-    is subtracted from the response. With frequency or sampling weights, the Gaussian GLM, with t
-    statistics. Two classes and counts: GLM with the canonical link; counts that vary more than
-    chance allows are quasi-Poisson, whose covariance is multiplied by Pearson's dispersion, with t
-    and F tests [3]_. More classes: multinomial logit, for frequency weights on copies of the rows.
-    Other weights are first divided by their mean, so that standard errors do not depend on their
-    scale. Survival times: see :func:`treeselect.models.linear.cox.fit_cox`.
-
-    With sampling weights, the covariance is linearised as in R's ``survey`` [2]_: ``B (sum_i s_i
-    s_i') B n / (n - 1)``, where s_i are the weighted scores of row i, or their sum over cluster i,
-    and n the number of rows or clusters. Tests are t and F tests with ``n - K`` degrees of freedom
-    (of rows), normal for survival times.
-
-    With clusters, the covariance is cluster-robust [1]_: ``B (sum_g s_g s_g') B``, where B is the
-    inverse information and s_g the sum of the scores of the rows of cluster g, times ``G / (G -
-    1)`` and (except for survival times) ``(N - 1) / (N - K)`` for G clusters, N rows (with copies)
-    and K coefficients. Tests are t and F tests with G - 1 degrees of freedom for all families. As
-    the s_g sum to 0, the rank of the covariance is at most G - 1. It is also deficient if a column
-    differs from 0 in one cluster only, whose variance would be estimated as 0.
-
-    References
-    ----------
-    .. [1] A. C. Cameron, D. L. Miller (2015). A Practitioner's Guide to Cluster-Robust Inference.
-       Journal of Human Resources 50, 317-372.
-    .. [2] T. Lumley (2004). Analysis of Complex Survey Samples. Journal of Statistical Software
-       9(8), 1-19.
-    .. [3] P. McCullagh, J. A. Nelder (1989). Generalized Linear Models. Chapman and Hall, section
-       6.2.3.
-    """
+    """Fit the linear model of a family. Counts that vary more than chance allows are quasi-Poisson
+    (McCullagh and Nelder 1989, section 6.2.3); the covariance is linearised for sampling weights,
+    as in R's ``survey`` (Lumley 2004), and cluster-robust with clusters (Cameron and Miller 2015),
+    with t and F tests on G - 1 degrees of freedom. Weights that are no copies are divided by their
+    mean."""
     n_rows, n_columns = data.matrix.shape
     groups = data.row_weights.groups
     n_groups = None if groups is None else len(np.unique(groups))
@@ -231,11 +200,8 @@ def _degrees_of_freedom(result: Any, data: LinearData, n_groups: int | None) -> 
 
 
 def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -> list[str]:
-    """Problems of a cluster-robust covariance, which must have full rank.
-
-    It is compared with the model-based covariance B, ``B = L L'``: where ``inv(L) V inv(L)'`` has
-    the eigenvalue 0 with vector w, the scores of every cluster sum to 0 along ``L w``.
-    """
+    """Problems of a cluster-robust covariance V, which must have full rank: beside the model-based
+    ``L L'`` no eigenvalue of ``inv(L) V inv(L)'`` may be 0."""
     if not names:
         return []
     try:

@@ -32,11 +32,8 @@ _N_KNOTS = 4
 
 @dataclass(frozen=True, slots=True)
 class LinearPart:
-    """The part of one column in a linear predictor.
-
-    A code that the rows of the fit do not have, be it of a level or of a missing number, has the
-    average part of these rows.
-    """
+    """The part of one column in a linear predictor; codes that the rows of the fit do not have get
+    the average part."""
 
     table: FloatArray  # (256, n_outputs): by code; of a number the mean of each bin
     slopes: FloatArray  # (n_basis, n_outputs): none for a factor
@@ -153,12 +150,8 @@ def _coded_number(x: FloatArray, share: FloatArray, bends: bool) -> _Coding:
 def refit_linear(
     problem: Problem, weights: RowWeights, selected: BoolArray, *, bends: bool = False, **_: Any
 ) -> LinearModel:
-    """Fit a generalised linear model of the selected units.
-
-    A missing number is the median, with an indicator; a missing level is a level. With `bends`,
-    a number of eight or more distinct values, if it is the only column of its term, has a
-    restricted cubic spline with four knots at quantiles, or three where these coincide.
-    """
+    """Fit a generalised linear model of the selected units; a missing number is the median, with an
+    indicator. With `bends` numbers have restricted cubic splines with four knots."""
     coded, family, rows = problem.columns, problem.family, weights.rows
     assert coded is not None
     constant = null_predictor(problem, weights.values)

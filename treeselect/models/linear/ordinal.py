@@ -64,19 +64,8 @@ class OrdinalFit:
 
 
 def fit_ordinal(data: LinearData) -> OrdinalFit:
-    """Fit ``logit P(y <= k) = threshold_k - x'b`` by maximum likelihood, as R's ``MASS::polr``.
-
-    Notes
-    -----
-    McCullagh (1980). With clusters or sampling weights the covariance is ``B (sum_g s_g s_g') B G /
-    (G - 1)``, where B is the inverse information, s_g the sum of the scores of cluster g and G the
-    number of clusters.
-
-    References
-    ----------
-    .. [1] P. McCullagh (1980). Regression Models for Ordinal Data. Journal of the Royal Statistical
-       Society B 42, 109-142.
-    """
+    """Fit ``logit P(y <= k) = threshold_k - x'b`` (McCullagh 1980) by maximum likelihood, as R's
+    ``MASS::polr``; with clusters or sampling weights the covariance is robust."""
     weights, y = data.row_weights, data.y.astype(np.int64)
     weight = np.asarray(weights.values, dtype=np.float64)
     weight = weight if weights.are_copies else weight / weight.mean()

@@ -24,14 +24,8 @@ _SINGULAR = 1e-10
 
 
 class LongGLM(GLM):
-    """statsmodels' ``GLM`` with the same results, in less time and memory for many rows.
-
-    statsmodels takes a singular value decomposition of the whole matrix in each step of iteratively
-    reweighted least squares, and a pseudo-inverse at the end. Here each step takes R of the QR
-    decomposition of ``[sqrt(w) X, sqrt(w) z]``, found block by block; ``inv(R' R)`` is the
-    covariance. A step that is nearly singular, as when a column separates the classes, is left to
-    statsmodels, with all others.
-    """
+    """statsmodels' ``GLM``, whose least squares are solved by a QR decomposition found block by
+    block of rows; nearly singular steps are left to statsmodels."""
 
     def initialize(self) -> None:
         """Rank and degrees of freedom, as ``GLM.initialize`` computes them."""
@@ -111,12 +105,8 @@ def least_squares(
 
 
 class Logit(links.Logit):
-    """The logit, whose second derivative is finite at 0 and 1.
-
-    statsmodels moves probabilities of 0 and 1 inwards in the first derivative and in the variance,
-    but not in the second derivative. There 0 times infinity made all robust standard errors
-    missing as soon as one fitted probability was 1.
-    """
+    """The logit with a second derivative that is finite at 0 and 1: statsmodels' makes all robust
+    standard errors missing there."""
 
     def deriv2(self, p: FloatArray) -> FloatArray:
         """Second derivative at probabilities of shape (n_rows,)."""
@@ -171,18 +161,9 @@ class WeightedMNLogit(MNLogit):
 
 
 class FirthLogit(GLM):
-    """Logistic regression by Firth's penalised likelihood (statsmodels has none).
-
-    The log-likelihood plus half the log determinant of the information has a maximum at finite
-    coefficients even where the terms separate the classes [1]_. Of a nested model, the information
-    is that of all columns of the whole one, the others' coefficients being 0 [2]_.
-
-    References
-    ----------
-    .. [1] D. Firth (1993). Bias Reduction of Maximum Likelihood Estimates. Biometrika 80, 27-38.
-    .. [2] G. Heinze, M. Schemper (2002). A solution to the problem of separation in logistic
-       regression. Statistics in Medicine 21, 2409-2419.
-    """
+    """Logistic regression by Firth's penalised likelihood (1993), whose maximum is finite where
+    terms separate the classes. Of a nested model the penalty is that of the `whole` one (Heinze and
+    Schemper 2002)."""
 
     def __init__(self, endog: Any, exog: Any, *given: Any, whole: Any = None, **named: Any) -> None:
         super().__init__(endog, exog, *given, **named)
@@ -232,12 +213,8 @@ _FAR = 50.0
 
 
 def separation_problems(result: Any, covariance: FloatArray, names: Sequence[str]) -> list[str]:
-    """A sentence on the columns whose estimates diverge; none without any.
-
-    Where the response is the same in all rows of a level, its coefficient is infinite. The
-    model-based error then grows with the iterations, whereas the residuals of these rows, and the
-    robust error with them, go to 0: a test would be significant without evidence.
-    """
+    """A sentence on the columns whose estimates diverge, if any: there robust errors go to 0, far
+    below model-based ones."""
     own = np.asarray(result.normalized_cov_params, dtype=np.float64)
     if own.shape != covariance.shape:
         return []

@@ -18,22 +18,8 @@ Facts = tuple[tuple[str, str], ...]
 
 
 def fit_statistics(fit: LinearFit, family: str, *, are_copies: bool) -> dict[str, float]:
-    """Statistics of a fitted model; those that do not exist or can't be computed are omitted.
-
-    Parameters
-    ----------
-    fit : LinearFit
-    family : {"gaussian", "binomial", "multinomial", "poisson", "cox"}
-    are_copies : bool
-        Whether case weights are frequencies. The likelihood with other weights, and of
-        quasi-Poisson models, is known only up to scale, so ``aic``, ``bic`` and ``ll`` are omitted.
-
-    Returns
-    -------
-    dict of str to float
-        Some of ``deviance``, ``null_deviance``, ``df_resid``, ``df_null``, ``aic``, ``bic``,
-        ``ll``, ``ll_null``, ``sigma``, ``r2``, ``adj_r2``, ``dispersion``.
-    """
+    """Statistics of a fitted model by name; those that do not exist or can't be computed are
+    omitted, as are those of a likelihood that is known up to scale only."""
     with own_filters(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # from the null model
         found = _NUMBERS[family](fit.result)
@@ -229,15 +215,8 @@ def recalibrate(
     mass: FloatArray,
     groups: IntArray | None = None,
 ) -> Recalibration:
-    """Regress the response on the predictions by the generalised linear model of the family.
-
-    Notes
-    -----
-    The slope is from a model with its own intercept. The intercept is from a model with the linear
-    predictor as offset: calibration-in-the-large (Cox 1958; Steyerberg 2019, section 15.3). Cox's
-    model has none. With clusters intervals are robust; those of counts that vary more than chance
-    allows are quasi-Poisson.
-    """
+    """Regress the response on the predictions by the model of the family: the slope with an
+    intercept of its own, the intercept at slope 1 (Steyerberg 2019, section 15.3)."""
     if family == "cox":
         slope = _of_times(y, linear_predictor, mass, groups)
         return Recalibration(*slope, *_UNKNOWN, _REGRESSIONS[family])

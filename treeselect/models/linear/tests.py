@@ -293,14 +293,7 @@ class TermTests(PrintedTable):
 
 
 def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> TermTests:
-    """Each term given those before it, as R's ``anova(fit)``.
-
-    Notes
-    -----
-    Gaussian: F tests with the residual variance of the whole model; quasi-Poisson: with its
-    dispersion. Other families: likelihood ratio tests. Clusters and sampling weights: Wald tests,
-    each in the model of the terms up to it.
-    """
+    """Each term given those before it, as R's ``anova(fit)``: F, likelihood ratio or Wald tests."""
     terms = found.terms
     models = [found.without(terms[i:]) for i in range(len(terms))] + [found.whole]
     rows = [_row(NULL, models[0], None, models[0], found)]
@@ -314,12 +307,8 @@ def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -
 
 
 def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> TermTests:
-    """Each term given all others, as R's ``drop1(fit)``; terms that an interaction contains are
-    not dropped. The spline of a term is also compared with a straight line.
-
-    Parameters, errors and tests are those of :func:`sequential_tests`; Wald tests are in the whole
-    model.
-    """
+    """Each term given all others, as R's ``drop1(fit)``, but for terms that an interaction
+    contains; splines also against a straight line."""
     whole = found.whole
     rows = [_row(NONE, whole, None, whole, found)]
     for term in found.droppable:
@@ -457,21 +446,8 @@ _DOUBLINGS = 8
 def intervals(
     found: FittedTerms, method: str | None, level: float, argument: str = "method"
 ) -> FloatArray:
-    """Lower and upper ends for each coefficient, shape (n_coefficients, 2).
-
-    Notes
-    -----
-    The profile interval of a coefficient holds the values ``b`` with ``2 (max L - max L(b)) <=
-    q``, where ``L(b)`` is the likelihood with the coefficient fixed at b and q the quantile of the
-    chi-squared distribution with one degree of freedom [1]_; for a quasi-Poisson model, the
-    dispersion times that of the F distribution. For a gaussian response it is the interval of the
-    t distribution.
-
-    References
-    ----------
-    .. [1] D. J. Venzon, S. H. Moolgavkar (1988). A Method for Computing Profile-Likelihood-Based
-       Confidence Intervals. Applied Statistics 37, 87-94.
-    """
+    """Lower and upper ends for each coefficient, shape (n_coefficients, 2), by Wald or by the
+    profile likelihood (Venzon and Moolgavkar 1988)."""
     wald = coefficient_table(found.fit, level)[["ci_low", "ci_high"]].to_numpy(dtype=np.float64)
     has_profile = found.family in PROFILED and not found.is_robust
     if method == "wald" or (found.family == "gaussian" and not found.is_robust):
