@@ -250,7 +250,7 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
     ):
         found = fit.resample(4, scheme=scheme)
         text = " ".join(found.summary().as_text().split())
-        assert f"4 {noun} of whole ward clusters, " in text
+        assert f"4 {noun} of whole ward clusters: " in text
         assert (
             "Rows with the same `ward` stay together in folds, bags of trees and resamples" in text
         )

@@ -35,6 +35,7 @@ from treeselect.reports.parts import (
     settings,
 )
 from treeselect.resampling.fit import noun
+from treeselect.resampling.stability import index_words
 from treeselect.results.citation import cite, versions_text
 from treeselect.results.effects import (
     effect_cells,
@@ -57,10 +58,8 @@ from treeselect.results.tables import class_counts, glance_table, missing_counts
 from treeselect.results.verdict import (
     BY_REQUEST,
     FEWEST,
-    agreement_note,
     could_vary,
     place_sentences,
-    undefined_words,
     verdict,
     verdict_words,
 )
@@ -116,15 +115,9 @@ def _all_terms(n_terms: int) -> str:
 
 def _how_stable(fit: Fit, stability: Stability) -> list[str]:
     """The verdict, which may be empty, and the interchangeable terms."""
-    index = stability.index if stability.n_resamples > 1 else float("nan")
-    if (said := verdict(fit, stability)) or np.isfinite(index):
+    if (said := verdict(fit, stability)) or np.isfinite(stability.index):
         return [said, *place_sentences(stability)]
-    if stability.n_resamples == 1:
-        return ["One resample is too few to assess stability."]
-    which = undefined_words(stability, noun(fit, 1))
-    return [
-        f"Stability is undefined: each of {stability.n_resamples:,} resamples selected {which}."
-    ]
+    return [f"Stability is {index_words(stability)}."]
 
 
 # --- three facts below the answer: predictive score, stability and data -------------------------
@@ -217,23 +210,15 @@ def _stability_card(fit: Fit) -> Card:
             )
         return Card("Stability", "Not assessed", (how,))
     stability = fit.stability
-    index = stability.index if stability.n_resamples > 1 else float("nan")
     head = f"Stability, k fixed at {stability.k}" if stability.fixed_size else "Stability"
-    if not np.isfinite(index):
-        return Card(head, "Not defined", (_why_undefined(fit, stability),))
+    if not np.isfinite(stability.index):
+        return Card(head, "Not defined", (f"The index is {index_words(stability)}.",))
     scale = f"{stability.words} (1: identical selections; 0: no better than chance)."
     word = verdict_words(fit, stability)
     if word:
-        said = (f"Index {decimal_text(index, 2)} over {scale}", agreement_note(fit, stability))
-        return Card(head, word, tuple(text for text in said if text))
+        return Card(head, word, (f"Index {decimal_text(stability.index, 2)} over {scale}",))
     few = () if stability.n_resamples >= FEWEST else (f"A verdict needs at least {FEWEST}.",)
-    return Card(f"{head}: index", decimal_text(index, 2), (f"Over {scale}", *few))
-
-
-def _why_undefined(fit: Fit, stability: Stability) -> str:
-    if stability.n_resamples == 1:
-        return "One resample is too few to assess it."
-    return f"Each of {stability.words} selected {undefined_words(stability, noun(fit, 1))}."
+    return Card(f"{head}: index", decimal_text(stability.index, 2), (f"Over {scale}", *few))
 
 
 def _data_card(fit: Fit) -> Card:

@@ -36,7 +36,6 @@ from treeselect.results.verdict import (
     could_vary,
     has_pairs,
     kept_units,
-    pair_sentence,
     sizes_of_resamples,
     verdict,
 )
@@ -262,9 +261,12 @@ def pairs(material: FitMaterial) -> Section | None:
     figure = None
     if len(found.units) > 1:
         inside = [unit in set(fit.groups) for unit in found.units]
-        text = pair_sentence(stability) or "No pair deviates detectably from independence."
+        text = "; ".join(
+            f"{row['term']} with {row['other']} {_SIGNS[row['sign']]} than by chance"
+            for row in pairs[pairs["sign"] != ""].head(3).to_dict("records")
+        )
         figure = replace(
-            map_figure(found.units, inside, _cells(found), text),
+            map_figure(found.units, inside, _cells(found), text or "No pair deviates."),
             key="pair-map",
             title=f"{noun(fit).capitalize()} selected together",
             saved="Selected together",

@@ -419,7 +419,7 @@ def _facts(stability: Stability) -> tuple[tuple[str, str], ...]:
         (f"Number of {stability.one}s (k)", f"{fixed}{size} of {count_text(len(stability.units))}"),
         ("Selected by the fit", _named(stability, stability.fitted & ~stability.kept)),
         ("Most frequent others", _named(stability, ~stability.fitted & ~stability.kept)),
-        ("Stability index", _index(stability)),
+        ("Stability index", index_words(stability)),
     )
 
 
@@ -433,13 +433,16 @@ def _named(stability: Stability, which: np.ndarray) -> str:
     return enumeration(names, _MOST_NAMES) if names else "none"
 
 
-def _index(stability: Stability) -> str:
+def index_words(stability: Stability) -> str:
+    """The stability index with its interval, unless that has no width, or why it has none."""
     index, (low, high) = stability.index, stability.index_ci
     if not np.isfinite(index):
         return f"not defined: every resample selected all {stability.one}s that it could, or none"
     form = decimal_form(2)
-    between = f" ({interval_text(low, high)})" if format(low, form) != format(high, form) else ""
-    return f"{decimal_text(index, 2)}{between}; 1 is the same selection each time, 0 is chance"
+    same = format(low, form) == format(high, form)
+    interval = "" if same else f" (95% interval {interval_text(low, high)})"
+    scale = "1 means identical selections, 0 agreement by chance alone"
+    return f"{decimal_text(index, 2)}{interval}; {scale}"
 
 
 def _notes(stability: Stability, more: int) -> tuple[str, ...]:

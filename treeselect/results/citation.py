@@ -14,19 +14,17 @@ from treeselect.algorithms.method import OWN
 from treeselect.algorithms.references import Reference, entry, texts
 from treeselect.designs.modeldata import COVERED, data_fingerprint
 from treeselect.printing import (
-    decimal_form,
-    decimal_text,
     enumeration,
-    interval_text,
     percent_text,
     plain_score,
     score_text,
 )
 from treeselect.resampling.choosing import LEVEL
 from treeselect.resampling.fit import as_shown, noun
+from treeselect.resampling.stability import index_words
 from treeselect.results.summary import options_text
 from treeselect.results.tables import class_counts, missing_counts
-from treeselect.results.verdict import kept_units, undefined_words
+from treeselect.results.verdict import kept_units
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -513,28 +511,18 @@ def _scores(fit: Fit, performance: Performance | None) -> list[str]:
 
 
 def _stability_sentences(fit: Fit) -> list[str]:
-    stability = fit.resampled
-    if stability is None:
+    if fit.resampled is None:
         return []
+    stability = fit.stability
     fixed = f", with the number of {noun(fit)} fixed at {stability.k:,}"
     how = fixed if stability.fixed_size else ""
     said = [f"The selection was repeated on {stability.words}{how}."]
-    if np.isfinite(stability.index):
-        low, high = stability.index_ci
-        form = decimal_form(2)
-        between = (
-            f" (95% Monte Carlo interval {interval_text(low, high)})"
-            if format(low, form) != format(high, form)
-            else ""
-        )
-        said.append(
-            f"The stability index of {INDEX.short.rpartition(' ')[0]} [{INDEX.year}] was"
-            f" {decimal_text(stability.index, 2)}{between}, where 1 means identical selections and"
-            " 0 agreement by chance alone."
-        )
-    elif stability.n_resamples > 1:
-        which = undefined_words(stability, noun(fit, 1))
-        return [*said, f"Each of them selected {which}, so stability could not be assessed."]
+    if not np.isfinite(stability.index):
+        return [*said, f"The stability index is {index_words(stability)}."]
+    said.append(
+        f"The stability index of {INDEX.short.rpartition(' ')[0]} [{INDEX.year}] was"
+        f" {index_words(stability)}."
+    )
     kept = kept_units(stability)
     frequency = dict(zip(stability.units, stability.frequency.tolist(), strict=True))
     own = [frequency[unit] for unit in fit.groups if unit not in kept]

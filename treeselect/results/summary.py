@@ -16,12 +16,10 @@ from treeselect.printing import (
     MOST_ROWS,
     SummaryContent,
     count_text,
-    decimal_form,
     decimal_text,
     enumeration,
     interval_text,
     number_text,
-    percent_text,
     plain_score,
     score_text,
 )
@@ -29,25 +27,22 @@ from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.fit import as_shown, noun, selected_of_all, selection_clause
 from treeselect.resampling.records import stopped
 from treeselect.resampling.sample_size import least_rows
+from treeselect.resampling.stability import index_words
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.tables import glance_table, search_notes, search_tables, tidy_table
 from treeselect.results.verdict import (
     BY_REQUEST,
     FEWEST,
-    agreement_note,
     correlated_sentence,
     could_vary,
     each_selected_all,
     kept_units,
     model_sentence,
     outsiders_note,
-    pair_sentence,
     place_sentences,
-    recurrence_sentence,
     size_note,
     standing,
-    undefined_words,
     verdict,
 )
 from treeselect.shown import shown
@@ -356,77 +351,21 @@ def few_rows_note(result: Fit) -> list[str]:
 
 
 def stability_notes(result: Fit) -> list[str]:
-    """Selection frequencies, indices, sets, pairs and error bounds, in sentences."""
+    """Interchangeable units, indices, sets and error bounds, in sentences."""
     if result.resampled is None:
         return []
     stability = result.stability
-    index, (low, high) = stability.index, stability.index_ci
-    if np.isfinite(index):
-        form = decimal_form(2)
-        between = (
-            f", 95% Monte Carlo interval {interval_text(low, high)}"
-            if format(low, form) != format(high, form)
-            else ""
-        )
-        agree = agreement_note(result, stability)
-        text = (
-            f"Stability index (Nogueira et al.): {decimal_text(index, 2)}{between}; 1 means"
-            " identical selections, 0 agreement by chance alone."
-            f"{f' {agree}' if agree else ''}{correlated_sentence(result)}"
-        )
-    elif stability.n_resamples == 1:
-        text = "Stability index (Nogueira et al.): not defined for a single resample."
-    else:
-        which = undefined_words(stability, noun(result, 1))
-        text = (
-            f"Stability index (Nogueira et al.): not defined, because {stability.words} all"
-            f" selected {which}."
-        )
-    varied = could_vary(stability)
     said = [
         *stopped(stability, stability.n_resamples, "resamples"),
-        recurrence_sentence(result.groups, stability, noun(result)) if varied else "",
         *place_sentences(stability),
         outsiders_note(result, stability),
         size_note(result, stability),
-        text,
-        model_sentence(stability) if varied else "",
-        pair_sentence(stability),
-        *_bound_notes(result, stability),
+        f"Stability index (Nogueira et al.) over {stability.words}: {index_words(stability)}."
+        + correlated_sentence(result),
+        model_sentence(stability) if could_vary(stability) else "",
+        "" if no_bound(stability) else f"{stability.pfer()}.",
     ]
     return [sentence for sentence in said if sentence]
-
-
-def _bound_notes(result: Fit, stability: Stability) -> list[str]:
-    """Units that reach the usual threshold, and how many of them may be false, if a bound holds."""
-    if no_bound(stability) is not None:
-        return []
-    found, one, more_of = stability.pfer(), noun(result, 1), noun(result)
-    resamples = f"the {count_text(stability.n_resamples)} resamples"
-    passed = f"in at least {percent_text(found.threshold)} of {resamples}"
-    if not found.informative:
-        n = len(found.units)
-        if n == 0:
-            return []
-        return [
-            f"Error bound: with {count_text(found.q)} of {count_text(found.p)} {more_of} on each"
-            f" resample, up to {found.bound:.2g} without signal can be expected to be selected"
-            f" {passed}. Since {n} {'was' if n == 1 else 'were'}, the bound is uninformative."
-            f" Fewer {more_of} on each resample (`resample(..., k=)`) lower it."
-        ]
-    if not found.units:
-        return [f"No {one} was selected {passed}, so there is nothing to bound."]
-    names = enumeration(found.units, _MOST_NAMES)
-    bound = f"{found.bound:.2g}"
-    false = (
-        f"{bound} {one} without signal is"
-        if bound == "1"
-        else f"{bound} {more_of} without signal are"
-    )
-    return [
-        f"Selected {passed}: {names}. At most {false} expected among them"
-        f" ({found.paper}; if such {more_of} are exchangeable)."
-    ]
 
 
 # --- the selected terms and the most frequent others ---------------------------------------------
@@ -506,14 +445,14 @@ def stability_text(fit: Fit) -> str:
         if not fit.selected:
             return "not assessed, because no term was selected"
         return f"not assessed; see {with_data(fit)}.resample(100)"
-    stability, one = fit.stability, noun(fit, 1)
+    stability = fit.stability
     said = verdict(fit, stability)
     if said:
         return said
     if stability.n_resamples < FEWEST:
         return f"{stability.words}, too few for a verdict"
     if each_selected_all(stability):
-        return f"no verdict: {stability.words} all selected {undefined_words(stability, one)}"
+        return f"no verdict: every resample selected all {noun(fit)} that it could"
     if not fit.selected:
         return "no verdict, because no term was selected"
-    return f"no verdict, because every selected {one} was forced in"
+    return f"no verdict, because every selected {noun(fit, 1)} was forced in"
