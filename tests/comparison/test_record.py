@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from treeselect.comparing import Comparison
-from treeselect.comparison.methods import verdict
+from treeselect.comparison.methods import told_apart
 from treeselect.comparison.record import Run, pareto_front
 from treeselect.errors import OptionError
 from treeselect.resampling.agreement import stability_index
@@ -247,33 +247,9 @@ def test_equal_points_are_all_on_the_front():
     ]
 
 
-# --- who can't be told from the best, and who is on the front ------------------------------------
-
-
-RANKED = pd.DataFrame(
-    {
-        "method": ["a", "b", "c", "d"],
-        "n_selected": [4.0, 2.5, 2.5, 9.0],
-        "stability": [0.5, 0.75, np.nan, 0.25],
-        "front": [True, True, True, False],
-    }
-)
-DIFFERENCES = pd.DataFrame({"method": ["b", "c", "d"], "ci_high": [-0.1, 0.1, np.nan]})
+# --- who can't be told from the best --------------------------------------------------------------
 
 
 def test_what_an_interval_does_not_tell_apart_is_alike():
-    found = verdict(RANKED, DIFFERENCES)
-    assert found.alike == ("c", "d")
-    assert found.worse == ("b",)
-
-
-def test_the_smallest_and_the_stablest_are_looked_for_on_the_front():
-    found = verdict(RANKED, DIFFERENCES)
-    assert found.front == ("a", "b", "c")
-    assert (found.fewest, found.smallest) == (2.5, ("b", "c"))
-    assert (found.highest, found.stablest) == (0.75, ("b",))
-
-
-def test_the_front_may_be_empty():
-    found = verdict(RANKED.assign(front=False), DIFFERENCES)
-    assert (found.front, found.smallest, found.stablest) == ((), (), ())
+    differences = pd.DataFrame({"method": ["b", "c", "d"], "ci_high": [-0.1, 0.1, np.nan]})
+    assert told_apart(differences) == (["c", "d"], ["b"])

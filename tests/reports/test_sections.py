@@ -174,7 +174,7 @@ def test_of_many_rows_fewer_are_measured(unstable, monkeypatch):
     monkeypatch.setattr("treeselect.reports.data._MOST_CELLS", 400)
     report = report_of(unstable)
     assert report.associations.figure.x == near_units(unstable._fit)[:3]
-    assert len(report.data.table.variables) == report.data.table.more == 1
+    assert report.data.table.more == 1
     assert report.data.others is None
 
 
@@ -304,14 +304,16 @@ def selected(formula, data, **options):
     return treeselect.select(formula, data, **{"method": "mrmr", "k": 1, "seed": 1} | options)
 
 
-def cells(table, name):
-    found = next(v for v in table.variables if v.name == name)
-    return found.cells, dict((row[0], row[1:]) for row in found.rows)
-
-
 def test_numbers_are_those_of_describe(fitted):
     section = report_of(fitted).data
-    assert [v.name for v in section.table.variables] == list(fitted.variables)
+    rows = {row[0]: row[1:] for row in section.table.rows}
+    assert list(rows) == [
+        own
+        for name in fitted.variables
+        for own in {"site": ["site: Bath", "site: Leeds", "site: York", "site: missing"]}.get(
+            name, [name]
+        )
+    ]
     assert section.table.caption == "Variables in the selected terms, by died"
     table = fitted.data.describe("site")
     head = table[table["kind"] == "missing"]
@@ -319,16 +321,12 @@ def test_numbers_are_those_of_describe(fitted):
         "Variable", *(f"{g} (n\u00a0=\u00a0{n})" for g, n in zip(
             ["All", "False", "True"], head["n_group"], strict=True)),
     )  # fmt: skip
-    _, rows = cells(section.table, "site")
-    assert list(rows) == ["Bath", "Leeds", "York", "missing"]
     for level, own in table[table["kind"] == "level"].groupby("level"):
-        assert rows[level] == tuple(
+        assert rows[f"site: {level}"] == tuple(
             f"{n} ({share:.0%})" for n, share in zip(own["n"], own["share"], strict=True)
         )
-    quartiles, rows = cells(section.table, "signal")
-    assert not rows  # nothing is missing
     own = fitted.data.describe("signal").iloc[0]
-    assert [float(v) for v in re.findall(r"-?[\d.]+", quartiles[0])] == pytest.approx(
+    assert [float(v) for v in re.findall(r"-?[\d.]+", rows["signal"][0])] == pytest.approx(
         [own["median"], own["q25"], own["q75"]], rel=0.006
     )
 
@@ -338,11 +336,9 @@ def test_others_are_folded_and_counted(mixed):
     data = mixed.assign(**{f"x{i:02d}": noise[:, i] for i in range(30)})
     fit = selected("died ~ . - dose", data)
     section = report_of(fit).data
-    assert len(section.others.variables) == 20
     assert section.others.more == 35 - 20
     page = render(report_of(fit))
-    assert "and 15 more variables" in page
-    assert page.count('<table class="baseline">') == 2
+    assert "and 15 more" in page
 
 
 def test_what_was_left_out_and_what_is_rare_is_said_once(mixed):
@@ -403,10 +399,10 @@ def test_a_share_that_is_not_all_is_not_rounded_to_it(mixed):
     rare = np.where(np.arange(400) < 1, "a", "b")
     section = report_of(selected("died ~ rare + signal", mixed.assign(rare=rare))).data
     tables = [table for table in (section.table, section.others) if table]
-    rows = next(cells(t, "rare")[1] for t in tables if "rare" in [v.name for v in t.variables])
-    assert rows["a"][0] == "1 (<1%)"
-    assert rows["b"][0] == "399 (>99%)"
-    assert "0" in rows["a"][1:]
+    rows = {row[0]: row[1:] for table in tables for row in table.rows}
+    assert rows["rare: a"][0] == "1 (<1%)"
+    assert rows["rare: b"][0] == "399 (>99%)"
+    assert "0" in rows["rare: a"][1:]
 
 
 def test_nothing_selected_and_no_data(mixed, tmp_path):
@@ -415,7 +411,7 @@ def test_nothing_selected_and_no_data(mixed, tmp_path):
     )
     section = report_of(none).data
     assert section.table is None
-    assert len(section.others.variables) == 2
+    assert {row[0].partition(":")[0] for row in section.others.rows} == {"noise", "colour"}
     render(report_of(none))
     loaded = treeselect.load(selected("died ~ signal + site", mixed).save(tmp_path / "m"))
     report = report_of(loaded)
@@ -428,9 +424,8 @@ def test_variables_bear_their_labels(mixed):
     labels = {"signal": "Signal (mV)", "noise": "Two", "copy": "Two", "died": "Death"}
     fit = selected("died ~ log1p(abs(signal)) + noise + copy", mixed, k=3, labels=labels)
     report = report_of(fit)
-    assert {v.name for v in report.data.table.variables} == {
-        "Signal (mV)", "Two (noise)", "Two (copy)",
-    }  # fmt: skip
+    names = {row[0].partition(":")[0] for row in report.data.table.rows}
+    assert names == {"Signal (mV)", "Two (noise)", "Two (copy)"}
     assert report.data.table.caption.endswith("by Death")
     assert set(fit.data.describe()["variable"]) == {"signal", "noise", "copy"}
     render(report)

@@ -474,38 +474,14 @@ def method_notes(found: Contest) -> tuple[str, ...]:
     )
 
 
-# --- the verdict of a comparison: which methods differ from the best, and the Pareto front -------
+# --- the verdict of a comparison: which methods differ from the best -----------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Methods by the intervals of their differences and by the Pareto front, best score first."""
-
-    # Methods that do not differ detectably from the best: the interval is not below 0
-    alike: tuple[str, ...]
-    worse: tuple[str, ...]  # methods that are worse than the best: the interval is below 0
-    # Methods that no other dominates in score, number of units and stability
-    front: tuple[str, ...]
-    fewest: float  # smallest mean number of units on the front; NaN if the front is empty
-    smallest: tuple[str, ...]  # methods on the front with that number
-    highest: float  # highest stability on the front; NaN if none is defined
-    stablest: tuple[str, ...]  # methods on the front with that stability
-
-
-def verdict(ranked: pd.DataFrame, differences: pd.DataFrame) -> Verdict:
-    """The verdict that follows from the tables of a comparison."""
+def told_apart(differences: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Methods that do not differ detectably from the best, and those that are worse: the interval
+    of their difference is below 0."""
     less = differences["ci_high"] < 0
-    front = ranked[ranked["front"]]
-    fewest, highest = front["n_selected"].min(), front["stability"].max()
-    return Verdict(
-        alike=tuple(differences.loc[~less, "method"]),
-        worse=tuple(differences.loc[less, "method"]),
-        front=tuple(front["method"]),
-        fewest=float(fewest),
-        smallest=tuple(front.loc[front["n_selected"] == fewest, "method"]),
-        highest=float(highest),
-        stablest=tuple(front.loc[front["stability"] == highest, "method"]),
-    )
+    return differences.loc[~less, "method"].tolist(), differences.loc[less, "method"].tolist()
 
 
 # --- score against number of units, by method: the data of figures of a comparison ---------------

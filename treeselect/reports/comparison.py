@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import pandas as pd
 
 from treeselect.comparison.methods import (
     ScoreLine,
-    Verdict,
     comparison_columns,
     comparison_facts,
     comparison_notes,
@@ -19,8 +18,8 @@ from treeselect.comparison.methods import (
     difference_cells,
     method_notes,
     size_text,
+    told_apart,
     units_text,
-    verdict,
 )
 from treeselect.comparison.record import span
 from treeselect.designs.problem import noun_of
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def answer(material: ContestMaterial) -> tuple[str, ...]:
-    """Which method is best, which do not differ detectably, and which are on the Pareto front."""
+    """Which method is best, and which do not differ detectably."""
     found, ranked = material.found, material.ranked
     best = ranked.to_dict("records")[0]
     reached = (
@@ -71,45 +70,22 @@ def answer(material: ContestMaterial) -> tuple[str, ...]:
         f"Of {len(ranked)} methods, {best['method']} has the best mean {score} for predicting"
         f" {response} on held-out rows: {reached}."
     )
-    said = verdict(ranked, material.differences)
-    return first, _told_apart(said), *_front(said, noun_of(found.terms_of_unit, 2))
+    return first, _verdict(*told_apart(material.differences))
 
 
-def _told_apart(said: Verdict) -> str:
+def _verdict(alike: Sequence[str], worse: Sequence[str]) -> str:
     """Which methods differ detectably from the best."""
-    if not said.worse:
+    if not worse:
         return "By the 95% intervals of the paired differences, no other method differs detectably."
-    verb = "scores" if len(said.worse) == 1 else "score"
-    if not said.alike:
-        which = enumeration(said.worse) if len(said.worse) == 1 else "all other methods"
+    verb = "scores" if len(worse) == 1 else "score"
+    if not alike:
+        which = enumeration(worse) if len(worse) == 1 else "all other methods"
         return f"By the 95% intervals of the paired differences, {which} {verb} lower."
-    does = "does" if len(said.alike) == 1 else "do"
+    does = "does" if len(alike) == 1 else "do"
     return (
-        f"By the 95% intervals of the paired differences, {enumeration(said.alike)} {does} not"
-        f" differ detectably from it; {enumeration(said.worse)} {verb} lower."
+        f"By the 95% intervals of the paired differences, {enumeration(alike)} {does} not"
+        f" differ detectably from it; {enumeration(worse)} {verb} lower."
     )
-
-
-def _front(said: Verdict, units: str) -> tuple[str, ...]:
-    """The methods on the Pareto front, and which of them select fewest and are most stable."""
-    what = f"the Pareto front of score, number of {units} and stability"
-    if not said.front:
-        return ()
-    if len(said.front) == 1:
-        return (f"{said.front[0]} is the only method on {what}.",)
-    count = f"{said.fewest:.0f}" if said.fewest.is_integer() else f"{said.fewest:.1f}"
-    verb = "selects" if len(said.smallest) == 1 else "select"
-    text = f"On {what} are {enumeration(said.front)}:"
-    text += f" {enumeration(said.smallest)} {verb} the fewest {units} ({count})"
-    if said.stablest:
-        verb = "is" if len(said.stablest) == 1 else "are"
-        who = (
-            f" and {verb}"
-            if said.stablest == said.smallest
-            else f", {enumeration(said.stablest)} {verb}"
-        )
-        text += f"{who} the most stable ({decimal_text(said.highest, 2)})"
-    return (f"{text}.",)
 
 
 # --- three facts below the answer: the best score, the most stable method, and the rows ---------
@@ -310,26 +286,6 @@ def stability(material: ContestMaterial) -> Section:
 _MOST_TERMS = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A cell of the matrix of terms: a share of the folds as text and as number."""
-
-    text: str
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class TermMatrix:
-    """Terms by methods, which have their whole names and what fits into the head of a column; heads
-    are upright if they would not fit side by side. `more` terms were left out."""
-
-    caption: str
-    methods: tuple[tuple[str, str], ...]
-    upright: bool
-    rows: tuple[tuple[str, tuple[Share, ...]], ...]
-    more: int
-
-
 def terms(material: ContestMaterial) -> Section:
     """Share of folds in which each method selected each term."""
     table, methods = material.found.in_pandas.terms(), material.ranked["method"].tolist()
@@ -339,27 +295,23 @@ def terms(material: ContestMaterial) -> Section:
     shares = table.pivot(index="term", columns="method", values="frequency")
     order = list(dict.fromkeys(table["term"]))
     shown = order[:_MOST_TERMS]
+    found = shares.loc[shown, methods]
     rows = tuple(
-        (term, tuple(_share(float(shares.loc[term, method])) for method in methods))
-        for term in shown
+        (term, *(decimal_text(share, 2) for share in own))
+        for term, own in zip(shown, found.to_numpy().tolist(), strict=True)
     )
-    labels = distinct(methods, 11.0)
     lead = (
         "Share of folds in which each method selected each term, at the size at which the method is"
         " compared. Terms are ordered by their frequency over all methods."
     )
-    matrix = TermMatrix(
-        caption="Share of folds that selected each term",
-        methods=tuple(zip(methods, labels, strict=True)),
-        upright=len(labels) > 6,
+    table = Table(
+        columns=("Term", *distinct(methods, 11.0)),
         rows=rows,
         more=len(order) - len(shown),
+        marks={i: tuple(map(Mark, found[method])) for i, method in enumerate(methods, start=1)},
     )
-    return Section("terms", "Selected terms", lead=lead, matrix=matrix)
-
-
-def _share(share: float) -> Share:
-    return Share(decimal_text(share, 2) if share else "0", share)
+    caption = "Share of folds that selected each term"
+    return Section("terms", "Selected terms", lead=lead, table=table.titled(caption))
 
 
 # --- settings of the comparison, and its data ---------------------------------------------------

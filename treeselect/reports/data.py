@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,27 +45,6 @@ _MOST_CELLS = 5_000_000
 """Limit on rows times variables described by default: about a second."""
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A variable in the table: for a number, a text for each column; for levels and missing values,
-    rows with a head and these texts."""
-
-    name: str
-    cells: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BaselineTable:
-    """Variables with their descriptive statistics, and how many were left out."""
-
-    caption: str
-    columns: tuple[str, ...]
-    variables: tuple[Variable, ...]
-    more: int
-    fold: str = ""
-
-
 def data(material: FitMaterial) -> Section | None:
     """Descriptive statistics; None without the data."""
     fit = material.fit
@@ -103,21 +82,22 @@ def _in_order(fit: Fit) -> Iterable[str]:
     return dict.fromkeys(v for term in tidy_table(fit)["term"] for v in spec[term].term.variables)
 
 
-def _baseline(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> BaselineTable | None:
+def _baseline(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> Table | None:
     if not names:
         return None
     found = describe_table(fit, names, _MOST_LEVELS)
     width = _n_groups(found["group"].isna().tolist())
     records: list[dict[str, Any]] = found.to_dict("records")  # type: ignore[assignment]
     lines = [records[i : i + width] for i in range(0, len(records), width)]
-    columns = ("Variable", *(_head(cell) for cell in lines[0]))
     words = _words(fit, names)
-    variables = tuple(
-        _variable(words[name], [line for line in lines if line[0]["variable"] == name])
-        for name in names
-    )
+    rows = [_row(words[line[0]["variable"]], line) for line in lines]
     by = f", by {fit.design.response.name}" if width > 1 else ""
-    return BaselineTable(f"Variables in {terms}{by}", columns, variables, n_all - len(names))
+    return Table(
+        columns=("Variable", *(_head(cell) for cell in lines[0])),
+        rows=tuple(row for row in rows if row),
+        more=n_all - len(names),
+        caption=f"Variables in {terms}{by}",
+    )
 
 
 def _words(fit: Fit, names: Sequence[str]) -> dict[str, str]:
@@ -137,15 +117,14 @@ def _head(cell: dict[str, Any]) -> str:
     return f"{name} (n\u00a0=\u00a0{cell['n_group']:,})"
 
 
-def _variable(name: str, lines: Sequence[Sequence[dict[str, Any]]]) -> Variable:
-    """Missing values have a line only where there are any."""
-    numbers = [line for line in lines if line[0]["kind"] == NUMBERS]
-    rows = tuple(
-        (line[0]["level"] if line[0]["kind"] != MISSING else "missing", *map(_counted, line))
-        for line in lines
-        if line[0]["kind"] != NUMBERS and (line[0]["kind"] != MISSING or line[0]["n"])
-    )
-    return Variable(name, tuple(_quartiles(cell) for line in numbers for cell in line), rows)
+def _row(name: str, line: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """A number, or a level; missing values have a row only where there are any."""
+    kind, level = line[0]["kind"], line[0]["level"]
+    if kind == NUMBERS:
+        return (name, *map(_quartiles, line))
+    if kind == MISSING and not line[0]["n"]:
+        return ()
+    return (f"{name}: {'missing' if kind == MISSING else level}", *map(_counted, line))
 
 
 def _counted(cell: dict[str, Any]) -> str:
@@ -175,7 +154,7 @@ def _percent(share: float) -> str:
     return ">99%" if 0.995 < share < 1 else f"{share:.0%}"
 
 
-def _data_lead(fit: Fit, tables: Sequence[BaselineTable]) -> str:
+def _data_lead(fit: Fit, tables: Sequence[Table]) -> str:
     response, weights = fit.design.response, fit.design.row_weights
     by = ""
     if tables and len(tables[0].columns) > 2:

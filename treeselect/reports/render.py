@@ -325,28 +325,19 @@ def _part(kind: str, part: Any) -> list[str]:
         return [_fenced("\n".join(map(shown, part.lines)))]
     if kind == "figure":
         return [f"and {part.more:,} more"] if part.more else []
-    return _markdown_table(kind, part)
+    return _markdown_table(part)
 
 
-def _markdown_table(kind: str, part: Any) -> list[str]:
+def _markdown_table(part: Table) -> list[str]:
     """A caption, rows, and how many are left out."""
-    more = "more"
-    if kind == "table":
-        columns, rows = part.columns, part.rows
-        if part.outside:
-            rows = [
-                (f"{row[0]} (not selected)" if out else row[0], *row[1:])
-                for row, out in zip(rows, part.outside, strict=True)
-            ]
-    elif kind == "termmatrix":
-        columns = ("Term", *(label for _, label in part.methods))
-        rows = [(term, *(cell.text for cell in cells)) for term, cells in part.rows]
-    else:
-        columns, more = part.columns, f"more variable{'s' if part.more > 1 else ''}"
-        rows = [r for own in part.variables for r in ((own.name, *own.cells), *own.rows)]
-    cells = [[*map(_plain_cell, row), *[""] * (len(columns) - len(row))] for row in rows]
-    blocks = [f"**{_plain(part.caption)}**", pipe_table(list(map(_plain_cell, columns)), cells)]
-    return [*blocks, f"and {part.more:,} {more}"] if part.more else blocks
+    rows = [
+        (f"{row[0]} (not selected)" if part.outside and part.outside[i] else row[0], *row[1:])
+        for i, row in enumerate(part.rows)
+    ]
+    cells = [list(map(_plain_cell, row)) for row in rows]
+    table = pipe_table(list(map(_plain_cell, part.columns)), cells)
+    more = [f"and {part.more:,} more"] if part.more else []
+    return [f"**{_plain(part.caption)}**", table, *more]
 
 
 def _plain_cell(text: str) -> str:
