@@ -230,7 +230,7 @@ def test_a_path_of_one_step_is_a_sentence(mixed):
     )
     section = gathered(fit).path
     assert section.figure is None
-    assert section.lead.startswith("The path has one step, with 0 terms: R2 0.000. ")
+    assert section.lead.startswith("The path has one step, with 0 terms. ")
     assert "dashed" not in section.lead
     assert 'id="scores-title"' not in page_of(fit)
 

@@ -269,9 +269,9 @@ def test_rows_classes_and_missing_values(mixed, fitted, tmp_path):
     )
     counts = dataclasses.replace(fitted.data.design.rows, no_response=3, no_weight=1)
     fewer = changed(fitted, design=dataclasses.replace(fitted.data.design, rows=counts))
-    assert cards_of(fewer)[2].details[1] == (
-        "3 more dropped because the response is missing; 1 more excluded with weight 0."
-    )
+    assert cards_of(fewer)[2].details[1:3] == (
+        "Excluded because the response is missing: 3.", "Excluded because their weight is 0: 1.",
+    )  # fmt: skip
     without = treeselect.load(fitted.save(tmp_path / "fit"))
     assert cards_of(without)[2].details == ()
 

@@ -152,7 +152,7 @@ def test_the_rule_is_that_of_the_fit(strong, k):
     folds = {} if k == 3 else {"folds": 3}
     fit = treeselect.select("y ~ x0 + x1 + x2 + x3 + x4", data, k=k, seed=1, **folds, **QUICK)
     found = fit.inference(repeats=2)
-    rule = {3: "3 terms", "1se": "1 s.e. rule", "best": "best score"}[k]
+    rule = {3: "fixed at 3", "1se": "1 s.e. rule", "best": "best R2"}[k]
     assert rule in str(found.summary())
     problem, own = fit.data.design.problem, stream_seed(1, "inference", 1)
     first, _ = part_rows(problem, fit.data.design.row_weights, 0.5, own)

@@ -26,7 +26,6 @@ from treeselect.printing import (
     count_text,
     decimal_form,
     decimal_text,
-    enumeration,
     error_text,
     interval_text,
     p_text,
@@ -401,19 +400,6 @@ def _noun(found: Contest, n: float = 2) -> str:
     return noun_of(found.terms_of_unit, n)
 
 
-def _nothing_left_out(found: Contest) -> list[str]:
-    """A sentence on methods that select every unit at the size at which they are compared."""
-    table, n_units = found.ranked_table(), len(found.units)
-    names = table.loc[table["n_selected"] == n_units, "method"].to_list()
-    if not names or n_units == 1:
-        return []
-    verb = "selects" if len(names) == 1 else "select"
-    return [
-        f"{enumeration(names)} {verb} all {count_text(n_units)} {_noun(found)} where compared, so"
-        " nothing is left out."
-    ]
-
-
 def _reference_models(found: Contest) -> list[str]:
     """A sentence on the scores of the null and the full model."""
     rows = found.in_pandas.references().to_dict("records")
@@ -435,7 +421,6 @@ def comparison_notes(found: Contest) -> tuple[str, ...]:
     n_folds = len(found.n_test)
     notes = [*stopped(found, n_folds, "folds"), *filter(None, [found.score_words])]
     notes += _reference_models(found)
-    notes += _nothing_left_out(found)
     if any(run.sizes is None for run in found.runs):
         notes.append(
             f"k in parentheses: mean number of {_noun(found)} selected at a given tuning parameter."

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from treeselect.figures.axes import shorten
 from treeselect.figures.charts import (
     agreement_figure,
@@ -211,41 +213,21 @@ def _calibration_words(found: pd.DataFrame, what: str, how: str) -> str:
 
 def _recalibration_words(found: Recalibration | None) -> list[str]:
     """Slope and intercept, if known, with their interpretation."""
-    said = []
-    if found is not None and found.slope == found.slope:
-        if found.slope_high < 1:
-            meaning = ", below 1: predictions are too extreme"
-        elif found.slope_low > 1:
-            meaning = ", above 1: predictions vary too little"
-        else:
-            meaning = (
-                "; the interval includes 1, so there is no evidence that predictions are too"
-                " extreme or vary too little"
-            )
-        said.append(
-            f"Calibration slope {_fixed(found.slope, 2)} ({_fixed(found.slope_low, 2)} to"
-            f" {_fixed(found.slope_high, 2)}) by {found.regression}{meaning}."
-        )
-    elif found is not None:
-        said.append(
-            "The calibration slope could not be estimated: the predictions are all equal or"
-            " separate the outcomes perfectly."
-        )
-    if found is not None and found.intercept == found.intercept:
-        if found.intercept_high < 0:
-            meaning = ", below 0: predictions are too high on average"
-        elif found.intercept_low > 0:
-            meaning = ", above 0: predictions are too low on average"
-        else:
-            meaning = (
-                "; the interval includes 0, so there is no evidence that predictions are too high"
-                " or too low on average"
-            )
-        ends = found.intercept, found.intercept_low, found.intercept_high
+    if found is None:
+        return []
+    said = ["The calibration slope could not be estimated."]
+    if np.isfinite(found.slope):
+        at, low, high = (_fixed(end, 2) for end in found[:3])
+        said = [
+            f"Calibration slope {at} ({low} to {high}) by {found.regression}: below 1, predictions"
+            " are too extreme; above 1, they vary too little."
+        ]
+    if np.isfinite(found.intercept):
+        ends = found[3:6]
         at, low, high = (_fixed(end, decimals(max(map(abs, ends)), digits=3)) for end in ends)
         said.append(
             f"Calibration in the large (the intercept with the slope fixed at 1) {at} ({low} to"
-            f" {high}){meaning}."
+            f" {high}): below 0, predictions are too high on average; above 0, too low."
         )
     return said
 

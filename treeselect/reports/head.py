@@ -46,6 +46,7 @@ from treeselect.results.effects import (
     scale_of_effects,
 )
 from treeselect.results.summary import (
+    excluded_rows,
     options_text,
     overview_table,
     reference_facts,
@@ -222,7 +223,7 @@ def _stability_card(fit: Fit) -> Card:
 
 
 def _data_card(fit: Fit) -> Card:
-    n, counted = fit.design.rows.used, (_events(fit), _dropped(fit), _missing(fit))
+    n, counted = fit.design.rows.used, (_events(fit), *excluded_rows(fit), _missing(fit))
     return Card("Data", f"{n:,} row{'' if n == 1 else 's'}", tuple(filter(None, counted)))
 
 
@@ -243,27 +244,13 @@ def _events(fit: Fit) -> str:
     return f"{len(counts):,} classes of {response.name}; the smallest, {label}, has {rows}."
 
 
-def _dropped(fit: Fit) -> str:
-    counts, parts = fit.design.rows, []
-    if counts.no_response:
-        what = fit.design.response.parts_text
-        parts.append(f"{counts.no_response:,} more dropped because {what} is missing")
-    if counts.no_weight:
-        parts.append(f"{counts.no_weight:,} more excluded with weight 0")
-    return f"{'; '.join(parts)}." if parts else ""
-
-
 def _missing(fit: Fit) -> str:
     if not fit.design.has_data:
         return ""
     missing, incomplete = missing_counts(fit)
     if not missing:
         return "No missing values in the candidate terms."
-    named = [f"{name} ({count:,})" for name, count in missing]
-    more = len(named) - _MOST_NAMES
-    names = enumeration(named)
-    if more > 0:
-        names = f"{', '.join(named[:_MOST_NAMES])} and {more:,} more"
+    names = enumeration([f"{name} ({count:,})" for name, count in missing], _MOST_NAMES)
     rows = f"{incomplete:,} row{' has' if incomplete == 1 else 's have'}"
     return f"{rows} missing values: {names}."
 
@@ -282,20 +269,13 @@ def asked(material: FitMaterial) -> Section:
         score = score_fact(material.fit) if has_tuning_score(material) else None
         return settings(fact for fact in facts if fact[0] not in _SAID and fact != score)
     after = [name for name, _ in facts].index("Data") + 1
-    return settings((*facts[:after], ("Rows", _rows(material)), *facts[after:]))
-
-
-def _rows(material: FitMaterial) -> str:
-    counts = material.fit.design.rows
-    rows = f"{counts.used:,} used{', copies counted' if counts.more_copies else ''}"
-    if counts.not_drawn:
-        rows += f"; {counts.not_drawn:,} not drawn"
-    if counts.no_response:
-        what = material.fit.design.response.parts_text
-        rows += f"; {counts.no_response:,} dropped because {what} is missing"
-    if counts.no_weight:
-        rows += f"; {counts.no_weight:,} excluded with weight 0"
-    return rows
+    return settings(
+        (
+            *facts[:after],
+            ("Rows", rows_note(material.fit).removeprefix("Rows used: ")),
+            *facts[after:],
+        )
+    )
 
 
 # --- what a reader should know about the selection ----------------------------------------------

@@ -24,18 +24,14 @@ from treeselect.reports.render import (
     render,
     template_environment,
 )
-from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.fit import as_shown, noun
-from treeselect.resampling.performance import Performance
-from treeselect.results.calls import check_found, check_inference, check_linear
+from treeselect.results.calls import check_found
 from treeselect.results.versions import session
 from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:
     from treeselect.comparison.record import Contest
     from treeselect.resampling.fit import Fit
-    from treeselect.resampling.inference import Inference
-    from treeselect.results.linear_model import GlmFit
 
 
 SELECTION_SECTIONS: Mapping[str, Callable[[FitMaterial], object]] = {
@@ -212,28 +208,19 @@ def gather(
     *,
     written: str,
     versions: Mapping[str, str],
-    performance: Performance | None = None,
-    coefficients: CoefficientStability | None = None,
-    linear: GlmFit | None = None,
-    inference: Inference | None = None,
     sections: Sequence[str] | None = None,
     whole: bool = False,
+    **found: Any,
 ) -> Report:
     """The content of the report on a selection. Chosen sections are complete even where they repeat
     others, and with `whole` all are."""
-    if performance is not None:
-        check_found(fit, "performance", performance, Performance)
-    if coefficients is not None:
-        check_found(fit, "coefficients", coefficients, CoefficientStability)
-    if linear is not None:
-        check_linear(fit, linear)
-    if inference is not None:
-        check_inference(fit, inference)
+    for name, own in found.items():
+        check_found(fit, name, own)
     terms = [spec.term.name for spec in fit.design.spec.terms]
     named = labelled_names(fit.design, [*fit.selected, *terms])
     fit = as_shown(fit)
     material = FitMaterial(
-        fit, performance, coefficients, linear, inference, versions, written, tuple(named),
+        fit, **found, versions=versions, written=written, names=tuple(named),
         whole=whole or sections is not None,
     )  # fmt: skip
     title = f"Which terms predict {fit.design.response.name}?"

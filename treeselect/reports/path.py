@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.figures.charts import UnitLines, dot_figure, line_figure, path_figure
 from treeselect.figures.marks import Plane
-from treeselect.printing import decimal_text, enumeration, score_text
+from treeselect.printing import decimal_text, enumeration
 from treeselect.reports.parts import (
     MOST_UNITS,
     FitMaterial,
@@ -69,18 +69,8 @@ def _without_figure(fit: Fit) -> tuple[str, ...]:
     """For a path with one step, or with fewer than two scored steps."""
     if len(fit.steps) > 1:
         return ("There is no figure because fewer than two steps of the path have a score.",)
-    (row,) = path_table(fit).to_dict("records")
-    text = f"The path has one step, with {row['k']:,} {noun(fit, row['k'])}"
-    if fit.step.cut_from is not None:
-        text += f", cut to {fit.k:,}"
-    score = row["train_score" if fit.scores is None else "cv_score"]
-    if not np.isfinite(score):
-        return (f"{text}; it has no score.",)
-    has_error = np.isfinite(row["cv_se"])
-    shown = (
-        score_text(score, row["cv_se"], "standard error") if has_error else decimal_text(score, 3)
-    )
-    return f"{text}: {fit.design.response.family.score_name} {shown}.", _what_score(fit)
+    size = fit.steps[0].size
+    return f"The path has one step, with {size:,} {noun(fit, size)}.", _what_score(fit)
 
 
 def _what_score(fit: Fit) -> str:

@@ -87,24 +87,13 @@ class ErrorBound:
         return self.bound < (len(self.units) or self.p)
 
     def __str__(self) -> str:
-        n = len(self.units)
-        which = f"with selection frequency {self.threshold:g} or more"
-        units = f"{n} {self.one}{'' if n == 1 else 's'} {which}"
-        what = (
-            f"(q = {self.q} of p = {self.p} {self.one}s on each of {self.n_resamples} resamples;"
-            f" {self.paper})"
+        units = f"{len(self.units)} {self.one}{'' if len(self.units) == 1 else 's'}"
+        return (
+            f"At most {self.bound:.3g} false selections expected among {units} with selection"
+            f" frequency {self.threshold:g} or more (q = {self.q} of p = {self.p} {self.one}s on"
+            f" each of {self.n_resamples} resamples; {self.paper})"
+            f"{'' if self.informative else '; the bound is uninformative'}"
         )
-        if n == 0:
-            return (
-                f"No {self.one} {which}; the bound on the expected number of false selections is"
-                f" {self.bound:.3g} {what}"
-            )
-        if not self.informative:
-            return (
-                f"The bound is uninformative: up to {self.bound:.3g} false selections are expected,"
-                f" and there {'is' if n == 1 else 'are'} {units} {what}"
-            )
-        return f"At most {self.bound:.3g} false selections expected among {units} {what}"
 
 
 def error_bound(stability: Resampled, threshold: float, assumption: Assumption) -> ErrorBound:

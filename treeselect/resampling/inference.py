@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import AUTO, MOST_REPEATS, check_count, check_flag, check_share
+from treeselect.arguments.checks import MOST_REPEATS, check_count, check_flag, check_share
 from treeselect.designs.linear import WAYS_OUT, LinearCoding, coded_words, read_coding, warn_of_gaps
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import shown_names
@@ -40,10 +40,10 @@ from treeselect.models.linear.coefficients import (
 )
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.statistics import dispersion_fact, fit_statistics
-from treeselect.printing import MOST_ROWS, OfContent, SummaryContent, count_text, p_text
+from treeselect.printing import MOST_ROWS, OfContent, SummaryContent, p_text
 from treeselect.resampling.choosing import Choice, Procedure, choose
-from treeselect.resampling.fit import noun
 from treeselect.resampling.folds import Folds, Split
+from treeselect.resampling.performance import rule_words
 from treeselect.resampling.records import Stoppable, stopped
 from treeselect.resampling.sample_splitting import (
     SplitFit,
@@ -291,7 +291,7 @@ def infer(
     )
     facts = (
         ("Call", call),
-        ("Method", f"{method.title}, {_rule_text(k, result)}"),
+        ("Method", f"{method.title}, {rule_words(asked, result)}"),
         ("Split", _part_words(parts, weights.groups, folds.groups_name)),
     )
     content = _content(found, result.design, facts, split_notes(data, splits, coding))
@@ -344,18 +344,6 @@ def _terms_of(data: ModelData, groups: BoolArray) -> tuple[str, ...]:
 
 Facts = tuple[tuple[str, str], ...]
 Rows = tuple[tuple[str, ...], ...]
-
-
-def _rule_text(k: int | str | None, result: Fit) -> str:
-    """How the number of units is chosen on the first part."""
-    if k is None:
-        return result.chosen_method.tuning_words
-    if isinstance(k, int):
-        return f"{count_text(k)} {noun(result, k)}"
-    rule = {"best": "best score", AUTO: "smallest sufficient set"}.get(k, "1 s.e. rule")
-    spared = result.scores is not None and result.scores.spared is not None
-    done = ", by held-out rows" if spared else ", cross-validated"
-    return f"{rule}{'' if k == AUTO else done} within the rows for selection"
 
 
 def _part_words(parts: Sequence[Split], groups: IntArray | None, name: str | bool) -> str:

@@ -21,14 +21,14 @@ from treeselect.designs.modeldata import data_fingerprint
 from treeselect.errors import OptionError
 from treeselect.frames.files import EncodedFile
 from treeselect.printing import enumeration
+from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.folds import Splitter
 from treeselect.resampling.inference import Inference
+from treeselect.resampling.performance import Performance
 from treeselect.results.linear_model import GlmFit
 
 if TYPE_CHECKING:
-    from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.fit import Fit
-    from treeselect.resampling.performance import Performance
 
 _SHORT = (str, int, float, dict, list, tuple, type(None))
 """Values that are shown; an array is shown by the name of its argument."""
@@ -237,54 +237,37 @@ def unshown_note(unshown: Iterable[str]) -> tuple[str, ...]:
 
 # --- whether a result belongs to a fit -----------------------------------------------------------
 
-_MAKER = {"performance": "performance", "coefficients": "coefficient_stability"}
-"""Which method of a result makes an argument."""
+_MAKERS = {
+    "performance": ("performance()", Performance),
+    "coefficients": ("coefficient_stability()", CoefficientStability),
+    "linear": ('refit("glm")', GlmFit),
+    "inference": ("inference()", Inference),
+}
+"""What makes an argument, and its class."""
 
 
-def check_linear(fit: Fit, found: object) -> None:
-    """Raise an OptionError unless this is a linear model of this fit."""
-    if not isinstance(found, GlmFit):
-        raise OptionError(
-            f'`linear` must be what `fit.refit("glm")` gives.\n  Found: {described(found)}.'
-        )
-    facts = dict(found.content.facts)
-    call = facts["Call"]
-    if not call.startswith(f"{fit.call.text}.refit(") or facts["Formula"] != fit.formula:
-        raise OptionError(
-            f"`linear` must belong to the same fit.\n  Found: that of {call}, with the formula"
-            f" {facts['Formula']}."
-        )
-    _check_data(fit, "linear", found)
-
-
-def check_found(fit: Fit, name: str, found: Performance | CoefficientStability, kind: type) -> None:
-    """Raise an OptionError unless an argument is what a method of this fit has found."""
+def check_found(fit: Fit, name: str, found: Any) -> None:
+    """Raise an OptionError unless an argument is None, or what a method of this fit has found, on
+    the same data as far as both are known."""
+    maker, kind = _MAKERS[name]
+    if found is None:
+        return
     if not isinstance(found, kind):
         raise OptionError(
-            f"`{name}` must be what `fit.{_MAKER[name]}()` gives.\n  Found: {described(found)}."
+            f"`{name}` must be what `fit.{maker}` gives.\n  Found: {described(found)}."
         )
-    if not found.call.startswith(f"{fit.call.text}.") or found.k_of_fit != fit.k:
+    facts = (
+        dict(found.content.facts)
+        if hasattr(found, "content")
+        else {"Call": getattr(found, "call", "")}
+    )
+    own = facts.get("Formula", fit.formula), getattr(found, "k_of_fit", fit.k)
+    if not facts["Call"].startswith(f"{fit.call.text}.") or own != (fit.formula, fit.k):
         raise OptionError(
             f"`{name}` must belong to the same fit.\n"
-            f"  Found: that of {found.call}, which selected {found.k_of_fit}."
+            f"  Found: that of {facts['Call']}, which selected other terms or has other arguments."
         )
-    _check_data(fit, name, found)
-
-
-def check_inference(fit: Fit, found: object) -> None:
-    """Raise an OptionError unless an argument is what `inference()` of this fit has found."""
-    if not isinstance(found, Inference):
-        raise OptionError(
-            f"`inference` must be what `fit.inference()` gives.\n  Found: {described(found)}."
-        )
-    call = dict(found.content.facts)["Call"]
-    if not call.startswith(f"{fit.call.text}."):
-        raise OptionError(f"`inference` must belong to the same fit.\n  Found: that of {call}.")
-
-
-def _check_data(fit: Fit, name: str, found: Performance | CoefficientStability | GlmFit) -> None:
-    """Raise an OptionError unless the data are the same, as far as both are known."""
-    known = found.fingerprint, data_fingerprint(fit.design)
+    known = getattr(found, "fingerprint", None), data_fingerprint(fit.design)
     if None not in known and known[0] != known[1]:
         raise OptionError(
             f"`{name}` must belong to the same fit.\n  Found: that of the same call on other data"

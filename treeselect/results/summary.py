@@ -314,14 +314,18 @@ def rows_note(result: Fit) -> str:
     """How many rows were used, and why others were excluded."""
     counts = result.design.rows
     rows = f"Rows used: {counts.used:,}{', copies counted' if counts.more_copies else ''}."
-    if counts.not_drawn:
-        rows += f" Not drawn into the sample: {counts.not_drawn:,}."
-    if counts.no_response:
-        what = result.design.response.parts_text
-        rows += f" Excluded because {what} is missing: {counts.no_response:,}."
-    if counts.no_weight:
-        rows += f" Excluded because their weight is 0: {counts.no_weight:,}."
-    return rows
+    return " ".join([rows, *excluded_rows(result)])
+
+
+def excluded_rows(result: Fit) -> list[str]:
+    """Why rows were not used, and how many."""
+    counts, what = result.design.rows, result.design.response.parts_text
+    reasons = {
+        "Not drawn into the sample": counts.not_drawn,
+        f"Excluded because {what} is missing": counts.no_response,
+        "Excluded because their weight is 0": counts.no_weight,
+    }
+    return [f"{reason}: {n:,}." for reason, n in reasons.items() if n]
 
 
 _FAR_BELOW = 0.5

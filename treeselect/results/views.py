@@ -23,7 +23,7 @@ from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
 from treeselect.resampling.held_out import HeldOutScore
-from treeselect.results.calls import step_text, with_step
+from treeselect.results.calls import check_found, step_text, with_step
 from treeselect.results.describing import describe_table, neighbour_table
 from treeselect.results.effects import effect_table, warn_of_few
 from treeselect.results.shapes import interaction_table, shape_table
@@ -830,13 +830,10 @@ class SearchView:
         >>> print(found.bibtex.splitlines()[0])
         @manual{treeselect,
         """
-        from treeselect.resampling.performance import Performance
-        from treeselect.results.calls import check_found
         from treeselect.results.citation import cite
         from treeselect.results.versions import software_versions
 
-        if performance is not None:
-            check_found(self._fit, "performance", performance, Performance)
+        check_found(self._fit, "performance", performance)
         return cite(self._fit, software_versions(), performance)
 
     def checklist(self, performance: Performance | None = None) -> Checklist:
