@@ -272,6 +272,3 @@ def test_still_longer_names_are_shortened_and_stay_different():
     found = folded(names, 13.0)
     assert all(len(own) == 1 for own in found)
     assert len(set(found)) == 4
-    pairs = folded([f"{a} × b" for a in names], 13.0, [(f"{a} ×", "b") for a in names])
-    assert all(len(own) == 2 and own[1] == "b" for own in pairs)
-    assert len(set(pairs)) == 4

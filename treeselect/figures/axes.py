@@ -460,19 +460,10 @@ def width(text: str, size: float) -> float:
     return size * sum(map(ems, shown(text)))
 
 
-def folded(
-    names: Sequence[str], most: float, parts: Sequence[tuple[str, str]] | None = None
-) -> list[tuple[str, ...]]:
-    """Names on one line, or on two of at most `most` ems, broken between `parts` or into similar
-    widths; longer ones are shortened and remain distinct."""
+def folded(names: Sequence[str], most: float) -> list[tuple[str, ...]]:
+    """Names on one line, or on two of at most `most` ems and similar widths; longer ones are
+    shortened and remain distinct."""
     names = list(map(shown, names))
-    if parts is not None:
-        terms = list(dict.fromkeys(part for pair in parts for part in pair))
-        short = dict(zip(terms, distinct(terms, most), strict=True))
-        return [
-            (name,) if sum(map(ems, name)) <= most else (short[first], short[second])
-            for name, (first, second) in zip(names, parts, strict=True)
-        ]
     lines = [_two_lines(name, most) for name in names]
     rest = iter(distinct([n for n, own in zip(names, lines, strict=True) if not own], most))
     return [own or (next(rest),) for own in lines]

@@ -242,21 +242,19 @@ def bar_figure(
     values: Sequence[float],
     more: int,
     *,
-    parts: Sequence[tuple[str, str]] | None = None,
     texts: Sequence[str] | None = None,
     label: str = "",
 ) -> Rows:
-    """Horizontal bars; values at least 0. `parts` are where long names are broken."""
+    """Horizontal bars; values at least 0."""
     words = texts or [decimal_text(value, 3) for value in values]
     axis = Axis(0.0, max(values, default=0.0) or 1.0, lambda room: [], label)
-    broken: Sequence[tuple[str, str] | None] = parts or [None] * len(names)
     return Rows(
         text="; ".join(f"{name}: {text}" for name, text in zip(names, words, strict=True)),
         more=more,
         x=axis,
         rows=[
-            Row(name=name, parts=own, bar=float(value), value=text)
-            for name, own, value, text in zip(names, broken, values, words, strict=True)
+            Row(name=name, bar=float(value), value=text)
+            for name, value, text in zip(names, values, words, strict=True)
         ],
     )
 

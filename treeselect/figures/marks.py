@@ -108,11 +108,10 @@ class Dot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A row of a figure: a name, with where to break a long one, a bar with a value beside it,
+    """A row of a figure: a name, a bar with a value beside it,
     dots, a text at the right edge, and the row in words."""
 
     name: str
-    parts: tuple[str, str] | None = None
     bar: float | None = None
     value: str = ""
     dots: Sequence[Dot] = ()

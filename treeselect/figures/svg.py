@@ -107,19 +107,17 @@ class _Lines:
 def _row_names(figure: Rows, form: Form, below: float) -> tuple[list[_Lines], float, float]:
     """Names of rows, beside or above them, where marks may begin, and where the rows end."""
     names = [row.name for row in figure.rows]
-    given = [row.parts for row in figure.rows if row.parts]
-    parts = given or None
     top = form.top if form.is_small else 4.0
     size = TICK if form.is_small else NAME
-    lines = folded(names, form.beside / size, parts)
+    lines = folded(names, form.beside / size)
     whole = all(
         len("".join(own).replace(" ", "")) >= len(name.replace(" ", ""))
         for own, name in zip(lines, names, strict=True)
     )
     found = []
-    if form.above and not (whole and (parts or all(len(own) == 1 for own in lines))):
+    if form.above and not (whole and all(len(own) == 1 for own in lines)):
         top = 2.0
-        for own in folded(names, form.above / NAME, parts):
+        for own in folded(names, form.above / NAME):
             middle = top + _LINE * len(own) + 10.0
             found.append(_Lines(own, 2.0, top + 13.0, "name", middle))
             top = middle + 12.0 + below

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.figures.axes import shorten
 from treeselect.figures.charts import (
-    agreement_figure,
     level_figure,
 )
 from treeselect.printing import decimal_text
@@ -36,9 +34,9 @@ from treeselect.resampling.held_out import (
 )
 from treeselect.resampling.held_out_figures import (
     N_GROUPS,
+    calibration_figure,
     group_dots,
     roc_figure,
-    shares_figure,
 )
 from treeselect.results.effects import decimals
 
@@ -61,7 +59,7 @@ def checks(material: FitMaterial) -> Section | None:
     held, name = material.performance.held_out, material.fit.design.response.name
     if held.event is not None or len(held.classes) == 2:
         return _risks(held, material.performance.decision_curve())
-    return _classes(held, name) if held.classes else _numbers(held, name)
+    return _classes(held, name) if held.classes else _numbers(held)
 
 
 def _section(
@@ -92,7 +90,6 @@ def _section(
 def _risks(held: HeldOut, decisions: DecisionCurve) -> Section:
     """Of two classes, and of times to an event."""
     event, found = decisions.event, calibration_table(held, N_GROUPS)
-    calibration = shares_figure(found, shorten(event, 18.0))
     if held.event is not None:
         how = ", by Kaplan and Meier's estimate, with 95% intervals"
         caption, first = f"Calibration: {event}", []
@@ -110,20 +107,15 @@ def _risks(held: HeldOut, decisions: DecisionCurve) -> Section:
     words = _calibration_words(found, event, how)
     return _section(
         held,
-        [*first, Picture("Calibration", words, calibration), _decisions(decisions)],
+        [*first, Picture("Calibration", words, calibration_figure(held)), _decisions(decisions)],
         said,
         _folded(_shares_table(found), caption),
         _decision_table(decisions),
     )
 
 
-def _numbers(held: HeldOut, name: str) -> Section:
+def _numbers(held: HeldOut) -> Section:
     found = calibration_table(held, N_GROUPS)
-    text = "predicted {:,.4g}: observed {:,.4g}{}"
-    left = agreement_figure(
-        group_dots(found, text, "observed", "ci_low", "ci_high"),
-        ("mean prediction", f"mean observed {shorten(name, 15.0)}"),
-    )
     text = "predicted {:,.4g}: residual {:,.3g}{}"
     right = level_figure(
         group_dots(found, text, "residual", "residual_low", "residual_high"),
@@ -136,7 +128,7 @@ def _numbers(held: HeldOut, name: str) -> Section:
                 "Observed against predicted",
                 f"Means in {_groups_words(found)} of increasing predictions, with 95% intervals for"
                 " the observed mean. Perfect calibration is the diagonal.",
-                left,
+                calibration_figure(held),
             ),
             Picture(
                 "Residuals",
@@ -159,7 +151,7 @@ def _classes(held: HeldOut, name: str) -> Section:
         Picture(
             f"{name} = {label}",
             "" if i else _calibration_words(found, "the class", _WILSON),
-            shares_figure(found[found["class"] == label], shorten(str(label), 18.0)),
+            calibration_figure(held, label),
         )
         for i, label in enumerate(first)
     ]

@@ -253,7 +253,6 @@ def interaction_figure(table: pd.DataFrame) -> Rows:
         names=[f"{a} × {b}" for a, b in pairs],
         values=shown["size"].to_list(),
         more=len(table) - len(pairs),
-        parts=[(f"{a} ×", b) for a, b in pairs],
         texts=strength_texts(shown),
     )
     return replace(figure, key="interactions", title="Size of interactions")
