@@ -952,11 +952,13 @@ class SelectionResult(Rounded):
         The file is MessagePack in gzip and contains no code; ``treeselect.modelfile.coding``
         describes the format. ``trusted`` is never stored.
         """
-        from treeselect.modelfile.saved import save_fit
+        from treeselect.modelfile.coding import write_record
+        from treeselect.modelfile.saved import saved_fit
 
         include_data = check_flag("include_data", include_data)
         target = file_path(path, error=ModelFileError)
-        return save_fit(self._fit, target, include_data=include_data)
+        write_record(target, lambda: saved_fit(self._fit, include_data=include_data))
+        return target
 
     def plot(
         self,

@@ -29,7 +29,6 @@ from treeselect.errors import (
 from treeselect.reports.plots import CONTEST_KINDS, KINDS
 from treeselect.results.shapes import shape_table
 from treeselect.results.tables import selected_first
-from treeselect.results.trees import association_table
 
 HOSTILE = "$a_{b$ _%"
 
@@ -192,12 +191,13 @@ def test_the_map_of_pairs_is_symmetric(classes):
     values = ax.images[0].get_array().filled(np.nan)
     np.testing.assert_array_equal(values, values.T)
     assert np.isnan(values.diagonal()).all()
-    table, column = association_table(classes._fit), "association"
+    table = classes.data.neighbours(most=100).query("other in @classes.selected")
     names = texts(ax.get_xticklabels())
     for row in table.to_dict("records"):
-        assert values[names.index(row["term"]), names.index(row["other"])] == row[column]
+        value = values[names.index(row["term"]), names.index(row["other"])]
+        assert value == pytest.approx(row["association"])
     written = {text.get_text() for text in ax.texts}
-    assert written == {f"{value:.2f}" for value in table[column]}
+    assert written == {f"{value:.2f}" for value in table["association"]}
 
 
 def test_interactions_are_bars_in_the_order_of_their_table(classes):

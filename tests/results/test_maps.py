@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
-from treeselect.results.curves import pair_map, shape_map
+from treeselect.results.curves import shape_map
 from treeselect.results.shapes import shape_table
-from treeselect.results.trees import association_table
 
 
 def test_every_pair_of_values_stands_at_its_place(fitted):
@@ -22,14 +19,3 @@ def test_every_pair_of_values_stands_at_its_place(fitted):
     column = found.means[:, found.x.index("York")]
     own = table.loc[table["site"] == "York"].sort_values("signal")["mean"]
     np.testing.assert_array_equal(column[np.isfinite(column)], own)
-
-
-def test_a_map_of_pairs_is_symmetric(cross_validated):
-    table = association_table(cross_validated._fit)
-    found = pair_map(cross_validated._fit, table, "association")
-    assert found.terms == cross_validated.selected
-    np.testing.assert_array_equal(found.values, found.values.T)
-    for a, b in itertools.combinations(range(len(found.terms)), 2):
-        row = table[[{x, y} == {found.terms[a], found.terms[b]}
-                     for x, y in zip(table["term"], table["other"], strict=True)]]  # fmt: skip
-        assert row["association"].item() == found.values[a, b]

@@ -6,7 +6,6 @@ Their annotations are all that the file's writer and reader know of them.
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -29,7 +28,7 @@ from treeselect.engine.tree.nodes import Trees, join_trees
 from treeselect.errors import ModelFileError
 from treeselect.frames.opening import MissingCodes
 from treeselect.frames.values import Numbers, read_column
-from treeselect.modelfile.coding import raw, write_record
+from treeselect.modelfile.coding import raw
 from treeselect.models.importing import ImportedBins
 from treeselect.models.linear.model import LinearPart
 from treeselect.models.model import TreeModel, WeightedForest
@@ -254,12 +253,6 @@ class SavedFit(Struct, frozen=True):
 
 
 # --- from a fit to its record --------------------------------------------------------------------
-
-
-def save_fit(fit: Fit, path: Path, *, include_data: bool) -> Path:
-    """Write a model file; see :meth:`SelectionResult.save`."""
-    write_record(path, lambda: saved_fit(fit, include_data=include_data))
-    return path
 
 
 def saved_fit(fit: Fit, *, include_data: bool) -> SavedFit:

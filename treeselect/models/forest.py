@@ -333,16 +333,11 @@ def best_trees(grower: Grower, *, n_trees: int) -> Forest:
     """The trees of :func:`best_forest`, as many as :func:`trees_needed`."""
     first = _best_first_trees(grower, n_trees)
     n_first = first.forest.trees.n_trees
-    if not needs_all_trees(grower.weights, n_trees):
+    if _least_trees(grower.weights) < n_trees:
         own = _outside(grower, first.forest)
         errors, variances = own.errors(grower.truth)[:, 0], own.variances[:, 0]
         n_trees = max(trees_needed(errors, variances, grower.weights, n_trees), n_first)
     return _with_more(grower, first, n_trees)
-
-
-def needs_all_trees(weights: RowWeights, most: int) -> bool:
-    """Whether data are too small for fewer trees than the most."""
-    return _least_trees(weights) >= most
 
 
 def n_trees_for(weights: RowWeights, most: int) -> int:

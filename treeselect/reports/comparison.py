@@ -48,7 +48,7 @@ from treeselect.reports.parts import (
 from treeselect.results.summary import options_text
 
 if TYPE_CHECKING:
-    from treeselect.comparison.record import Contest, Run
+    from treeselect.comparison.record import Contest
 
 
 def answer(material: ContestMaterial) -> tuple[str, ...]:
@@ -370,14 +370,15 @@ def software(material: ContestMaterial) -> Section:
     return Section(
         "papers",
         "Methods, papers and software",
-        papers=Facts(map(_paper, material.found.runs)),
+        papers=Facts(
+            (
+                run.label,
+                f"{run.title}, {options_text(run.options) or 'default options'}. {run.paper}",
+            )
+            for run in material.found.runs
+        ),
         versions=f"{versions}. Written {material.written}.",
     )
-
-
-def _paper(run: Run) -> tuple[str, str]:
-    options = options_text(run.options) or "default options"
-    return run.label, f"{run.title}, {options}. {run.paper}"
 
 
 # --- values of methods by size: as lines, and as a table ----------------------------------------

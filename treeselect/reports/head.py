@@ -88,7 +88,7 @@ def answer(material: FitMaterial) -> tuple[str, ...]:
     n_selected = len(fit.selected)
     which = f"{n_selected:,} of {n_terms:,} candidate terms"
     if n_selected == n_terms:
-        which = _all_terms(n_terms)
+        which = "the only candidate term" if n_terms == 1 else f"all {n_terms:,} candidate terms"
     sentences = [f"{method} selected {which} to predict {response}: {enumeration(_names(fit))}."]
     if fit.resampled is not None:
         said, *more = _how_stable(fit, fit.stability)
@@ -107,11 +107,6 @@ def _names(fit: Fit) -> list[str]:
     units = zip(groups.terms, groups.keep.tolist(), strict=True)
     kept = {term for terms, is_kept in units if is_kept for term in terms}
     return [f"{term} (always included)" if term in kept else term for term in fit.selected]
-
-
-def _all_terms(n_terms: int) -> str:
-    few = {1: "the only candidate term", 2: "both candidate terms"}
-    return few.get(n_terms, f"all {n_terms:,} candidate terms")
 
 
 def _how_stable(fit: Fit, stability: Stability) -> list[str]:

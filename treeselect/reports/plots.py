@@ -40,13 +40,12 @@ from treeselect.results.curves import (
     has_curve,
     importance_lines,
     of_all_classes,
-    pair_map,
     shape_map,
 )
+from treeselect.results.describing import association_map
 from treeselect.results.refitting import risk_groups_of
 from treeselect.results.shapes import given_terms, interaction_table, selected_term
 from treeselect.results.tables import history_table, importances_of, path_table, selected_first
-from treeselect.results.trees import association_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -267,15 +266,15 @@ def _interactions(fit: Fit) -> _Drawn:
 
 
 def _correlation(fit: Fit) -> _Drawn:
-    """Associations between selected terms in the data: a symmetric map with numbers."""
+    """Associations between selected units in the data: a symmetric map with numbers."""
     _need_terms(fit, 2)
-    found = pair_map(fit, association_table(fit), "association")
+    units = fit.groups[:MOST_UNITS]
     tiles = [
-        [None if np.isnan(value) else Tile(f"{value:.2f}", float(value)) for value in row]
-        for row in found.values
+        [None if i == j else Tile(f"{value:.2f}", float(value)) for j, value in enumerate(row)]
+        for i, row in enumerate(association_map(fit, units))
     ]
-    figure = map_figure(found.terms, [True] * len(found.terms), tiles, "")
-    side = 2.2 + 0.5 * len(found.terms)
+    figure = map_figure(units, [True] * len(units), tiles, "")
+    side = 2.2 + 0.5 * len(units)
     return replace(figure, head="Association in the data"), side, side
 
 

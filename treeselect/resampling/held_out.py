@@ -543,7 +543,8 @@ def _predictions(
     n, width = len(rows), design.response.family.n_classes
     if not model.groups.any():
         return model.without_trees(n, offset)
-    terms = used_terms(design, model)
+    names = design.arrays.groups.terms
+    terms = [term for g in np.flatnonzero(model.groups) for term in names[g]]
     variables = list(dict.fromkeys(v for name in terms for v in design.spec[name].term.variables))
     spec = dataclasses.replace(
         design.spec, new_levels="missing" if design.spec.new_levels == "missing" else "other"
@@ -562,9 +563,3 @@ def _predictions(
 
 def _rows_of(frame: pd.DataFrame, rows: IntArray) -> pd.DataFrame:
     return frame if len(rows) == len(frame) else frame.iloc[rows].reset_index(drop=True)
-
-
-def used_terms(design: ModelData, model: TreeModel) -> list[str]:
-    """Terms whose columns the final model needs."""
-    names = design.arrays.groups.terms
-    return [term for g in np.flatnonzero(model.groups) for term in names[g]]

@@ -292,23 +292,3 @@ def _most_varying(result: Fit, table: pd.DataFrame) -> str:
         return float(share @ (mean - share @ mean / share.sum()) ** 2)
 
     return max(classes, key=variance)
-
-
-@dataclass(frozen=True, slots=True)
-class PairMap:
-    """A number for each pair of the selected terms that are in any pair, most important first:
-    symmetric, NaN where there is none, as on the diagonal."""
-
-    terms: tuple[str, ...]
-    values: FloatArray
-
-
-def pair_map(result: Fit, table: pd.DataFrame, column: str) -> PairMap:
-    """A table with the columns ``term``, ``other`` and `column` as a map."""
-    among = set(table["term"]) | set(table["other"])
-    terms = tuple(term for term in result.selected if term in among)
-    at = {term: i for i, term in enumerate(terms)}
-    values = np.full((len(terms), len(terms)), np.nan)
-    for a, b, value in zip(table["term"], table["other"], table[column], strict=True):
-        values[at[a], at[b]] = values[at[b], at[a]] = value
-    return PairMap(terms, values)

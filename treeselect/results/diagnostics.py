@@ -368,8 +368,9 @@ def diagnose(
 
 def _content(own: Diagnostics) -> SummaryContent:
     calibration, score = own.calibration, own.held_out.family.score_name
+    folds = "" if len(own.scores) == _FOLDS else f"folds={len(own.scores)}"
     facts = [
-        ("Call", f"{own.fitted.call}.diagnostics({_folds_text(len(own.scores))})"),
+        ("Call", f"{own.fitted.call}.diagnostics({folds})"),
         ("Model", own.fitted.fit.model),
         ("Rows used", f"{own.fitted.data.row_weights.n_observations:,}"),
         (score, f"{own.scores.mean():.3f}; a forest of the same terms"
@@ -405,10 +406,6 @@ def _content(own: Diagnostics) -> SummaryContent:
         title="Diagnostics of the linear model", facts=tuple(facts), columns=tuple(columns),
         rows=rows, notes=tuple(_notes(own)),
     )  # fmt: skip
-
-
-def _folds_text(n_folds: int) -> str:
-    return "" if n_folds == _FOLDS else f"folds={n_folds}"
 
 
 def _notes(own: Diagnostics) -> Iterator[str]:

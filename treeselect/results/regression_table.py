@@ -333,12 +333,11 @@ def _cells(row: Mapping[Any, Any] | None, ratio: str, digits: int | None) -> tup
     most = np.inf if ratio == "Difference" else _LARGEST
     if not np.isfinite(ends).all() or max(ends) > most:  # the level separates the classes
         return "not estimable", p
-    form = f",.{digits}f" if digits is not None else _form(*ends)
+    at, low, high = ends
+    form = common_form([at, 10 * (high - low)], digits=significant(3))
+    if digits is not None:
+        form = f",.{digits}f"
     return f"{number_text(ends[0], form)} ({interval_text(ends[1], ends[2], form)})", p
-
-
-def _form(at: float, low: float, high: float) -> str:
-    return common_form([at, 10 * (high - low)], digits=significant(3))
 
 
 def _notes(

@@ -378,6 +378,8 @@ def stability_notes(result: Fit) -> list[str]:
 def overview_table(fit: Fit, most: int, most_others: int) -> tuple[pd.DataFrame, int]:
     """The first selected terms, and unselected terms of which a reader must know, with ``kept``
     (forced in) and ``substitutes``; and the number of rows for which there is no room."""
+    import pandas as pd
+
     tidy = tidy_table(fit)
     inside = tidy["selected"].to_numpy(dtype=bool)
     if fit.resampled is None:
@@ -395,7 +397,7 @@ def overview_table(fit: Fit, most: int, most_others: int) -> tuple[pd.DataFrame,
     others = table[near].sort_values("frequency", ascending=False, kind="stable")
     parts = [table[inside].head(most), others.head(most_others)]
     left_out = int(inside.sum()) + len(others) - sum(map(len, parts))
-    return _stacked(parts), left_out
+    return pd.concat(parts, ignore_index=True), left_out
 
 
 def _near(fit: Fit, stability: Stability) -> list[str]:
@@ -403,12 +405,6 @@ def _near(fit: Fit, stability: Stability) -> list[str]:
     units = standing(fit, stability)
     alike = (u for u in units.outside if units.count[u] and u in units.interchangeable)
     return [*units.intruders, *units.overtaking, *alike]
-
-
-def _stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.concat(parts, ignore_index=True)
 
 
 # --- a selection in five lines: what ``print(fit)`` shows ----------------------------------------

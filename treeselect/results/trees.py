@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,6 @@ import numpy as np
 from treeselect.arguments.checks import described, whole
 from treeselect.designs.columns import one_hot
 from treeselect.designs.encoding import DesignSpec
-from treeselect.designs.modeldata import Associations
 from treeselect.designs.problem import CodedColumns
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import OTHER
@@ -173,8 +171,6 @@ def rules(frame: pd.DataFrame, tree: int = 1) -> str:
     return "\n".join(line for line in lines if line.strip())
 
 
-_ASSOCIATED_TERMS = 30
-
 # --- trees -------------------------------------------------------------------------------------
 
 
@@ -264,20 +260,3 @@ def importance_path_table(result: Fit) -> pd.DataFrame:
         for g in order
     ]
     return pd.DataFrame(rows, columns=["k", "tuning", "term", "selected", "importance"])
-
-
-# --- associations ------------------------------------------------------------------------------
-
-
-def association_table(result: Fit) -> pd.DataFrame:
-    """Associations of each pair of the thirty most important selected terms in the data, strongest
-    first."""
-    import pandas as pd
-
-    measured = Associations(result.design)
-    rows = [
-        (term, other, *measured.terms(term, other))
-        for term, other in itertools.combinations(result.selected[:_ASSOCIATED_TERMS], 2)
-    ]
-    frame = pd.DataFrame(rows, columns=["term", "other", "measure", "association"])
-    return frame.iloc[falling(frame["association"].to_numpy(float))].reset_index(drop=True)
